@@ -1,0 +1,93 @@
+# Two commands are all it takes: `make demo` and `make test`. Each makes its own environment.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+BUILD_DEPS := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+SANITIZE := build/sanitize
+CXX_FILES = $(shell find native -name '*.cpp' -o -name '*.hpp')
+
+.PHONY: help demo test lint format sanitize bench clean check-machine
+
+help:
+	@echo "make demo      learn from the bundled table, print the rules, save the model"
+	@echo "make test      build, lint, type-check and run all tests"
+	@echo "make lint      ruff, mypy, import-linter, clang-format"
+	@echo "make format    let ruff and clang-format rewrite the files"
+	@echo "make sanitize  run the native tests on an ASan + UBSan build"
+	@echo "make bench     measure speed and memory against rivals"
+
+check-machine:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "rulewright needs Python 3.11 or newer: set PYTHON=python3.11"; exit 1; }
+	@command -v $${CXX:-g++} >/dev/null || \
+	  { echo "rulewright needs a C++20 compiler: apt-get install g++"; exit 1; }
+	@test -f "$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" || \
+	  { echo "rulewright needs the Python headers: apt-get install python3-dev"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "rulewright needs Python's venv module: apt-get install python3-venv"; exit 1; }
+
+$(VENV)/.tools: pyproject.toml | check-machine
+	$(PYTHON) -m venv $(VENV)
+	$(INSTALL) --upgrade pip
+	$(INSTALL) $(BUILD_DEPS)
+	@touch $@
+
+# Editable, so that Python files are used in place; native code is rebuilt where it changed.
+$(VENV)/.demo: $(VENV)/.tools $(CXX_FILES) CMakeLists.txt
+	$(INSTALL) --no-build-isolation --editable . -C cmake.define.RULEWRIGHT_DEV=ON
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.tools
+	$(INSTALL) --no-build-isolation --editable '.[dev]' -C cmake.define.RULEWRIGHT_DEV=ON
+	@touch $@ $(VENV)/.demo
+
+.PHONY: install
+install: $(VENV)/.dev
+	$(INSTALL) --no-build-isolation --no-deps --editable . -C cmake.define.RULEWRIGHT_DEV=ON
+
+demo: $(VENV)/.demo
+	@mkdir -p demo
+	$(BIN)/rulewright learn examples/loans.csv --target repaid --model demo/loans.json
+	@echo
+	$(BIN)/rulewright predict demo/loans.json examples/loans.csv -o demo/predictions.csv
+	$(BIN)/rulewright export demo/loans.json --to sql -o demo/loans.sql
+	@echo "Saved in demo/: the model (loans.json), its predictions and its SQL."
+
+test: lint
+	$(BIN)/python -m pytest
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CXX_FILES)
+
+# A second environment holds the sanitizer build and borrows every other package from the first.
+# Python itself is not instrumented: the runtime is preloaded, and its leak check, which would
+# report the interpreter, is off.
+RUNTIME = $(foreach lib,libasan.so libstdc++.so,$(shell $${CXX:-g++} -print-file-name=$(lib)))
+sanitize: install
+	test -d $(SANITIZE) || $(PYTHON) -m venv $(SANITIZE)
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
+	  $$($(SANITIZE)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/dev.pth
+	$(SANITIZE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	  --no-build-isolation --force-reinstall . -C build-dir=build/sanitize-cmake \
+	  -C cmake.define.RULEWRIGHT_SANITIZE=ON -C cmake.define.RULEWRIGHT_DEV=ON
+	ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$(RUNTIME)" \
+	  $(SANITIZE)/bin/python -m pytest -m native -p no:cacheprovider
+
+BENCH := .venv-bench
+bench: | check-machine
+	test -d $(BENCH) || $(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check '.[bench]'
+	$(BENCH)/bin/python benchmarks/run.py all
+
+clean:
+	rm -rf build $(VENV) $(BENCH) demo

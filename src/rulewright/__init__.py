@@ -1,0 +1,41 @@
+"""Statistical rule learning: IF-THEN models that people can read.
+
+Importing the package loads nothing but this file; each name brings its room when it is first used.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rulewright.conditions import parse_condition, parse_conjunction
+    from rulewright.data import read_table
+    from rulewright.estimators import MLRulesClassifier
+    from rulewright.model import load_model
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "MLRulesClassifier",
+    "load_model",
+    "parse_condition",
+    "parse_conjunction",
+    "read_table",
+]
+
+_ROOMS = {
+    "MLRulesClassifier": "estimators",
+    "load_model": "model",
+    "parse_condition": "conditions",
+    "parse_conjunction": "conditions",
+    "read_table": "data",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _ROOMS:
+        raise AttributeError(f"module 'rulewright' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"rulewright.{_ROOMS[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])
