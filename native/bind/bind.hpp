@@ -1,0 +1,56 @@
+// What the binding files share: array types as they come from Python, checks, results.
+// Arguments are checked here, once; kernels trust them.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/types.hpp"
+
+namespace rulewright {
+
+namespace nb = nanobind;
+
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using MutableMatrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::span<const T> as_span(const Vector<T>& array) {
+    return {array.data(), array.shape(0)};
+}
+
+inline void require(bool condition, const char* message) {
+    if (!condition) throw nb::value_error(message);
+}
+
+inline void require_rows(std::span<const Row> rows, std::size_t n_rows) {
+    const auto largest = std::ranges::max_element(rows);
+    require(rows.empty() || *largest < n_rows, "a row index is out of range");
+}
+
+// Hands a vector over to NumPy without a copy.
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
+}
+
+void bind_conditions(nb::module_& m);
+void bind_search(nb::module_& m);
+void bind_weighting(nb::module_& m);
+void bind_model(nb::module_& m);
+
+}  // namespace rulewright

@@ -1,0 +1,76 @@
+#include "bind/bind.hpp"
+#include "model/evaluate.hpp"
+
+namespace rulewright {
+namespace {
+
+using Codes = Matrix<ValueCode>;
+using Starts = Vector<std::int32_t>;
+
+// Starts must ascend from 0 to `n`, so that every slice lies inside its array.
+void require_starts(const Starts& starts, std::size_t n) {
+    require(starts.shape(0) >= 1 && starts(0) == 0, "starts must begin with 0");
+    for (std::size_t i = 1; i < starts.shape(0); ++i) {
+        require(starts(i) >= starts(i - 1), "starts must ascend");
+    }
+    require(static_cast<std::size_t>(starts(starts.shape(0) - 1)) == n, "starts must end at n");
+}
+
+CompiledRules checked_rules(const Codes& codes, const Matrix<std::int32_t>& intervals,
+                            const Starts& condition_starts, const Starts& rule_starts) {
+    require(intervals.shape(1) == 3, "an interval has three numbers: column, low, high");
+    for (std::size_t i = 0; i < intervals.shape(0); ++i) {
+        const std::int32_t column = intervals(i, 0);
+        require(column >= 0 && static_cast<std::size_t>(column) < codes.shape(0),
+                "a column index is out of range");
+        require(intervals(i, 1) >= 0 && intervals(i, 1) <= intervals(i, 2) &&
+                    intervals(i, 2) <= kMissing,
+                "an interval of codes is out of range");
+    }
+    require_starts(condition_starts, intervals.shape(0));
+    require_starts(rule_starts, condition_starts.shape(0) - 1);
+    static_assert(sizeof(CodeInterval) == 3 * sizeof(std::int32_t));
+    return {{reinterpret_cast<const CodeInterval*>(intervals.data()), intervals.shape(0)},
+            as_span(condition_starts),
+            as_span(rule_starts)};
+}
+
+void scores(const Codes& codes, const Matrix<std::int32_t>& intervals,
+            const Starts& condition_starts, const Starts& rule_starts,
+            const Vector<std::int32_t>& heads, const Vector<double>& responses,
+            const MutableMatrix<double>& out, int n_threads) {
+    const CompiledRules rules = checked_rules(codes, intervals, condition_starts, rule_starts);
+    require(heads.shape(0) == rules.n_rules() && responses.shape(0) == rules.n_rules(),
+            "heads and responses need one entry per rule");
+    require(out.shape(0) == codes.shape(1), "scores and codes differ in rows");
+    for (const std::int32_t head : as_span(heads)) {
+        require(head >= 0 && static_cast<std::size_t>(head) < out.shape(1), "a head is no class");
+    }
+    nb::gil_scoped_release release;
+    add_responses({codes.data(), codes.shape(1)}, rules, as_span(heads), as_span(responses),
+                  out.shape(1), out.data(), n_threads);
+}
+
+void covers(const Codes& codes, const Matrix<std::int32_t>& intervals,
+            const Starts& condition_starts, const Starts& rule_starts,
+            const MutableMatrix<bool>& out, int n_threads) {
+    const CompiledRules rules = checked_rules(codes, intervals, condition_starts, rule_starts);
+    require(out.shape(0) == codes.shape(1) && out.shape(1) == rules.n_rules(),
+            "covers must have the shape (rows, rules)");
+    nb::gil_scoped_release release;
+    rule_covers({codes.data(), codes.shape(1)}, rules, out.data(), n_threads);
+}
+
+}  // namespace
+
+void bind_model(nb::module_& m) {
+    m.def("add_responses", &scores, nb::arg("codes").noconvert(), nb::arg("intervals").noconvert(),
+          nb::arg("condition_starts").noconvert(), nb::arg("rule_starts").noconvert(),
+          nb::arg("heads").noconvert(), nb::arg("responses").noconvert(),
+          nb::arg("out").noconvert(), nb::arg("n_threads"));
+    m.def("rule_covers", &covers, nb::arg("codes").noconvert(), nb::arg("intervals").noconvert(),
+          nb::arg("condition_starts").noconvert(), nb::arg("rule_starts").noconvert(),
+          nb::arg("out").noconvert(), nb::arg("n_threads"));
+}
+
+}  // namespace rulewright

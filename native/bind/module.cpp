@@ -1,0 +1,14 @@
+#include "bind/bind.hpp"
+
+NB_MODULE(_core, m) {
+    m.doc() = "Native kernels of rulewright; reach them through rulewright.kernels.";
+#ifdef _OPENMP
+    m.attr("has_threads") = true;
+#else
+    m.attr("has_threads") = false;
+#endif
+    rulewright::bind_conditions(m);
+    rulewright::bind_search(m);
+    rulewright::bind_weighting(m);
+    rulewright::bind_model(m);
+}

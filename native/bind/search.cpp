@@ -1,0 +1,147 @@
+#include "bind/bind.hpp"
+#include "search/grow.hpp"
+#include "search/rows.hpp"
+
+namespace rulewright {
+namespace {
+
+using Codes = nb::ndarray<nb::ro, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+// Binned columns, checked once at construction, so that no kernel has to look for bad codes.
+class BoundColumns {
+  public:
+    template <class Body>
+    auto visit(const Body& body) const {
+        if (codes_.dtype() == nb::dtype<std::uint8_t>()) return body(view<std::uint8_t>());
+        return body(view<std::uint16_t>());
+    }
+
+    BoundColumns(Codes codes, Vector<std::int32_t> n_bins, Vector<std::uint8_t> nominal)
+        : codes_(std::move(codes)), n_bins_(std::move(n_bins)), nominal_(std::move(nominal)) {
+        const std::size_t n_groups = (n_bins_.shape(0) + kGroup - 1) / kGroup;
+        require(codes_.shape(0) == n_groups && codes_.shape(2) == kGroup,
+                "codes must have the shape (groups, rows, 8)");
+        require(nominal_.shape(0) == n_bins_.shape(0), "n_bins and nominal differ in length");
+        require(codes_.dtype() == nb::dtype<std::uint8_t>() ||
+                    codes_.dtype() == nb::dtype<std::uint16_t>(),
+                "codes must be uint8 or uint16");
+        for (const std::int32_t n : as_span(n_bins_)) {
+            require(n >= 0 && n <= 65535, "a column has too many bins");
+        }
+        visit([](const auto& columns) { check_codes(columns); });
+    }
+
+    std::size_t n_rows() const { return codes_.shape(1); }
+    std::size_t n_columns() const { return n_bins_.shape(0); }
+    std::int32_t n_bins(std::size_t column) const { return n_bins_(column); }
+
+  private:
+    template <class Code>
+    Columns<Code> view() const {
+        return {static_cast<const Code*>(codes_.data()), n_rows(), as_span(n_bins_),
+                as_span(nominal_)};
+    }
+
+    template <class Code>
+    static void check_codes(const Columns<Code>& columns) {
+        for (std::size_t j = 0; j < columns.n_columns(); ++j) {
+            const Code* codes = columns.column(j);
+            std::int32_t largest = 0;
+            for (std::size_t i = 0; i < columns.n_rows; ++i) {
+                largest = std::max(largest, static_cast<std::int32_t>(codes[i * kGroup]));
+            }
+            require(largest <= columns.n_bins[j], "a code is beyond the bins of its column");
+        }
+    }
+
+    Codes codes_;
+    Vector<std::int32_t> n_bins_;
+    Vector<std::uint8_t> nominal_;
+};
+
+auto draw(std::size_t n, std::size_t size, std::uint64_t seed) {
+    require(size <= n && n < 0xFFFFFFFFULL, "cannot draw that many rows");
+    std::vector<Row> rows;
+    {
+        nb::gil_scoped_release release;
+        rows = draw_rows(n, size, seed);
+    }
+    return to_numpy(std::move(rows));
+}
+
+auto cover(const BoundColumns& columns, const Matrix<std::int32_t>& tests, int n_threads) {
+    require(tests.shape(1) == 4, "a test has four numbers: column, low, high, skip");
+    std::vector<CodeTest> parsed;
+    for (std::size_t i = 0; i < tests.shape(0); ++i) {
+        const std::int32_t column = tests(i, 0);
+        require(column >= 0 && static_cast<std::size_t>(column) < columns.n_columns(),
+                "a column index is out of range");
+        parsed.push_back({column, tests(i, 1), tests(i, 2), tests(i, 3)});
+    }
+    std::vector<Row> rows;
+    {
+        nb::gil_scoped_release release;
+        rows = columns.visit([&](const auto& c) { return cover_rows(c, parsed, n_threads); });
+    }
+    return to_numpy(std::move(rows));
+}
+
+ScoreKind score_kind(const std::string& name) {
+    if (name == "newton") return ScoreKind::kNewton;
+    if (name == "gradient") return ScoreKind::kGradient;
+    throw nb::value_error("unknown score; known are newton and gradient");
+}
+
+using BoundCondition = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, double>;
+
+std::tuple<std::vector<BoundCondition>, std::int32_t> grow(
+    const BoundColumns& columns, const Vector<Row>& rows, const Matrix<Stat>& stats,
+    const std::string& score, double l2, double unit, std::size_t first_lane, std::size_t n_pairs,
+    std::int32_t first_class, bool up, bool down, std::int32_t max_conditions, double tolerance,
+    Stat min_weight, const Vector<std::uint8_t>& operators, const Vector<std::uint8_t>& required,
+    int n_threads) {
+    require(stats.shape(0) == columns.n_rows(), "statistics and codes differ in rows");
+    require(n_pairs >= 1 && first_lane + 2 * n_pairs <= stats.shape(1),
+            "statistics have too few lanes");
+    require(operators.shape(0) == columns.n_columns() && required.shape(0) == columns.n_columns(),
+            "operators and required need one entry per column");
+    require_rows(as_span(rows), columns.n_rows());
+
+    const Statistics statistics{stats.data(), stats.shape(1), first_lane, n_pairs, min_weight > 0};
+    const Votes votes{unit, static_cast<std::int32_t>(n_pairs), first_class, up, down};
+    const ScoreChoice choice{score_kind(score), l2, votes};
+    const Limits limits{max_conditions, tolerance, min_weight, as_span(operators),
+                        as_span(required)};
+    GrownRule rule;
+    {
+        nb::gil_scoped_release release;
+        rule = columns.visit([&](const auto& c) {
+            return grow_rule(c, as_span(rows), statistics, choice, limits, n_threads);
+        });
+    }
+    std::vector<BoundCondition> conditions;
+    for (const GrownCondition& c : rule.conditions) {
+        conditions.emplace_back(c.column, static_cast<std::int32_t>(c.op), c.code, c.beyond,
+                                c.criterion);
+    }
+    return {conditions, rule.vote};
+}
+
+}  // namespace
+
+void bind_search(nb::module_& m) {
+    nb::class_<BoundColumns>(m, "Columns")
+        .def(nb::init<Codes, Vector<std::int32_t>, Vector<std::uint8_t>>(),
+             nb::arg("codes").noconvert(), nb::arg("n_bins").noconvert(),
+             nb::arg("nominal").noconvert());
+    m.def("draw_rows", &draw, nb::arg("n"), nb::arg("size"), nb::arg("seed"));
+    m.def("cover_rows", &cover, nb::arg("columns"), nb::arg("tests").noconvert(),
+          nb::arg("n_threads"));
+    m.def("grow_rule", &grow, nb::arg("columns"), nb::arg("rows").noconvert(),
+          nb::arg("stats").noconvert(), nb::arg("score"), nb::arg("l2"), nb::arg("unit"),
+          nb::arg("first_lane"), nb::arg("n_pairs"), nb::arg("first_class"), nb::arg("up"),
+          nb::arg("down"), nb::arg("max_conditions"), nb::arg("tolerance"), nb::arg("min_weight"),
+          nb::arg("operators").noconvert(), nb::arg("required").noconvert(), nb::arg("n_threads"));
+}
+
+}  // namespace rulewright

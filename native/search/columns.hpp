@@ -1,0 +1,40 @@
+// Binned columns as the kernels see them: codes [group][row][kGroup], bin counts, kinds.
+// Column j has the codes 0 .. n_bins[j]-1 and, for a missing value, n_bins[j].
+#pragma once
+
+#include <span>
+
+#include "base/types.hpp"
+
+namespace rulewright {
+
+template <class Code>
+struct Columns {
+    const Code* codes;
+    std::size_t n_rows;
+    std::span<const std::int32_t> n_bins;
+    std::span<const std::uint8_t> nominal;
+
+    std::size_t n_columns() const { return n_bins.size(); }
+    std::size_t n_groups() const { return (n_columns() + kGroup - 1) / kGroup; }
+    std::size_t width(std::size_t group) const {
+        const std::size_t left = n_columns() - group * kGroup;
+        return left < kGroup ? left : kGroup;
+    }
+    const Code* group(std::size_t g) const { return codes + g * n_rows * kGroup; }
+    // Code of (row, column) is column(j)[row * kGroup].
+    const Code* column(std::size_t j) const { return group(j / kGroup) + j % kGroup; }
+};
+
+// A condition on codes: low <= code <= high and code != skip (skip = -1: none).
+struct CodeTest {
+    std::int32_t column, low, high, skip;
+
+    template <class Code>
+    bool holds(Code code) const {
+        const auto c = static_cast<std::int32_t>(code);
+        return c >= low && c <= high && c != skip;
+    }
+};
+
+}  // namespace rulewright

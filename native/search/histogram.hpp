@@ -1,0 +1,61 @@
+// Question: what do the statistics of a cover sum to, per code of each column?
+//
+// Histograms hold `lanes` sums per code, column after column. Those of one group of columns are
+// filled in one pass over the cover: a row's statistics are loaded once for kGroup columns.
+// Cost: O(rows x columns x lanes). Invariant: the sums over the codes of any column are equal.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "search/columns.hpp"
+
+namespace rulewright {
+
+// Rows with their statistics gathered side by side, lanes after lanes.
+struct Cover {
+    std::vector<Row> rows;
+    std::vector<Stat> stats;
+    std::size_t size() const { return rows.size(); }
+};
+
+class HistogramLayout {
+  public:
+    HistogramLayout(std::span<const std::int32_t> n_bins, std::size_t lanes)
+        : lanes_(lanes), offsets_(n_bins.size() + 1) {
+        for (std::size_t j = 0; j < n_bins.size(); ++j) {
+            const auto n_codes = static_cast<std::size_t>(n_bins[j]) + 1;
+            offsets_[j + 1] = offsets_[j] + n_codes * lanes;
+        }
+    }
+    std::size_t lanes() const { return lanes_; }
+    std::size_t size() const { return offsets_.back(); }
+    std::size_t offset(std::size_t column) const { return offsets_[column]; }
+
+  private:
+    std::size_t lanes_;
+    std::vector<std::size_t> offsets_;
+};
+
+// kLanes = 0: any number of lanes, known at run time.
+template <std::size_t kLanes, class Code>
+void fill_group(const Columns<Code>& columns, std::size_t group, const Cover& cover,
+                const HistogramLayout& layout, Stat* histogram) {
+    const std::size_t lanes = kLanes ? kLanes : layout.lanes();
+    const std::size_t width = columns.width(group);
+    const Code* codes = columns.group(group);
+    Stat* base[kGroup] = {};
+    for (std::size_t j = 0; j < width; ++j) base[j] = histogram + layout.offset(group * kGroup + j);
+
+    const Stat* stats = cover.stats.data();
+    for (const Row row : cover.rows) {
+        const Code* code = codes + std::size_t{row} * kGroup;
+        for (std::size_t j = 0; j < width; ++j) {
+            Stat* sums = base[j] + code[j] * lanes;
+            for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += stats[lane];
+        }
+        stats += lanes;
+    }
+}
+
+}  // namespace rulewright

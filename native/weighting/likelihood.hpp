@@ -1,0 +1,48 @@
+// Question: how do probabilities, statistics and loss change when a rule is added?
+//
+// Rows keep e_k = exp(f_k), so a step s for class k multiplies e_k by exp(s): p = e / sum(e) needs
+// no exponential per row and never saturates as p itself would. From p follow the statistics of
+// the negative log-likelihood, g_k = w (p_k - [y = k]) and h_k = w p_k (1 - p_k), in fixed point.
+// With two classes one pair (that of class 1) says all.
+//
+// Cost: O(rows x K); only rows that the rule covers change. Float sums are taken in fixed blocks.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/types.hpp"
+
+namespace rulewright {
+
+struct Likelihood {
+    std::size_t n_classes;
+    std::size_t n_lanes;  // 2 per pair, plus one for the weight when it is asked for
+    double scale;         // fixed-point steps per unit
+    const std::int32_t* labels;
+    const double* weights;
+    double* exp_scores;  // n_rows x n_classes
+    Stat* stats;         // n_rows x n_lanes
+};
+
+struct Step {
+    std::size_t vote;
+    double size;
+};
+
+// Statistics of the given rows from their scores.
+void refresh_stats(const Likelihood& state, std::span<const Row> rows, int n_threads);
+
+// What adding the step to the rows' scores would do to the loss.
+double loss_change(const Likelihood& state, std::span<const Row> rows, Step step, int n_threads);
+
+// Add the step and refresh the statistics; returns the change of the loss.
+double add_step(const Likelihood& state, std::span<const Row> rows, Step step, int n_threads);
+
+// Exact sums of all lanes over the rows.
+std::vector<Stat> sum_stats(const Stat* stats, std::size_t n_lanes, std::span<const Row> rows);
+
+// Weight of each class among the rows.
+std::vector<double> class_weights(const Likelihood& state, std::span<const Row> rows);
+
+}  // namespace rulewright

@@ -1,0 +1,160 @@
+"""The only door to native code.
+
+Every function here has a NumPy twin of the same name in `rulewright.kernels.reference`, which is the
+definition of right.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rulewright.kernels import _core
+from rulewright.kernels._core import Likelihood
+from rulewright.kernels.structs import (
+    GROUP,
+    MISSING,
+    ROW,
+    STAT,
+    UNSEEN,
+    BoolArray,
+    ByteArray,
+    CodeArray,
+    CompiledRules,
+    FloatArray,
+    GrownCondition,
+    GrownRule,
+    IntArray,
+    Limits,
+    Op,
+    RowArray,
+    Score,
+    StatArray,
+)
+
+__all__ = [
+    "GROUP",
+    "MISSING",
+    "ROW",
+    "STAT",
+    "UNSEEN",
+    "BoolArray",
+    "ByteArray",
+    "CodeArray",
+    "CodeColumns",
+    "CompiledRules",
+    "FloatArray",
+    "GrownCondition",
+    "GrownRule",
+    "IntArray",
+    "Likelihood",
+    "Limits",
+    "Op",
+    "RowArray",
+    "Score",
+    "StatArray",
+    "cover_rows",
+    "draw_rows",
+    "encode_values",
+    "grow_rule",
+    "has_threads",
+    "rule_covers",
+    "rule_scores",
+]
+
+has_threads: bool = _core.has_threads
+"""False when the core was built without OpenMP: every kernel then runs on one thread."""
+
+
+class CodeColumns:
+    """Binned columns as kernels read them, checked once and then frozen.
+
+    Parameters
+    ----------
+    codes : uint8 or uint16 array of shape (groups, rows, GROUP)
+        Code of (row, column j) at ``[j // GROUP, row, j % GROUP]``.
+    n_bins : int32 array
+        Column j has the codes 0 .. n_bins[j] - 1, and n_bins[j] for a missing value.
+    nominal : uint8 array
+        1 for nominal columns.
+    """
+
+    def __init__(
+        self, codes: ByteArray | CodeArray, n_bins: IntArray, nominal: ByteArray
+    ) -> None:
+        codes.flags.writeable = False
+        self.codes, self.n_bins, self.nominal = codes, n_bins, nominal
+        self.native = _core.Columns(codes, n_bins, nominal)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.codes.shape[1]
+
+    def take(self, rows: RowArray) -> CodeColumns:
+        """Return the given rows only."""
+        return CodeColumns(np.ascontiguousarray(self.codes[:, rows]), self.n_bins, self.nominal)
+
+
+def encode_values(
+    values: FloatArray, cuts: FloatArray, on_cut: bool, n_threads: int = 1, missing: int = MISSING
+) -> CodeArray:
+    """Code raw values by the number of cuts below them (see `native/conditions/encode.hpp`)."""
+    return _core.encode_values(values, cuts, on_cut, missing, n_threads)
+
+
+def draw_rows(n: int, size: int, seed: int) -> RowArray:
+    """Draw a uniform sample of rows without replacement, in ascending order."""
+    return _core.draw_rows(n, size, seed)
+
+
+def cover_rows(columns: CodeColumns, tests: IntArray, n_threads: int = 1) -> RowArray:
+    """Find the rows that satisfy all tests (column, low, high, skip), in ascending order."""
+    return _core.cover_rows(columns.native, tests, n_threads)
+
+
+def grow_rule(
+    columns: CodeColumns,
+    rows: RowArray,
+    stats: StatArray,
+    score: Score,
+    limits: Limits,
+    n_threads: int = 1,
+) -> GrownRule:
+    """Grow one conjunction greedily (see `native/search/grow.hpp`)."""
+    conditions, vote = _core.grow_rule(
+        columns.native,
+        rows,
+        stats,
+        score.kind,
+        score.l2,
+        score.unit,
+        score.first_lane,
+        score.n_pairs,
+        score.first_class,
+        score.up,
+        score.down,
+        *limits,
+        n_threads,
+    )
+    return GrownRule([GrownCondition(*condition) for condition in conditions], vote)
+
+
+def rule_scores(
+    codes: CodeArray,
+    compiled: CompiledRules,
+    heads: IntArray,
+    responses: FloatArray,
+    intercepts: FloatArray,
+    n_threads: int = 1,
+) -> FloatArray:
+    """Sum intercepts and the responses of the fired rules, in rule order, for every row."""
+    scores = np.tile(intercepts, (codes.shape[1], 1))
+    _core.add_responses(codes, *compiled, heads, responses, scores, n_threads)
+    return scores
+
+
+def rule_covers(codes: CodeArray, compiled: CompiledRules, n_threads: int = 1) -> BoolArray:
+    """Tell which rules (columns) fire on which rows."""
+    covers = np.zeros((codes.shape[1], len(compiled.rule_starts) - 1), dtype=np.bool_)
+    _core.rule_covers(codes, *compiled, covers, n_threads)
+    return covers

@@ -1,0 +1,101 @@
+"""The plain records that cross the border between Python and native code."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+GROUP = 8
+"""Binned columns lie side by side in groups of this many (`native/base/types.hpp`)."""
+
+MISSING = 65535
+"""Code of a missing value at prediction."""
+
+UNSEEN = 65534
+"""Code of a label that training never saw."""
+
+ROW = np.uint32
+STAT = np.int64
+
+IntArray = npt.NDArray[np.int32]
+RowArray = npt.NDArray[np.uint32]
+StatArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+ByteArray = npt.NDArray[np.uint8]
+CodeArray = npt.NDArray[np.uint16]
+
+
+class Op(IntEnum):
+    """Operators of a grown condition, in the order in which ties are broken."""
+
+    LESS_EQUAL = 0
+    GREATER_EQUAL = 1
+    EQUAL = 2
+    NOT_EQUAL = 3
+    MISSING = 4
+    KNOWN = 5
+
+
+class Score(NamedTuple):
+    """Which score judges a cover, and how it reads the lanes of the row statistics.
+
+    Lanes come in pairs (g, h), one pair per class; with two classes one pair, that of class 1, says
+    all: a negative g votes `up` for it, a positive g votes `down` for class 0.
+    """
+
+    kind: str
+    l2: float
+    unit: float
+    n_pairs: int
+    first_lane: int = 0
+    first_class: int = 0
+    up: bool = True
+    down: bool = False
+
+
+class Limits(NamedTuple):
+    """What a rule may look like.
+
+    `max_conditions` is -1 for no limit; `min_weight` is in fixed-point steps of the last lane, 0 when
+    not asked for; `operators` has bit ``1 << Op`` set per column; a rule must use every `required`
+    column.
+    """
+
+    max_conditions: int
+    tolerance: float
+    min_weight: int
+    operators: ByteArray
+    required: ByteArray
+
+
+class GrownCondition(NamedTuple):
+    """One condition on codes; `beyond` is the nearest covered code on the other side of a cut."""
+
+    column: int
+    op: int
+    code: int
+    beyond: int
+    criterion: float
+
+
+class GrownRule(NamedTuple):
+    """Conditions in the order of growth and the class voted for (-1: no rule)."""
+
+    conditions: list[GrownCondition]
+    vote: int
+
+
+class CompiledRules(NamedTuple):
+    """Rules as intervals of value codes.
+
+    `intervals` has rows (column, low, high), both ends included; a condition is the union of its
+    intervals, a rule the intersection of its conditions.
+    """
+
+    intervals: IntArray
+    condition_starts: IntArray
+    rule_starts: IntArray
