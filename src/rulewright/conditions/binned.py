@@ -1,0 +1,170 @@
+"""Binned columns: the table as small integers, and the way back from codes to conditions.
+
+A numeric column is cut into bins of neighbouring values: one bin per distinct value when that is
+affordable (*exact*), equal-frequency bins otherwise. A nominal column has one bin per label. Missing
+values have a code of their own behind the last bin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from rulewright import kernels
+from rulewright.conditions.condition import Condition, Labels, Presence, Range
+from rulewright.conditions.short import short_between
+from rulewright.data import DataError
+from rulewright.kernels import CodeColumns, GrownCondition, Op
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rulewright.data import Column, ColumnSchema, Schema, Table
+
+Threshold = Literal["midpoint", "observed"]
+Test = tuple[int, int, int, int]
+"""A condition on codes: column, low, high, skip (`native/search/columns.hpp`)."""
+
+MOST_BINS = 65_533
+FAST_BINS = 255
+EXACT_ROWS = 2_048
+"""Up to this many rows a bin per value costs next to nothing; beyond, 255 bins fit one byte."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """The bins of one column: smallest and largest value of each (numeric columns only)."""
+
+    schema: ColumnSchema
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    exact: bool
+
+    def __len__(self) -> int:
+        nominal = self.schema.kind == "nominal"
+        return len(self.schema.labels) if nominal else len(self.high)
+
+    def cut(self, below: int, above: int, side: Op, threshold: Threshold) -> tuple[int, float]:
+        """Cut between two bins; return the last bin below the cut and the threshold.
+
+        The bins between `below` and `above` hold no covered row, so a cut anywhere between them
+        covers the same rows: "midpoint" takes the shortest number near the middle, "observed" the
+        covered value itself.
+        """
+        if threshold == "observed":
+            at_most = side == Op.LESS_EQUAL
+            return (below, self.high[below]) if at_most else (above - 1, self.low[above])
+        middle = self.high[below] / 2 + self.low[above] / 2
+        last = below + int(np.searchsorted(self.high[below + 1 : above], middle, side="right"))
+        return last, short_between(float(self.high[last]), float(self.low[last + 1]), middle)
+
+
+class BinnedColumns:
+    """All columns of a table as codes.
+
+    Attributes
+    ----------
+    schema : Schema
+        Schema of the table.
+    bins : tuple of Bins
+        One per column; ``bins[j].exact`` tells whether every distinct value has its own bin.
+    codes : CodeColumns
+        What the kernels read.
+    """
+
+    def __init__(self, schema: Schema, bins: tuple[Bins, ...], codes: CodeColumns) -> None:
+        self.schema, self.bins, self.codes = schema, bins, codes
+
+    def describe(self) -> str:
+        """Say in one line how numeric columns were cut."""
+        numeric = [b for b in self.bins if b.schema.kind == "numeric"]
+        exact = sum(b.exact for b in numeric)
+        most = max((len(b) for b in numeric), default=0)
+        return (
+            f"{len(numeric)} numeric columns: {exact} exact, {len(numeric) - exact} in "
+            f"equal-frequency bins (at most {most} bins)"
+        )
+
+    def resolve(self, grown: GrownCondition, threshold: Threshold) -> tuple[Test, Condition]:
+        """Turn a grown condition into its test on codes and its condition on values."""
+        j, op, code = grown.column, Op(grown.op), grown.code
+        bins, last_bin = self.bins[j], len(self.bins[j]) - 1
+        name = bins.schema.name
+        if op == Op.LESS_EQUAL:
+            cut, value = bins.cut(code, grown.beyond, op, threshold)
+            return (j, 0, cut, -1), Range(name, high=value)
+        if op == Op.GREATER_EQUAL:
+            cut, value = bins.cut(grown.beyond, code, op, threshold)
+            # Neighbouring floats leave no room between them: the cut is then the lower one.
+            on_lower = value <= bins.high[cut]
+            return (j, cut + 1, last_bin, -1), Range(name, low=value, low_open=bool(on_lower))
+        if op == Op.EQUAL:
+            return (j, code, code, -1), Labels(name, (bins.schema.labels[code],))
+        if op == Op.NOT_EQUAL:
+            return (j, 0, last_bin, code), Labels(name, (bins.schema.labels[code],), negated=True)
+        missing = op == Op.MISSING
+        test = (j, code, code, -1) if missing else (j, 0, last_bin, -1)
+        return test, Presence(name, missing=missing)
+
+
+def bin_table(table: Table, max_bins: int | None = None, n_threads: int = 1) -> BinnedColumns:
+    """Code every column of a table.
+
+    Parameters
+    ----------
+    table : Table
+        The training rows.
+    max_bins : int, optional
+        Most bins of a numeric column. By default every distinct value has its own bin up to
+        2,048 rows, and a column has at most 255 bins beyond.
+    n_threads : int
+        Threads to use.
+    """
+    if max_bins is None:
+        max_bins = MOST_BINS if table.n_rows <= EXACT_ROWS else FAST_BINS
+    bins = tuple(bin_column(column, max_bins) for column in table.columns)
+    widest = max((len(b) for b in bins), default=0)
+    dtype = np.uint8 if widest <= FAST_BINS else np.uint16
+    n_groups = -(-len(bins) // kernels.GROUP)
+    codes = np.zeros((n_groups, table.n_rows, kernels.GROUP), dtype=dtype)
+    for j, (column, b) in enumerate(zip(table.columns, bins, strict=True)):
+        group, place = divmod(j, kernels.GROUP)
+        codes[group, :, place] = encode_column(column, b, n_threads)
+    n_bins = np.array([len(b) for b in bins], dtype=np.int32)
+    nominal = np.array([b.schema.kind == "nominal" for b in bins], dtype=np.uint8)
+    return BinnedColumns(table.schema, bins, CodeColumns(codes, n_bins, nominal))
+
+
+def bin_column(column: Column, max_bins: int) -> Bins:
+    """Choose the bins of one column."""
+    schema = column.schema
+    none = np.empty(0)
+    if schema.kind == "nominal":
+        if len(schema.labels) > MOST_BINS:
+            raise DataError(
+                f"column {schema.name!r} has {len(schema.labels):,} labels; at most "
+                f"{MOST_BINS:,} can be used: drop it (is it an identifier?) or group its labels"
+            )
+        return Bins(schema, none, none, exact=True)
+    values = np.sort(column.values)  # missing values go to the end
+    values = values[: len(values) - np.count_nonzero(np.isnan(values))]
+    if not len(values):
+        return Bins(schema, none, none, exact=True)
+    distinct = values[np.concatenate([[True], values[1:] != values[:-1]])]
+    if len(distinct) <= max_bins:
+        return Bins(schema, distinct, distinct, exact=True)
+    last = np.arange(1, max_bins + 1) * len(values) // max_bins - 1
+    high = np.unique(values[last])
+    low = values[np.concatenate([[0], np.searchsorted(values, high[:-1], side="right")])]
+    return Bins(schema, low, high, exact=False)
+
+
+def encode_column(column: Column, bins: Bins, n_threads: int) -> NDArray[np.integer]:
+    """Return the codes of one column, missing as ``len(bins)``."""
+    if column.schema.kind == "nominal":
+        return np.where(column.values < 0, len(bins), column.values)
+    return kernels.encode_values(
+        column.values, bins.high, False, n_threads=n_threads, missing=len(bins)
+    )

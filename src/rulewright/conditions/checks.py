@@ -1,0 +1,59 @@
+"""Checks of what a condition is built from: each gives the clean value or raises a ValueError."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def checked_text(text: object, what: str) -> str:
+    """Give a plain string that UTF-8 and JSON can carry, or raise a ValueError."""
+    if not isinstance(text, str):
+        raise ValueError(f"{what} must be a string, not {type(text).__name__}")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{what} {text!r} is not valid Unicode text") from None
+    return str(text)
+
+
+def checked_column(name: object) -> str:
+    """Give a column name as a plain string, or raise a ValueError."""
+    return checked_text(name, "column name of a condition")
+
+
+def checked_labels(labels: Iterable[object], column: str) -> tuple[str, ...]:
+    """Give labels sorted and each once, or raise a ValueError."""
+    if isinstance(labels, str):
+        raise ValueError(f"labels of column {column!r} must be a tuple of strings, not one string")
+    what = f"label of column {column!r}"
+    checked = tuple(sorted({checked_text(label, what) for label in labels}))
+    if not checked:
+        raise ValueError(f"condition on column {column!r} needs at least one label")
+    return checked
+
+
+def checked_flag(flag: object, what: str) -> bool:
+    """Give a plain bool, or raise a ValueError."""
+    if not isinstance(flag, bool | np.bool_):
+        raise ValueError(f"{what} must be True or False, not {type(flag).__name__}")
+    return bool(flag)
+
+
+def checked_number(value: object, what: str) -> float:
+    """Give a float that is not NaN (and 0.0 for -0.0), or raise a ValueError."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ValueError(f"{what} must be a number, not {type(value).__name__}")
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError(f"{what} is too large for a float") from None
+    if math.isnan(number):
+        raise ValueError(f"{what} must not be NaN")
+    return number + 0.0  # turns -0.0 into 0.0

@@ -1,0 +1,20 @@
+"""How names, labels and numbers are written in the text of a condition."""
+
+import json
+import re
+
+KEYWORDS = frozenset({"and", "in", "not", "is", "missing", "known", "true"})
+BARE_WORD = re.compile(r"[^\W\d][\w.\-]*")
+
+
+def write_word(text: str) -> str:
+    """Write a column name or label: bare when that is unmistakable, else as a JSON string."""
+    if BARE_WORD.fullmatch(text) and text not in KEYWORDS:
+        return text
+    # Characters nobody can see on a screen are escaped, readable ones are kept.
+    return json.dumps(text, ensure_ascii=not text.isprintable())
+
+
+def write_number(value: float) -> str:
+    """Write a finite float so that reading it back gives the same float: 5, 0.1, 1e+22."""
+    return repr(value).removesuffix(".0")
