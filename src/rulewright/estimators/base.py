@@ -1,0 +1,138 @@
+"""What all rule classifiers share: reading data, and everything after `fit` through the model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from rulewright.data import DataError, Table, read_table
+from rulewright.estimators.parameters import Domain, check_parameters
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rulewright.kernels import FloatArray
+    from rulewright.model import AdditiveRules, Explanation
+
+
+class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the rule classifiers: scikit-learn's contract around a rule model.
+
+    A learner defines `PARAMETERS` and `_learn(table)`, which returns the model.
+    """
+
+    PARAMETERS: ClassVar[Mapping[str, Domain]] = {}
+
+    nominal: Any
+    n_jobs: int | None
+    model_: AdditiveRules
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn a rule model.
+
+        Parameters
+        ----------
+        X : array, dataframe, dict of columns or path of a file
+            The table; missing values and nominal columns are taken as they are.
+        y : array-like or str
+            Class labels, or the name of the column of X that holds them.
+        sample_weight : array-like or str, optional
+            Row weights, or the name of the column of X that holds them.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(type(self).__name__, self.get_params(deep=False), self.PARAMETERS)
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        table = read_table(X, target=y, nominal=self.nominal, weights=sample_weight)
+        assert table.target is not None
+        self.classes_ = table.target.classes
+        self.n_features_in_ = len(table.columns)
+        if table.named:
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.model_ = self._learn(_with_weights(table))
+        return self
+
+    def _learn(self, table: Table) -> AdditiveRules:
+        raise NotImplementedError
+
+    @property
+    def _n_threads(self) -> int:
+        """Threads that `n_jobs` asks for, by scikit-learn's convention."""
+        available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+        jobs = 1 if self.n_jobs is None else int(self.n_jobs)
+        return max(1, jobs if jobs > 0 else available + 1 + jobs)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the scores: second minus first class for two classes, one per class otherwise."""
+        return self._fitted().decision_function(X, n_threads=self._n_threads)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probabilities of the classes, in the order of `classes_`."""
+        return self._fitted().predict_proba(X, n_threads=self._n_threads)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row."""
+        return self._fitted().predict(X, n_threads=self._n_threads)
+
+    def explain(self, X: Any) -> Explanation:
+        """Tell which rules fired on each row and what each added."""
+        return self._fitted().explain(X)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
+        """Yield the probabilities after 0, 1, 2, ... rules."""
+        model = self._fitted()
+        covers = model.covers(X, n_threads=self._n_threads)
+        scores = np.tile(model.intercepts, (len(covers), 1))
+        yield model.probabilities(scores)
+        for cover, rule in zip(covers.T, model.rules, strict=True):
+            scores[cover, rule.head] += rule.response
+            yield model.probabilities(scores)
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Yield the predictions after 0, 1, 2, ... rules."""
+        for probabilities in self.staged_predict_proba(X):
+            yield self.classes_[probabilities.argmax(axis=1)]
+
+    def _fitted(self) -> AdditiveRules:
+        check_is_fitted(self, "model_")
+        return self.model_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _with_weights(table: Table) -> Table:
+    """Give every row a weight and drop the rows that weigh nothing."""
+    if table.weights is None:
+        return replace(table, weights=np.ones(table.n_rows))
+    if not np.isfinite(table.weights.sum()):
+        raise DataError("sample_weight: the sum of the weights is infinite; scale them down")
+    kept = np.flatnonzero(table.weights > 0)
+    return table if len(kept) == table.n_rows else _take(table, kept)
+
+
+def _take(table: Table, rows: NDArray[np.intp]) -> Table:
+    assert table.target is not None
+    assert table.weights is not None
+    columns = tuple(replace(column, values=column.values[rows]) for column in table.columns)
+    target = replace(table.target, codes=table.target.codes[rows])
+    return replace(
+        table, columns=columns, n_rows=len(rows), target=target, weights=table.weights[rows]
+    )

@@ -1,0 +1,92 @@
+"""Watches a boosted fit: what each rule did, and whether it is time to stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulewright.capacity import EarlyStopping, WindowTest
+
+if TYPE_CHECKING:
+    from rulewright.kernels import CodeColumns, FloatArray, RowArray
+    from rulewright.search import FoundRule
+    from rulewright.weighting import LogLikelihood
+
+
+@dataclass
+class Sample:
+    """Rows as codes, together with the likelihood that their scores move."""
+
+    codes: CodeColumns
+    likelihood: LogLikelihood
+    total_weight: float
+
+    @property
+    def mean_loss(self) -> float:
+        """Log-loss per unit of weight."""
+        return self.likelihood.loss / self.total_weight
+
+
+@dataclass
+class Monitor:
+    """Stopping rules that the user asked for, and the trace of the fit.
+
+    `guess` is, per class, the share of correct votes that a rule must beat on the rows outside its
+    subsample.
+    """
+
+    train: Sample
+    guess: FloatArray
+    validation: Sample | None = None
+    early_stopping: EarlyStopping | None = None
+    window: WindowTest | None = None
+    stopped_by: str = "n_rules"
+    train_loss: list[float] = field(default_factory=list)
+    validation_loss: list[float] = field(default_factory=list)
+    acceptable: list[float] = field(default_factory=list)
+
+    def stop_after(self, rule: FoundRule, step: float, cover: RowArray, rows: RowArray) -> bool:
+        """Take in the rule just added; tell whether learning should end."""
+        self.train_loss.append(self.train.mean_loss)
+        return self._validation_says_stop(rule, step) or self._window_says_stop(rule, cover, rows)
+
+    def _validation_says_stop(self, rule: FoundRule, step: float) -> bool:
+        if self.validation is None or self.early_stopping is None:
+            return False
+        self.validation.likelihood.add(rule.cover(self.validation.codes), rule.vote, step)
+        self.validation_loss.append(self.validation.mean_loss)
+        if self.early_stopping.stop_after(self.validation_loss[-1]):
+            self.stopped_by = "early_stopping"
+            return True
+        return False
+
+    def _window_says_stop(self, rule: FoundRule, cover: RowArray, rows: RowArray) -> bool:
+        if self.window is None:
+            return False
+        outside = np.setdiff1d(cover, rows, assume_unique=True)
+        weights = self.train.likelihood.class_weights(outside)
+        if not len(outside):  # nothing to judge the rule by
+            self.acceptable.append(np.nan)
+            return False
+        good = bool(weights[rule.vote] / weights.sum() > self.guess[rule.vote])
+        self.acceptable.append(good)
+        if self.window.stop_after(good):
+            self.stopped_by = "stop_window"
+            return True
+        return False
+
+    @property
+    def n_kept(self) -> int:
+        """Rules to keep: all, or as many as gave the lowest validation loss."""
+        return self.early_stopping.best_size if self.early_stopping else len(self.train_loss)
+
+    def trace(self) -> dict[str, FloatArray]:
+        """Return what was recorded after each rule."""
+        columns = {
+            "train_loss": self.train_loss,
+            "validation_loss": self.validation_loss,
+            "acceptable": self.acceptable,
+        }
+        return {name: np.array(values, dtype=float) for name, values in columns.items() if values}

@@ -1,0 +1,127 @@
+"""Ranges of parameters: one table per estimator serves the checks, the errors and the CLI."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class Domain(Protocol):
+    """What a parameter may be."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether the value is allowed."""
+        ...
+
+    def parse(self, text: str) -> object:
+        """Read a value from the command line."""
+        ...
+
+
+@dataclass(frozen=True)
+class Integer:
+    """A whole number of at least `low`; None is allowed when `optional`."""
+
+    low: int
+    optional: bool = False
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether the value is allowed."""
+        if value is None:
+            return self.optional
+        whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+        return whole and int(value) >= self.low  # type: ignore[call-overload]
+
+    def parse(self, text: str) -> object:
+        """Read a value from the command line."""
+        return None if text == "none" else int(text)
+
+    def __str__(self) -> str:
+        return f"a whole number >= {self.low}" + (" or none" if self.optional else "")
+
+
+@dataclass(frozen=True)
+class Real:
+    """A number from `low` to `high`; `low` itself is excluded when `above`."""
+
+    low: float
+    high: float = math.inf
+    above: bool = False
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether the value is allowed."""
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            return False
+        number = float(value)
+        enough = number > self.low if self.above else number >= self.low
+        return enough and number <= self.high and math.isfinite(number)
+
+    def parse(self, text: str) -> object:
+        """Read a value from the command line."""
+        return float(text)
+
+    def __str__(self) -> str:
+        least = f"> {self.low:g}" if self.above else f">= {self.low:g}"
+        return f"a number {least}" + ("" if self.high == math.inf else f" and <= {self.high:g}")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few words."""
+
+    words: tuple[str, ...]
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether the value is allowed."""
+        return isinstance(value, str) and value in self.words
+
+    def parse(self, text: str) -> object:
+        """Read a value from the command line."""
+        return text
+
+    def __str__(self) -> str:
+        return "one of " + ", ".join(self.words)
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or False."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether the value is allowed."""
+        return isinstance(value, bool)
+
+    def parse(self, text: str) -> object:
+        """Read a value from the command line."""
+        return {"true": True, "false": False}[text.lower()]
+
+    def __str__(self) -> str:
+        return "true or false"
+
+
+def check_parameters(estimator: str, values: Mapping[str, object], domains: Mapping[str, Domain]) -> None:
+    """Raise a ValueError for the first parameter outside its domain."""
+    for name, domain in domains.items():
+        if not domain.accepts(values[name]):
+            raise ValueError(f"{estimator}: {name}={values[name]!r} must be {domain}")
+
+
+def parse_settings(
+    estimator: str, settings: Mapping[str, str], domains: Mapping[str, Domain]
+) -> dict[str, object]:
+    """Read ``name=value`` settings of the command line by the domains of an estimator."""
+    parsed: dict[str, object] = {}
+    for name, text in settings.items():
+        if name not in domains:
+            raise ValueError(
+                f"{estimator} has no parameter {name!r}; it has {', '.join(sorted(domains))}"
+            )
+        try:
+            parsed[name] = domains[name].parse(text)
+        except (ValueError, KeyError):
+            raise ValueError(f"{estimator}: {name}={text} must be {domains[name]}") from None
+        check_parameters(estimator, parsed, {name: domains[name]})
+    return parsed

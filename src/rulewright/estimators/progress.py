@@ -1,0 +1,21 @@
+"""A progress bar for long fits; nothing is imported or drawn unless it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def progress_bar(description: str, total: int, show: bool) -> Iterator[Callable[[], None]]:
+    """Give a function to call after each step; it draws a bar on standard error when `show`."""
+    if not show:
+        yield lambda: None
+        return
+    rich: Any = importlib.import_module("rich.progress")
+    console: Any = importlib.import_module("rich.console").Console(stderr=True)
+    with rich.Progress(console=console, transient=True) as bar:
+        task = bar.add_task(description, total=total)
+        yield lambda: bar.advance(task)

@@ -1,0 +1,57 @@
+"""Random subsamples of rows, one per rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulewright import kernels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rulewright.kernels import IntArray, RowArray
+
+
+class Subsampler:
+    """Draws the same share of the rows again and again, without replacement.
+
+    Fewer than four rows are never split.
+    """
+
+    def __init__(self, n_rows: int, share: float, random: np.random.RandomState) -> None:
+        self.n_rows, self.random = n_rows, random
+        self.size = n_rows if n_rows < 4 else max(1, int(share * n_rows))
+        self.everyone = np.arange(n_rows, dtype=kernels.ROW)
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether every draw is the whole set."""
+        return self.size == self.n_rows
+
+    def draw(self) -> RowArray:
+        """Draw the rows of the next subsample, in ascending order."""
+        if self.takes_all:
+            return self.everyone
+        seed = int(self.random.randint(2**31)) << 31 | int(self.random.randint(2**31))
+        return kernels.draw_rows(self.n_rows, self.size, seed)
+
+
+def split_rows(
+    labels: IntArray, fraction: float, random: np.random.RandomState
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Part rows into two ascending lists, `fraction` of every class in the second.
+
+    A class keeps at least one row in the first; with too few rows the second may have one class only.
+    """
+    aside = np.zeros(len(labels), dtype=np.bool_)
+    for label in np.unique(labels):
+        rows = random.permutation(np.flatnonzero(labels == label))
+        aside[rows[: min(round(fraction * len(rows)), len(rows) - 1)]] = True
+    if not aside.any():
+        raise ValueError(
+            f"early_stopping: {len(labels)} rows are too few to keep {fraction:g} of them aside; "
+            "set early_stopping=False or a larger validation_fraction"
+        )
+    return np.flatnonzero(~aside), np.flatnonzero(aside)
