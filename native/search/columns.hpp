@@ -33,7 +33,7 @@ struct CodeTest {
     template <class Code>
     bool holds(Code code) const {
         const auto c = static_cast<std::int32_t>(code);
-        return c >= low && c <= high && c != skip;
+        return (c >= low) & (c <= high) & (c != skip);
     }
 };
 

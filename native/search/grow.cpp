@@ -67,11 +67,7 @@ class Growth {
     void fill(const Cover& cover, std::vector<Stat>& histogram) const {
         histogram.assign(layout_.size(), 0);
         parallel_for(columns_.n_groups(), n_threads_, [&](std::size_t group) {
-            if (layout_.lanes() == 2) {
-                fill_group<2>(columns_, group, cover, layout_, histogram.data());
-            } else {
-                fill_group<0>(columns_, group, cover, layout_, histogram.data());
-            }
+            fill_group(columns_, group, cover, layout_, histogram.data());
         });
     }
 
@@ -81,11 +77,19 @@ class Growth {
         return limits_.operators[column];
     }
 
+    // The sums over the whole cover, read off the first column's histogram.
+    std::vector<Stat> total() const {
+        const std::size_t lanes = layout_.lanes();
+        std::vector<Stat> sums(lanes);
+        for (std::size_t i = 0; i < layout_.offset(1); i += lanes) {
+            for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += histogram_[i + lane];
+        }
+        return sums;
+    }
+
     Candidate best_candidate() {
         const std::size_t lanes = layout_.lanes();
-        std::vector<Stat> total(lanes);
-        for (std::size_t i = 0; i < cover_.stats.size(); ++i) total[i % lanes] += cover_.stats[i];
-        score_.start(total.data());
+        score_.start(total().data());
         const bool only_required =
             std::ranges::any_of(unused_required_, [](auto r) { return r != 0; });
         std::vector<Candidate> found(columns_.n_columns());
@@ -121,25 +125,36 @@ class Growth {
         const std::size_t lanes = layout_.lanes();
         const std::size_t n = cover_.size();
         Cover dropped{std::vector<Row>(n), std::vector<Stat>(n * lanes)};
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            const Row row = cover_.rows[i];
-            const std::size_t out = i - kept;
-            // Both sides are written, one of them for good: no branch to mispredict.
-            cover_.rows[kept] = row;
-            dropped.rows[out] = row;
-            for (std::size_t lane = 0; lane < lanes; ++lane) {
-                const Stat stat = cover_.stats[i * lanes + lane];
-                cover_.stats[kept * lanes + lane] = stat;
-                dropped.stats[out * lanes + lane] = stat;
-            }
-            kept += test.holds(codes[std::size_t{row} * kGroup]) ? 1 : 0;
-        }
+        const std::size_t kept =
+            lanes == 2 ? split_rows<2>(test, codes, dropped) : split_rows<0>(test, codes, dropped);
         cover_.rows.resize(kept);
         cover_.stats.resize(kept * lanes);
         dropped.rows.resize(n - kept);
         dropped.stats.resize((n - kept) * lanes);
         return dropped;
+    }
+
+    // Both sides are written at every row, one of them for good: no branch to mispredict.
+    template <std::size_t kLanes>
+    std::size_t split_rows(const CodeTest test, const Code* codes, Cover& dropped) {
+        const std::size_t lanes = kLanes ? kLanes : layout_.lanes();
+        const std::size_t n = cover_.size();
+        Row *rows = cover_.rows.data(), *out_rows = dropped.rows.data();
+        Stat *stats = cover_.stats.data(), *out_stats = dropped.stats.data();
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const Row row = rows[i];
+            const std::size_t out = i - kept;
+            rows[kept] = row;
+            out_rows[out] = row;
+            for (std::size_t lane = 0; lane < lanes; ++lane) {
+                const Stat stat = stats[i * lanes + lane];
+                stats[kept * lanes + lane] = stat;
+                out_stats[out * lanes + lane] = stat;
+            }
+            kept += test.holds(codes[std::size_t{row} * kGroup]) ? 1 : 0;
+        }
+        return kept;
     }
 
     const Columns<Code>& columns_;

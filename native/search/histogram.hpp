@@ -5,6 +5,7 @@
 // Cost: O(rows x columns x lanes). Invariant: the sums over the codes of any column are equal.
 #pragma once
 
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -37,24 +38,44 @@ class HistogramLayout {
     std::vector<std::size_t> offsets_;
 };
 
-// kLanes = 0: any number of lanes, known at run time.
-template <std::size_t kLanes, class Code>
-void fill_group(const Columns<Code>& columns, std::size_t group, const Cover& cover,
-                const HistogramLayout& layout, Stat* histogram) {
+// kLanes = 0 and kWidth = 0 mean "known at run time"; constants let the compiler unroll.
+template <std::size_t kLanes, std::size_t kWidth, class Code>
+void fill_columns(const Columns<Code>& columns, std::size_t group, const Cover& cover,
+                  const HistogramLayout& layout, Stat* histogram) {
     const std::size_t lanes = kLanes ? kLanes : layout.lanes();
-    const std::size_t width = columns.width(group);
+    const std::size_t width = kWidth ? kWidth : columns.width(group);
     const Code* codes = columns.group(group);
     Stat* base[kGroup] = {};
     for (std::size_t j = 0; j < width; ++j) base[j] = histogram + layout.offset(group * kGroup + j);
 
     const Stat* stats = cover.stats.data();
     for (const Row row : cover.rows) {
-        const Code* code = codes + std::size_t{row} * kGroup;
+        Code code[kGroup];
+        std::memcpy(code, codes + std::size_t{row} * kGroup, sizeof(code));
+        const Stat first = stats[0], second = stats[1];
         for (std::size_t j = 0; j < width; ++j) {
             Stat* sums = base[j] + code[j] * lanes;
-            for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += stats[lane];
+            if constexpr (kLanes == 2) {
+                sums[0] += first;
+                sums[1] += second;
+            } else {
+                for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += stats[lane];
+            }
         }
         stats += lanes;
+    }
+}
+
+template <class Code>
+void fill_group(const Columns<Code>& columns, std::size_t group, const Cover& cover,
+                const HistogramLayout& layout, Stat* histogram) {
+    const bool pair = layout.lanes() == 2;
+    if (pair && columns.width(group) == kGroup) {
+        fill_columns<2, kGroup>(columns, group, cover, layout, histogram);
+    } else if (pair) {
+        fill_columns<2, 0>(columns, group, cover, layout, histogram);
+    } else {
+        fill_columns<0, 0>(columns, group, cover, layout, histogram);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "search/rows.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/parallel.hpp"
 #include "base/random.hpp"
@@ -23,20 +24,25 @@ std::vector<Row> draw_rows(std::size_t n, std::size_t size, std::uint64_t seed) 
 
 namespace {
 
+// Keeps those of the first n rows of `rows` that pass the test, without a branch per row.
+template <class Code>
+std::size_t keep(const Code* codes, const CodeTest test, Row* rows, std::size_t n) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const Row row = rows[i];
+        rows[kept] = row;
+        kept += test.holds(codes[std::size_t{row} * kGroup]) ? 1 : 0;
+    }
+    return kept;
+}
+
 template <class Code>
 std::size_t cover_block(const Columns<Code>& columns, std::span<const CodeTest> tests,
                         std::size_t begin, std::size_t end, Row* out) {
-    std::size_t n = 0;
-    for (std::size_t i = begin; i < end; ++i) out[n++] = static_cast<Row>(i);
+    std::size_t n = end - begin;
+    std::iota(out, out + n, static_cast<Row>(begin));
     for (const CodeTest& test : tests) {
-        const Code* codes = columns.column(static_cast<std::size_t>(test.column));
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            const Row row = out[i];
-            out[kept] = row;
-            kept += test.holds(codes[row * kGroup]) ? 1 : 0;
-        }
-        n = kept;
+        n = keep(columns.column(static_cast<std::size_t>(test.column)), test, out, n);
     }
     return n;
 }

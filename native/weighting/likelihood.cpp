@@ -40,51 +40,83 @@ double keep_finite(const Likelihood& state, double* e, double total) {
     return sum_scores(state, e);
 }
 
-template <class RowChange>
-double sum_blocks(std::span<const Row> rows, int n_threads, const RowChange& row_change) {
+// Sum of weighted logarithms. Rows of weight one share a logarithm: their ratios are multiplied,
+// as many as cannot overflow.
+class LogSum {
+  public:
+    void add(double ratio, double weight) {
+        if (weight != 1.0) {
+            sum_ += weight * std::log(ratio);
+            return;
+        }
+        product_ *= ratio;
+        if (++n_ == 64) flush();
+    }
+    double total() {
+        flush();
+        return sum_;
+    }
+
+  private:
+    void flush() {
+        sum_ += std::log(product_);
+        product_ = 1;
+        n_ = 0;
+    }
+    double sum_ = 0, product_ = 1;
+    int n_ = 0;
+};
+
+// Visits the rows in fixed blocks. visit(row) returns by what ratio the row's total of exp scores
+// grew; the result is the change of the loss when `step` was added.
+template <class Visit>
+double sum_changes(const Likelihood& state, std::span<const Row> rows, Step step, int n_threads,
+                   const Visit& visit) {
     std::vector<double> partial(count_blocks(rows.size()));
     parallel_blocks(rows.size(), n_threads,
                     [&](std::size_t block, std::size_t from, std::size_t to) {
-                        double sum = 0;
-                        for (std::size_t i = from; i < to; ++i) sum += row_change(rows[i]);
-                        partial[block] = sum;
+                        LogSum totals;
+                        double hits = 0;
+                        for (std::size_t i = from; i < to; ++i) {
+                            const Row row = rows[i];
+                            const double weight = state.weights[row];
+                            totals.add(visit(row), weight);
+                            const auto label = static_cast<std::size_t>(state.labels[row]);
+                            hits += label == step.vote ? weight : 0.0;
+                        }
+                        partial[block] = totals.total() - step.size * hits;
                     });
     return std::accumulate(partial.begin(), partial.end(), 0.0);
-}
-
-// Change of one row's loss when its total of exp scores becomes `after`.
-double row_loss_change(const Likelihood& state, Row row, Step step, double before, double after) {
-    const bool hit = static_cast<std::size_t>(state.labels[row]) == step.vote;
-    return state.weights[row] * (std::log(after / before) - (hit ? step.size : 0.0));
 }
 
 }  // namespace
 
 void refresh_stats(const Likelihood& state, std::span<const Row> rows, int n_threads) {
-    sum_blocks(rows, n_threads, [&](Row row) {
-        write_stats(state, row, sum_scores(state, state.exp_scores + row * state.n_classes));
-        return 0.0;
+    parallel_blocks(rows.size(), n_threads, [&](std::size_t, std::size_t from, std::size_t to) {
+        for (std::size_t i = from; i < to; ++i) {
+            write_stats(state, rows[i],
+                        sum_scores(state, state.exp_scores + rows[i] * state.n_classes));
+        }
     });
 }
 
 double loss_change(const Likelihood& state, std::span<const Row> rows, Step step, int n_threads) {
     const double growth = std::expm1(step.size);
-    return sum_blocks(rows, n_threads, [&](Row row) {
+    return sum_changes(state, rows, step, n_threads, [&](Row row) {
         const double* e = state.exp_scores + row * state.n_classes;
-        const double before = sum_scores(state, e);
-        return row_loss_change(state, row, step, before, before + e[step.vote] * growth);
+        return 1.0 + e[step.vote] * growth / sum_scores(state, e);
     });
 }
 
 double add_step(const Likelihood& state, std::span<const Row> rows, Step step, int n_threads) {
     const double factor = std::exp(step.size);
-    return sum_blocks(rows, n_threads, [&](Row row) {
+    return sum_changes(state, rows, step, n_threads, [&](Row row) {
         double* e = state.exp_scores + row * state.n_classes;
         const double before = sum_scores(state, e);
         e[step.vote] *= factor;
         const double after = sum_scores(state, e);
         write_stats(state, row, keep_finite(state, e, after));
-        return row_loss_change(state, row, step, before, after);
+        return after / before;
     });
 }
 

@@ -8,8 +8,8 @@ from collections import deque
 class WindowTest:
     """Stop when at least `most_bad` of the last `window` rules were unacceptable.
 
-    The paper takes 8 of 10 for a test at level 0.05; it is 0.0547 for one window, and far from it for a
-    window that slides over hundreds of rules.
+    The paper takes 8 of 10 for a test at level 0.05; it is 0.0547 for one window, and far from it
+    for a window that slides over hundreds of rules.
     """
 
     def __init__(self, window: int, most_bad: int) -> None:
@@ -24,7 +24,7 @@ class WindowTest:
 
 
 class EarlyStopping:
-    """Stop when a loss has not improved for `patience` rules; `best_size` is where it was lowest."""
+    """Stop when a loss has not improved for `patience` rules; `best_size` is where it was least."""
 
     def __init__(self, patience: int, start: float) -> None:
         self.patience, self.best, self.best_size, self.size = patience, start, 0, 0

@@ -1,8 +1,8 @@
 """Binned columns: the table as small integers, and the way back from codes to conditions.
 
 A numeric column is cut into bins of neighbouring values: one bin per distinct value when that is
-affordable (*exact*), equal-frequency bins otherwise. A nominal column has one bin per label. Missing
-values have a code of their own behind the last bin.
+affordable (*exact*), equal-frequency bins otherwise. A nominal column has one bin per label.
+Missing values have a code of their own behind the last bin.
 """
 
 from __future__ import annotations

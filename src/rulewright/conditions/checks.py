@@ -48,12 +48,13 @@ def checked_flag(flag: object, what: str) -> bool:
 
 def checked_number(value: object, what: str) -> float:
     """Give a float that is not NaN (and 0.0 for -0.0), or raise a ValueError."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise ValueError(f"{what} must be a number, not {type(value).__name__}")
-    try:
-        number = float(value)
-    except OverflowError:
-        raise ValueError(f"{what} is too large for a float") from None
-    if math.isnan(number):
+    if not isinstance(value, float):  # the common case first: checking for Real is slow
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise ValueError(f"{what} must be a number, not {type(value).__name__}")
+        try:
+            value = float(value)
+        except OverflowError:
+            raise ValueError(f"{what} is too large for a float") from None
+    if math.isnan(value):
         raise ValueError(f"{what} must not be NaN")
-    return number + 0.0  # turns -0.0 into 0.0
+    return float(value) + 0.0  # turns -0.0 into 0.0

@@ -20,13 +20,12 @@ from rulewright.conditions.checks import (
     checked_number,
 )
 from rulewright.conditions.words import write_number, write_word
+from rulewright.data import MISSING_CODE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Column
-
-MISSING_CODE = -1
 
 Value: TypeAlias = float | str | None
 """One value of a row: a number, a label, or missing (``None`` or NaN)."""

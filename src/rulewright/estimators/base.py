@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -15,6 +14,8 @@ from rulewright.data import DataError, Table, read_table
 from rulewright.estimators.parameters import Domain, check_parameters
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from numpy.typing import NDArray
 
     from rulewright.kernels import FloatArray

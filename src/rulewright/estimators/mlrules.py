@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -19,9 +18,11 @@ from rulewright.search import RuleGrower, SearchLimits, Subsampler, split_rows
 from rulewright.weighting import DEFAULT_RULES, LogLikelihood, default_scores
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
-    from rulewright.conditions.binned import BinnedColumns
+    from rulewright.conditions.binned import BinnedColumns, Threshold
     from rulewright.data import Table
     from rulewright.kernels import FloatArray, Score
 
@@ -33,10 +34,10 @@ class MLRulesClassifier(RuleClassifier):
     r"""Boosted rules that vote for one class each and together minimise the log-loss.
 
     The model is :math:`f(x) = f_0 + \sum_m \nu\,\alpha_m\,e_{k_m} \Phi_m(x)` with conjunctions
-    :math:`\Phi_m`, and :math:`P(k | x) = \exp f_k / \sum_j \exp f_j`. Each rule is grown greedily on a
-    random subsample to minimise :math:`g / \sqrt{h + l_2}` (Newton) or :math:`g` (gradient), where g and h
-    are the derivatives of the loss along its vote; its response :math:`\alpha = -g / (h + l_2)` is
-    computed on all rows and shrunk by :math:`\nu`.
+    :math:`\Phi_m`, and :math:`P(k | x) = \exp f_k / \sum_j \exp f_j`. Each rule is grown greedily
+    on a random subsample to minimise :math:`g / \sqrt{h + l_2}` (Newton) or :math:`g` (gradient),
+    where g and h are the derivatives of the loss along its vote; its response
+    :math:`\alpha = -g / (h + l_2)` is computed on all rows and shrunk by :math:`\nu`.
 
     Parameters
     ----------
@@ -144,7 +145,7 @@ class MLRulesClassifier(RuleClassifier):
         class_choice: str = "joint",
         default_rule: str = "exact",
         backtracking: bool = True,
-        threshold: str = "midpoint",
+        threshold: Threshold = "midpoint",
         missing_conditions: bool = False,
         max_bins: int | None = None,
         stop_window: int = 10,
@@ -185,20 +186,20 @@ class MLRulesClassifier(RuleClassifier):
     @classmethod
     def paper(cls, **overrides: Any) -> Self:
         """Return the settings published with the paper, with any of them overridden."""
-        published = dict(
-            n_rules=500,
-            shrinkage=0.1,
-            subsample=0.5,
-            criterion="newton",
-            l2=0.0,
-            max_conditions=None,
-            min_weight=0.0,
-            class_choice="joint",
-            default_rule="newton",
-            backtracking=False,
-            threshold="observed",
-            max_bins=MOST_BINS,
-        )
+        published = {
+            "n_rules": 500,
+            "shrinkage": 0.1,
+            "subsample": 0.5,
+            "criterion": "newton",
+            "l2": 0.0,
+            "max_conditions": None,
+            "min_weight": 0.0,
+            "class_choice": "joint",
+            "default_rule": "newton",
+            "backtracking": False,
+            "threshold": "observed",
+            "max_bins": MOST_BINS,
+        }
         return cls(**{**published, **overrides})
 
     def _learn(self, table: Table) -> AdditiveRules:
@@ -222,7 +223,8 @@ class MLRulesClassifier(RuleClassifier):
         """Run the algorithm of the paper; the rest of the file prepares and reports."""
         codes, likelihood = monitor.train.codes, monitor.train.likelihood
         limits = self._limits().compile(binned.schema, likelihood.unit)
-        grower = RuleGrower(binned, limits, self.threshold, self._n_threads)
+        n_threads = self._n_threads
+        grower = RuleGrower(binned, limits, self.threshold, n_threads)
         subsampler = Subsampler(codes.n_rows, self.subsample, random)
         most_failures = 1 if subsampler.takes_all else MOST_FAILURES
         rules: list[Rule] = []
@@ -234,7 +236,7 @@ class MLRulesClassifier(RuleClassifier):
                 found = grower.grow(codes, rows, likelihood.stats, self._score(likelihood))
                 if found is None:
                     continue
-                cover = found.cover(codes, self._n_threads)
+                cover = found.cover(codes, n_threads)
                 step = likelihood.newton_step(cover, found.vote, self.l2, self.backtracking)
                 if step <= 0:  # helps on the subsample, not on all rows
                     continue
@@ -254,7 +256,7 @@ class MLRulesClassifier(RuleClassifier):
         classes, labels = table.target.classes, table.target.codes
         if len(classes) == 1:
             return np.zeros(1)
-        shares = np.bincount(labels, table.weights, len(classes))
+        shares = np.bincount(labels, table.weights, len(classes)).astype(np.float64)
         return default_scores(self.default_rule, shares, table.n_rows, self.l2, self.shrinkage)
 
     def _score(self, likelihood: LogLikelihood) -> Score:

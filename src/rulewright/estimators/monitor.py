@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.capacity import EarlyStopping, WindowTest
-
 if TYPE_CHECKING:
+    from rulewright.capacity import EarlyStopping, WindowTest
     from rulewright.kernels import CodeColumns, FloatArray, RowArray
     from rulewright.search import FoundRule
     from rulewright.weighting import LogLikelihood

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class Domain(Protocol):
@@ -102,7 +104,9 @@ class Flag:
         return "true or false"
 
 
-def check_parameters(estimator: str, values: Mapping[str, object], domains: Mapping[str, Domain]) -> None:
+def check_parameters(
+    estimator: str, values: Mapping[str, object], domains: Mapping[str, Domain]
+) -> None:
     """Raise a ValueError for the first parameter outside its domain."""
     for name, domain in domains.items():
         if not domain.accepts(values[name]):

@@ -1,12 +1,13 @@
 """The only door to native code.
 
-Every function here has a NumPy twin of the same name in `rulewright.kernels.reference`, which is the
-definition of right.
+Every function here has a NumPy twin of the same name in `rulewright.kernels.reference`, which is
+the definition of right.
 """
 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from rulewright.kernels import _core
 from rulewright.kernels._core import Likelihood
@@ -78,9 +79,7 @@ class CodeColumns:
         1 for nominal columns.
     """
 
-    def __init__(
-        self, codes: ByteArray | CodeArray, n_bins: IntArray, nominal: ByteArray
-    ) -> None:
+    def __init__(self, codes: ByteArray | CodeArray, n_bins: IntArray, nominal: ByteArray) -> None:
         codes.flags.writeable = False
         self.codes, self.n_bins, self.nominal = codes, n_bins, nominal
         self.native = _core.Columns(codes, n_bins, nominal)
@@ -88,11 +87,12 @@ class CodeColumns:
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return self.codes.shape[1]
+        return int(self.codes.shape[1])
 
-    def take(self, rows: RowArray) -> CodeColumns:
+    def take(self, rows: npt.NDArray[np.integer]) -> CodeColumns:
         """Return the given rows only."""
-        return CodeColumns(np.ascontiguousarray(self.codes[:, rows]), self.n_bins, self.nominal)
+        codes: ByteArray | CodeArray = self.codes.take(rows, axis=1)
+        return CodeColumns(codes, self.n_bins, self.nominal)
 
 
 def encode_values(

@@ -5,8 +5,9 @@ Sums of statistics are sums of integers, so a twin and its kernel agree to the b
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,8 +29,9 @@ from rulewright.kernels.structs import (
     StatArray,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rulewright.kernels import CodeColumns
 
 # -- conditions --------------------------------------------------------------------------------
@@ -105,7 +107,7 @@ def candidates(
     """Yield (operator, code, beyond, covered rows) in the order in which ties are broken."""
     known = codes < n_bins
     present = np.unique(codes[known]).tolist()
-    pairs = list(zip(present, present[1:], strict=False))
+    pairs = list(itertools.pairwise(present))
     if nominal and len(present) > 1:
         yield from ((Op.EQUAL, c, -1, codes == c) for c in present)
         yield from ((Op.NOT_EQUAL, c, -1, known & (codes != c)) for c in present)
@@ -227,12 +229,13 @@ class Likelihood:
 
     def sum_stats(self, rows: RowArray) -> StatArray:
         """Sum all lanes over the rows."""
-        return self.stats[rows].sum(axis=0, dtype=STAT)
+        sums: StatArray = self.stats[rows].sum(axis=0, dtype=STAT)
+        return sums
 
     def class_weights(self, rows: RowArray) -> FloatArray:
         """Return the weight of each class among the rows."""
         n_classes = self.exp_scores.shape[1]
-        return np.bincount(self.labels[rows], self.weights[rows], n_classes)
+        return np.bincount(self.labels[rows], self.weights[rows], n_classes).astype(np.float64)
 
 
 # -- model -------------------------------------------------------------------------------------

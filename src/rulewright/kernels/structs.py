@@ -60,9 +60,9 @@ class Score(NamedTuple):
 class Limits(NamedTuple):
     """What a rule may look like.
 
-    `max_conditions` is -1 for no limit; `min_weight` is in fixed-point steps of the last lane, 0 when
-    not asked for; `operators` has bit ``1 << Op`` set per column; a rule must use every `required`
-    column.
+    `max_conditions` is -1 for no limit; `min_weight` is in fixed-point steps of the last lane, 0
+    when not asked for; `operators` has bit ``1 << Op`` set per column; a rule must use every
+    `required` column.
     """
 
     max_conditions: int

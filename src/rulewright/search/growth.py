@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
         CodeColumns,
         FloatArray,
         GrownCondition,
-        IntArray,
         Limits,
         RowArray,
         Score,
@@ -36,14 +34,9 @@ class FoundRule:
     conditions: tuple[Condition, ...]
     criteria: tuple[float, ...]
 
-    @cached_property
-    def test_array(self) -> IntArray:
-        """The tests on codes as a kernel reads them."""
-        return np.array(self.tests, dtype=np.int32)
-
     def cover(self, codes: CodeColumns, n_threads: int = 1) -> RowArray:
         """Find the rows that the rule covers."""
-        return kernels.cover_rows(codes, self.test_array, n_threads)
+        return kernels.cover_rows(codes, np.array(self.tests, dtype=np.int32), n_threads)
 
     def rule(self, response: float, class_weights: FloatArray) -> Rule:
         """Return the rule for the model: canonical conditions, response, what it covers."""
@@ -65,6 +58,8 @@ class RuleGrower:
         self.binned, self.limits = binned, limits
         self.threshold: Threshold = threshold
         self.n_threads = n_threads
+        # Boosting finds the same conditions again and again.
+        self._resolved: dict[GrownCondition, tuple[Test, Condition]] = {}
 
     def grow(
         self, codes: CodeColumns, rows: RowArray, stats: StatArray, score: Score
@@ -74,6 +69,11 @@ class RuleGrower:
         return self._resolve(grown.conditions, grown.vote) if grown.conditions else None
 
     def _resolve(self, grown: list[GrownCondition], vote: int) -> FoundRule:
-        resolved = [self.binned.resolve(condition, self.threshold) for condition in grown]
-        tests, conditions = zip(*resolved, strict=True)
+        tests, conditions = zip(*map(self._resolve_one, grown), strict=True)
         return FoundRule(vote, tests, conditions, tuple(c.criterion for c in grown))
+
+    def _resolve_one(self, grown: GrownCondition) -> tuple[Test, Condition]:
+        key = grown._replace(criterion=0.0)
+        if key not in self._resolved:
+            self._resolved[key] = self.binned.resolve(key, self.threshold)
+        return self._resolved[key]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rulewright.data import DataError, Schema
 from rulewright.kernels import Limits, Op
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 OPERATORS = {
     "<=": Op.LESS_EQUAL,

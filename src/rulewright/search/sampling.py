@@ -34,7 +34,7 @@ class Subsampler:
         """Draw the rows of the next subsample, in ascending order."""
         if self.takes_all:
             return self.everyone
-        seed = int(self.random.randint(2**31)) << 31 | int(self.random.randint(2**31))
+        seed = int.from_bytes(self.random.bytes(8), "little")
         return kernels.draw_rows(self.n_rows, self.size, seed)
 
 
@@ -43,7 +43,7 @@ def split_rows(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Part rows into two ascending lists, `fraction` of every class in the second.
 
-    A class keeps at least one row in the first; with too few rows the second may have one class only.
+    A class keeps at least one row in the first; the second may lack classes that are rare.
     """
     aside = np.zeros(len(labels), dtype=np.bool_)
     for label in np.unique(labels):

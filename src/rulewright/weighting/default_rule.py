@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.kernels import FloatArray
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rulewright.kernels import FloatArray
 
 
 class Prior(NamedTuple):

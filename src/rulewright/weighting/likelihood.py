@@ -15,7 +15,7 @@ from rulewright import kernels
 from rulewright.kernels import ROW, STAT, Score
 
 if TYPE_CHECKING:
-    from rulewright.kernels import FloatArray, IntArray, RowArray
+    from rulewright.kernels import FloatArray, IntArray, RowArray, StatArray
 
 LARGEST_STEP = 4.0
 """Largest response before shrinkage."""
@@ -63,11 +63,11 @@ class LogLikelihood:
             self.stats[:, -1] = np.rint(weights / self.unit).astype(STAT)
         exp_scores = np.tile(np.exp(scores - scores.max()), (n, 1))
         self.state = kernels.Likelihood(labels, weights, exp_scores, self.stats, 1 / self.unit)
-        everyone = np.arange(n, dtype=ROW)
-        self.state.refresh_stats(everyone, n_threads)
-        self.totals = self.state.sum_stats(everyone)
+        self._everyone = np.arange(n, dtype=ROW)
+        self._totals: StatArray | None = None  # kept up to date once somebody asked for them
+        self.state.refresh_stats(self._everyone, n_threads)
         log_p = scores - np.logaddexp.reduce(scores)
-        self.loss = -float(self.state.class_weights(everyone) @ log_p)
+        self.loss = -float(self.state.class_weights(self._everyone) @ log_p)
 
     def score(self, kind: str, l2: float, vote: int | None = None) -> Score:
         """Describe the score for the search: over all votes, or for one `vote` only."""
@@ -85,7 +85,9 @@ class LogLikelihood:
 
     def best_vote(self, kind: str, l2: float) -> int:
         """Return the class whose criterion over all rows is lowest."""
-        pairs = [self._derivatives(self.totals, vote) for vote in range(self.n_classes)]
+        if self._totals is None:
+            self._totals = self.state.sum_stats(self._everyone)
+        pairs = [self._derivatives(self._totals, vote) for vote in range(self.n_classes)]
         if kind == "newton":
             return int(np.argmin([g / math.sqrt(max(h + l2, 1e-12)) for g, h in pairs]))
         return int(np.argmin([g for g, _ in pairs]))
@@ -104,14 +106,16 @@ class LogLikelihood:
 
     def add(self, rows: RowArray, vote: int, step: float) -> None:
         """Add a step to the scores of the rows and bring everything up to date."""
-        self.totals -= self.state.sum_stats(rows)
+        if self._totals is not None:
+            self._totals -= self.state.sum_stats(rows)
         self.loss += self.state.add_step(rows, vote, step, self.n_threads)
-        self.totals += self.state.sum_stats(rows)
+        if self._totals is not None:
+            self._totals += self.state.sum_stats(rows)
 
     def class_weights(self, rows: RowArray) -> FloatArray:
         """Return the weight of each class among the rows."""
         return self.state.class_weights(rows)
 
-    def _derivatives(self, sums: kernels.StatArray, vote: int) -> tuple[float, float]:
+    def _derivatives(self, sums: StatArray, vote: int) -> tuple[float, float]:
         pair, sign = (0, 1 if vote else -1) if self.n_classes == 2 else (2 * vote, 1)
         return sign * float(sums[pair]) * self.unit, float(sums[pair + 1]) * self.unit

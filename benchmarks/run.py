@@ -1,0 +1,276 @@
+"""Speed and memory as ratios against rivals: `python benchmarks/run.py speed --repeat 3`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import problems
+from console import aligned, setting
+from measure import Job
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HERE = Path(__file__).parent
+MAIN = "wide-100000x30-2"
+TEST = "wide-20000x30-2@1"
+Result = dict[str, Any]
+
+
+@dataclass
+class Row:
+    """One line of a table: a measurement, or a comparison with its target."""
+
+    label: str
+    result: Result
+    ratio: float | None = None
+    target: str = ""
+    met: bool | None = None
+
+
+@dataclass
+class Bench:
+    """Runs jobs in child processes, round after round, on rows kept in a scratch folder."""
+
+    folder: str
+    repeat: int
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def job(self, learner: str, problem: str = MAIN, **options: Any) -> Job:
+        """Return a job; the user's `--set` options go to rulewright only."""
+        settings = options.pop("settings", {})
+        if learner == "rulewright":
+            settings = {**settings, **self.settings}
+        return Job(learner, problem, self.folder, settings=settings, **options)
+
+    def best(self, jobs: dict[str, Job]) -> dict[str, Result]:
+        """Return the fastest result of each job; the rounds alternate, so noise hits all alike."""
+        for job in jobs.values():
+            self._write(job.problem)
+            self._write(job.test)
+        found: dict[str, Result] = {}
+        for _ in range(self.repeat):
+            for label, job in jobs.items():
+                if "error" in found.get(label, {}):
+                    continue
+                result = run_child(job)
+                kept = found.get(label, result)
+                found[label] = result if "error" in result else min(kept, result, key=seconds)
+                print(f"  {label}: {brief(result)}", file=sys.stderr, flush=True)
+        return found
+
+    def _write(self, problem: str) -> None:
+        path = Path(self.folder) / f"{problem}.X.npy"
+        if problem and not path.exists():
+            X, y = problems.make(problem)
+            np.save(path, X)
+            np.save(Path(self.folder) / f"{problem}.y.npy", y)
+
+
+def run_child(job: Job) -> Result:
+    """Measure in a fresh process; a child that dies is a result with its error."""
+    command = [sys.executable, str(HERE / "measure.py"), job.to_json()]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        result: Result = json.loads(done.stdout.splitlines()[-1])
+        return result
+    last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+    return {"error": f"exit code {done.returncode}: {last}"}
+
+
+def seconds(result: Result) -> float:
+    return float(result.get("seconds", np.inf))
+
+
+def brief(result: Result) -> str:
+    return result.get("error") or f"{seconds(result):.4g} s (cpu {result['cpu']:.4g})"
+
+
+def compare(
+    label: str, top: Result, bottom: Result, target: str, holds: Callable[[float], bool]
+) -> Row:
+    """Return the row of top seconds / bottom seconds; an error on either side has no verdict."""
+    broken = top.get("error") or bottom.get("error")
+    if broken:
+        return Row(label, {"error": broken}, target=target)
+    ratio = seconds(top) / seconds(bottom)
+    return Row(label, {}, ratio, target, holds(ratio))
+
+
+def speed(bench: Bench) -> list[Row]:
+    """Fit seconds, 100,000 x 30, two classes, 500 rules or trees, one thread."""
+    bins = {"feature_binning": "equal-frequency{max_bins=255}"}
+    jobs = {
+        "rulewright": bench.job("rulewright", test=TEST),
+        "lightgbm": bench.job("lightgbm", test=TEST),
+        "boomer": bench.job("boomer", test=TEST),
+        "boomer, 255 bins": bench.job("boomer", test=TEST, settings=bins),
+    }
+    got = bench.best(jobs)
+    ours = got["rulewright"]
+    return [
+        *(Row(label, result) for label, result in got.items()),
+        compare("rulewright / lightgbm", ours, got["lightgbm"], "<= 0.5", lambda r: r <= 0.5),
+        compare("boomer / rulewright", got["boomer"], ours, ">= 10", lambda r: r >= 10),
+        compare(
+            "boomer, 255 bins / rulewright",
+            got["boomer, 255 bins"],
+            ours,
+            ">= 10 (stricter than asked)",
+            lambda r: r >= 10,
+        ),
+    ]
+
+
+def threads(bench: Bench) -> list[Row]:
+    """Fit seconds with one and with two threads, 100,000 x 30."""
+    jobs = {
+        f"{learner}, n_jobs={n}": bench.job(learner, n_jobs=n)
+        for learner in ("rulewright", "lightgbm")
+        for n in (1, 2)
+    }
+    got = bench.best(jobs)
+    rows = [Row(label, result) for label, result in got.items()]
+    for learner, target in (("rulewright", ">= 1.5"), ("lightgbm", "")):
+        one, two = got[f"{learner}, n_jobs=1"], got[f"{learner}, n_jobs=2"]
+        row = compare(f"{learner}: 1 thread / 2 threads", one, two, target, lambda r: r >= 1.5)
+        rows.append(row if target else replace(row, met=None))
+    return rows
+
+
+def rows(bench: Bench) -> list[Row]:
+    """Fit seconds from 10,000 to 1,000,000 rows; linear means a log-log slope of about one."""
+    sizes = [10_000, 30_000, 100_000, 300_000, 1_000_000]
+    got = bench.best({f"{n} rows": bench.job("rulewright", f"wide-{n}x30-2") for n in sizes})
+    table = [Row(label, result) for label, result in got.items()]
+    for row, n in zip(table, sizes, strict=True):
+        if "error" not in row.result:
+            row.result["us_per_row"] = 1e6 * seconds(row.result) / n
+    spent = [seconds(result) for result in got.values()]
+    broken = next((r["error"] for r in got.values() if "error" in r), None)
+    # Fixed costs flatten the start of the curve, so its end is also judged alone.
+    for label, start in (("log-log slope", 0), ("log-log slope from 100000 rows", 2)):
+        if broken:
+            table.append(Row(label, {"error": broken}, target="<= 1.1"))
+            continue
+        slope = float(np.polyfit(np.log(sizes[start:]), np.log(spent[start:]), 1)[0])
+        table.append(Row(label, {}, slope, "<= 1.1", slope <= 1.1))
+    return table
+
+
+def classes(bench: Bench) -> list[Row]:
+    """Fit seconds with ten classes against two, class chosen before the rule grows."""
+    prefixed = {"class_choice": "prefixed"}
+    jobs = {
+        "2 classes, prefixed": bench.job("rulewright", settings=prefixed),
+        "10 classes, prefixed": bench.job("rulewright", "wide-100000x30-10", settings=prefixed),
+        "2 classes, joint": bench.job("rulewright", settings={"class_choice": "joint"}),
+    }
+    got = bench.best(jobs)
+    two, ten = got["2 classes, prefixed"], got["10 classes, prefixed"]
+    verdict = compare("10 classes / 2 classes", ten, two, "<= 6", lambda r: r <= 6)
+    return [*(Row(label, result) for label, result in got.items()), verdict]
+
+
+def memory(bench: Bench) -> list[Row]:
+    """Peak memory of a fit beyond the input, as a multiple of the float64 input."""
+    jobs = {
+        f"{learner}, {n} rows": bench.job(learner, f"wide-{n}x30-2", n_rules=100)
+        for n in (100_000, 1_000_000)
+        for learner in ("rulewright", "lightgbm")
+    }
+    table = []
+    for label, result in bench.best(jobs).items():
+        ratio = result.get("memory_ratio")
+        asked = label.startswith("rulewright")
+        met = ratio <= 1.5 if asked and ratio is not None else None
+        table.append(Row(label, result, ratio, "<= 1.5" if asked else "", met))
+    return table
+
+
+def predict(bench: Bench) -> list[Row]:
+    """Seconds to predict 1,000,000 rows with 500 rules or trees."""
+    jobs = {
+        f"{learner}, n_jobs={n}": bench.job(
+            learner, verb="predict", n_jobs=n, test="wide-1000000x30-2@1"
+        )
+        for n in (1, 2)
+        for learner in ("rulewright", "lightgbm")
+    }
+    got = bench.best(jobs)
+    table = [Row(label, result) for label, result in got.items()]
+    for n in (1, 2):
+        ours, theirs = got[f"rulewright, n_jobs={n}"], got[f"lightgbm, n_jobs={n}"]
+        label = f"rulewright / lightgbm, n_jobs={n}"
+        table.append(compare(label, ours, theirs, "<= 1", lambda r: r <= 1))
+    return table
+
+
+def small(bench: Bench) -> list[Row]:
+    """Milliseconds to fit iris with 100 rules; a few means at most five."""
+    jobs = {
+        learner: bench.job(learner, "iris", n_rules=100, inner_repeats=20)
+        for learner in ("rulewright", "lightgbm")
+    }
+    got = bench.best(jobs)
+    table = [Row(label, result) for label, result in got.items()]
+    ours = seconds(got["rulewright"])
+    table[0].target, table[0].met = "<= 5 ms", None if np.isinf(ours) else ours <= 0.005
+    return table
+
+
+QUESTIONS = {f.__name__: f for f in (speed, threads, rows, classes, memory, predict, small)}
+COLUMNS = ("seconds", "cpu", "us_per_row", "log_loss", "conditions", "version")
+
+
+def table_lines(title: str, table: list[Row]) -> list[str]:
+    """Return the text of one question; errors stand under the table in full."""
+    used = [c for c in COLUMNS if any(c in row.result for row in table)]
+    body = []
+    for row in table:
+        met = {True: "yes", False: "NO", None: "error" if "error" in row.result else ""}[row.met]
+        body.append([row.label, *(row.result.get(c) for c in used), row.ratio, row.target, met])
+    errors = [f"! {r.label}: {r.result['error']}" for r in table if "error" in r.result]
+    return ["", title, *aligned(["", *used, "ratio", "target", "met"], body), *errors]
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("question", nargs="?", default="all", choices=[*QUESTIONS, "all"])
+    parser.add_argument("--repeat", type=int, default=3, help="rounds; the best one counts")
+    parser.add_argument("--json", type=Path, help="also write the numbers to this file")
+    parser.add_argument(
+        "--set",
+        type=setting,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="parameter of MLRulesClassifier, e.g. max_conditions=5; may be repeated",
+    )
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = arguments()
+    asked = list(QUESTIONS) if options.question == "all" else [options.question]
+    report: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(folder, options.repeat, dict(options.set))
+        for name in asked:
+            table = QUESTIONS[name](bench)
+            print("\n".join(table_lines(f"{name}: {QUESTIONS[name].__doc__}", table)), flush=True)
+            report[name] = [vars(row) for row in table]
+            if options.json:
+                options.json.write_text(json.dumps(report, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""Models made of rules: they predict, print, explain, save and export."""
+
+from rulewright.model.additive import AdditiveRules
+from rulewright.model.document import ModelFileError
+from rulewright.model.explanation import Explanation
+from rulewright.model.parity import ParityError, SqlReport
+from rulewright.model.rule import Rule
+from rulewright.model.rule_model import RuleModel
+from rulewright.model.storage import load_model
+
+__all__ = [
+    "AdditiveRules",
+    "Explanation",
+    "ModelFileError",
+    "ParityError",
+    "Rule",
+    "RuleModel",
+    "SqlReport",
+    "load_model",
+]

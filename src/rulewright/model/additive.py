@@ -1,0 +1,204 @@
+"""Additive rules: intercepts plus the responses of the rules that fire, one score per class."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from rulewright import kernels
+from rulewright.conditions import Labels, Range
+from rulewright.conditions.checks import checked_number
+from rulewright.data import Schema
+from rulewright.model.classes import checked_classes
+from rulewright.model.explanation import Explanation
+from rulewright.model.python_code import additive_python
+from rulewright.model.rule import Rule
+from rulewright.model.rule_model import RuleModel
+from rulewright.model.sql import additive_sql
+from rulewright.model.text import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from rulewright.conditions import Condition
+
+
+_MAX_SIZE = sys.float_info.max / 2
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AdditiveRules(RuleModel):
+    """Scores are intercepts plus responses of fired rules; probabilities are their softmax.
+
+    Parameters
+    ----------
+    schema : Schema
+        Columns of the training table.
+    classes : array-like
+        Class labels: all strings, all integers, all floats or all booleans.
+    intercepts : tuple of float
+        One score per class that every row starts with.
+    rules : tuple of Rule
+        The rules; their responses are added in this order.
+    summary : dict
+        What the learner noted down, as JSON data.
+    """
+
+    form: ClassVar[str] = "additive"
+
+    schema: Schema
+    classes: NDArray[Any]
+    intercepts: tuple[float, ...]
+    rules: tuple[Rule, ...]
+    summary: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.schema, Schema):
+            raise ValueError(f"schema must be a Schema, not {type(self.schema).__name__}")
+        classes = checked_classes(self.classes)
+        intercepts = tuple(checked_number(value, "intercept") for value in self.intercepts)
+        if len(intercepts) != len(classes):
+            raise ValueError(f"{len(classes)} classes need as many intercepts: {len(intercepts)}")
+        if not isinstance(self.summary, dict):
+            raise ValueError(f"summary must be a dict, not {type(self.summary).__name__}")
+        checked = {
+            "classes": classes,
+            "intercepts": intercepts,
+            "rules": tuple(self.rules),
+            "summary": dict(self.summary),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        for i, rule in enumerate(self.rules):
+            _check_rule(rule, i, self.schema, len(classes))
+        self._check_sums()
+
+    def scores(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
+        """Give intercept plus responses of fired rules, as an array of shape (rows, classes)."""
+        codes, threads = self._codes(X, n_threads)
+        heads, responses, intercepts = self._responses
+        return kernels.rule_scores(
+            codes, self._compiled.rules, heads, responses, intercepts, threads
+        )
+
+    def staged_scores(
+        self, X: object, *, n_threads: int | None = None
+    ) -> Iterator[NDArray[np.float64]]:
+        """Give the scores after the first rule, the first two, and so on to all of them."""
+        fired = self.covers(X, n_threads=n_threads)
+        scores = np.tile(np.array(self.intercepts), (len(fired), 1))
+        for i, rule in enumerate(self.rules):
+            scores[fired[:, i], rule.head] += rule.response
+            yield scores.copy()
+
+    def explain(self, X: object, *, n_threads: int | None = None) -> Explanation:
+        """Tell for each row which rules fired and what each added to the score of its class."""
+        table = self._read(X)
+        scores = self.scores(table, n_threads=n_threads)
+        return Explanation(
+            class_names=self.class_names,
+            intercepts=self.intercepts,
+            rules=self.rules,
+            fired=self.covers(table, n_threads=n_threads),
+            scores=scores,
+            probabilities=self.probabilities(scores),
+        )
+
+    def with_rules(self, rules: Sequence[Rule]) -> Self:
+        """Give the same model with other rules."""
+        return replace(self, rules=tuple(rules))
+
+    def preamble(self) -> str:
+        """Say which scores every row starts with."""
+        starts = zip(self.class_names, self.intercepts, strict=True)
+        return "intercept: " + ", ".join(f"{plain(name)} {value:+.3g}" for name, value in starts)
+
+    def form_fields(self) -> dict[str, Any]:
+        """Give the intercepts."""
+        return {"intercepts": list(self.intercepts)}
+
+    def to_sql(
+        self,
+        table: str | Sequence[str] = "data",
+        dialect: str = "duckdb",
+        keep: Sequence[str] = (),
+    ) -> str:
+        """Write the model as one SQL SELECT of scores, probabilities and the label.
+
+        The answers are those of this model: scores to the bit, missing (NULL, and NaN too) fails
+        every condition but ``is missing``. SQLite must be version 3.35 or later and have the
+        function ``exp``: some builds lack it, then define one with ``create_function``.
+
+        Parameters
+        ----------
+        table : str or sequence of str
+            Name of the table; a sequence gives a qualified name, such as ("schema", "table").
+        dialect : {"duckdb", "postgres", "sqlite"}
+            For which database.
+        keep : sequence of str
+            Columns of the table that are passed through to the result, in front.
+
+        Returns
+        -------
+        str
+            A SELECT with the columns ``score_<class>``, ``probability_<class>`` and ``label``.
+        """
+        return additive_sql(self, table, dialect, keep)
+
+    def to_python(self, function: str = "predict_proba") -> str:
+        """Write the model as the source of a Python module without dependencies.
+
+        Parameters
+        ----------
+        function : str
+            Name of the function, which takes a row as a dict from column names to values (missing:
+            None, NaN or absent) and returns a dict from class labels to probabilities.
+        """
+        return additive_python(self, function)
+
+    @cached_property
+    def _responses(self) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
+        heads = np.array([rule.head for rule in self.rules], dtype=np.int32)
+        responses = np.array([rule.response for rule in self.rules], dtype=np.float64)
+        return heads, responses, np.array(self.intercepts, dtype=np.float64)
+
+    def _check_sums(self) -> None:
+        # Whatever rules fire, no sum can be larger than that of all sizes, and no difference of two
+        # scores can overflow.
+        sizes = [abs(value) for value in self.intercepts]
+        for rule in self.rules:
+            sizes[rule.head] += abs(rule.response)
+        if not max(sizes) <= _MAX_SIZE:
+            raise ValueError("intercepts and responses must be finite and so must be their sums")
+
+
+def _check_rule(rule: Rule, i: int, schema: Schema, n_classes: int) -> None:
+    if not isinstance(rule, Rule):
+        raise ValueError(f"rule {i} must be a Rule, not {type(rule).__name__}")
+    if len(rule.class_weights) != n_classes:
+        raise ValueError(
+            f"rule {i} has {len(rule.class_weights)} class weights for {n_classes} classes"
+        )
+    for condition in rule.conjunction:
+        _check_condition(condition, i, schema)
+
+
+def _check_condition(condition: Condition, i: int, schema: Schema) -> None:
+    if condition.column not in schema:
+        raise ValueError(f"rule {i} uses column {condition.column!r}, which the schema lacks")
+    column = schema[condition.column]
+    needed = {Range: "numeric", Labels: "nominal"}.get(type(condition), column.kind)
+    if column.kind != needed:
+        raise ValueError(
+            f"rule {i}: '{condition}' needs a {needed} column, not a {column.kind} one"
+        )
+    if isinstance(condition, Labels):
+        for label in condition.labels:
+            if label not in column.label_index:
+                raise ValueError(f"rule {i}: column {column.name!r} has no label {label!r}")

@@ -1,0 +1,145 @@
+"""The file of a model: strict JSON with a format version and a hash, written all or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import secrets
+from collections import Counter
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NoReturn
+
+FORMAT = "rulewright-model"
+FORMAT_VERSION = 1
+MAX_FILE_BYTES = 2**30
+
+
+class ModelFileError(ValueError):
+    """A file that is not a sound model of this version of the library."""
+
+
+def write_document(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
+    """Write the content of a model to a file; an older file stays whole if anything fails.
+
+    Parameters
+    ----------
+    path : path
+        Where to write; an existing file is replaced in one step.
+    content : dict
+        Plain JSON data: no NaN, no infinite number.
+    """
+    document = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "library_version": _library_version(),
+        **content,
+    }
+    try:
+        document["sha256"] = _hash(document)
+        data = _layout(document).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"cannot save the model as JSON: {error}") from None
+    _replace(os.path.realpath(path), data)
+
+
+def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the content of a model and check its size, form, version and hash."""
+    with Path(path).open("rb") as file:
+        data = file.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise ModelFileError(f"larger than {MAX_FILE_BYTES} bytes: not a model file")
+    document = _parse(data)
+    if document.get("format") != FORMAT:
+        raise ModelFileError("not a model file of rulewright")
+    version = document.get("format_version")
+    if type(version) is not int or version != FORMAT_VERSION:
+        raise ModelFileError(
+            f"format version {version!r} cannot be read by this library, which reads version "
+            f"{FORMAT_VERSION}; use the library version {document.get('library_version')!r}"
+        )
+    if document.pop("sha256", None) != _hash(document):
+        raise ModelFileError("the hash does not fit the content: the file was damaged or edited")
+    if not isinstance(document.get("library_version"), str):
+        raise ModelFileError("library_version must be a string")
+    return {key: value for key, value in document.items() if key not in _OWN_FIELDS}
+
+
+_OWN_FIELDS = ("format", "format_version", "library_version")
+
+
+def _library_version() -> str:
+    try:
+        return metadata.version("rulewright")
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def _hash(document: dict[str, Any]) -> str:
+    """Hash the canonical form, so that white space and the order of keys do not matter."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _layout(document: dict[str, Any]) -> str:
+    """Write one key per line, and one item per line for lists of objects."""
+    lines = []
+    for key, value in document.items():
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            items = [json.dumps(item, ensure_ascii=False, allow_nan=False) for item in value]
+            text = "[\n  " + ",\n  ".join(items) + "\n]"
+        lines.append(f"{json.dumps(key)}: {text}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _parse(data: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(
+            data.decode(),
+            object_pairs_hook=_object,
+            parse_float=_finite,
+            parse_constant=_refuse_constant,
+        )
+    except ModelFileError:
+        raise
+    except ValueError as error:
+        raise ModelFileError(f"not valid JSON: {error}") from None
+    if not isinstance(document, dict):
+        raise ModelFileError(f"a model file holds a JSON object, not {type(document).__name__}")
+    return document
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        repeated = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        raise ModelFileError(f"the key {repeated[:40]!r} appears twice in an object")
+    return result
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ModelFileError(f"number {text[:40]} is too large for a float")
+    return number
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ModelFileError(f"{name} is not allowed in a model file")
+
+
+def _replace(path: str, data: bytes) -> None:
+    # A temporary neighbour and a rename: readers see the old file or the new one, never a part.
+    temporary = f"{path}.{secrets.token_hex(8)}.tmp"
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

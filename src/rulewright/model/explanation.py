@@ -1,0 +1,120 @@
+"""Why rows got their scores: the rules that fired and what each added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright.model.frame import to_frame
+from rulewright.model.text import plain
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rulewright.model.rule import Rule
+
+# What print() shows of many rows.
+_SHOWN_ROWS = 20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """The rules that fired on each row, strongest first, and what they add up to.
+
+    Parameters
+    ----------
+    class_names : tuple of str
+        Class labels as text.
+    intercepts : tuple of float
+        The scores every row starts with.
+    rules : tuple of Rule
+        The rules of the model.
+    fired : bool array of shape (rows, rules)
+        Which rule fired on which row.
+    scores, probabilities : float arrays of shape (rows, classes)
+        What the model answers.
+    """
+
+    class_names: tuple[str, ...]
+    intercepts: tuple[float, ...]
+    rules: tuple[Rule, ...]
+    fired: NDArray[np.bool_]
+    scores: NDArray[np.float64]
+    probabilities: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def rule_ids(self, row: int) -> list[int]:
+        """Give the rules that fired on a row, those with the largest responses first."""
+        ids: list[int] = np.flatnonzero(self.fired[row]).tolist()
+        return sorted(ids, key=lambda i: -abs(self.rules[i].response))
+
+    def label(self, row: int) -> str:
+        """Give the predicted class of a row, as text."""
+        return self.class_names[int(np.argmax(self.scores[row]))]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the explanation as plain data."""
+        return {
+            "classes": list(self.class_names),
+            "intercepts": list(self.intercepts),
+            "rows": [self._row_dict(row) for row in range(len(self))],
+        }
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Give a dataframe with a line for each row and rule that fired on it."""
+        fired = [(row, i) for row in range(len(self)) for i in self.rule_ids(row)]
+        table: dict[str, list[Any]] = {
+            "row": [row for row, _ in fired],
+            "rule": [i for _, i in fired],
+            "if": [str(self.rules[i].conjunction) for _, i in fired],
+            "class": [self.class_names[self.rules[i].head] for _, i in fired],
+            "added": [self.rules[i].response for _, i in fired],
+        }
+        return to_frame(table, backend)
+
+    def _row_dict(self, row: int) -> dict[str, Any]:
+        return {
+            "label": self.label(row),
+            "scores": self.scores[row].tolist(),
+            "probabilities": self.probabilities[row].tolist(),
+            "rules": [
+                {
+                    "id": i,
+                    "if": str(self.rules[i].conjunction),
+                    "class": self.class_names[self.rules[i].head],
+                    "added": self.rules[i].response,
+                }
+                for i in self.rule_ids(row)
+            ],
+        }
+
+    def __str__(self) -> str:
+        blocks = [self._row_text(row) for row in range(min(len(self), _SHOWN_ROWS))]
+        if hidden := len(self) - len(blocks):
+            blocks.append(f"... and {hidden} more rows")
+        return "\n".join(blocks) or "no rows"
+
+    def __repr__(self) -> str:
+        return f"<Explanation of {len(self)} rows by {len(self.rules)} rules>"
+
+    def _row_text(self, row: int) -> str:
+        names = [plain(name) for name in self.class_names]
+        chances = zip(names, self.probabilities[row], strict=True)
+        lines = [
+            f"row {row}: {plain(self.label(row))}   probabilities "
+            + ", ".join(f"{name} {value:.3f}" for name, value in chances)
+        ]
+        starts = zip(names, self.intercepts, strict=True)
+        added = [(f"{value:+.3g} {name}", "intercept") for name, value in starts]
+        for i in self.rule_ids(row):
+            rule = self.rules[i]
+            text = f"rule {i}: IF {rule.conjunction}"
+            added.append((f"{rule.response:+.3g} {names[rule.head]}", text))
+        sums = zip(names, self.scores[row], strict=True)
+        added += [(f"= {value:+.3g} {name}", "score") for name, value in sums]
+        width = max(len(amount) for amount, _ in added)
+        return "\n".join([*lines, *(f"  {amount:<{width}}   {text}" for amount, text in added)])

@@ -1,0 +1,132 @@
+"""How names, labels and numbers are written in the SQL of each database, exactly and safely."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rulewright.data import ColumnSchema
+
+Dialect: TypeAlias = Literal["duckdb", "postgres", "sqlite"]
+DIALECTS: tuple[Dialect, ...] = ("duckdb", "postgres", "sqlite")
+
+# Integers up to here are exact as floats.
+_EXACT = 2**53
+
+
+def checked_dialect(dialect: str) -> Dialect:
+    """Give the dialect, or raise a ValueError."""
+    if dialect in DIALECTS:
+        return dialect
+    raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}, not {dialect!r}")
+
+
+def quoted_name(name: str) -> str:
+    """Write the name of a column or table, or raise a ValueError if SQL cannot hold it."""
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"SQL cannot hold the empty name {name!r}; rename the column or table")
+    return '"' + _checked(name, "name").replace('"', '""') + '"'
+
+
+def quoted_text(text: str) -> str:
+    """Write a string, or raise a ValueError if SQL cannot hold it."""
+    return "'" + _checked(text, "label").replace("'", "''") + "'"
+
+
+def number(value: float, dialect: Dialect) -> str:
+    """Write a finite number such that the database reads exactly this double."""
+    value = float(value)
+    if dialect == "postgres":
+        return f"float8 '{value!r}'"
+    if dialect == "sqlite":
+        return _exact_fraction(value)
+    # DuckDB takes a number without exponent for a decimal.
+    text = repr(value).removesuffix(".0")
+    return text if "e" in text else text + "e0"
+
+
+def boolean(value: bool, dialect: Dialect) -> str:
+    """Write a truth value; SQLite has only 1 and 0."""
+    return str(int(value)) if dialect == "sqlite" else str(value).upper()
+
+
+def label_value(label: str, column: ColumnSchema) -> str | bool | int | float:
+    """Give the value that a table holds where the model has a label."""
+    if column.label_type == "boolean":
+        return label == "true"
+    if column.label_type == "string":
+        return label
+    try:
+        return int(label)
+    except ValueError:
+        return float(label)
+
+
+def label_literal(label: str, column: ColumnSchema, dialect: Dialect) -> str:
+    """Write a label of a nominal column as the value that the table holds."""
+    value = label_value(label, column)
+    if isinstance(value, str):
+        return quoted_text(value)
+    if isinstance(value, bool):
+        return boolean(value, dialect)
+    if abs(value) > _EXACT:
+        raise ValueError(
+            f"label {label} of column {column.name!r} is too large to be exact in SQL; "
+            "learn from the column as text"
+        )
+    return number(value, dialect)
+
+
+def clean_column(column: ColumnSchema, dialect: Dialect) -> str:
+    """Read a column as the model does: numbers as doubles, NaN as NULL."""
+    name = quoted_name(column.name)
+    if column.kind == "nominal" and column.label_type != "number":
+        return name
+    if dialect == "sqlite":  # which keeps NaN as NULL
+        return f"CAST({name} AS REAL)"
+    return f"NULLIF(CAST({name} AS FLOAT8), CAST('NaN' AS FLOAT8))"
+
+
+def check_distinct(names: Iterable[str], dialect: Dialect) -> None:
+    """Refuse columns that a database would take for one, because it ignores case."""
+    if dialect == "postgres":
+        return
+    seen: dict[bytes, str] = {}
+    for name in names:
+        other = seen.setdefault(name.encode().lower(), name)
+        if other != name:
+            raise ValueError(
+                f"columns {other!r} and {name!r} are one column for {dialect}, which ignores "
+                "upper and lower case; rename one of them"
+            )
+
+
+def _checked(text: str, what: str) -> str:
+    if "\0" in text:
+        raise ValueError(f"SQL cannot hold the {what} {text!r} with a NUL character; rename it")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"SQL cannot hold the {what} {text!r}: not valid Unicode") from None
+    return text
+
+
+def _exact_fraction(value: float) -> str:
+    """Write a float for SQLite, whose reader of decimals is sometimes one bit off.
+
+    An integer divided (or multiplied) by powers of two is exact in every version.
+    """
+    if value.is_integer() and abs(value) <= _EXACT:
+        return f"{value:.1f}"
+    mantissa, exponent = math.frexp(value)
+    top, power = int(mantissa * _EXACT), exponent - 53
+    while top % 2 == 0:
+        top, power = top // 2, power + 1
+    sign = "/" if power < 0 else "*"
+    whole, rest = divmod(abs(power), 52)
+    factors = [52] * whole + [rest] * (rest > 0)
+    steps = "".join(f" {sign} {2**factor}.0" for factor in factors)
+    return f"({top}{steps} /* {value!r} */)"

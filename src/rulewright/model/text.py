@@ -1,0 +1,64 @@
+"""Models as text for people: a line per rule, with what it covers and how often it is right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rulewright.model.rule import Rule
+    from rulewright.model.rule_model import RuleModel
+
+# Longer rules push their own numbers to the right instead of everybody's.
+_MAX_ALIGNED = 90
+
+
+def strongest_rules(model: RuleModel, max_rules: int | None) -> str:
+    """Write the rules with the largest responses first, numbered by their place in the model."""
+    order = sorted(range(len(model)), key=lambda i: -abs(model.rules[i].response))
+    shown = order if max_rules is None else order[:max_rules]
+    lines = [_title(model), model.preamble(), *_lines(model, shown)]
+    if hidden := len(order) - len(shown):
+        lines.append(f"... and {hidden} more; print(max_rules=None) shows all")
+    return "\n".join(lines)
+
+
+def all_rules(model: RuleModel) -> str:
+    """Write all rules in the order they were learned."""
+    lines = [_title(model), model.preamble(), *_lines(model, range(len(model)))]
+    return "\n".join(lines) + "\n"
+
+
+def plain(text: str) -> str:
+    """Make text fit for one line of a terminal: what cannot be printed is escaped."""
+    return text if text.isprintable() else repr(text)[1:-1]
+
+
+def _title(model: RuleModel) -> str:
+    names = ", ".join(plain(name) for name in model.class_names)
+    classes = "1 class" if len(model.classes) == 1 else f"{len(model.classes)} classes"
+    rules = "1 rule" if len(model) == 1 else f"{len(model) or 'no'} rules"
+    return f"{type(model).__name__}: {rules}, {classes} ({names})"
+
+
+def _lines(model: RuleModel, ids: Sequence[int]) -> list[str]:
+    width = len(str(len(model) - 1))
+    names = [plain(name) for name in model.class_names]
+    heads = [f"{i:>{width}}  {_claim(model.rules[i], names)}" for i in ids]
+    aligned = max((len(head) for head in heads if len(head) <= _MAX_ALIGNED), default=0)
+    return [
+        f"{head:<{aligned}}   {_record(model.rules[i])}" for i, head in zip(ids, heads, strict=True)
+    ]
+
+
+def _claim(rule: Rule, names: Sequence[str]) -> str:
+    return f"IF {rule.conjunction} THEN {names[rule.head]} ({rule.response:+.3g})"
+
+
+def _record(rule: Rule) -> str:
+    covers = f"covers {rule.support:.6g}"
+    if not any(rule.class_weights):
+        return covers
+    low, high = rule.precision_interval
+    return f"{covers}, precision {rule.precision:.2f} [{low:.2f}, {high:.2f}]"

@@ -1,0 +1,121 @@
+"""Models for tests: one made by hand, and strange ones made by hypothesis."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from rulewright.conditions import Conjunction, Labels, Presence, Range, parse_conjunction
+from rulewright.data import ColumnSchema, Schema, label_of
+from rulewright.model import AdditiveRules, Rule
+
+CHURN_SCHEMA = Schema(
+    (
+        ColumnSchema("age", "numeric"),
+        ColumnSchema("color", "nominal", ("blue", "green", "red"), "string"),
+        ColumnSchema("plan", "nominal", ("1", "2.5"), "number"),
+        ColumnSchema("active", "nominal", ("false", "true"), "boolean"),
+        ColumnSchema("unused", "numeric"),
+    ),
+    named=True,
+)
+
+
+def churn_model():
+    """Make a model of two classes and six rules that use every kind of condition."""
+    rules = [
+        ("age <= 34 and color = red", 1, 0.83, (10.0, 110.0)),
+        ('20 < age < 60 and plan in {"1", "2.5"}', 0, 0.4, (60.0, 20.0)),
+        ('color not in {blue, green} and active = "true"', 1, 0.125, (5.0, 15.0)),
+        ("age is missing", 0, 0.3, (9.0, 3.0)),
+        ("color is known and active != false", 1, -2.345678901234567, (30.0, 30.0)),
+        ("true", 0, 0.05, (200.0, 150.0)),
+    ]
+    return AdditiveRules(
+        schema=CHURN_SCHEMA,
+        classes=np.array(["stay", "churn"]),
+        intercepts=(0.1, -0.2),
+        rules=tuple(
+            Rule(parse_conjunction(text), head, response, sum(weights), weights)
+            for text, head, response, weights in rules
+        ),
+        summary={"learner": "by hand", "rounds": 6},
+    )
+
+
+CHURN_ROWS = {
+    "age": [30.0, None, 34.0, 60.0],
+    "color": ["red", None, "purple", "red"],
+    "plan": [1, None, 2, 2.5],
+    "active": [True, None, False, True],
+}
+
+QUOTES = ["'", '"', "`", "\\", "\n", "--", ";", "/*", "{x}", "%s", "'''", '"""', "é", " ", "a", "B"]
+strange_text = (
+    st.lists(
+        st.sampled_from(QUOTES)
+        | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=3),
+        min_size=1,
+        max_size=4,
+    )
+    .map("".join)
+    .filter(bool)
+)
+finite = st.floats(allow_nan=False, allow_infinity=False)
+label_numbers = (
+    st.integers(-(2**53), 2**53) | st.floats(-1e6, 1e6) | finite.filter(lambda x: abs(x) < 2**53)
+)
+
+
+@st.composite
+def column_schemas(draw, name):
+    """Draw a column of any kind with strange labels."""
+    kind = draw(st.sampled_from(["numeric", "numeric", "string", "number", "boolean"]))
+    if kind == "numeric":
+        return ColumnSchema(name, "numeric")
+    if kind == "boolean":
+        return ColumnSchema(name, "nominal", ("false", "true"), "boolean")
+    values = strange_text if kind == "string" else label_numbers
+    labels = draw(st.lists(values.map(label_of), min_size=1, max_size=5, unique=True))
+    return ColumnSchema(name, "nominal", tuple(sorted(labels)), kind)
+
+
+@st.composite
+def conditions(draw, column):
+    """Draw a condition on a column."""
+    kind = draw(st.sampled_from(["test", "test", "test", "presence"]))
+    if kind == "presence":
+        return Presence(column.name, draw(st.booleans()))
+    if column.kind == "nominal":
+        labels = draw(st.lists(st.sampled_from(column.labels), min_size=1, unique=True))
+        return Labels(column.name, tuple(labels), draw(st.booleans()))
+    low, high = sorted(draw(st.tuples(finite, finite)))
+    low_open, high_open = (draw(st.booleans()) and low < high for _ in range(2))
+    sides = draw(st.sampled_from(["low", "high", "both"]))
+    if sides == "low":
+        return Range(column.name, low=low, low_open=low_open)
+    if sides == "high":
+        return Range(column.name, high=high, high_open=high_open)
+    return Range(column.name, low, high, low_open, high_open)
+
+
+@st.composite
+def models(draw):
+    """Draw an additive model with strange names, labels, thresholds and responses."""
+    names = draw(
+        st.lists(strange_text, min_size=1, max_size=4, unique_by=lambda name: name.encode().lower())
+    )
+    schema = Schema(tuple(draw(column_schemas(name)) for name in names), named=True)
+    values = draw(
+        st.sampled_from(
+            [strange_text, st.integers(-(2**40), 2**40), st.floats(-1e9, 1e9), st.booleans()]
+        )
+    )
+    classes = draw(st.lists(values, min_size=1, max_size=4, unique=True))
+    responses = st.floats(-30.0, 30.0) | st.sampled_from([0.1, 0.2, 0.3, -0.3])
+    rules = []
+    for _ in range(draw(st.integers(0, 5))):
+        used = draw(st.lists(st.sampled_from(schema.columns), max_size=3, unique=True))
+        conjunction = Conjunction(tuple(draw(conditions(column)) for column in used))
+        head = draw(st.integers(0, len(classes) - 1))
+        rules.append(Rule(conjunction, head, draw(responses), 3.0, (1.0,) * len(classes)))
+    intercepts = tuple(draw(responses) for _ in classes)
+    return AdditiveRules(schema, np.array(classes), intercepts, tuple(rules), {})

@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from model.builders import churn_model, models
+from rulewright import kernels
+from rulewright.conditions import Conjunction, Labels, Range
+from rulewright.data import ColumnSchema, Schema, read_like
+from rulewright.model import AdditiveRules, Rule
+from rulewright.model.adversarial import adversarial_rows
+from rulewright.model.compiled import compile_rules
+
+
+def covers(model, table, **options):
+    compiled = compile_rules(model.rules, model.schema, **options)
+    return kernels.rule_covers(compiled.codes(table, 1), compiled.rules, 1)
+
+
+def test_only_used_columns_are_compiled():
+    """Columns without a condition are not needed."""
+    assert churn_model().columns == ("age", "color", "plan", "active")
+
+
+@pytest.mark.native
+@given(models())
+@settings(max_examples=60, deadline=None)
+def test_compiled_covers_are_those_of_the_conditions(model):
+    """Compiled rules cover what their conditions say, on and beside every threshold."""
+    table = read_like(adversarial_rows(model), model.schema)
+    expected = [rule.conjunction.holds(table) for rule in model.rules]
+    np.testing.assert_array_equal(covers(model, table).T, np.reshape(expected, (-1, len(table))))
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("max_cuts", [1, 2, 3, 100])
+def test_many_thresholds_are_coded_in_parts(max_cuts):
+    """A column with more thresholds than one code can hold gives the same covers."""
+    schema = Schema((ColumnSchema("x", "numeric"),), named=True)
+    bounds = [(low, high) for low in range(5) for high in range(low + 1, 6)]
+    ranges = [Range("x", low, high, low % 2 == 0, high % 2 == 0) for low, high in bounds]
+    ranges += [Range("x", low=2.0), Range("x", high=3.0, high_open=True)]
+    rules = tuple(Rule(Conjunction((test,)), 0, 1.0, 1.0, (1.0,)) for test in ranges)
+    model = AdditiveRules(schema, ["a"], (0.0,), rules)
+    table = read_like({"x": [None, *np.arange(-1.0, 7.0, 0.25)]}, schema)
+    expected = [rule.conjunction.holds(table) for rule in rules]
+    np.testing.assert_array_equal(covers(model, table, max_cuts=max_cuts).T, expected)
+
+
+def test_more_labels_than_codes_are_refused():
+    """Rules that name more labels than codes can hold are refused with the column's name."""
+    labels = tuple(f"{i:06d}" for i in range(70_000))
+    schema = Schema((ColumnSchema("id", "nominal", labels),), named=True)
+    rule = Rule(Conjunction((Labels("id", labels),)), 0, 1.0, 1.0, (1.0,))
+    model = AdditiveRules(schema, ["a"], (0.0,), (rule,))
+    with pytest.raises(ValueError, match="'id'"):
+        model.scores({"id": ["000000"]})

@@ -1,0 +1,69 @@
+import builtins
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from model.builders import CHURN_ROWS, churn_model, models
+from rulewright.data import label_of
+from rulewright.model.adversarial import adversarial_rows
+
+pytestmark = pytest.mark.native
+
+
+def run(source):
+    """Execute exported source where only Python's math module can be imported."""
+
+    def only_math(name, *rest):
+        assert name == "math"
+        return builtins.__import__(name, *rest)
+
+    space = {"__builtins__": vars(builtins) | {"__import__": only_math}}
+    exec(compile(source, "export", "exec"), space)
+    return space
+
+
+@given(models())
+@settings(max_examples=60, deadline=None)
+def test_python_answers_as_the_model(model):
+    """The exported function gives the model's probabilities on adversarial rows."""
+    rows = adversarial_rows(model)
+    function = run(model.to_python())["predict_proba"]
+    expected = model.predict_proba(rows)
+    for i in range(0, len(expected), 5):
+        answer = function({name: values[i] for name, values in rows.items()})
+        assert list(answer) == model.classes.tolist()
+        np.testing.assert_allclose(list(answer.values()), expected[i], rtol=0, atol=1e-12)
+
+
+def test_absent_none_and_nan_are_missing():
+    """A value that is absent, None or NaN counts as missing."""
+    function = run(churn_model().to_python("score_row"))["score_row"]
+    expected = dict(
+        zip(["stay", "churn"], churn_model().predict_proba(CHURN_ROWS)[1].tolist(), strict=True)
+    )
+    nothing = dict.fromkeys(CHURN_ROWS)
+    nan = {name: float("nan") for name in CHURN_ROWS}
+    for row in ({}, nothing, nan):
+        assert function(row) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("red", "", True, np.False_, 3, 3.0, np.int8(3), np.float32(0.1), 0.1, -0.0, 2**70),
+        *(1e22, 1e-7, Decimal("3.0"), Decimal("0.1"), Fraction(1, 3), np.str_("red")),
+    ],
+)
+def test_labels_are_written_as_the_library_does(value):
+    """The exported reader of labels agrees with the library's."""
+    assert run(churn_model().to_python())["_label"](value) == label_of(value)
+
+
+@pytest.mark.parametrize("name", ["", "1st", "a b", "class", "exp", "sum", "_label", "x\n", "\xaa"])
+def test_function_names_that_would_break_the_code_are_refused(name):
+    """The name of the function must be a free Python name."""
+    with pytest.raises(ValueError, match="free Python name"):
+        churn_model().to_python(name)

@@ -1,0 +1,298 @@
+import hashlib
+import json
+import os
+import random
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import checker
+from model.builders import CHURN_ROWS, CHURN_SCHEMA, churn_model, models
+from rulewright.data import label_of
+from rulewright.model import AdditiveRules, ModelFileError, load_model
+from rulewright.model.adversarial import adversarial_rows
+
+pytestmark = pytest.mark.native
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.json"
+
+
+def write(path, document):
+    """Write a document with a hash that fits, so that only its content can be wrong."""
+    document = {key: value for key, value in document.items() if key != "sha256"}
+    canonical = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    document["sha256"] = hashlib.sha256(canonical.encode()).hexdigest()
+    path.write_text(json.dumps(document))
+
+
+def saved(path, model=None):
+    (model or churn_model()).save(path)
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@given(models())
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_a_loaded_model_is_the_same_to_the_bit(path, model):
+    """Saving and loading changes no prediction, and an independent reader agrees."""
+    model.save(path)
+    loaded = load_model(path)
+    assert loaded == model
+    assert loaded.classes.dtype.kind == model.classes.dtype.kind
+    rows = adversarial_rows(model)
+    scores, chances = model.scores(rows), model.predict_proba(rows)
+    np.testing.assert_array_equal(loaded.scores(rows), scores)
+    file = checker.load(path)
+    for i in range(0, len(scores), 7):
+        row = {name: plain(model.schema[name], values[i]) for name, values in rows.items()}
+        expected_scores, expected_chances, label = checker.predict(file, row)
+        assert scores[i].tolist() == expected_scores
+        np.testing.assert_allclose(chances[i], expected_chances, rtol=0, atol=1e-12)
+        assert model.classes.tolist()[int(np.argmax(scores[i]))] == label
+
+
+def plain(column, value):
+    """Give a value as the checker takes it: number, label or None."""
+    if value is None or value != value:
+        return None
+    return value if column.kind == "numeric" else label_of(value)
+
+
+def test_the_file_is_readable(path):
+    """The file has a line for each rule and names its format."""
+    document = saved(path)
+    assert (document["format"], document["format_version"]) == ("rulewright-model", 1)
+    lines = path.read_text().splitlines()
+    assert sum(line.startswith('  {"if"') for line in lines) == 6
+    assert document["summary"] == {"learner": "by hand", "rounds": 6}
+
+
+def test_strange_strings_survive(path):
+    """Labels with quotes, line breaks and a NUL at the end come back as they were."""
+    classes = np.array(["a\0", 'b"\n', "ż"], dtype=object)
+    AdditiveRules(CHURN_SCHEMA, classes, (0.0, 1.0, 2.0), ()).save(path)
+    assert load_model(path).classes.tolist() == classes.tolist()
+
+
+def test_saving_is_all_or_nothing(path, monkeypatch):
+    """If the disk fails, the older file stays and no temporary file is left."""
+    before = saved(path)
+
+    def fail(descriptor):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="no space"):
+        churn_model()[:1].save(path)
+    assert json.loads(path.read_text()) == before
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_saving_through_a_link_keeps_the_link(path):
+    """A symbolic link still points to the file that was replaced."""
+    churn_model().save(path)
+    link = path.with_name("link.json")
+    link.symlink_to(path)
+    churn_model()[:1].save(link)
+    assert link.is_symlink()
+    assert len(load_model(path)) == 1
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}, np.float64])
+def test_a_summary_that_is_not_json_is_refused(path, value):
+    """A summary that JSON cannot hold is an error and leaves no file."""
+    with pytest.raises(ValueError, match="JSON"):
+        AdditiveRules(CHURN_SCHEMA, ["a"], (0.0,), (), {"loss": value}).save(path)
+    assert os.listdir(path.parent) == []
+
+
+def test_any_corrupted_byte_is_refused_or_harmless(path):
+    """Whatever byte is changed, the file is refused or predicts the same."""
+    model = churn_model()
+    model.save(path)
+    expected, data, rng = model.scores(CHURN_ROWS), path.read_bytes(), random.Random(0)
+    for place in range(len(data)):
+        broken = bytearray(data)
+        broken[place] ^= 1 << rng.randrange(8)
+        path.write_bytes(broken)
+        try:
+            loaded = load_model(path)
+        except ModelFileError:
+            continue
+        np.testing.assert_array_equal(loaded.scores(CHURN_ROWS), expected)
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.3, 0.7, 0.999])
+def test_a_cut_file_is_refused(path, keep):
+    """A file that ends too early is refused."""
+    churn_model().save(path)
+    data = path.read_bytes()
+    path.write_bytes(data[: int(len(data) * keep)])
+    with pytest.raises(ModelFileError, match=r"model\.json"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not valid JSON"),
+        ("[]", "JSON object"),
+        ("{}", "not a model file"),
+        ("[" * 100_000, "nested too deeply|not valid JSON"),
+        ('{"a":' * 100_000, "nested too deeply|not valid JSON"),
+        ('{"a": NaN}', "NaN is not allowed"),
+        ('{"a": -Infinity}', "not allowed"),
+        ('{"a": 1e999}', "too large"),
+        ('{"a": 1, "a": 1}', "twice"),
+        ('{"a": ' + "9" * 5000 + "}", "not valid JSON"),
+        ('\ufeff{"a": 1}', "not valid JSON"),
+        ('{"format": "rulewright-model", "format_version": 2}', "version 2"),
+        ('{"format": "rulewright-model", "format_version": true}', "version True"),
+        ('{"format": "rulewright-model", "format_version": 1}', "hash"),
+    ],
+)
+def test_files_that_are_no_models_are_refused(path, text, message):
+    """Wrong JSON, wrong versions and hostile nesting end in one clear error."""
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ModelFileError, match=message):
+        load_model(path)
+
+
+@pytest.mark.parametrize("depth", range(900, 1000, 10))
+def test_deep_nesting_is_a_clean_error(path, depth):
+    """Nesting at the limit of Python's stack ends in a model or a clean error."""
+    nested = json.loads("[" * 300 + "]" * 300)
+    text = json.dumps(saved(path) | {"summary": {"deep": nested}})
+    path.write_text(text.replace("[" * 300 + "]" * 300, "[" * depth + "]" * depth))
+    with pytest.raises(ModelFileError):
+        load_model(path)
+
+
+def test_a_huge_file_is_refused_before_it_is_parsed(path, monkeypatch):
+    """The size limit comes first."""
+    monkeypatch.setattr("rulewright.model.document.MAX_FILE_BYTES", 100)
+    churn_model().save(path)
+    with pytest.raises(ModelFileError, match="larger than 100 bytes"):
+        load_model(path)
+
+
+def test_too_many_rules_are_refused(path, monkeypatch):
+    """More rules than the limit are refused."""
+    monkeypatch.setattr("rulewright.model.storage.MAX_RULES", 5)
+    churn_model().save(path)
+    with pytest.raises(ModelFileError, match="6 items"):
+        load_model(path)
+
+
+RULE = {"if": [], "head": 0, "response": 1.0, "support": 1.0, "class_weights": [1.0, 0.0]}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"form": "tree"}, "unknown model form"),
+        ({"form": ["additive"]}, "unknown model form"),
+        ({"extra": 1}, "unknown fields"),
+        ({"library_version": 3}, "library_version"),
+        ({"intercepts": [0.0]}, "intercepts"),
+        ({"intercepts": {"a": 1}}, "must be a list"),
+        ({"intercepts": [10**400, 0.0]}, "too large"),
+        ({"intercepts": [True, 0.0]}, "must be a number"),
+        ({"classes": ["a", "b"]}, "'type' and 'values'"),
+        ({"classes": {"type": "string", "values": ["a", 1]}}, "of the type string"),
+        ({"classes": {"type": "integer", "values": [1, True]}}, "of the type integer"),
+        ({"classes": {"type": "integer", "values": [1, 10**30]}}, "64 bits"),
+        ({"classes": {"type": "string", "values": []}}, "list of 1"),
+        ({"classes": {"type": "string", "values": ["a", "a"]}}, "different"),
+        ({"classes": {"type": "date", "values": ["a", "b"]}}, "unknown type"),
+        ({"rules": {}}, "must be a list"),
+        ({"rules": [RULE | {"head": 2}]}, "rule 0: head"),
+        ({"rules": [RULE | {"head": 0.0}]}, "rule 0: head"),
+        ({"rules": [RULE | {"response": "1"}]}, "rule 0: response"),
+        ({"rules": [RULE | {"class_weights": [1.0]}]}, "class weights"),
+        ({"rules": [RULE | {"class_weights": {"0": 1.0}}]}, "list of numbers"),
+        ({"rules": [RULE | {"more": 1}]}, "rule 0: a rule must be"),
+        ({"rules": [RULE, 3]}, "rule 1: a rule must be"),
+        ({"rules": [RULE | {"if": [{"column": "age", "in": ["a"]}]}]}, "nominal column"),
+        ({"rules": [RULE | {"if": [{"column": "color", "high": 3}]}]}, "numeric column"),
+        ({"rules": [RULE | {"if": [{"column": "color", "in": ["pink"]}]}]}, "no label 'pink'"),
+        ({"rules": [RULE | {"if": [{"column": "size", "high": 3}]}]}, "column 'size'"),
+        ({"summary": [1]}, "summary"),
+        ({"schema": {}}, "schema"),
+    ],
+)
+def test_wrong_content_is_refused(path, change, message):
+    """A file with a hash that fits is still checked field by field."""
+    write(path, saved(path) | change)
+    with pytest.raises(ModelFileError, match=message):
+        load_model(path)
+
+
+def test_missing_fields_are_refused(path):
+    """Each field of the file is needed."""
+    document = saved(path)
+    for key in document:
+        write(path, {name: value for name, value in document.items() if name != key})
+        if key != "sha256":
+            with pytest.raises(ModelFileError):
+                load_model(path)
+
+
+HOSTILE = [
+    None,
+    True,
+    -1,
+    2**70,
+    1e308,
+    "",
+    "x",
+    [],
+    {},
+    [[]],
+    {"a": []},
+    [None],
+    "__import__('os')",
+]
+
+
+def places(node, way=()):
+    """Give the way to every value inside plain data."""
+    yield way
+    items = node.items() if isinstance(node, dict) else enumerate(node)
+    for key, value in items:
+        if isinstance(value, dict | list):
+            yield from places(value, (*way, key))
+        else:
+            yield (*way, key)
+
+
+def test_malformed_files_end_in_a_model_or_a_clean_error(path):
+    """Hundreds of files with a value replaced or removed load or are refused."""
+    document, rng = saved(path), random.Random(1)
+    ways = [way for way in places(document) if way]
+    for _ in range(600):
+        mutant = json.loads(json.dumps(document))
+        *above, last = rng.choice(ways)
+        node = mutant
+        for key in above:
+            node = node[key]
+        if rng.random() < 0.2:
+            del node[last]
+        else:
+            node[last] = rng.choice(HOSTILE)
+        write(path, mutant)
+        try:
+            load_model(path).scores(CHURN_ROWS)
+        except ValueError:
+            continue
+
+
+def test_a_missing_file_is_a_missing_file(tmp_path):
+    """A wrong path gives Python's own error."""
+    with pytest.raises(FileNotFoundError):
+        load_model(tmp_path / "nothing.json")
