@@ -1,0 +1,91 @@
+"""Any dataframe, through narwhals: pandas, polars, pyarrow and their relatives."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rulewright.data.errors import DataError
+from rulewright.data.optional import optional
+from rulewright.data.schema import check_distinct
+from rulewright.data.source import Raw, Source, Wanted, positional_names
+
+
+def frame_source(X: Any) -> Source | None:
+    """Open a dataframe, or return None when X is not one."""
+    nw = optional("narwhals")
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        # pyarrow keeps the data in "columns" and the names in "column_names"
+        names = getattr(X, "column_names", None) or list(X.columns)
+        check_distinct([str(name) for name in names])
+        raise
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    series = list(frame.iter_columns())
+    names, named = _names(frame.columns)
+
+    def load(position: int, wanted: Wanted) -> Raw:
+        return _raw(nw, series[position], names[position])
+
+    return Source(names, named, len(frame), load)
+
+
+def series_of(values: Any, name: str) -> Raw | None:
+    """Return the values of a dataframe's column, or None when it is not one."""
+    if hasattr(values, "categories") and hasattr(values, "codes"):
+        # a bare pandas.Categorical
+        return Raw(_objects(list(values)), tuple(values.categories))
+    nw = optional("narwhals")
+    series = nw.from_native(values, allow_series=True, pass_through=True)
+    return _raw(nw, series, name) if isinstance(series, nw.Series) else None
+
+
+def _names(columns: list[Any]) -> tuple[tuple[str, ...], bool]:
+    textual = [isinstance(name, str) for name in columns]
+    if all(textual):
+        return tuple(columns), True
+    if any(textual):
+        odd = columns[textual.index(False)]
+        raise DataError(
+            f"Column names must be all strings or all not: {odd!r} is not. "
+            "Convert them with X.columns = X.columns.astype(str)."
+        )
+    return positional_names(len(columns)), False
+
+
+def _raw(nw: Any, series: Any, name: str) -> Raw:
+    dtype = series.dtype
+    if dtype.is_temporal():
+        raise DataError(
+            f"Dates and times are not supported: column {name!r} holds {dtype}. Convert it to "
+            "numbers (days since a date, hour, weekday), or drop it."
+        )
+    if dtype.is_nested() or dtype == nw.Binary:
+        raise DataError(
+            f"Column {name!r} holds {dtype} values. Unpack it into columns of numbers or text, "
+            "or drop it."
+        )
+    if isinstance(dtype, nw.Categorical | nw.Enum):
+        # by way of a list: pyarrow's dictionaries lose their nulls in to_numpy
+        return Raw(_objects(series.to_list()), _declared(nw, series))
+    if dtype.is_decimal():
+        series = series.cast(nw.Float64)
+    return Raw(np.asarray(series.to_numpy()))
+
+
+def _declared(nw: Any, series: Any) -> tuple[object, ...] | None:
+    native = series.to_native()
+    if series.implementation.is_pandas_like():
+        return tuple(native.cat.categories)
+    # a Categorical of polars or pyarrow is an encoding, only an Enum declares its labels
+    return tuple(series.dtype.categories) if isinstance(series.dtype, nw.Enum) else None
+
+
+def _objects(values: list[Any]) -> NDArray[Any]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array

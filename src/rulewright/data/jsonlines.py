@@ -1,0 +1,54 @@
+"""JSON lines: one object per line; a list of objects is read too."""
+
+import json
+from typing import Any
+
+import numpy as np
+
+from rulewright.data.errors import DataError
+from rulewright.data.source import Raw, Source, Wanted
+
+
+def parse_json_lines(path: str, text: str) -> Source:
+    """
+    Open the text of a JSON lines file.
+
+    Python's reader keeps what DuckDB would guess away: text that looks like a date stays text,
+    and column names that differ in case only stay different.
+    """
+    records = _records(path, text)
+    names = tuple(dict.fromkeys(name for record in records for name in record))
+
+    def load(position: int, wanted: Wanted) -> Raw:
+        values = np.empty(len(records), dtype=object)
+        values[:] = [record.get(names[position]) for record in records]
+        return Raw(values)
+
+    return Source(names, True, len(records), load)
+
+
+def _records(path: str, text: str) -> list[dict[str, Any]]:
+    if text.lstrip().startswith("["):
+        records = _parsed(path, 1, text)
+        rows = list(enumerate(records, start=1)) if isinstance(records, list) else []
+    else:
+        lines = enumerate(text.split("\n"), start=1)
+        rows = [(number, _parsed(path, number, line)) for number, line in lines if line.strip()]
+    for number, record in rows:
+        if not isinstance(record, dict):
+            raise DataError(f"{path}, record {number}: expected one object like {{'a': 1}}.")
+    return [record for _, record in rows]
+
+
+def _parsed(path: str, number: int, text: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_distinct)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path}, line {number}: not valid JSON: {error}") from None
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        raise ValueError("a key occurs twice in one object")
+    return record

@@ -1,0 +1,183 @@
+"""What is known of a table's columns: names, kinds and labels."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from rulewright.data.errors import DataError, DataTypeError
+
+Kind = Literal["numeric", "nominal"]
+LabelType = Literal["string", "number", "boolean"]
+BOOLEAN_LABELS = ("false", "true")
+_SHOWN_LABELS = 8
+
+
+def label_of(value: object) -> str:
+    """
+    Return the label of a value: text as it is, ``true``/``false``, ``3`` for 3 and 3.0.
+
+    Parameters
+    ----------
+    value : str, bool or real number
+        A value that is not missing.
+
+    Returns
+    -------
+    str
+        The label; equal numbers of any type have equal labels.
+    """
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bool | np.bool_):
+        return BOOLEAN_LABELS[int(value)]
+    if isinstance(value, int | np.integer):
+        return str(int(value))
+    if isinstance(value, float | np.floating | Decimal | Fraction):
+        number = float(value)
+        return str(int(number)) if number.is_integer() else repr(number)
+    raise DataTypeError(
+        f"A label must be a string, a boolean or a number, not {type(value).__name__!r}."
+    )
+
+
+@dataclass(frozen=True)
+class ColumnSchema:
+    """
+    One column: its name, its kind and, when nominal, its labels.
+
+    Attributes
+    ----------
+    name : str
+        Name of the column.
+    kind : {"numeric", "nominal"}
+        Kind of the column.
+    labels : tuple of str
+        Labels of a nominal column in the order of its codes, declared but unused ones included.
+    label_type : {"string", "number", "boolean"}
+        What the labels were before they became text.
+    """
+
+    name: str
+    kind: Kind
+    labels: tuple[str, ...] = ()
+    label_type: LabelType = "string"
+
+    @cached_property
+    def label_index(self) -> dict[str, int]:
+        """Code of each label."""
+        return {label: code for code, label in enumerate(self.labels)}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the column as plain data."""
+        plain: dict[str, Any] = {"name": self.name, "kind": self.kind}
+        if self.kind == "nominal":
+            plain |= {"labels": list(self.labels), "label_type": self.label_type}
+        return plain
+
+    @classmethod
+    def from_json(cls, obj: object) -> "ColumnSchema":
+        """Check plain data and make the column it describes."""
+        if not isinstance(obj, dict) or not isinstance(obj.get("name"), str):
+            raise DataError(f"A column of the schema must be an object with a name, got {obj!r}.")
+        name, kind = obj["name"], obj.get("kind")
+        if kind not in get_args(Kind):
+            raise DataError(f"Column {name!r}: kind must be numeric or nominal, got {kind!r}.")
+        expected = {"name", "kind"} | ({"labels", "label_type"} if kind == "nominal" else set())
+        if obj.keys() != expected:
+            raise DataError(f"Column {name!r}: expected the fields {sorted(expected)}.")
+        if kind == "numeric":
+            return cls(name, "numeric")
+        labels, label_type = obj["labels"], obj["label_type"]
+        if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+            raise DataError(f"Column {name!r}: labels must be a list of strings.")
+        if len(set(labels)) != len(labels):
+            raise DataError(f"Column {name!r}: labels must be distinct.")
+        if label_type not in get_args(LabelType):
+            raise DataError(f"Column {name!r}: unknown label_type {label_type!r}.")
+        return cls(name, "nominal", tuple(labels), label_type)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """
+    The columns of a table.
+
+    Attributes
+    ----------
+    columns : tuple of ColumnSchema
+        The columns in order.
+    named : bool
+        False when the input had no column names; the names are then x0, x1, ...
+    """
+
+    columns: tuple[ColumnSchema, ...]
+    named: bool
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns in order."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: position for position, name in enumerate(self.names)}
+
+    def index(self, name: str) -> int:
+        """Return the position of a column."""
+        try:
+            return self._positions[name]
+        except KeyError:
+            raise DataError(f"There is no column {name!r} in the schema.") from None
+
+    def __getitem__(self, name: str) -> ColumnSchema:
+        return self.columns[self.index(name)]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._positions
+
+    def __iter__(self) -> Iterator[ColumnSchema]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __str__(self) -> str:
+        width = max(len(name) for name in ("column", *self.names))
+        lines = [f"{'column':{width}}  kind     labels"]
+        lines += [f"{c.name:{width}}  {c.kind:7}  {_shown(c.labels)}" for c in self.columns]
+        return "\n".join(line.rstrip() for line in lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the schema as plain data."""
+        return {"named": self.named, "columns": [column.to_json() for column in self.columns]}
+
+    @classmethod
+    def from_json(cls, obj: object) -> "Schema":
+        """Check plain data and make the schema it describes."""
+        if not isinstance(obj, dict) or obj.keys() != {"named", "columns"}:
+            raise DataError("A schema must be an object with the fields 'named' and 'columns'.")
+        if not isinstance(obj["named"], bool) or not isinstance(obj["columns"], list):
+            raise DataError("A schema needs a boolean 'named' and a list 'columns'.")
+        columns = tuple(ColumnSchema.from_json(column) for column in obj["columns"])
+        if not columns:
+            raise DataError("A schema needs at least one column.")
+        check_distinct(column.name for column in columns)
+        return cls(columns, obj["named"])
+
+
+def check_distinct(names: Iterable[str]) -> None:
+    """Refuse column names that occur twice."""
+    repeated = [repr(name) for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise DataError(f"Duplicate column names: {', '.join(repeated)}. Rename the columns.")
+
+
+def _shown(labels: tuple[str, ...]) -> str:
+    shown = ", ".join(labels[:_SHOWN_LABELS])
+    return shown if len(labels) <= _SHOWN_LABELS else f"{shown}, ... ({len(labels)} labels)"

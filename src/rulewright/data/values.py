@@ -1,0 +1,154 @@
+"""From values of any type to plain ones: numbers, booleans or text, with missing ones marked."""
+
+import math
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rulewright.data.errors import DataError, DataTypeError
+from rulewright.data.schema import label_of
+
+PlainType = Literal["number", "boolean", "string", "mixed"]
+_Group = Literal["missing", "string", "boolean", "number", "complex", "moment", "unknown"]
+
+_NUMBER = re.compile(
+    r"\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|inf|infinity)\s*", re.ASCII | re.IGNORECASE
+)
+_MOMENTS = {"datetime", "date", "time", "timedelta", "Timestamp", "Timedelta", "Period"}
+_MOMENTS |= {"datetime64", "timedelta64"}
+
+
+def plain(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], PlainType]:
+    """
+    Bring the values of a column into one of four plain forms.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column, for errors.
+    values : 1-D array
+        Values of any type.
+
+    Returns
+    -------
+    values : 1-D array
+        Numbers (integers, or floats with NaN as missing), booleans without missing values, or
+        objects that are strings or None.
+    type : {"number", "boolean", "string", "mixed"}
+        What the values were; mixed and incomplete boolean columns come as labels.
+    """
+    kind = values.dtype.kind
+    if kind in "iuf":
+        return values, "number"
+    if kind == "b":
+        return values, "boolean"
+    if kind in "OT":
+        return _plain_objects(name, values.astype(object))
+    if kind == "U":
+        return values.astype(object), "string"
+    raise _refusal(name, {"c": "complex", "M": "moment", "m": "moment"}.get(kind, ""), values.dtype)
+
+
+def text_to_number(text: str) -> float:
+    """Return the number that a text writes, or raise a plain ValueError."""
+    # stricter than float(): "1_000", "nan" and digits of other scripts are text
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(f"{text!r} is not a number")
+    return float(text)
+
+
+def check_finite(name: str, values: NDArray[Any]) -> None:
+    """Refuse a float column that holds an infinite value."""
+    with np.errstate(all="ignore"):
+        total = values.sum()
+    # a finite sum proves that all values are finite and needs no temporary array
+    if math.isfinite(total):
+        return
+    infinite = np.isinf(values)
+    if infinite.any():
+        row = int(infinite.argmax())
+        raise DataError(
+            f"Input X contains infinity: column {name!r}, row {row} (counting from 0) is "
+            f"{values[row]}. Replace it by a finite number, or by NaN for missing."
+        )
+
+
+def _plain_objects(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], PlainType]:
+    types = set(map(type, values))
+    groups = {_group(type_) for type_ in types}
+    if not groups <= {"missing", "string", "boolean", "number"}:
+        raise _refused_object(name, values)
+    if groups <= {"missing", "number"}:
+        return _numbers(name, values, types), "number"
+    if groups == {"string"}:
+        return values, "string"
+    if groups == {"boolean"}:
+        return values.astype(bool), "boolean"
+    absent = {type_ for type_ in types if _group(type_) == "missing"}
+    known = [None if type(value) in absent or value != value else value for value in values]
+    groups = {_group(type(value)) for value in known if value is not None}
+    labels = [None if value is None else label_of(value) for value in known]
+    return _objects(labels), groups.pop() if len(groups) == 1 else "mixed"  # type: ignore[return-value]
+
+
+def _numbers(name: str, values: NDArray[Any], types: set[type]) -> NDArray[Any]:
+    whole = all(issubclass(type_, int | np.integer) for type_ in types)
+    try:
+        if whole and len(values):
+            return values.astype(np.int64)
+    except OverflowError:
+        pass  # too large for int64: a float is the nearest that a column holds
+    absent = {type_ for type_ in types if _group(type_) == "missing"}
+    numbers = [math.nan if type(value) in absent else value for value in values]
+    try:
+        return np.array(numbers, dtype=np.float64)
+    except (OverflowError, ValueError) as error:
+        raise DataError(f"Column {name!r} holds a number that no float can hold: {error}") from None
+
+
+def _objects(values: list[Any]) -> NDArray[Any]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _group(type_: type) -> _Group:
+    if type_.__name__ in ("NoneType", "NAType", "NaTType"):
+        return "missing"
+    if issubclass(type_, str):
+        return "string"
+    if issubclass(type_, bool | np.bool_):
+        return "boolean"
+    # timedelta64 is a signed integer to NumPy
+    if type_.__name__ in _MOMENTS:
+        return "moment"
+    if issubclass(type_, int | float | np.integer | np.floating | Decimal | Fraction):
+        return "number"
+    return "complex" if issubclass(type_, complex | np.complexfloating) else "unknown"
+
+
+def _refused_object(name: str, values: NDArray[Any]) -> DataError:
+    for row, value in enumerate(values):
+        group = _group(type(value))
+        if group in ("complex", "moment", "unknown"):
+            return _refusal(name, group, type(value).__name__, row)
+    raise AssertionError("called without a value to refuse")
+
+
+def _refusal(name: str, group: str, found: object, row: int | None = None) -> DataError:
+    where = f"column {name!r}" if row is None else f"column {name!r}, row {row} (counting from 0)"
+    if group == "complex":
+        return DataError(f"Complex data not supported: {where}. Use the real and imaginary parts.")
+    if group == "moment":
+        return DataError(
+            f"Dates and times are not supported: {where} holds {found}. Convert it to numbers "
+            "(days since a date, hour, weekday), or drop it."
+        )
+    return DataTypeError(
+        f"{where[0].upper()}{where[1:]}: argument must be a string, a boolean or a real number, "
+        f"not '{found}'. Convert it to numbers or to text, or drop the column."
+    )

@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+from scipy import sparse
+
+from rulewright.data import DataError, DataTypeError, read_table
+
+
+def test_float64_columns_are_views():
+    """Columns of a float64 array share its memory, in either order and structured."""
+    for X in (np.zeros((4, 2)), np.zeros((4, 2), order="F")):
+        table = read_table(X)
+        assert table.names == ("x0", "x1")
+        assert not table.named
+        assert all(np.shares_memory(column.values, X) for column in table.columns)
+    structured = np.zeros(3, dtype=[("a", "f8"), ("b", "i4")])
+    assert np.shares_memory(read_table(structured)["a"].values, structured)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u8", "f2", "f4", "g", ">f8"])
+def test_numeric_dtypes(dtype):
+    """Every real dtype becomes native float64."""
+    table = read_table(np.array([[1, 2], [3, 4]], dtype=dtype))
+    assert table["x1"].values.dtype == np.float64
+    assert table["x1"].values.tolist() == [2, 4]
+
+
+def test_boolean_array_is_nominal():
+    """Booleans are nominal in any container."""
+    assert read_table(np.array([[True], [False]])).schema["x0"].label_type == "boolean"
+
+
+def test_object_columns_are_typed_one_by_one():
+    """Each column of an object array or of nested lists has its own kind."""
+    rows = [[1, "a", True, None], [2.5, None, False, None]]
+    for X in (rows, tuple(rows), np.array(rows, dtype=object)):
+        schema = read_table(X).schema
+        assert [c.kind for c in schema] == ["numeric", "nominal", "nominal", "numeric"]
+        assert [c.label_type for c in schema] == ["string", "string", "boolean", "string"]
+
+
+def test_structured_and_dict_have_names():
+    """Fields and keys are the column names."""
+    structured = np.array([(1.0, "a"), (2.0, "b")], dtype=[("n", "f8"), ("s", "U1")])
+    table = read_table(structured)
+    assert table.named
+    assert table.schema["s"].labels == ("a", "b")
+    same = read_table({"n": [1, 2], "s": np.array(["a", "b"])})
+    assert same.schema == table.schema
+
+
+def test_masked_values_are_missing():
+    """A mask marks missing values in floats, integers and text."""
+    mask = [[False], [True]]
+    assert np.isnan(read_table(np.ma.array([[1.0], [2.0]], mask=mask))["x0"].values[1])
+    assert np.isnan(read_table(np.ma.array([[1], [2]], mask=mask))["x0"].values[1])
+    assert read_table(np.ma.array([["a"], ["b"]], mask=mask))["x0"].values.tolist() == [0, -1]
+    with pytest.raises(DataError, match="Masked structured"):
+        read_table(np.ma.array([(1,)], dtype=[("a", "i4")]))
+
+
+def test_array_protocol():
+    """Any object that NumPy makes an array of is read."""
+
+    class Wrapped:
+        def __array__(self, dtype=None, copy=None):
+            return np.ones((2, 3))
+
+    assert len(read_table(Wrapped()).columns) == 3
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.ones(3), "Expected 2D array, got 1D array instead.*Reshape your data"),
+        ([1, 2], "Expected 2D array, got 1D array instead"),
+        (3.0, "Expected 2D array, got scalar array instead"),
+        (np.ones((2, 2, 2)), "Found array with dim 3"),
+        (np.ones((2, 1)) * 1j, "Complex data not supported"),
+        (np.empty((0, 3)), r"0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required"),
+        (np.empty((12, 0)), r"0 feature\(s\) \(shape=\(12, 0\)\) while a minimum of 1"),
+        ({}, r"0 sample\(s\)|0 feature\(s\)"),
+        ([[1, 2], [3]], "different lengths|2D array"),
+        (np.array([[1.0, np.inf]]), "infinity: column 'x1', row 0"),
+        (np.array([["2020-01-01"]], dtype="M8[D]"), "Dates and times .*'x0'.*Convert it"),
+        (np.zeros((1, 1), dtype=[("a", "f8")]), "structured array must be 1-D"),
+        (np.zeros(1, dtype=[("a", "f8", (2,))]), "Field 'a' must hold one value"),
+        ({1: [1]}, "keys of a dict of columns must be strings"),
+        ({"a": [1, 2], "b": [1]}, "'a' has 2, 'b' has 1"),
+        ({"a": 3}, "Column 'a' must be a list"),
+        ({"a": "text"}, "Column 'a' must be a list"),
+        ({"a": np.ones((2, 2))}, "Column 'a' must be 1-D"),
+    ],
+)
+def test_refused_arrays(X, message):
+    """Wrong shapes and types are refused in scikit-learn's words or by column."""
+    with pytest.raises(DataError, match=message):
+        read_table(X)
+
+
+@pytest.mark.parametrize("format_", ["csr", "csc", "coo", "dok", "lil", "dia", "bsr"])
+def test_sparse_is_refused_with_a_remedy(format_):
+    """Sparse matrices are refused as X and as y."""
+    with pytest.raises(DataTypeError, match=r"[Ss]parse.*toarray"):
+        read_table(sparse.csr_array(np.eye(2)).asformat(format_))
+    with pytest.raises(DataTypeError, match=r"[Ss]parse.*toarray"):
+        read_table(np.eye(2), target=sparse.csr_array(np.eye(2)))
+
+
+def test_dict_in_an_object_column():
+    """An object that is no value raises a TypeError in NumPy's words."""
+    X = np.ones((3, 2)).astype(object)
+    X[0, 0] = {"foo": "bar"}
+    with pytest.raises(TypeError, match=r"argument must be .* string.* number"):
+        read_table(X)
+
+
+def test_overflowing_sum_is_not_infinity():
+    """Huge finite values are data."""
+    assert read_table(np.full((3, 1), 1.7e308))["x0"].values[0] == 1.7e308

@@ -1,0 +1,178 @@
+import datetime
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from rulewright.data import ColumnSchema, DataError, read_table
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        ([1.0, None], "float64"),
+        ([1, None], "Int64"),
+        ([1.0, None], "Float32"),
+        ([1, None], "int64[pyarrow]"),
+        ([1, None], object),
+        ([Decimal(1), None], object),
+        ([1.0, None], "Sparse[float]"),
+    ],
+)
+def test_pandas_numbers(values, dtype):
+    """All numeric dtypes of pandas give the same numeric column."""
+    table = read_table(pd.DataFrame({"a": pd.Series(values, dtype=dtype)}))
+    assert table.schema["a"] == ColumnSchema("a", "numeric")
+    np.testing.assert_array_equal(table["a"].values, [1, np.nan])
+
+
+@pytest.mark.parametrize("dtype", ["object", "string", "str", "category", "string[pyarrow]"])
+def test_pandas_text(dtype):
+    """All text dtypes of pandas give the same nominal column."""
+    table = read_table(pd.DataFrame({"a": pd.Series(["y", None, "x"], dtype=dtype)}))
+    assert table.schema["a"] == ColumnSchema("a", "nominal", ("x", "y"))
+    assert table["a"].values.tolist() == [1, -1, 0]
+
+
+@pytest.mark.parametrize("dtype", ["object", "boolean", "bool[pyarrow]", "category"])
+def test_pandas_booleans(dtype):
+    """All boolean dtypes of pandas give the same nominal column."""
+    table = read_table(pd.DataFrame({"a": pd.Series([True, None, False], dtype=dtype)}))
+    assert table.schema["a"] == ColumnSchema("a", "nominal", ("false", "true"), "boolean")
+    assert table["a"].values.tolist() == [1, -1, 0]
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_declared_labels(ordered):
+    """Categories of pandas and an Enum of polars keep their order and unused labels."""
+    categories = ["z", "x", "y"]
+    pandas = pd.DataFrame({"a": pd.Categorical(["x", None], categories, ordered=ordered)})
+    polars = pl.DataFrame({"a": pl.Series(["x", None], dtype=pl.Enum(categories))})
+    for frame in (pandas, polars):
+        table = read_table(frame)
+        assert table.schema["a"].labels == ("z", "x", "y")
+        assert table["a"].values.tolist() == [1, -1]
+
+
+def test_number_categories():
+    """Categories that are numbers become number labels in declared order."""
+    table = read_table(pd.DataFrame({"a": pd.Categorical([1, 2, None], [2, 1])}))
+    assert table.schema["a"] == ColumnSchema("a", "nominal", ("2", "1"), "number")
+    assert table["a"].values.tolist() == [1, 0, -1]
+
+
+def test_encodings_are_no_declarations():
+    """A polars Categorical and a pyarrow dictionary are sorted like plain text, nulls kept."""
+    polars = pl.DataFrame({"a": pl.Series(["y", None, "x"], dtype=pl.Categorical)})
+    arrow = pa.table({"a": pa.array(["y", None, "x"]).dictionary_encode()})
+    for frame in (polars, arrow, polars.lazy()):
+        table = read_table(frame)
+        assert table.schema["a"] == ColumnSchema("a", "nominal", ("x", "y"))
+        assert table["a"].values.tolist() == [1, -1, 0]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pl.DataFrame({"a": [1, None]}),
+        pl.DataFrame({"a": pl.Series(["1.0", None]).cast(pl.Decimal(4, 1))}),
+        pa.table({"a": [1.0, None]}),
+        pa.table({"a": pa.array([1, None], pa.int8())}),
+    ],
+)
+def test_polars_and_arrow_numbers(frame):
+    """Nulls are NaN in numeric columns of polars and pyarrow."""
+    np.testing.assert_array_equal(read_table(frame)["a"].values, [1, np.nan])
+
+
+@pytest.mark.parametrize("frame", [pl.DataFrame({"a": [None]}), pa.table({"a": pa.nulls(1)})])
+def test_null_columns(frame):
+    """A column without any value is numeric and all NaN."""
+    table = read_table(frame)
+    assert table.schema["a"].kind == "numeric"
+    assert np.isnan(table["a"].values).all()
+
+
+MOMENT = datetime.datetime(2020, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"when": [pd.Timestamp(MOMENT)]}),
+        pd.DataFrame({"when": pd.to_timedelta([1])}),
+        pd.DataFrame({"when": pd.period_range("2020", periods=1, freq="D")}),
+        pd.DataFrame({"when": pd.Categorical([pd.Timestamp(MOMENT)])}),
+        pl.DataFrame({"when": [MOMENT]}),
+        pl.DataFrame({"when": [MOMENT.date()]}),
+        pl.DataFrame({"when": [MOMENT.time()]}),
+        pa.table({"when": [MOMENT]}),
+    ],
+)
+def test_dates_are_refused_with_a_remedy(frame):
+    """Dates and times are refused by name in every dataframe."""
+    with pytest.raises(DataError, match=r"Dates and times are not supported: column 'when'.*drop"):
+        read_table(frame)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pl.DataFrame({"a": [[1]]}),
+        pl.DataFrame({"a": [{"b": 1}]}),
+        pl.DataFrame({"a": [b"x"]}),
+        pl.DataFrame({"a": pl.Series([object()], dtype=pl.Object)}),
+        pd.DataFrame({"a": [[1]]}),
+        pd.DataFrame({"a": pd.interval_range(0, 1)}),
+    ],
+)
+def test_other_types_are_refused(frame):
+    """Columns that hold neither numbers nor text are refused by name."""
+    with pytest.raises(DataError, match="Column 'a'"):
+        read_table(frame)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]),
+        pa.table([pa.array([1]), pa.array([2])], names=["a", "a"]),
+    ],
+)
+def test_duplicate_names_are_refused(frame):
+    """A column name that occurs twice is named."""
+    with pytest.raises(DataError, match="Duplicate column names: 'a'"):
+        read_table(frame)
+
+
+def test_names_that_are_no_strings():
+    """Numbers as names are no names; a mixture is refused."""
+    table = read_table(pd.DataFrame([[1, 2]]))
+    assert table.names == ("x0", "x1")
+    assert not table.named
+    with pytest.raises(DataError, match="all strings or all not: 3"):
+        read_table(pd.DataFrame([[1, 2]], columns=["a", 3]))
+
+
+def test_float_columns_of_pandas_are_not_copied():
+    """A float64 dataframe is read without copying its block."""
+    frame = pd.DataFrame(np.ones((5, 2)), columns=["a", "b"])
+    assert np.shares_memory(read_table(frame)["a"].values, frame["a"].to_numpy())
+
+
+def test_empty_frames():
+    """No rows and no columns are refused like empty arrays."""
+    with pytest.raises(DataError, match=r"0 sample\(s\) \(shape=\(0, 1\)\)"):
+        read_table(pd.DataFrame({"a": []}))
+    with pytest.raises(DataError, match=r"0 feature\(s\) \(shape=\(2, 0\)\)"):
+        read_table(pd.DataFrame(index=[0, 1]))
+
+
+def test_a_series_is_no_table():
+    """One column alone is refused as 1-D."""
+    for series in (pd.Series([1.0]), pl.Series([1.0])):
+        with pytest.raises(DataError, match="Expected 2D array, got 1D"):
+            read_table(series)
