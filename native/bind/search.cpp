@@ -101,7 +101,9 @@ std::tuple<std::vector<BoundCondition>, std::int32_t> grow(
     Stat min_weight, const Vector<std::uint8_t>& operators, const Vector<std::uint8_t>& required,
     int n_threads) {
     require(stats.shape(0) == columns.n_rows(), "statistics and codes differ in rows");
-    require(n_pairs >= 1 && first_lane + 2 * n_pairs <= stats.shape(1),
+    const std::size_t n_lanes = stats.shape(1);
+    require(n_pairs >= 1 && n_pairs <= n_lanes && first_lane <= n_lanes &&
+                first_lane + 2 * n_pairs <= n_lanes,
             "statistics have too few lanes");
     require(operators.shape(0) == columns.n_columns() && required.shape(0) == columns.n_columns(),
             "operators and required need one entry per column");

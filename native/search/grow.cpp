@@ -30,7 +30,7 @@ class Growth {
         gather(rows);
         fill(cover_, histogram_);
         double best = 0;
-        while (rule.conditions.size() < max_conditions() && cover_.size() > 0) {
+        while (rule.conditions.size() < max_conditions() && cover_.n > 0) {
             Candidate found = best_candidate();
             if (found.verdict.vote < 0) break;
             found.condition.criterion = score_.criterion(found.verdict.value);
@@ -48,11 +48,15 @@ class Growth {
   private:
     std::size_t max_conditions() const { return static_cast<std::size_t>(limits_.max_conditions); }
 
+    // Waking threads costs more than a little work.
+    int threads(std::size_t work) const { return work > kBlock ? n_threads_ : 1; }
+
     void gather(std::span<const Row> rows) {
         const std::size_t lanes = layout_.lanes();
         const std::size_t pairs = 2 * statistics_.n_pairs;
-        cover_.rows.assign(rows.begin(), rows.end());
-        cover_.stats.resize(rows.size() * lanes);
+        cover_.reserve(rows.size(), lanes);
+        cover_.n = rows.size();
+        std::ranges::copy(rows, cover_.rows.begin());
         parallel_blocks(
             rows.size(), n_threads_, [&](std::size_t, std::size_t from, std::size_t to) {
                 for (std::size_t i = from; i < to; ++i) {
@@ -66,7 +70,7 @@ class Growth {
 
     void fill(const Cover& cover, std::vector<Stat>& histogram) const {
         histogram.assign(layout_.size(), 0);
-        parallel_for(columns_.n_groups(), n_threads_, [&](std::size_t group) {
+        parallel_for(columns_.n_groups(), threads(cover.n), [&](std::size_t group) {
             fill_group(columns_, group, cover, layout_, histogram.data());
         });
     }
@@ -93,7 +97,7 @@ class Growth {
         const bool only_required =
             std::ranges::any_of(unused_required_, [](auto r) { return r != 0; });
         std::vector<Candidate> found(columns_.n_columns());
-        parallel_for(columns_.n_groups(), n_threads_, [&](std::size_t group) {
+        parallel_for(columns_.n_groups(), threads(histogram_.size()), [&](std::size_t group) {
             const std::size_t first = group * kGroup;
             for (std::size_t j = first; j < first + columns_.width(group); ++j) {
                 const ColumnScan scan{static_cast<std::int32_t>(j), columns_.n_bins[j],
@@ -112,37 +116,28 @@ class Growth {
     void refine(const GrownCondition& condition) {
         const auto column = static_cast<std::size_t>(condition.column);
         const CodeTest test = code_test(condition, columns_.n_bins[column]);
-        Cover dropped = split(test, columns_.column(column));
-        if (cover_.size() <= dropped.size()) {
+        dropped_.reserve(cover_.rows.size(), layout_.lanes());
+        if (layout_.lanes() == 2) {
+            split<2>(test, columns_.column(column));
+        } else {
+            split<0>(test, columns_.column(column));
+        }
+        if (cover_.n <= dropped_.n) {
             fill(cover_, histogram_);
         } else {
-            fill(dropped, other_);
+            fill(dropped_, other_);
             for (std::size_t i = 0; i < histogram_.size(); ++i) histogram_[i] -= other_[i];
         }
     }
 
-    Cover split(const CodeTest& test, const Code* codes) {
-        const std::size_t lanes = layout_.lanes();
-        const std::size_t n = cover_.size();
-        Cover dropped{std::vector<Row>(n), std::vector<Stat>(n * lanes)};
-        const std::size_t kept =
-            lanes == 2 ? split_rows<2>(test, codes, dropped) : split_rows<0>(test, codes, dropped);
-        cover_.rows.resize(kept);
-        cover_.stats.resize(kept * lanes);
-        dropped.rows.resize(n - kept);
-        dropped.stats.resize((n - kept) * lanes);
-        return dropped;
-    }
-
     // Both sides are written at every row, one of them for good: no branch to mispredict.
     template <std::size_t kLanes>
-    std::size_t split_rows(const CodeTest test, const Code* codes, Cover& dropped) {
+    void split(const CodeTest test, const Code* codes) {
         const std::size_t lanes = kLanes ? kLanes : layout_.lanes();
-        const std::size_t n = cover_.size();
-        Row *rows = cover_.rows.data(), *out_rows = dropped.rows.data();
-        Stat *stats = cover_.stats.data(), *out_stats = dropped.stats.data();
+        Row *rows = cover_.rows.data(), *out_rows = dropped_.rows.data();
+        Stat *stats = cover_.stats.data(), *out_stats = dropped_.stats.data();
         std::size_t kept = 0;
-        for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t i = 0; i < cover_.n; ++i) {
             const Row row = rows[i];
             const std::size_t out = i - kept;
             rows[kept] = row;
@@ -154,7 +149,8 @@ class Growth {
             }
             kept += test.holds(codes[std::size_t{row} * kGroup]) ? 1 : 0;
         }
-        return kept;
+        dropped_.n = cover_.n - kept;
+        cover_.n = kept;
     }
 
     const Columns<Code>& columns_;
@@ -164,7 +160,7 @@ class Growth {
     int n_threads_;
     HistogramLayout layout_;
     std::vector<std::uint8_t> unused_required_;
-    Cover cover_;
+    Cover cover_, dropped_;
     std::vector<Stat> histogram_, other_;
 };
 

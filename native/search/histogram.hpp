@@ -13,11 +13,17 @@
 
 namespace rulewright {
 
-// Rows with their statistics gathered side by side, lanes after lanes.
+// Rows with their statistics gathered side by side, lanes after lanes. The buffers keep their size;
+// `n` rows of them are in use.
 struct Cover {
     std::vector<Row> rows;
     std::vector<Stat> stats;
-    std::size_t size() const { return rows.size(); }
+    std::size_t n = 0;
+
+    void reserve(std::size_t n_rows, std::size_t lanes) {
+        rows.resize(n_rows);
+        stats.resize(n_rows * lanes);
+    }
 };
 
 class HistogramLayout {
@@ -49,7 +55,7 @@ void fill_columns(const Columns<Code>& columns, std::size_t group, const Cover& 
     for (std::size_t j = 0; j < width; ++j) base[j] = histogram + layout.offset(group * kGroup + j);
 
     const Stat* stats = cover.stats.data();
-    for (const Row row : cover.rows) {
+    for (const Row row : std::span(cover.rows).first(cover.n)) {
         Code code[kGroup];
         std::memcpy(code, codes + std::size_t{row} * kGroup, sizeof(code));
         const Stat first = stats[0], second = stats[1];

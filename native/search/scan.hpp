@@ -33,7 +33,8 @@ struct ColumnScan {
     bool allows(Op op) const { return (operators >> static_cast<int>(op)) & 1; }
 };
 
-template <class Score>
+// kLanes = 0: any number of lanes, known at run time.
+template <std::size_t kLanes, class Score>
 class Scanner {
   public:
     Scanner(const ColumnScan& scan, const Score& score, const Stat* histogram)
@@ -54,25 +55,25 @@ class Scanner {
     }
 
   private:
+    std::size_t lanes() const { return kLanes ? kLanes : scan_.lanes; }
     const Stat* sums(std::int32_t code) const {
-        return histogram_ + static_cast<std::size_t>(code) * scan_.lanes;
+        return histogram_ + static_cast<std::size_t>(code) * lanes();
     }
     bool present(std::int32_t code) const {
         const Stat* s = sums(code);
-        return std::any_of(s, s + scan_.lanes, [](Stat v) { return v != 0; });
+        return std::any_of(s, s + lanes(), [](Stat v) { return v != 0; });
     }
     void add(std::vector<Stat>& to, std::int32_t code) const {
-        for (std::size_t lane = 0; lane < scan_.lanes; ++lane) to[lane] += sums(code)[lane];
+        for (std::size_t lane = 0; lane < lanes(); ++lane) to[lane] += sums(code)[lane];
     }
     const Stat* known_without(const Stat* part) {
-        for (std::size_t lane = 0; lane < scan_.lanes; ++lane)
-            rest_[lane] = known_[lane] - part[lane];
+        for (std::size_t lane = 0; lane < lanes(); ++lane) rest_[lane] = known_[lane] - part[lane];
         return rest_.data();
     }
 
     void judge(Op op, std::int32_t code, std::int32_t beyond, const Stat* cover) {
         if (!scan_.allows(op)) return;
-        if (scan_.min_weight > 0 && cover[scan_.lanes - 1] < scan_.min_weight) return;
+        if (scan_.min_weight > 0 && cover[lanes() - 1] < scan_.min_weight) return;
         const Verdict verdict = score_.judge(cover);
         Candidate& best = best_of_op_[static_cast<std::size_t>(op)];
         if (verdict.vote >= 0 && verdict.value < best.verdict.value) {
@@ -81,7 +82,7 @@ class Scanner {
     }
 
     void scan_cuts() {
-        std::vector<Stat> prefix(scan_.lanes);
+        std::vector<Stat> prefix(lanes());
         std::int32_t last = -1;  // the last code present so far
         for (std::int32_t code = 0; code < scan_.n_bins; ++code) {
             if (!present(code)) continue;
@@ -122,7 +123,8 @@ class Scanner {
 template <class Score>
 Candidate scan_column(const ColumnScan& scan, const Score& score, const Stat* histogram) {
     if (scan.operators == 0) return {};
-    return Scanner<Score>(scan, score, histogram).best();
+    if (scan.lanes == 2) return Scanner<2, Score>(scan, score, histogram).best();
+    return Scanner<0, Score>(scan, score, histogram).best();
 }
 
 }  // namespace rulewright

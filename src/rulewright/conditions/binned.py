@@ -7,6 +7,7 @@ Missing values have a code of their own behind the last bin.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -50,15 +51,19 @@ class Bins:
         """Cut between two bins; return the last bin below the cut and the threshold.
 
         The bins between `below` and `above` hold no covered row, so a cut anywhere between them
-        covers the same rows: "midpoint" takes the shortest number near the middle, "observed" the
-        covered value itself.
+        covers the same rows. "observed" takes the covered value itself; "midpoint" parts the two
+        training values around the middle by the shortest number that does it: "<=" may stand on
+        the lower one, ">=" on the upper one, so that whole numbers stay whole.
         """
+        at_most = side == Op.LESS_EQUAL
         if threshold == "observed":
-            at_most = side == Op.LESS_EQUAL
             return (below, self.high[below]) if at_most else (above - 1, self.low[above])
         middle = self.high[below] / 2 + self.low[above] / 2
         last = below + int(np.searchsorted(self.high[below + 1 : above], middle, side="right"))
-        return last, short_between(float(self.high[last]), float(self.low[last + 1]), middle)
+        low, high = float(self.high[last]), float(self.low[last + 1])
+        if at_most:
+            return last, short_between(math.nextafter(low, -math.inf), high, middle)
+        return last, short_between(low, math.nextafter(high, math.inf), middle)
 
 
 class BinnedColumns:
@@ -97,9 +102,7 @@ class BinnedColumns:
             return (j, 0, cut, -1), Range(name, high=value)
         if op == Op.GREATER_EQUAL:
             cut, value = bins.cut(grown.beyond, code, op, threshold)
-            # Neighbouring floats leave no room between them: the cut is then the lower one.
-            on_lower = value <= bins.high[cut]
-            return (j, cut + 1, last_bin, -1), Range(name, low=value, low_open=bool(on_lower))
+            return (j, cut + 1, last_bin, -1), Range(name, low=value)
         if op == Op.EQUAL:
             return (j, code, code, -1), Labels(name, (bins.schema.labels[code],))
         if op == Op.NOT_EQUAL:

@@ -68,18 +68,20 @@ class MLRulesClassifier(RuleClassifier):
         Whether "is missing" and "is known" are conditions too.
     max_bins : int, optional
         Most bins of a numeric column; by default one per value up to 2,048 rows, 255 beyond.
+    stopping : {"auto", "window", "validation", "none"}
+        When to stop before `n_rules`. "window", the test of the paper: `stop_bad` of the last
+        `stop_window` rules are no better than guessing on the rows outside their subsample.
+        "validation": the log-loss of rows kept aside has not improved for `patience` rules; the
+        model is then cut back to where it was lowest. "auto" is "window" where there are rows
+        outside the subsample, and "none" otherwise.
     stop_window, stop_bad : int
-        Stop when `stop_bad` of the last `stop_window` rules are no better than guessing on the rows
-        outside their subsample; ``stop_bad=0`` turns the test off.
-    acceptability : {"random", "prior"}
-        What guessing means for that test: 1/K, or the share of the class.
-    early_stopping : bool
-        Keep `validation_fraction` of the rows aside and stop when their log-loss has not improved
-        for `patience` rules; the model is cut back to where it was lowest.
+        Size of the window, and how many bad rules in it end learning.
+    acceptability : {"prior", "random"}
+        What guessing means in the window: the share of the class, or 1/K.
     validation_fraction : float
-        Share of rows kept aside for early stopping.
+        Share of rows that "validation" keeps aside.
     patience : int
-        Rules to wait for an improvement.
+        Rules that "validation" waits for an improvement.
     nominal : list of str or int, optional
         Columns to treat as nominal although they hold numbers.
     random_state : int, RandomState or None
@@ -124,23 +126,23 @@ class MLRulesClassifier(RuleClassifier):
         "threshold": Choice(("midpoint", "observed")),
         "missing_conditions": Flag(),
         "max_bins": Integer(2, optional=True),
+        "stopping": Choice(("auto", "window", "validation", "none")),
         "stop_window": Integer(1),
-        "stop_bad": Integer(0),
-        "acceptability": Choice(("random", "prior")),
-        "early_stopping": Flag(),
+        "stop_bad": Integer(1),
+        "acceptability": Choice(("prior", "random")),
         "validation_fraction": Real(0, 0.9, above=True),
         "patience": Integer(1),
     }
 
     def __init__(
         self,
-        n_rules: int = 200,
+        n_rules: int = 500,
         *,
         shrinkage: float = 0.1,
         subsample: float = 0.5,
         criterion: str = "newton",
         l2: float = 1.0,
-        max_conditions: int | None = None,
+        max_conditions: int | None = 4,
         min_weight: float = 0.0,
         class_choice: str = "joint",
         default_rule: str = "exact",
@@ -148,10 +150,10 @@ class MLRulesClassifier(RuleClassifier):
         threshold: Threshold = "midpoint",
         missing_conditions: bool = False,
         max_bins: int | None = None,
+        stopping: str = "auto",
         stop_window: int = 10,
-        stop_bad: int = 0,
-        acceptability: str = "random",
-        early_stopping: bool = False,
+        stop_bad: int = 8,
+        acceptability: str = "prior",
         validation_fraction: float = 0.1,
         patience: int = 50,
         nominal: Any = None,
@@ -172,10 +174,10 @@ class MLRulesClassifier(RuleClassifier):
         self.threshold = threshold
         self.missing_conditions = missing_conditions
         self.max_bins = max_bins
+        self.stopping = stopping
         self.stop_window = stop_window
         self.stop_bad = stop_bad
         self.acceptability = acceptability
-        self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.patience = patience
         self.nominal = nominal
@@ -199,6 +201,7 @@ class MLRulesClassifier(RuleClassifier):
             "backtracking": False,
             "threshold": "observed",
             "max_bins": MOST_BINS,
+            "stopping": "none",
         }
         return cls(**{**published, **overrides})
 
@@ -295,20 +298,23 @@ class MLRulesClassifier(RuleClassifier):
             )
             return Sample(codes, likelihood, float(weights[rows].sum()))
 
+        if self.stopping == "validation":
+            train, aside = split_rows(labels, self.validation_fraction, random)
+            validation = sample(aside)
+            stopping = EarlyStopping(self.patience, validation.mean_loss)
+            return Monitor(sample(train), validation=validation, early_stopping=stopping)
+        everyone = sample(slice(None))
+        if self.stopping == "none" or (self.stopping == "auto" and self.subsample == 1):
+            return Monitor(everyone)
+        if self.subsample == 1:
+            raise ValueError(
+                "stopping='window' needs rows outside the subsample to judge rules by: "
+                "set subsample < 1, or another stopping"
+            )
         prior = np.bincount(labels, weights, len(intercepts)) / weights.sum()
         guess = prior if self.acceptability == "prior" else np.full(len(prior), 1 / len(prior))
-        window = WindowTest(self.stop_window, self.stop_bad) if self.stop_bad else None
-        if window and self.subsample == 1:
-            raise ValueError(
-                "stop_bad needs rows outside the subsample to judge rules by: set subsample < 1, "
-                "or stop_bad=0"
-            )
-        if not self.early_stopping:
-            return Monitor(sample(slice(None)), guess, window=window)
-        train, aside = split_rows(labels, self.validation_fraction, random)
-        validation = sample(aside)
-        stopping = EarlyStopping(self.patience, validation.mean_loss)
-        return Monitor(sample(train), guess, validation, stopping, window)
+        window = WindowTest(self.stop_window, self.stop_bad)
+        return Monitor(everyone, window=window, guess=guess)
 
     def _summary(self, table: Table, binned: BinnedColumns, monitor: Monitor) -> dict[str, Any]:
         settings = self.get_params(deep=False)

@@ -30,17 +30,16 @@ class Sample:
 
 @dataclass
 class Monitor:
-    """Stopping rules that the user asked for, and the trace of the fit.
+    """The stopping rule that the user asked for, and the trace of the fit.
 
-    `guess` is, per class, the share of correct votes that a rule must beat on the rows outside its
-    subsample.
+    `guess` is, per class, the share of right votes that a rule must beat in the window test.
     """
 
     train: Sample
-    guess: FloatArray
     validation: Sample | None = None
     early_stopping: EarlyStopping | None = None
     window: WindowTest | None = None
+    guess: FloatArray | None = None
     stopped_by: str = "n_rules"
     train_loss: list[float] = field(default_factory=list)
     validation_loss: list[float] = field(default_factory=list)
@@ -57,22 +56,23 @@ class Monitor:
         self.validation.likelihood.add(rule.cover(self.validation.codes), rule.vote, step)
         self.validation_loss.append(self.validation.mean_loss)
         if self.early_stopping.stop_after(self.validation_loss[-1]):
-            self.stopped_by = "early_stopping"
+            self.stopped_by = "validation"
             return True
         return False
 
     def _window_says_stop(self, rule: FoundRule, cover: RowArray, rows: RowArray) -> bool:
-        if self.window is None:
+        if self.window is None or self.guess is None:
             return False
-        outside = np.setdiff1d(cover, rows, assume_unique=True)
-        weights = self.train.likelihood.class_weights(outside)
-        if not len(outside):  # nothing to judge the rule by
+        drawn = np.zeros(self.train.codes.n_rows, dtype=np.bool_)
+        drawn[rows] = True
+        outside = self.train.likelihood.class_weights(cover[~drawn[cover]])
+        if not outside.any():  # nothing to judge the rule by
             self.acceptable.append(np.nan)
             return False
-        good = bool(weights[rule.vote] / weights.sum() > self.guess[rule.vote])
+        good = bool(outside[rule.vote] > self.guess[rule.vote] * outside.sum())
         self.acceptable.append(good)
         if self.window.stop_after(good):
-            self.stopped_by = "stop_window"
+            self.stopped_by = "window"
             return True
         return False
 

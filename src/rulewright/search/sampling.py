@@ -51,7 +51,7 @@ def split_rows(
         aside[rows[: min(round(fraction * len(rows)), len(rows) - 1)]] = True
     if not aside.any():
         raise ValueError(
-            f"early_stopping: {len(labels)} rows are too few to keep {fraction:g} of them aside; "
-            "set early_stopping=False or a larger validation_fraction"
+            f"stopping='validation': {len(labels)} rows are too few to keep {fraction:g} of them "
+            "aside; set another stopping or a larger validation_fraction"
         )
     return np.flatnonzero(~aside), np.flatnonzero(aside)
