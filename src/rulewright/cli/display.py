@@ -1,0 +1,189 @@
+"""What the commands print: tables on a terminal, one whole line per rule in a file or a pipe."""
+
+from __future__ import annotations
+
+import io
+import math
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+from rulewright.model.text import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rulewright.cli.evaluate import Scores
+    from rulewright.data import Column, Table, Target
+    from rulewright.model import Rule, RuleModel
+
+_UNLIMITED = 100_000  # columns of what is not a terminal: nothing is wrapped or cut
+_GAP = 2  # blanks between the columns of a table
+_SHOWN_COLUMNS = 50
+_SHOWN_LABELS = 6
+_SHOWN_LETTERS = 24
+_SUMMARY = {
+    "learner": "learner",
+    "n_rows": "training rows",
+    "log_loss": "training log-loss",
+    "stopped_by": "stopped by",
+    "settings": "settings",
+}
+
+
+def make_console() -> Console:
+    """Give a console for standard output, without colours unless it is a terminal."""
+    terminal = sys.stdout.isatty()
+    return Console(
+        file=sys.stdout,
+        force_terminal=terminal,
+        color_system="auto" if terminal else None,
+        width=None if terminal else _UNLIMITED,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+
+
+def print_schema(console: Console, table: Table, target: Target, weights: NDArray[Any]) -> None:
+    """Print the share of each class, then name, kind, values and missing count of each column."""
+    totals = np.bincount(target.codes, weights, len(target.classes))
+    order = sorted(range(len(totals)), key=lambda k: -totals[k])
+    shares = [
+        f"{_short(str(target.classes[k]))} {totals[k]:.6g} ({totals[k] / totals.sum():.1%})"
+        for k in order[:_SHOWN_LABELS]
+    ]
+    more = f", ... ({len(order)} classes)" if len(order) > _SHOWN_LABELS else ""
+    console.print(Text(f"classes: {', '.join(shares)}{more}\n"))
+    grid = _grid("column", "kind", "values", missing="right")
+    for column in table.columns[:_SHOWN_COLUMNS]:
+        grid.add_row(*map(Text, _described(column)))
+    console.print(grid)
+    if len(table.columns) > _SHOWN_COLUMNS:
+        console.print(f"... and {len(table.columns) - _SHOWN_COLUMNS} more columns")
+
+
+def print_scores(console: Console, title: str, scores: Mapping[str, Sequence[Scores]]) -> None:
+    """Print mean and standard deviation over the folds of each measure, one line per learner."""
+    grid = _grid(title, **{"accuracy": "right", "log-loss": "right", "AUC": "right"})
+    for name, folds in scores.items():
+        measures = zip(*folds, strict=True)
+        grid.add_row(name, *(f"{np.mean(m):.3f} ± {np.std(m):.3f}" for m in measures))
+    console.print(grid)
+
+
+def print_rules(console: Console, model: RuleModel, shown: int | None, advice: str) -> None:
+    """Print the strongest rules.
+
+    Parameters
+    ----------
+    console : Console
+        Where to print.
+    model : RuleModel
+        The model.
+    shown : int or None
+        How many rules; all when None.
+    advice : str
+        How to see the others.
+    """
+    text = io.StringIO()
+    model.print(shown, file=text)
+    lines = text.getvalue().splitlines()
+    hidden = 0 if shown is None else max(0, len(model) - shown)
+    if hidden:
+        lines[-1] = f"... and {hidden} more; {advice}"
+    if not console.is_terminal:
+        sys.stdout.write("\n".join(lines) + "\n")
+        return
+    console.print(Text("\n".join(lines[:2])))
+    if len(model) > hidden:
+        console.print(_rules_grid(model, len(model) - hidden, console.width))
+    if hidden:
+        console.print(Text(lines[-1]))
+
+
+def print_summary(console: Console, model: RuleModel) -> None:
+    """Print what the learner noted down."""
+    for key, title in _SUMMARY.items():
+        if key in model.summary:
+            text = Text(f"{title}: {plain(_flat(model.summary[key]))}")
+            console.print(text)
+
+
+def _rules_grid(model: RuleModel, shown: int, width: int) -> Grid:
+    order = sorted(range(len(model)), key=lambda i: -abs(model.rules[i].response))[:shown]
+    headers = ("#", "THEN", "adds", "covers", "precision")
+    rows = [(str(i), *_vote(model.rules[i], model.class_names)) for i in order]
+    taken = sum(max(map(len, cells)) + _GAP for cells in zip(headers, *rows, strict=True))
+    grid = _grid(**{"#": "right"})
+    grid.add_column("IF")
+    grid.add_column("THEN")
+    for header in headers[2:]:
+        grid.add_column(header, justify="right", no_wrap=True)
+    for i, (number, *vote) in zip(order, rows, strict=True):
+        conditions = [str(condition) for condition in model.rules[i].conjunction]
+        grid.add_row(*map(Text, (number, wrapped(conditions, width - taken), *vote)))
+    return grid
+
+
+def wrapped(conditions: Sequence[str], width: int) -> str:
+    """Write a conjunction in lines that break between conditions, where they fit."""
+    lines = ["true"] if not conditions else [conditions[0]]
+    for condition in conditions[1:]:
+        if len(lines[-1]) + len(" and ") + len(condition) <= width:
+            lines[-1] += f" and {condition}"
+        else:
+            lines.append(f"and {condition}")
+    return "\n".join(lines)
+
+
+def _vote(rule: Rule, class_names: Sequence[str]) -> tuple[str, str, str, str]:
+    head = _short(class_names[rule.head])
+    return head, f"{rule.response:+.3g}", f"{rule.support:.6g}", _precision(rule)
+
+
+def _precision(rule: Rule) -> str:
+    if math.isnan(rule.precision):
+        return ""
+    low, high = rule.precision_interval
+    return f"{rule.precision:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def _grid(*left: str, **justified: Any) -> Grid:
+    grid = Grid(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    for header in left:
+        grid.add_column(header)
+    for header, justify in justified.items():
+        grid.add_column(header, justify=justify, no_wrap=True)
+    return grid
+
+
+def _described(column: Column) -> tuple[str, str, str, str]:
+    schema, values = column.schema, column.values
+    if schema.kind == "numeric":
+        missing = np.isnan(values)
+        known = values[~missing]
+        text = f"{known.min():.6g} to {known.max():.6g}" if len(known) else "all missing"
+    else:
+        missing = values < 0
+        text = ", ".join(_short(label) for label in schema.labels[:_SHOWN_LABELS])
+        if len(schema.labels) > _SHOWN_LABELS:
+            text += f", ... ({len(schema.labels)} labels)"
+    return plain(schema.name), schema.kind, text, str(np.count_nonzero(missing))
+
+
+def _short(label: str) -> str:
+    text = plain(label)
+    return text if len(text) <= _SHOWN_LETTERS else text[: _SHOWN_LETTERS - 3] + "..."
+
+
+def _flat(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={_flat(item)}" for name, item in value.items())
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,90 @@
+"""Cross-validation of a learner beside the majority baseline; pure functions of arrays."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+
+Codes: TypeAlias = NDArray[np.int32]
+Floats: TypeAlias = NDArray[np.float64]
+Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+Learn: TypeAlias = Callable[[Floats], Floats]
+"""From the training weights of all rows (0: not for training) to the probabilities of all rows."""
+
+_LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
+
+
+class Scores(NamedTuple):
+    """How good probabilities are."""
+
+    accuracy: float
+    log_loss: float
+    auc: float
+
+
+def accuracy(codes: Codes, probabilities: Floats, weights: Floats) -> float:
+    """Give the share of weight whose most probable class is the true one."""
+    return float(np.average(probabilities.argmax(axis=1) == codes, weights=weights))
+
+
+def log_loss(codes: Codes, probabilities: Floats, weights: Floats) -> float:
+    """Give the mean of -log of the true class's probability, which counts as at least 2e-16."""
+    given = probabilities[np.arange(len(codes)), codes]
+    return float(np.average(-np.log(np.maximum(given, _LEAST_PROBABILITY)), weights=weights))
+
+
+def auc(codes: Codes, probabilities: Floats, weights: Floats) -> float:
+    """Give the area under the ROC curve: of two classes, or the mean of each against the rest.
+
+    Classes without rows, or without other rows beside them, are left out; NaN when none is left.
+    """
+    n_classes = probabilities.shape[1]
+    kinds = [1] if n_classes == 2 else range(n_classes)
+    areas = [
+        roc_auc_score(codes == k, probabilities[:, k], sample_weight=weights)
+        for k in kinds
+        if 0 < np.count_nonzero(codes == k) < len(codes)
+    ]
+    return float(np.mean(areas)) if areas else float("nan")
+
+
+def score(codes: Codes, probabilities: Floats, weights: Floats) -> Scores:
+    """Give all measures of one set of rows."""
+    rows = (codes, probabilities, weights)
+    return Scores(accuracy(*rows), log_loss(*rows), auc(*rows))
+
+
+def affordable_folds(codes: Codes, asked: int) -> int:
+    """Give the number of folds, at most `asked`, such that every class is in every fold."""
+    counts = np.bincount(codes)
+    return min(asked, int(counts[counts > 0].min()))
+
+
+def stratified_splits(codes: Codes, n_folds: int, seed: int) -> list[Split]:
+    """Give training and test rows of each fold."""
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    return list(folds.split(np.zeros(len(codes)), codes))
+
+
+def majority(codes: Codes, n_classes: int) -> Learn:
+    """Give the learner that predicts the class shares of its training rows for every row."""
+
+    def learn(weights: Floats) -> Floats:
+        shares = np.bincount(codes, weights, n_classes) / weights.sum()
+        return np.tile(shares, (len(codes), 1))
+
+    return learn
+
+
+def cross_validate(
+    learn: Learn, codes: Codes, weights: Floats, splits: Sequence[Split]
+) -> Iterator[Scores]:
+    """Learn on each fold's training rows and yield the scores of its test rows."""
+    for train, test in splits:
+        training = np.zeros(len(codes))
+        training[train] = weights[train]
+        yield score(codes[test], learn(training)[test], weights[test])

@@ -1,0 +1,189 @@
+"""`rulewright learn`: from a file to a cross-validated, printed and saved model."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from rulewright.cli.display import make_console, print_rules, print_schema, print_scores
+from rulewright.cli.evaluate import (
+    Floats,
+    Scores,
+    affordable_folds,
+    cross_validate,
+    majority,
+    stratified_splits,
+)
+from rulewright.cli.output import check_output
+from rulewright.cli.training import ColumnRoles, features, labels, read_training, row_weights
+from rulewright.data import Table, Target
+from rulewright.estimators import MLRulesClassifier
+from rulewright.estimators.base import RuleClassifier
+from rulewright.estimators.parameters import parse_settings
+from rulewright.estimators.progress import progress_bar
+from rulewright.model.text import plain
+
+LEARNERS: Mapping[str, type[RuleClassifier]] = {"mlrules": MLRulesClassifier}
+
+_LARGEST_SEED = 2**32 - 1
+
+
+def settings_help() -> str:
+    """List the parameters of every learner with their domains and defaults."""
+    lines = ["Set a parameter of the learner; may be repeated."]
+    for name, learner in LEARNERS.items():
+        defaults = learner().get_params()
+        lines.append(f"Parameters of {name}:")
+        lines += [
+            f"{parameter}: {domain} (default {_written(defaults[parameter])})"
+            for parameter, domain in learner.PARAMETERS.items()
+        ]
+    return "\n\n".join(lines)
+
+
+def _written(value: object) -> str:
+    """Write a value the way --set takes it."""
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def learn(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Table to learn from: CSV, TSV, Parquet, JSON lines or ARFF; text also as .gz.",
+            show_default=False,
+        ),
+    ],
+    target: Annotated[
+        str, typer.Option(metavar="COL", help="Column with the classes.", show_default=False)
+    ],
+    learner: Annotated[
+        str, typer.Option(metavar="NAME", help=f"One of: {', '.join(LEARNERS)}.")
+    ] = "mlrules",
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help=settings_help())
+    ] = None,
+    nominal: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL", help="Treat numbers as labels; may be repeated."),
+    ] = None,
+    numeric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL", help="Treat labels as numbers; may be repeated."),
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Save the model here, as JSON.")
+    ] = None,
+    cv: Annotated[
+        int, typer.Option(min=0, metavar="FOLDS", help="Folds of the cross-validation; 0: none.")
+    ] = 10,
+    seed: Annotated[
+        int, typer.Option(min=0, max=_LARGEST_SEED, help="Seed of the learner and of the folds.")
+    ] = 0,
+    jobs: Annotated[
+        int,
+        typer.Option(min=1, metavar="N", help="Threads; they pay off on large tables only."),
+    ] = 1,
+    rules_shown: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Print the N strongest rules.")
+    ] = 20,
+) -> None:
+    """Learn rules from FILE, estimate how good they are, print and save them."""
+    if cv == 1:
+        raise ValueError("--cv 1: one fold leaves nothing to learn from; give 2 or more, or 0.")
+    if model is not None:
+        check_output(model, "--model")
+    estimator = make_estimator(learner, settings or [], seed, jobs)
+    roles = ColumnRoles(target, weights, nominal or (), numeric or ())
+    table, classes = read_training(file, roles)
+    console = make_console()
+    console.print(
+        f"{file}: {table.n_rows} rows, {len(table.columns)} features, target {plain(target)}"
+    )
+    print_schema(console, table, classes, row_weights(table))
+    if cv:
+        print_validation(console, estimator, table, classes, cv, seed)
+    estimator.set_params(verbose=int(sys.stderr.isatty()))
+    learned = estimator.fit(features(table), labels(classes), table.weights).model_
+    if model is not None:
+        learned.save(model)  # before printing: a closed pipe must not lose it
+    console.print()
+    advice = f"'rulewright show {model} --all' shows all" if model else "--rules-shown shows more"
+    print_rules(console, learned, rules_shown, advice)
+    if model is not None:
+        console.print(f"\nmodel saved to {model}")
+
+
+def make_estimator(name: str, settings: Sequence[str], seed: int, jobs: int) -> RuleClassifier:
+    """Make the estimator that the options describe."""
+    if name not in LEARNERS:
+        raise ValueError(f"--learner {name}: unknown. Known are: {', '.join(LEARNERS)}.")
+    learner = LEARNERS[name]
+    try:
+        parsed = parse_settings(name, split_settings(settings), learner.PARAMETERS)
+    except ValueError as error:
+        raise ValueError(f"--set: {error}") from None
+    return learner(**parsed, random_state=seed, n_jobs=jobs)
+
+
+def split_settings(settings: Sequence[str]) -> dict[str, str]:
+    """Split the texts ``name=value``; a name may appear once."""
+    split: dict[str, str] = {}
+    for setting in settings:
+        name, equals, value = (part.strip() for part in setting.partition("="))
+        if not (name and equals and value):
+            raise ValueError(f"{setting!r} must be written as name=value, such as n_rules=50")
+        if name in split:
+            raise ValueError(f"{name} is given twice; give it once")
+        split[name] = value
+    return split
+
+
+def print_validation(
+    console: Console, estimator: RuleClassifier, table: Table, target: Target, asked: int, seed: int
+) -> None:
+    """Cross-validate and print the scores, or a note why that cannot be done."""
+    weights = row_weights(table)
+    kept = np.flatnonzero(weights > 0)
+    n_folds = affordable_folds(target.codes[kept], asked)
+    console.print()
+    if n_folds < asked:
+        console.print(_note(target, target.codes[kept], n_folds))
+    if n_folds < 2:
+        return
+    splits = [
+        (kept[train], kept[test])
+        for train, test in stratified_splits(target.codes[kept], n_folds, seed)
+    ]
+    X, y = features(table), labels(target)
+
+    def learn_rules(training: Floats) -> Floats:
+        return estimator.fit(X, y, training).predict_proba(table)
+
+    baseline = majority(target.codes, len(target.classes))
+    scores: dict[str, list[Scores]] = {type(estimator).__name__: []}
+    with progress_bar("cross-validation", n_folds, sys.stderr.isatty()) as advance:
+        for fold in cross_validate(learn_rules, target.codes, weights, splits):
+            scores[type(estimator).__name__].append(fold)
+            advance()
+    scores["majority class"] = list(cross_validate(baseline, target.codes, weights, splits))
+    print_scores(console, f"{n_folds}-fold cross-validation", scores)
+
+
+def _note(target: Target, codes: Any, n_folds: int) -> str:
+    counts = np.bincount(codes, minlength=len(target.classes))
+    rarest = target.classes[np.flatnonzero(counts == n_folds)[0]]
+    rows = "1 row" if n_folds == 1 else f"{n_folds} rows"
+    remedy = f"{n_folds} folds instead" if n_folds > 1 else "no cross-validation; merge or drop it"
+    return f"note: class {plain(str(rarest))} has only {rows}: {remedy}"

@@ -1,0 +1,112 @@
+"""The `rulewright` command: finds the subcommands and turns every error into one line."""
+
+import importlib
+import sys
+import traceback
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from rulewright import __version__
+
+COMMANDS = ("learn", "predict", "show", "export")
+"""Each is a module of this room with a Typer app of one command."""
+
+FAILED = 2
+INTERRUPTED = 130
+
+
+class Commands(TyperGroup):
+    """Subcommands that are imported when they are used: only `learn` needs scikit-learn."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Give the names in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import one subcommand."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"rulewright.cli.{cmd_name}")
+        return typer.main.get_command(module.app)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the subcommand; with --debug, show where it failed."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()  # a reader that has gone away is noticed here, not at exit
+        except Exception as error:
+            if ctx.params["debug"] and not isinstance(error, typer.Exit):
+                traceback.print_exc()
+            raise
+        return result
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run the command line and leave with its exit code."""
+        try:
+            code = super().main(*args, **{**options, "standalone_mode": False})
+        except (KeyboardInterrupt, typer.Abort):
+            code = INTERRUPTED
+        except Exception as error:
+            typer.echo(f"error: {one_line(error)}", err=True)
+            code = FAILED
+        if code == INTERRUPTED:
+            typer.echo("interrupted", err=True)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def one_line(error: Exception) -> str:
+    """Say what went wrong in one line."""
+    return " ".join(_message(error).split())
+
+
+def _message(error: Exception) -> str:
+    if hasattr(error, "format_message"):  # wrong usage, noticed by Typer
+        context = getattr(error, "ctx", None)
+        advice = f" Try '{context.command_path} --help'." if context else ""
+        return f"{error.format_message().rstrip('.')}.{advice}"
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, ValueError | OSError | ImportError):
+        return str(error)
+    return (
+        f"unexpected {type(error).__name__}: {error} "
+        "('rulewright --debug' before the command shows where)"
+    )
+
+
+app = typer.Typer(
+    cls=Commands,
+    add_completion=False,
+    invoke_without_command=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"rulewright {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    context: typer.Context,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Learn IF-THEN rules from a table, read them, predict with them, export them."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

@@ -1,0 +1,101 @@
+"""`rulewright predict`: label and class probabilities of the rows of a file, as CSV."""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from rulewright.cli.output import STDOUT, check_output, open_output
+from rulewright.data import DataError, label_of
+from rulewright.data.files import file_source
+from rulewright.model import RuleModel, load_model
+
+_DELIMITERS = {".csv": ",", ".txt": ",", ".tsv": "\t"}
+
+NamedColumn = tuple[str, Sequence[object]]
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Rows to predict; only the columns that the rules use are needed.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="CSV file to write (.csv or .tsv, also .gz); standard output if it is -.",
+        ),
+    ] = STDOUT,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Repeat the columns of the input in front.")
+    ] = False,
+) -> None:
+    """Predict the rows of FILE: the label and the probability of each class."""
+    delimiter = _checked_output(output, (model, file))
+    columns = predicted_columns(load_model(model), file)
+    if keep:
+        columns = [*_input_columns(file, {name for name, _ in columns}), *columns]
+    with open_output(output) as stream:
+        writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+        writer.writerow([name for name, _ in columns])
+        writer.writerows(zip(*(values for _, values in columns), strict=True))
+
+
+def predicted_columns(model: RuleModel, file: Path) -> list[NamedColumn]:
+    """Give the columns ``label`` and ``probability_<class>``, named as in the SQL export."""
+    try:
+        scores = model.scores(file)
+    except DataError as error:
+        message = str(error)
+        named = message.startswith(str(file))
+        raise DataError(message if named else f"{file}: {message}") from error
+    names = model.class_names
+    # From the scores: classes that differ in score may round to equal probabilities.
+    labels = [names[k] for k in np.argmax(scores, axis=1)]
+    probabilities = model.probabilities(scores).T.tolist()
+    titles = [f"probability_{name}" for name in names]
+    return [("label", labels), *zip(titles, probabilities, strict=True)]
+
+
+def _checked_output(output: Path, inputs: Sequence[Path]) -> str:
+    """Give the delimiter of the output, or refuse it before any work is done."""
+    if output == STDOUT:
+        return ","
+    check_output(output, "-o")
+    if output.exists() and any(path.exists() and output.samefile(path) for path in inputs):
+        raise ValueError(f"-o {output}: this is an input file. Give the name of another file.")
+    suffix = Path(output.name.removesuffix(".gz")).suffix
+    if suffix not in _DELIMITERS:
+        known = ", ".join(_DELIMITERS)
+        raise ValueError(f"-o {output}: the output is CSV. Name it {known} (also .gz).")
+    return _DELIMITERS[suffix]
+
+
+def _input_columns(file: Path, taken: set[str]) -> list[NamedColumn]:
+    source = file_source(str(file))
+    if clash := sorted(taken.intersection(source.names)):
+        raise DataError(
+            f"--keep: {file} has a column {clash[0]!r} already. Rename it, or leave out --keep."
+        )
+    loaded = [source.load(at, "text").values for at in range(len(source.names))]
+    return [
+        (name, [_as_text(value) for value in values])
+        for name, values in zip(source.names, loaded, strict=True)
+    ]
+
+
+def _as_text(value: object) -> str:
+    return "" if value is None or value != value else label_of(value)

@@ -1,0 +1,55 @@
+import io
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from rulewright import load_model, read_table
+from rulewright.cli.display import print_rules, print_schema, wrapped
+
+
+@pytest.fixture
+def terminal():
+    """Give a console that believes to be a terminal of 100 columns without colours."""
+    return Console(
+        file=io.StringIO(), force_terminal=True, color_system=None, width=100, markup=False
+    )
+
+
+def test_rules_on_a_terminal_break_between_conditions(terminal, model):
+    """Every line fits, and no condition is torn apart."""
+    loaded = load_model(model)
+    print_rules(terminal, loaded, 20, "more with --all")
+    text = terminal.file.getvalue()
+    assert max(map(len, text.splitlines())) <= 100
+    for rule in sorted(loaded.rules, key=lambda rule: -abs(rule.response))[:20]:
+        assert all(str(condition) in text for condition in rule.conjunction)
+    assert text.endswith("... and 5 more; more with --all\n")
+
+
+def test_rules_on_a_terminal_can_be_none(terminal, model):
+    """A table without rows is not drawn."""
+    print_rules(terminal, load_model(model)[:0], None, "")
+    assert "IF" not in terminal.file.getvalue()
+
+
+def test_wrapping():
+    """Lines break before an `and`; a condition that is too long has a line of its own."""
+    assert wrapped([], 10) == "true"
+    assert wrapped(["a = 1", "b = 2", "c = 3"], 15) == "a = 1 and b = 2\nand c = 3"
+    assert wrapped(["a = 1", "long_name = 22222"], 10) == "a = 1\nand long_name = 22222"
+
+
+def test_wide_tables_and_long_labels_are_cut(terminal):
+    """Many columns, many labels and long labels do not flood the screen."""
+    columns = {f"c{i}": [1.0, 2.0] for i in range(60)}
+    columns["c0"], columns["c1"] = ["x" * 100, "[red]\x1b[31m"], [np.nan, np.nan]
+    table = read_table(columns, target=["a", "b"])
+    print_schema(terminal, table, table.target, np.ones(2))
+    text = terminal.file.getvalue()
+    assert "x" * 21 + "..." in text
+    assert "[red]\\x1b[31m" in text
+    assert "\x1b[31m" not in text
+    assert "all missing" in text
+    assert "... and 11 more columns" not in text
+    assert "... and 10 more columns" in text

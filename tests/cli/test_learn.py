@@ -1,0 +1,258 @@
+import re
+
+import numpy as np
+import pytest
+
+from rulewright import MLRulesClassifier, load_model
+from rulewright.cli.learn import LEARNERS, split_settings
+
+MESSY = '''\
+"name; full";"score";weight;joined;flag;outcome
+"Ann ""A""";1,5;2;2024-01-05;true;good
+"Bob; Jr";2,25;1;2024-02-05;false;bad
+?;NA;1;2024-02-07;true;good
+"Ann ""A""";;1;2024-03-01;false;bad
+"Cy";0,5;3;2024-03-02;true;good
+"Cy";4;1;2024-03-09;;bad
+'''
+
+
+@pytest.fixture
+def messy(write):
+    return write("messy.csv", MESSY)
+
+
+def learn(cli, *args):
+    """Learn few rules and give what was printed."""
+    result = cli("learn", *args, "--set", "n_rules=5")
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_prints_schema_scores_and_rules(learned):
+    """All parts are printed in order, and nothing on standard error."""
+    result, path = learned
+    assert result.stderr == ""
+    parts = [
+        r"loans\.csv: 800 rows, 10 features, target repaid\nclasses: yes 546 \(68\.2%\), no 254 ",
+        r"column +kind +values +missing\n",
+        r"income +numeric +1140 to 8130 +30\n",
+        r"owns_home +nominal +false, true +0\n",
+        r"3-fold cross-validation +accuracy +log-loss +AUC\n",
+        r"MLRulesClassifier +0\.7\d\d ± 0\.\d{3} +0\.\d{3} ± 0\.\d{3} +0\.\d{3} ± 0\.\d{3}\n",
+        r"majority class +0\.68\d ± 0\.00\d +0\.62\d ± 0\.00\d +0\.500 ± 0\.000\n",
+        r"AdditiveRules: 25 rules, 2 classes \(no, yes\)\n",
+        r"IF late_payments >= .* THEN no \(\+",
+        rf"\.\.\. and 20 more; 'rulewright show {re.escape(str(path))} --all' shows all\n",
+        rf"\nmodel saved to {re.escape(str(path))}\n$",
+    ]
+    assert re.search(".*".join(parts), result.stdout, flags=re.DOTALL)
+
+
+def test_output_without_a_terminal_is_plain(learned):
+    """No colours, no wrapping: a rule is one line."""
+    assert "\x1b" not in learned[0].stdout
+    rules = [line for line in learned[0].stdout.splitlines() if " IF " in line]
+    assert len(rules) == 5
+    assert all(" THEN " in line and "precision" in line for line in rules)
+
+
+def test_the_saved_model_is_that_of_the_library(learned, loans):
+    """The command line learns what `fit` learns from the file."""
+    estimator = MLRulesClassifier(n_rules=25, max_conditions=3, random_state=0)
+    assert load_model(learned[1]) == estimator.fit(loans, "repaid").model_
+
+
+def test_the_same_seed_prints_the_same(cli, loans):
+    """A run can be repeated, with any number of threads; another seed gives another model."""
+    args = (loans, "--target", "repaid", "--cv", 2)
+    once = learn(cli, *args, "--seed", 1)
+    assert learn(cli, *args, "--seed", 1, "--jobs", 2) == once
+    assert learn(cli, *args, "--seed", 2) != once
+
+
+def test_cross_validation_can_be_turned_off(cli, loans):
+    """With --cv 0 no scores are printed."""
+    out = learn(cli, loans, "--target", "repaid", "--cv", 0, "--rules-shown", 0)
+    assert "cross-validation" not in out
+    assert " IF " not in out
+    assert "... and 5 more; --rules-shown shows more" in out
+
+
+def test_kinds_can_be_overridden(cli, loans, tmp_path):
+    """--nominal and --numeric change the schema, and both may be repeated."""
+    path = tmp_path / "m.json"
+    options = ["--nominal", "term_months", "--nominal", "late_payments", "--numeric", "owns_home"]
+    out = learn(cli, loans, "--target", "repaid", "--cv", 0, *options, "--model", path)
+    assert re.search(r"term_months +nominal +12, 24, 36, 48, 60 ", out)
+    assert re.search(r"owns_home +numeric +0 to 1 ", out)
+    schema = load_model(path).schema
+    assert schema["term_months"].label_type == "number"
+    assert schema["owns_home"].kind == "numeric"
+
+
+def test_weights_count(cli, write):
+    """Classes are weighed, rows of weight zero are ignored, the weights are no feature."""
+    rows = [f"{i},{i % 3},{'a' if i < 30 else 'b'}" for i in range(60)]
+    path = write("weighted.csv", "\n".join(["x,w,y", *rows]))
+    out = learn(cli, path, "--target", "y", "--weights", "w", "--cv", 4)
+    assert "60 rows, 1 features" in out
+    assert "classes: a 30 (50.0%), b 30 (50.0%)" in out
+    assert "4-fold" in out
+    doubled = [f"{i},{'a' if i < 30 else 'b'}" for i in range(60) for _ in range(i % 3)]
+    repeated = write("repeated.csv", "\n".join(["x,y", *doubled]))
+    starts = [
+        re.search("intercept: .*", learn(cli, file, "--target", "y", "--cv", 0, *options))[0]
+        for file, options in ((path, ("--weights", "w")), (repeated, ()))
+    ]
+    assert starts[0] == starts[1]
+
+
+def test_folds_are_reduced_for_rare_classes(cli, write):
+    """A class with three rows allows three folds; with one row there is no cross-validation."""
+    rows = [f"{i},{'rare' if i < 3 else 'a' if i % 2 else 'b'}" for i in range(40)]
+    out = learn(cli, write("t.csv", "\n".join(["x,y", *rows])), "--target", "y")
+    assert "note: class rare has only 3 rows: 3 folds instead" in out
+    assert "3-fold cross-validation" in out
+    out = learn(cli, write("t.csv", "\n".join(["x,y", *rows[2:]])), "--target", "y")
+    assert "note: class rare has only 1 row: no cross-validation; merge or drop it" in out
+    assert "fold cross-validation" not in out
+
+
+def test_a_messy_file_is_understood(cli, messy):
+    """Semicolons, decimal commas, quotes and missing markers need no options."""
+    out = learn(cli, messy, "--target", "outcome", "--nominal", "joined", "--weights", "weight")
+    assert re.search(r'name; full +nominal +Ann "A", Bob; Jr, Cy +1\n', out)
+    assert re.search(r"score +numeric +0\.5 to 4 +2\n", out)
+    assert re.search(r"flag +nominal +false, true +1\n", out)
+    assert "classes: good 6 (66.7%), bad 3 (33.3%)" in out
+
+
+def test_dates_are_refused_with_a_remedy(cli_failure, messy):
+    """A column of dates must be converted, or asked for as labels."""
+    message = cli_failure("learn", messy, "--target", "outcome")
+    assert "column 'joined' holds dates, such as 2024-01-05" in message
+    assert "days since a date" in message
+    assert "--nominal joined" in message
+
+
+def test_declared_labels_and_classes_are_kept(cli, write, tmp_path):
+    """What an ARFF file declares is in the model, seen or not."""
+    head = "@relation t\n@attribute c {p,q,r}\n@attribute y {no,yes,maybe}\n@data\n"
+    path = write("t.arff", head + "p,no\nq,yes\n?,no\nq,yes\n" * 5)
+    model = tmp_path / "m.json"
+    learn(cli, path, "--target", "y", "--model", model)
+    loaded = load_model(model)
+    assert loaded.schema["c"].labels == ("p", "q", "r")
+    assert loaded.classes.tolist() == ["maybe", "no", "yes"]
+
+
+def test_multi_class_numbers_as_classes(cli, write):
+    """Whole numbers are classes as well as words."""
+    rng = np.random.default_rng(0)
+    rows = [f"{x:.3f},{int(x * 3)}" for x in rng.random(90)]
+    out = learn(cli, write("t.csv", "\n".join(["x,y", *rows])), "--target", "y", "--cv", 3)
+    assert "3 classes (0, 1, 2)" in out
+
+
+def test_unknown_columns_bring_near_matches(cli_failure, loans):
+    """The error names the option, the file and what was probably meant."""
+    message = cli_failure("learn", loans, "--target", "Repayed")
+    assert message.startswith("--target Repayed: ")
+    assert message.endswith("has no such column. Did you mean repaid?")
+    assert "Its columns are: age, income" in cli_failure("learn", loans, "--target", "zzz")
+    weights = ("--weights", "incom")
+    assert "mean income?" in cli_failure("learn", loans, "--target", "repaid", *weights)
+    nominal = ("--nominal", "term")
+    assert cli_failure("learn", loans, "--target", "repaid", *nominal).startswith("--nominal term:")
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        (["--set", "n_rules"], "must be written as name=value"),
+        (["--set", "=3"], "must be written as name=value"),
+        (["--set", "n_rule=3"], "no parameter 'n_rule'; it has acceptability"),
+        (["--set", "n_rules=many"], "n_rules=many must be a whole number >= 0"),
+        (["--set", "shrinkage=2"], "must be a number > 0 and <= 1"),
+        (["--set", "backtracking=perhaps"], "must be true or false"),
+        (["--set", "criterion=newt"], "must be one of newton, gradient"),
+        (["--set", "l2=1", "--set", "l2=2"], "--set: l2 is given twice"),
+        (["--learner", "slip"], "--learner slip: unknown. Known are: mlrules."),
+        (["--cv", "1"], "--cv 1: one fold"),
+        (["--cv", "-1"], "Invalid value for '--cv'"),
+        (["--seed", "-1"], "Invalid value for '--seed'"),
+        (["--jobs", "0"], "Invalid value for '--jobs'"),
+        (["--weights", "repaid"], "this is the target"),
+        (["--nominal", "age", "--numeric", "age"], "both nominal and numeric"),
+    ],
+)
+def test_wrong_options(cli_failure, loans, options, part):
+    """Each wrong option is refused with a reason."""
+    assert part in cli_failure("learn", loans, "--target", "repaid", *options)
+
+
+def test_one_class_is_nothing_to_learn(cli_failure, write):
+    """A constant target is refused, also when only weights make it constant."""
+    path = write("t.csv", "x,w,y\n1,1,yes\n2,1,yes\n3,0,no\n")
+    one = write("one.csv", "x,y\n1,yes\n2,yes\n")
+    for args in ((one,), (path, "--weights", "w")):
+        message = cli_failure("learn", *args, "--target", "y")
+        assert "--target y: all rows are of the class 'yes'" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "part"),
+    [
+        ("empty.csv", "", "the file is empty"),
+        ("t.xls", "x,y\n1,2\n", "the extension '.xls' is unknown"),
+        ("t.csv", "x,y\n1,a\n2,\n", "drop the rows without a label"),
+        ("t.csv", "x,y\n1,0.5\n2,0.7\n", "continuous"),
+        ("t.csv", "y\na\nb\n", "0 feature(s)"),
+    ],
+)
+def test_unusable_files(cli_failure, write, name, text, part):
+    """Each unusable file is refused with a reason."""
+    assert part in cli_failure("learn", write(name, text), "--target", "y")
+
+
+def test_a_missing_file(cli_failure, tmp_path):
+    """The error names the file."""
+    path = tmp_path / "nothing.csv"
+    assert cli_failure("learn", path, "--target", "y").startswith(f"{path}: ")
+
+
+def test_nothing_is_written_when_learning_fails(cli_failure, messy, tmp_path):
+    """A failed run leaves no model, and an older model as it was."""
+    path = tmp_path / "m.json"
+    cli_failure("learn", messy, "--target", "outcome", "--model", path)
+    assert not path.exists()
+    path.write_text("older")
+    cli_failure("learn", messy, "--target", "outcome", "--model", path)
+    assert path.read_text() == "older"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["m.json", "messy.csv"]
+
+
+def test_an_impossible_model_path_is_refused_first(cli_failure, loans, tmp_path):
+    """The folder is checked before any time is spent on learning."""
+    message = cli_failure(
+        "learn", loans, "--target", "repaid", "--model", tmp_path / "no" / "m.json"
+    )
+    assert "does not exist" in message
+    assert "not a regular file" in cli_failure(
+        "learn", loans, "--target", "repaid", "--model", tmp_path
+    )
+
+
+def test_help_lists_the_parameters_of_the_learners(cli):
+    """The help of --set names every parameter and its domain."""
+    words = " ".join(cli("learn", "--help").stdout.replace("│", " ").split())
+    for name in LEARNERS["mlrules"].PARAMETERS:
+        assert f"{name}: " in words
+    assert "shrinkage: a number > 0 and <= 1 (default 0.1)" in words
+    assert "max_conditions: a whole number >= 1 or none" in words
+
+
+def test_settings_may_hold_equal_signs_and_blanks():
+    """Only the first equal sign separates."""
+    assert split_settings(["a = b=c"]) == {"a": "b=c"}

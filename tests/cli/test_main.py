@@ -1,0 +1,130 @@
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import rulewright
+from rulewright.cli import show
+from rulewright.cli.main import COMMANDS, Commands, one_line
+
+PROGRAM = [sys.executable, "-c", "from rulewright.cli.main import main; main()"]
+
+
+def test_version(cli):
+    """The version is the one of the package."""
+    assert cli("--version").stdout == f"rulewright {rulewright.__version__}\n"
+
+
+@pytest.mark.parametrize("args", [(), ("--help",), ("-h",)])
+def test_help_lists_the_commands(cli, args):
+    """Without arguments the help is shown."""
+    result = cli(*args)
+    assert result.exit_code == 0
+    for command in COMMANDS:
+        assert command in result.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_everything_is_explained(cli, command):
+    """Each command, argument and option has a help text, and the help can be shown."""
+    found = Commands().get_command(None, command)
+    assert found.help
+    assert all(parameter.help for parameter in found.params)
+    result = cli(command, "--help")
+    assert result.exit_code == 0
+    assert found.help in result.stdout
+
+
+def test_wrong_usage_is_one_line_with_advice(cli_failure):
+    """Typer's own errors look like all others."""
+    assert cli_failure("lern") == "No such command 'lern'. Try 'root --help'."
+    assert cli_failure("learn", "x.csv").startswith("Missing option '--target'.")
+    assert cli_failure("learn", "x.csv", "--target", "y", "--cv", "ten").startswith("Invalid value")
+    assert cli_failure("--wrong").startswith("No such option")
+
+
+def test_debug_shows_the_traceback(cli, tmp_path):
+    """With --debug the traceback comes before the line, and the exit code stays."""
+    result = cli("--debug", "show", tmp_path / "nothing.json")
+    assert result.exit_code == 2
+    assert "Traceback" in result.stderr
+    assert result.stderr.splitlines()[-1].startswith("error: ")
+
+
+def test_debug_does_not_disturb_help(cli):
+    """Leaving early is not an error."""
+    result = cli("--debug", "show", "--help")
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_an_unexpected_error_is_one_line_too(cli_failure, model, monkeypatch):
+    """A mistake of the program does not end in a traceback."""
+
+    def broken(path):
+        raise KeyError("first\nsecond")
+
+    monkeypatch.setattr(show, "load_model", broken)
+    assert cli_failure("show", model).startswith("unexpected KeyError:")
+
+
+def test_an_interrupt_is_one_line(cli, model, monkeypatch):
+    """Ctrl-C ends with the exit code 130."""
+
+    def interrupted(path):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(show, "load_model", interrupted)
+    result = cli("show", model)
+    assert (result.exit_code, result.stderr) == (130, "interrupted\n")
+
+
+def test_messages_are_folded():
+    """Whatever the error says, it is one line."""
+    assert one_line(ValueError("a\n  b")) == "a b"
+    assert one_line(FileNotFoundError(2, "No such file", "x.csv")) == "x.csv: No such file"
+
+
+def test_interrupting_a_running_fit(loans, tmp_path):
+    """A signal during learning leaves no model and no traceback."""
+    path = tmp_path / "m.json"
+    options = ["--target", "repaid", "--cv", "0", "--set", "n_rules=10000000", "--model", str(path)]
+    with subprocess.Popen(
+        [*PROGRAM, "learn", str(loans), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        for line in process.stdout:
+            if line.startswith("credit_history"):  # the schema is printed, learning begins
+                break
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+    assert (process.returncode, errors) == (130, "interrupted\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_that_goes_away_is_no_error(model):
+    """A closed pipe, as after `| head -1`, gives no message."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "wb") as closed:
+        done = subprocess.run(
+            [*PROGRAM, "export", str(model), "--to", "text"],
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            check=False,
+            env={**os.environ, "PYTHONUNBUFFERED": ""},
+        )
+    assert done.stderr == b""
+
+
+def test_start_is_light():
+    """Commands that only read models do not import scikit-learn or a dataframe library."""
+    code = (
+        "import sys, rulewright.cli.main, rulewright.cli.show, rulewright.cli.predict; "
+        "print([m for m in ('sklearn', 'pandas', 'polars', 'duckdb') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

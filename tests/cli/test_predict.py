@@ -1,0 +1,112 @@
+import csv
+import gzip
+import io
+
+import numpy as np
+import pytest
+
+from rulewright import load_model
+
+
+def read(text, **options):
+    """Read CSV text as a list of dicts."""
+    return list(csv.DictReader(io.StringIO(text), **options))
+
+
+def test_label_and_probabilities_equal_those_of_the_model(cli, model, loans):
+    """Standard output holds exactly what the library predicts."""
+    result = cli("predict", model, loans)
+    assert (result.exit_code, result.stderr) == (0, "")
+    rows, loaded = read(result.stdout), load_model(model)
+    assert list(rows[0]) == ["label", "probability_no", "probability_yes"]
+    assert [row["label"] for row in rows] == loaded.predict(loans).tolist()
+    found = [[float(row["probability_no"]), float(row["probability_yes"])] for row in rows]
+    assert np.array_equal(found, loaded.predict_proba(loans))
+
+
+def test_files_by_name(cli, model, loans, tmp_path):
+    """The name decides about tabs and compression; the rows are the same."""
+    expected = cli("predict", model, loans, "-o", "-").stdout
+    for name in ("out.csv", "out.tsv", "out.csv.gz"):
+        result = cli("predict", model, loans, "-o", tmp_path / name)
+        assert (result.exit_code, result.output) == (0, "")
+    assert (tmp_path / "out.csv").read_text() == expected
+    assert (tmp_path / "out.tsv").read_text() == expected.replace(",", "\t")
+    assert gzip.decompress((tmp_path / "out.csv.gz").read_bytes()).decode() == expected
+
+
+def test_keep_repeats_the_input_in_front(cli, model, write, loans):
+    """With --keep the input columns come first, missing values as empty fields."""
+    head, first, *_ = loans.read_text().splitlines()
+    path = write("new.csv", f"id,{head}\n'7,{first}\nNA,{first}\n".replace(",east,", ',"a, b",'))
+    rows = read(cli("predict", model, path, "--keep").stdout)
+    assert [row["id"] for row in rows] == ["'7", ""]
+    assert rows[0]["region"] == "a, b"
+    assert list(rows[0])[-3:] == ["label", "probability_no", "probability_yes"]
+    assert rows[0]["probability_no"] == rows[1]["probability_no"]
+
+
+def test_keep_refuses_a_clash_of_names(cli_failure, model, write, loans):
+    """An input column that has the name of an output is not silently doubled."""
+    lines = loans.read_text().splitlines()[:3]
+    path = write("new.csv", "\n".join([f"label,{lines[0]}", *(f"1,{line}" for line in lines[1:])]))
+    assert "has a column 'label' already" in cli_failure("predict", model, path, "--keep")
+
+
+def test_only_the_needed_columns_are_needed(cli, cli_failure, model, write, loans):
+    """Columns that no rule uses may be absent; others are named in the error."""
+    rows = read(loans.read_text())[:5]
+    needed = load_model(model).columns
+    lines = [",".join(row[name] for name in reversed(needed)) for row in rows]
+    path = write("new.csv", "\n".join([",".join(reversed(needed)), *lines]))
+    assert cli("predict", model, path).exit_code == 0
+    short = write("short.csv", "region,age\nnorth,30\n")
+    message = cli_failure("predict", model, short)
+    assert message.startswith(f"{short}: ")
+    assert "'late_payments'" in message
+
+
+def test_unseen_and_missing_values_are_predicted(cli, model, write, loans):
+    """A category that was never seen is no error."""
+    head, first, *_ = loans.read_text().splitlines()
+    odd = first.replace("medical", "spaceship").replace("east", "?")
+    rows = read(cli("predict", model, write("new.csv", f"{head}\n{odd}\n")).stdout)
+    assert len(rows) == 1
+
+
+def test_text_in_a_numeric_column_is_an_error_with_its_place(cli_failure, model, write, loans):
+    """The error names file, column, row and value, and no output is left."""
+    head, first, *_ = loans.read_text().splitlines()
+    path = write("new.csv", f"{head}\n{first}\n{first.replace('7400', 'lots')}\n")
+    output = path.with_name("out.csv")
+    message = cli_failure("predict", model, path, "-o", output)
+    assert message.startswith(f"{path}: Column 'amount' must be numeric, but row 1")
+    assert [file.name for file in path.parent.iterdir()] == ["new.csv"]
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "out", "out.gz"])
+def test_the_output_is_csv(cli_failure, model, loans, tmp_path, name):
+    """A name that promises another format is refused."""
+    assert "the output is CSV" in cli_failure("predict", model, loans, "-o", tmp_path / name)
+
+
+def test_inputs_are_not_overwritten(cli_failure, model, write, loans):
+    """The output must be another file than the inputs."""
+    path = write("new.csv", loans.read_text())
+    assert "this is an input file" in cli_failure("predict", model, path, "-o", path)
+    assert path.read_text() == loans.read_text()
+
+
+def test_a_missing_input(cli_failure, model, tmp_path):
+    """The error names the file, and nothing is written."""
+    path = tmp_path / "nothing.csv"
+    message = cli_failure("predict", model, path, "-o", tmp_path / "out.csv")
+    assert message.startswith(f"{path}: ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_corrupted_model(cli_failure, corrupted, loans):
+    """A model that was edited is refused, and nothing is written."""
+    output = corrupted.with_name("out.csv")
+    assert "damaged or edited" in cli_failure("predict", corrupted, loans, "-o", output)
+    assert not output.exists()
