@@ -27,9 +27,10 @@ APPLICANT = {
 def main():
     """Take the tour."""
     print("1. Learn from a file: kinds, categories and missing values are found in it\n")
-    print(rw.read_table(LOANS, target="repaid").schema)
+    table = rw.read_table(LOANS, target="repaid")
+    print(table.schema)
     estimator = rw.MLRulesClassifier(n_rules=60, max_conditions=3, random_state=0)
-    model = estimator.fit(LOANS, "repaid").model_
+    model = estimator.fit(table).model_
 
     print("\n2. Read the strongest rules\n")
     model.print(max_rules=8)

@@ -82,24 +82,26 @@ def test_folds_hold_every_class():
 
 
 def test_test_rows_are_never_trained_on():
-    """The learner sees weight zero on the rows that judge it."""
+    """The learner gets the rows of each fold apart, and its answer is for the test rows."""
     codes = np.tile([0, 1], 10).astype(np.int32)
     weights = np.linspace(1, 2, 20)
     splits, seen = stratified_splits(codes, 5, seed=0), []
 
-    def learn(training):
-        seen.append(training)
-        return np.tile([0.3, 0.7], (20, 1))
+    def learn(train, test):
+        seen.append((train, test))
+        return np.eye(2)[codes[test]]
 
     scores = list(cross_validate(learn, codes, weights, splits))
-    assert len(scores) == 5
-    for (train, test), training in zip(splits, seen, strict=True):
-        assert np.array_equal(training[train], weights[train])
-        assert not training[test].any()
+    assert [fold.accuracy for fold in scores] == [1.0] * 5
+    for split, (train, test) in zip(splits, seen, strict=True):
+        assert split[0] is train
+        assert split[1] is test
+        assert not set(train) & set(test)
 
 
 def test_majority_predicts_the_weighted_shares():
     """The baseline gives every row the class shares of the training rows."""
     codes = np.array([0, 0, 1, 2], dtype=np.int32)
-    found = majority(codes, 4)(np.array([1.0, 0.0, 3.0, 0.0]))
-    assert found.tolist() == [[0.25, 0.75, 0.0, 0.0]] * 4
+    learn = majority(codes, np.array([1.0, 9.0, 3.0, 9.0]), 4)
+    found = learn(np.array([0, 2]), np.array([1, 3, 0]))
+    assert found.tolist() == [[0.25, 0.75, 0.0, 0.0]] * 3

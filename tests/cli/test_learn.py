@@ -131,9 +131,9 @@ def test_a_messy_file_is_understood(cli, messy):
 def test_dates_are_refused_with_a_remedy(cli_failure, messy):
     """A column of dates must be converted, or asked for as labels."""
     message = cli_failure("learn", messy, "--target", "outcome")
-    assert "column 'joined' holds dates, such as 2024-01-05" in message
+    assert "column 'joined' holds '2024-01-05'" in message
     assert "days since a date" in message
-    assert "--nominal joined" in message
+    assert "name it nominal" in message
 
 
 def test_declared_labels_and_classes_are_kept(cli, write, tmp_path):
@@ -206,7 +206,7 @@ def test_one_class_is_nothing_to_learn(cli_failure, write):
     [
         ("empty.csv", "", "the file is empty"),
         ("t.xls", "x,y\n1,2\n", "the extension '.xls' is unknown"),
-        ("t.csv", "x,y\n1,a\n2,\n", "drop the rows without a label"),
+        ("t.csv", "x,y\n1,a\n2,\n", "t.csv, data row 2 (without the header): the label"),
         ("t.csv", "x,y\n1,0.5\n2,0.7\n", "continuous"),
         ("t.csv", "y\na\nb\n", "0 feature(s)"),
     ],

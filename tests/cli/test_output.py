@@ -1,7 +1,10 @@
 import gzip
+import os
+from pathlib import Path
 
 import pytest
 
+from rulewright import load_model
 from rulewright.cli.output import STDOUT, check_output, open_output
 
 
@@ -52,10 +55,12 @@ def test_standard_output(capsys):
     assert capsys.readouterr().out == "text"
 
 
-def test_devices_and_folders_are_refused(tmp_path):
+def test_devices_and_folders_are_refused(tmp_path, model):
     """Only regular files are replaced: never a device, never a folder."""
-    for path in (tmp_path, tmp_path.__class__("/dev/null")):
+    for path in (tmp_path, Path(os.devnull)):
         with pytest.raises(ValueError, match="not a regular file"):
             check_output(path, "-o")
+        with pytest.raises(ValueError, match=f"{path}: this is not a regular file"):
+            load_model(model).save(path)
     with pytest.raises(ValueError, match=r"-o .*: the folder .* does not exist"):
         check_output(tmp_path / "no" / "a.csv", "-o")

@@ -1,11 +1,18 @@
 import csv
 import gzip
 import io
+import json
 
 import numpy as np
+import polars as pl
 import pytest
 
 from rulewright import load_model
+
+WRITERS = {"csv": "write_csv", "parquet": "write_parquet", "jsonl": "write_ndjson"}
+ARFF_TYPES = dict.fromkeys(
+    ("owns_home", "region", "purpose", "credit_history", "repaid"), "string"
+) | {"day": "date yyyy-MM-dd"}
 
 
 def read(text, **options):
@@ -46,6 +53,30 @@ def test_keep_repeats_the_input_in_front(cli, model, write, loans):
     assert rows[0]["probability_no"] == rows[1]["probability_no"]
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl", "arff"])
+def test_keep_passes_unused_columns_through(cli, model, loans, tmp_path, suffix):
+    """A column that the model does not use may hold dates, in any format."""
+    path = tmp_path / f"new.{suffix}"
+    frame = pl.read_csv(loans).head(3).with_columns(day=pl.date(2024, 1, pl.Series([5, 6, 7])))
+    if suffix == "arff":
+        types = [f"@attribute {name} {ARFF_TYPES.get(name, 'real')}\n" for name in frame.columns]
+        rows = frame.write_csv(include_header=False, null_value="?")
+        path.write_text(f"{''.join(types)}@data\n{rows}")
+    else:
+        getattr(frame, WRITERS[suffix])(path)
+    rows = read(cli("predict", model, path, "--keep").stdout)
+    assert [row["day"] for row in rows] == ["2024-01-05", "2024-01-06", "2024-01-07"]
+    expected = load_model(model).predict(loans)[:3].tolist()
+    assert [row["label"] for row in rows] == expected
+
+
+def test_keep_writes_nested_values_as_json(cli, model, write, loans):
+    """Lists and objects of a JSON file that the model does not use are kept as they are."""
+    row = pl.read_csv(loans).row(0, named=True)
+    path = write("new.jsonl", json.dumps({**row, "tags": ["a", 1]}))
+    assert read(cli("predict", model, path, "--keep").stdout)[0]["tags"] == '["a", 1]'
+
+
 def test_keep_refuses_a_clash_of_names(cli_failure, model, write, loans):
     """An input column that has the name of an output is not silently doubled."""
     lines = loans.read_text().splitlines()[:3]
@@ -62,8 +93,9 @@ def test_only_the_needed_columns_are_needed(cli, cli_failure, model, write, loan
     assert cli("predict", model, path).exit_code == 0
     short = write("short.csv", "region,age\nnorth,30\n")
     message = cli_failure("predict", model, short)
-    assert message.startswith(f"{short}: ")
-    assert "'late_payments'" in message
+    assert message.startswith(f"{short} lacks columns ")
+    assert "'late_payments', " in message
+    assert ", which the model needs. Its columns are: 'region', 'age'." in message
 
 
 def test_unseen_and_missing_values_are_predicted(cli, model, write, loans):

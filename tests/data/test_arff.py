@@ -92,7 +92,7 @@ HEADER = "@relation r\n@attribute a real\n@attribute b {x, y}\n@attribute s stri
         ("@relation r\n@data\n1\n", "the row has 1 values for 0 attributes"),
         ("@relation r\n@attribute a real\n", "there is no @data line"),
         ("a,b\n1,2\n", "line 1: expected @relation, @attribute or @data"),
-        ("@attribute d date 'yyyy'\n@data\n", "'d' is a date.*Convert it to a number"),
+        ("@attribute d date 'yyyy'\n@data\n1999\n", "attribute 'd' holds dates. Convert it to"),
         ("@attribute d relational\n@data\n", "'d' has the type 'relational'"),
         ("@attribute d\n@data\n", "'d' has the type ''"),
         ("@attribute d {a, b, a}\n@data\n", "'d' declares a label twice"),

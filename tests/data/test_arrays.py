@@ -12,8 +12,16 @@ def test_float64_columns_are_views():
         assert table.names == ("x0", "x1")
         assert not table.named
         assert all(np.shares_memory(column.values, X) for column in table.columns)
-    structured = np.zeros(3, dtype=[("a", "f8"), ("b", "i4")])
+    structured = np.zeros(3, dtype=np.dtype([("a", "f8"), ("b", "i4")], align=True))
     assert np.shares_memory(read_table(structured)["a"].values, structured)
+
+
+def test_packed_fields_are_aligned():
+    """Native code reads aligned numbers only, so the fields of packed records are copied."""
+    packed = np.array([(1, 0.5), (2, 1.5)], dtype=[("a", "i1"), ("b", "f8")])
+    column = read_table(packed)["b"]
+    assert column.values.flags.aligned
+    assert column.values.tolist() == [0.5, 1.5]
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u8", "f2", "f4", "g", ">f8"])

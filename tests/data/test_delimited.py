@@ -183,3 +183,41 @@ def test_concatenated_gzip(write):
     """All members of a gzip file are read."""
     content = gzip.compress(b"a,b\n1,x\n") + gzip.compress(b"2,y\n")
     assert read_table(write("t.csv.gz", content))["a"].values.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024-01-31",
+        "2024/1/31",
+        "31.01.2024",
+        "1/31/2024",
+        "1/31/24",
+        "2024-01-31 12:30",
+        "2024-01-31T12:30:00.5Z",
+        "31.1.2024 9:05",
+    ],
+)
+def test_written_dates_are_refused(write, text):
+    """Dates are recognised the way people write them, with missing fields between them."""
+    path = write("t.csv", f"d,x\n{text},1\nNA,2\n{text},3\n")
+    with pytest.raises(DataError, match=r"column 'd' holds '.*\(days since .* name it nominal"):
+        read_table(path)
+    assert read_table(path, nominal=["d"]).schema["d"].labels == (text,)
+
+
+@pytest.mark.parametrize(
+    "text", ["1.2.3", "10.0.0.1", "2024-1", "12-34-5678", "1/2.2024", "2024-01-31 extra", "1/2"]
+)
+def test_other_texts_are_labels(write, text):
+    """Versions, addresses and numbers of things are no dates, nor is a column with other text."""
+    table = read_table(write("t.csv", f"d,e\n{text},2024-01-31\n{text},soon\n"))
+    assert table.schema["d"].labels == (text,)
+    assert table.schema["e"].labels == ("2024-01-31", "soon")
+
+
+def test_dates_at_predict_time(write):
+    """A model that takes dates as labels reads them, and other dates are not looked at."""
+    schema = read_table(write("t.csv", "d,x\n2024-01-31,1\n"), nominal=["d"]).schema
+    new = write("new.csv", "x,d,e\n1,2024-01-31,2024-01-31\n2,2024-02-01,2024-01-31\n")
+    assert read_like(new, schema)["d"].values.tolist() == [0, -2]

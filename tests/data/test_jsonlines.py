@@ -5,7 +5,7 @@ import pytest
 
 from rulewright.data import DataError, read_table
 
-LINES = '{"a": 1, "A": "x", "b": true}\n\n{"b": null, "a": 2.5, "d": "2020-01-01"}\r\n'
+LINES = '{"a": 1, "A": "x", "b": true}\n\n{"b": null, "a": 2.5, "d": "2020-1"}\r\n'
 
 
 @pytest.mark.parametrize(
@@ -13,17 +13,25 @@ LINES = '{"a": 1, "A": "x", "b": true}\n\n{"b": null, "a": 2.5, "d": "2020-01-01
     [
         ("t.jsonl", LINES.encode()),
         ("t.ndjson.gz", gzip.compress(LINES.encode())),
-        ("t.json", b'[{"a": 1, "A": "x", "b": true}, {"a": 2.5, "d": "2020-01-01"}]'),
+        ("t.json", b'[{"a": 1, "A": "x", "b": true}, {"a": 2.5, "d": "2020-1"}]'),
     ],
 )
 def test_objects_become_rows(write, name, content):
-    """Keys are columns, absent keys are missing, text that looks like a date stays text."""
+    """Keys are columns, absent keys are missing, text stays text."""
     table = read_table(write(name, content))
     assert table.names == ("a", "A", "b", "d")
     assert table["a"].values.tolist() == [1, 2.5]
     assert table["A"].values.tolist() == [0, -1]
     assert table.schema["b"].label_type == "boolean"
-    assert table.schema["d"].labels == ("2020-01-01",)
+    assert table.schema["d"].labels == ("2020-1",)
+
+
+def test_written_dates_are_refused(write):
+    """A column of dates must be converted, or asked for as labels."""
+    path = write("t.jsonl", '{"a": 1}\n{"a": 2, "d": "2020-01-01"}\n')
+    with pytest.raises(DataError, match=r"column 'd' holds '2020-01-01'.*name it nominal"):
+        read_table(path)
+    assert read_table(path, nominal=["d"]).schema["d"].labels == ("2020-01-01",)
 
 
 def test_classes_keep_their_type(write):

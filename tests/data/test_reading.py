@@ -52,6 +52,7 @@ def test_kinds_by_name_and_position():
         ({"numeric": [9]}, "numeric=9: there are only 5 columns"),
         ({"numeric": [True]}, "by name or position, got True"),
         ({"numeric": [1.0]}, "by name or position, got 1.0"),
+        ({"nominal": 3.5}, "nominal: expected a list of columns, got 3.5"),
         ({"numeric": ["k"], "nominal": [2]}, "'k' is named both"),
         ({"numeric": ["s"]}, "'s' must be numeric, but row 0 .* 'x'"),
     ],
@@ -75,6 +76,45 @@ def test_one_row_and_constant_columns():
     assert table.target.classes.tolist() == ["no"]
 
 
+def test_a_table_is_read_already():
+    """A Table keeps its target and weights unless others are given."""
+    table = read_table(FRAME, target="y", weights="w")
+    same = read_table(table)
+    assert same.columns == table.columns
+    assert same.target is table.target
+    assert same.weights.tolist() == [1, 3]
+    other = read_table(table, target=[7, 7], weights=[2, 1])
+    assert other.target.classes.tolist() == [7]
+    assert other.weights.tolist() == [2, 1]
+    assert read_table(read_table(FRAME)).target is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target": "s"}, "roles and kinds already"),
+        ({"weights": "w"}, "roles and kinds already"),
+        ({"nominal": ["k"]}, "nominal and numeric columns when it is read"),
+        ({"numeric": ["k"]}, "nominal and numeric columns when it is read"),
+        ({"target": [1]}, "X has 2 rows, but y has 1"),
+        ({"weights": [0, 0]}, "all zero"),
+    ],
+)
+def test_a_table_refuses(options, message):
+    """Roles and kinds are given when a table is read; arrays must fit it."""
+    with pytest.raises(DataError, match=message):
+        read_table(read_table(FRAME), **options)
+
+
+def test_a_table_without_rows_or_weight():
+    """What is left of a table after taking rows is checked again."""
+    table = read_table(FRAME, weights=[0, 1])
+    with pytest.raises(DataError, match="all zero"):
+        read_table(table.take(np.array([0])))
+    with pytest.raises(DataError, match=r"0 sample\(s\)"):
+        read_table(table.take(np.array([], dtype=int)))
+
+
 def test_like_matches_by_name():
     """Order does not matter, others are ignored, only needed columns must be there."""
     schema = read_table(FRAME).schema
@@ -84,9 +124,9 @@ def test_like_matches_by_name():
     assert table["a"].values.tolist() == [5]
     assert table["s"].values.tolist() == [-2]
     assert table.schema["s"] == schema["s"]
-    with pytest.raises(DataError, match="lacks columns 'k', 'w', 'y' that the model needs"):
+    with pytest.raises(DataError, match="X lacks columns 'k', 'w', 'y', which the model needs"):
         read_like(new, schema)
-    with pytest.raises(DataError, match=r"lacks column 'k' .*'extra', 's', 'a'"):
+    with pytest.raises(DataError, match=r"X lacks column 'k', .*'extra', 's', 'a'"):
         read_like(new, schema, needed=["k"])
     with pytest.raises(DataError, match="schema has no column 'q'"):
         read_like(new, schema, needed=["q"])
@@ -140,6 +180,19 @@ def test_file_at_predict_time(write):
     table = read_like(write("new.csv", "s,a\ny,5\nq,\n"), schema)
     np.testing.assert_array_equal(table["a"].values, [5, np.nan])
     assert table["s"].values.tolist() == [1, -2]
+    with pytest.raises(DataError, match=r"new\.csv lacks column 'a', which the model needs"):
+        read_like(write("new.csv", "s\ny\n"), schema)
+    unnamed = read_table(np.ones((1, 3))).schema
+    with pytest.raises(DataError, match=r"new\.csv has 1 features, .* expecting 3 features"):
+        read_like(write("new.csv", "s\ny\n"), unnamed)
+
+
+def test_a_missing_label_in_a_file(write):
+    """The row is counted from 1, as an editor does, and the remedy is told."""
+    path = write("t.csv", "a,y\n1,no\n2,\n")
+    message = r"t\.csv, data row 2 .*the label in column 'y' is missing: drop the rows"
+    with pytest.raises(DataError, match=message):
+        read_table(path, target="y")
 
 
 def test_input_is_not_changed():

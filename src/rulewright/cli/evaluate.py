@@ -10,10 +10,10 @@ from sklearn.model_selection import StratifiedKFold
 
 Codes: TypeAlias = NDArray[np.int32]
 Floats: TypeAlias = NDArray[np.float64]
-Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
-
-Learn: TypeAlias = Callable[[Floats], Floats]
-"""From the training weights of all rows (0: not for training) to the probabilities of all rows."""
+Rows: TypeAlias = NDArray[np.intp]
+Learn: TypeAlias = Callable[[Rows, Rows], Floats]
+"""Learns from the rows of the first array and gives the probabilities of those of the second."""
+Split: TypeAlias = tuple[Rows, Rows]
 
 _LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
 
@@ -70,12 +70,12 @@ def stratified_splits(codes: Codes, n_folds: int, seed: int) -> list[Split]:
     return list(folds.split(np.zeros(len(codes)), codes))
 
 
-def majority(codes: Codes, n_classes: int) -> Learn:
+def majority(codes: Codes, weights: Floats, n_classes: int) -> Learn:
     """Give the learner that predicts the class shares of its training rows for every row."""
 
-    def learn(weights: Floats) -> Floats:
-        shares = np.bincount(codes, weights, n_classes) / weights.sum()
-        return np.tile(shares, (len(codes), 1))
+    def learn(train: Rows, test: Rows) -> Floats:
+        totals = np.bincount(codes[train], weights[train], n_classes)
+        return np.tile(totals / totals.sum(), (len(test), 1))
 
     return learn
 
@@ -85,6 +85,4 @@ def cross_validate(
 ) -> Iterator[Scores]:
     """Learn on each fold's training rows and yield the scores of its test rows."""
     for train, test in splits:
-        training = np.zeros(len(codes))
-        training[train] = weights[train]
-        yield score(codes[test], learn(training)[test], weights[test])
+        yield score(codes[test], learn(train, test), weights[test])

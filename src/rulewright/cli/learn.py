@@ -12,6 +12,7 @@ from rich.console import Console
 from rulewright.cli.display import make_console, print_rules, print_schema, print_scores
 from rulewright.cli.evaluate import (
     Floats,
+    Rows,
     Scores,
     affordable_folds,
     cross_validate,
@@ -19,7 +20,7 @@ from rulewright.cli.evaluate import (
     stratified_splits,
 )
 from rulewright.cli.output import check_output
-from rulewright.cli.training import ColumnRoles, features, labels, read_training, row_weights
+from rulewright.cli.training import ColumnRoles, read_training, row_weights
 from rulewright.data import Table, Target
 from rulewright.estimators import MLRulesClassifier
 from rulewright.estimators.base import RuleClassifier
@@ -115,7 +116,7 @@ def learn(
     if cv:
         print_validation(console, estimator, table, classes, cv, seed)
     estimator.set_params(verbose=int(sys.stderr.isatty()))
-    learned = estimator.fit(features(table), labels(classes), table.weights).model_
+    learned = estimator.fit(table).model_
     if model is not None:
         learned.save(model)  # before printing: a closed pipe must not lose it
     console.print()
@@ -166,12 +167,11 @@ def print_validation(
         (kept[train], kept[test])
         for train, test in stratified_splits(target.codes[kept], n_folds, seed)
     ]
-    X, y = features(table), labels(target)
 
-    def learn_rules(training: Floats) -> Floats:
-        return estimator.fit(X, y, training).predict_proba(table)
+    def learn_rules(train: Rows, test: Rows) -> Floats:
+        return estimator.fit(table.take(train)).predict_proba(table.take(test))
 
-    baseline = majority(target.codes, len(target.classes))
+    baseline = majority(target.codes, weights, len(target.classes))
     scores: dict[str, list[Scores]] = {type(estimator).__name__: []}
     with progress_bar("cross-validation", n_folds, sys.stderr.isatty()) as advance:
         for fold in cross_validate(learn_rules, target.codes, weights, splits):

@@ -1,6 +1,7 @@
 """`rulewright predict`: label and class probabilities of the rows of a file, as CSV."""
 
 import csv
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -98,4 +99,6 @@ def _input_columns(file: Path, taken: set[str]) -> list[NamedColumn]:
 
 
 def _as_text(value: object) -> str:
+    if isinstance(value, list | dict):  # of a JSON file
+        return json.dumps(value)
     return "" if value is None or value != value else label_of(value)

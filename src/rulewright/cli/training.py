@@ -1,21 +1,16 @@
-"""The training table of `learn`: read from a file, checked, and handed to an estimator."""
+"""The training table of `learn`: read from a file and checked."""
 
 import difflib
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data import Column, ColumnSchema, DataError, Table, Target, read_table
+from rulewright.data import DataError, Table, Target, read_table
 from rulewright.data.files import file_source
 
-_DATE = re.compile(
-    r"(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3\d{4})([T ]\d.*)?", re.ASCII
-)
 _LISTED_NAMES = 20
 
 
@@ -35,21 +30,6 @@ class ColumnRoles:
             yield "--weights", self.weights
         yield from (("--nominal", name) for name in self.nominal)
         yield from (("--numeric", name) for name in self.numeric)
-
-
-@dataclass(frozen=True)
-class CodedLabels:
-    """Labels as codes, shaped like a pandas.Categorical, from which `fit` takes declared labels."""
-
-    categories: list[Any]
-    codes: NDArray[np.int32]
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def __iter__(self) -> Iterator[Any]:
-        labels = [*self.categories, None]  # code -1 is missing
-        return (labels[code] for code in self.codes)
 
 
 def read_training(path: Path, roles: ColumnRoles) -> tuple[Table, Target]:
@@ -82,7 +62,6 @@ def read_training(path: Path, roles: ColumnRoles) -> tuple[Table, Target]:
     except DataError:
         _check_names(path, roles)
         raise
-    _refuse_dates(path, table, roles)
     assert table.target is not None
     _check_classes(table.target, row_weights(table), roles.target)
     return table, table.target
@@ -91,32 +70,6 @@ def read_training(path: Path, roles: ColumnRoles) -> tuple[Table, Target]:
 def row_weights(table: Table) -> NDArray[np.float64]:
     """Give the weights of the rows, 1 each if the table has none."""
     return np.ones(table.n_rows) if table.weights is None else table.weights
-
-
-def features(table: Table) -> Mapping[str, Any]:
-    """Give the features in a form that `fit` reads back to the same schema."""
-    return {column.schema.name: _values(column) for column in table.columns}
-
-
-def labels(target: Target) -> CodedLabels:
-    """Give the classes of the rows in a form that `fit` reads back to the same target."""
-    return CodedLabels(target.classes.tolist(), target.codes)
-
-
-def _values(column: Column) -> Any:
-    if column.schema.kind == "numeric":
-        return column.values
-    return CodedLabels(
-        [_label_value(text, column.schema) for text in column.schema.labels], column.values
-    )
-
-
-def _label_value(label: str, schema: ColumnSchema) -> object:
-    if schema.label_type == "boolean":
-        return label == "true"
-    if schema.label_type == "number":
-        return int(label) if label.lstrip("-").isdigit() else float(label)
-    return label
 
 
 def _check_names(path: Path, roles: ColumnRoles) -> None:
@@ -134,19 +87,6 @@ def _offer(name: str, known: Sequence[str]) -> str:
         return f"Did you mean {' or '.join(by_lower[match] for match in near)}?"
     more = ", ..." if len(known) > _LISTED_NAMES else ""
     return f"Its columns are: {', '.join(known[:_LISTED_NAMES])}{more}."
-
-
-def _refuse_dates(path: Path, table: Table, roles: ColumnRoles) -> None:
-    """Refuse dates written as text: as labels they say nothing about rows still to come."""
-    for column in table.schema:
-        if column.name in roles.nominal or not column.labels:
-            continue
-        if all(_DATE.fullmatch(label) for label in column.labels):
-            raise DataError(
-                f"{path}: column {column.name!r} holds dates, such as {column.labels[0]}. Convert "
-                "it to numbers (days since a date, hour, weekday), take it out of the file, or use "
-                f"the dates as labels with --nominal {column.name}."
-            )
 
 
 def _check_classes(target: Target, weights: NDArray[np.float64], name: str) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError
 from rulewright.data.source import Raw, Source, Wanted
-from rulewright.data.values import text_to_number
+from rulewright.data.values import dates_refused, text_to_number
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _VALUE = re.compile(rf"\s*({_QUOTED}|[^,'\"%{{}}]*)\s*(,|%.*|$)")
@@ -77,6 +77,8 @@ def parse_arff(path: str, text: str) -> Source:
         numbers.append(number)
 
     def load(position: int, wanted: Wanted) -> Raw:
+        if attributes[position].type == "date" and wanted != "text":
+            raise dates_refused(f"attribute {attributes[position].name!r}", "dates")
         cells = [row[position] for row in rows]
         return _column(path, attributes[position], cells, numbers)
 
@@ -111,12 +113,7 @@ def _declaration(line: str) -> list[_Attribute]:
             raise _LineError(f"attribute {name!r} declares a label twice")
         return [_Attribute(name, "nominal", tuple(listed))]
     word = (type_.lower().split() or [""])[0].partition("%")[0]
-    if word == "date":
-        raise _LineError(
-            f"attribute {name!r} is a date, which is not supported. Convert it to a number "
-            "(days since a date), or remove it"
-        )
-    if word not in (*_NUMERIC_TYPES, "string"):
+    if word not in (*_NUMERIC_TYPES, "string", "date"):
         raise _LineError(
             f"attribute {name!r} has the type {type_!r:.60}; known are numeric, real, integer, "
             "string and {label, ...}"

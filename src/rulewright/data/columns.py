@@ -79,7 +79,8 @@ def _declared(name: str, declared: tuple[object, ...]) -> tuple[tuple[str, ...],
 def _floats(name: str, values: NDArray[Any], type_: PlainType, finite: bool) -> NDArray[np.float64]:
     if type_ == "number":
         with np.errstate(over="ignore"):
-            floats = values.astype(np.float64, copy=False)
+            # the fields of a packed structured array are not aligned, which native code needs
+            floats = np.require(values, np.float64, "A")
         if values.dtype.kind == "f" and not finite:
             check_finite(name, floats)
         return floats

@@ -14,7 +14,7 @@ import numpy as np
 from rulewright.data.database import connect, fetch, quoted, quoted_path, run
 from rulewright.data.errors import DataError
 from rulewright.data.source import Raw, Source, Wanted, positional_names
-from rulewright.data.values import text_to_number
+from rulewright.data.values import refuse_written_dates, text_to_number
 
 MISSING_FIELDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
 _MISSING_SQL = ", ".join(quoted(field) for field in MISSING_FIELDS)
@@ -63,7 +63,14 @@ def delimited_source(file: Path, head: str, *, whole: bool, zipped: bool) -> Sou
     else:
         rows.start = 0
     n_rows = rows.query(f"SELECT count(*) FROM t WHERE rowid >= {rows.start}").fetchall()[0][0]
-    return Source(names, True, n_rows, rows.load)
+
+    def load(position: int, wanted: Wanted) -> Raw:
+        raw = rows.load(position, wanted)
+        if wanted == "any":
+            refuse_written_dates(names[position], raw.values)
+        return raw
+
+    return Source(names, True, n_rows, load)
 
 
 def sniff(head: str, *, whole: bool = True) -> Dialect:

@@ -4,6 +4,7 @@ import codecs
 import gzip
 import re
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,12 @@ _FORMATS = {
 _NUMBER_TYPES = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|\"NULL\"")
 
 
-def file_source(path: str | bytes) -> Source:
+def file_source(path: str) -> Source:
     """Open a CSV, TSV, Parquet, JSON lines or ARFF file, gzipped or not."""
-    file = Path(path.decode() if isinstance(path, bytes) else path)
+    return replace(_opened(Path(path)), path=path)
+
+
+def _opened(file: Path) -> Source:
     format_ = _format(file)
     try:
         head, zipped = _head(file)
@@ -118,7 +122,7 @@ def _parquet_source(file: Path, head: bytes) -> Source:
     n_rows = run(connection, "SELECT count(*) FROM t", where, kind).fetchall()[0][0]
 
     def load(position: int, wanted: Wanted) -> Raw:
-        selected = _selected(file, names[position], types[position], f"c{position}")
+        selected = _selected(file, names[position], types[position], f"c{position}", wanted)
         return Raw(fetch(connection, f"SELECT {selected} AS v FROM t", where, kind))
 
     return Source(names, True, n_rows, load)
@@ -138,12 +142,12 @@ def _parquet_names(connection: Any, file: Path) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _selected(file: Path, name: str, type_: str, alias: str) -> str:
+def _selected(file: Path, name: str, type_: str, alias: str, wanted: Wanted) -> str:
     if type_ in ("BOOLEAN", "VARCHAR"):
         return alias
     if _NUMBER_TYPES.fullmatch(type_):
         return alias if type_.endswith(("INT", "INTEGER")) else f"{alias}::DOUBLE"
-    if type_.startswith("ENUM"):
+    if type_.startswith("ENUM") or wanted == "text":
         return f"{alias}::VARCHAR"
     raise DataError(
         f"{file}: column {name!r} holds {type_} values. Store it as numbers or text "

@@ -9,6 +9,7 @@ from rulewright.data.errors import DataError
 from rulewright.data.optional import optional
 from rulewright.data.schema import check_distinct
 from rulewright.data.source import Raw, Source, Wanted, positional_names
+from rulewright.data.values import dates_refused
 
 
 def frame_source(X: Any) -> Source | None:
@@ -60,10 +61,7 @@ def _names(columns: list[Any]) -> tuple[tuple[str, ...], bool]:
 def _raw(nw: Any, series: Any, name: str) -> Raw:
     dtype = series.dtype
     if dtype.is_temporal():
-        raise DataError(
-            f"Dates and times are not supported: column {name!r} holds {dtype}. Convert it to "
-            "numbers (days since a date, hour, weekday), or drop it."
-        )
+        raise dates_refused(f"column {name!r}", dtype)
     if dtype.is_nested() or dtype == nw.Binary:
         raise DataError(
             f"Column {name!r} holds {dtype} values. Unpack it into columns of numbers or text, "

@@ -7,14 +7,15 @@ import numpy as np
 
 from rulewright.data.errors import DataError
 from rulewright.data.source import Raw, Source, Wanted
+from rulewright.data.values import refuse_written_dates
 
 
 def parse_json_lines(path: str, text: str) -> Source:
     """
     Open the text of a JSON lines file.
 
-    Python's reader keeps what DuckDB would guess away: text that looks like a date stays text,
-    and column names that differ in case only stay different.
+    Python's reader keeps what DuckDB would guess away: text stays text, and column names that
+    differ in case only stay different.
     """
     records = _records(path, text)
     names = tuple(dict.fromkeys(name for record in records for name in record))
@@ -22,6 +23,8 @@ def parse_json_lines(path: str, text: str) -> Source:
     def load(position: int, wanted: Wanted) -> Raw:
         values = np.empty(len(records), dtype=object)
         values[:] = [record.get(names[position]) for record in records]
+        if wanted == "any":
+            refuse_written_dates(names[position], values)
         return Raw(values)
 
     return Source(names, True, len(records), load)

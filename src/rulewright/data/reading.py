@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,9 +33,10 @@ def read_table(
 
     Parameters
     ----------
-    X : array, dataframe, dict of columns or path of a file
+    X : array, dataframe, dict of columns, path of a file or Table
         NumPy (numeric, object, structured), nested lists, any dataframe that narwhals knows, or
-        a CSV, TSV, Parquet, JSON lines or ARFF file, gzipped or not.
+        a CSV, TSV, Parquet, JSON lines or ARFF file, gzipped or not. A Table keeps its target and
+        weights unless others are given.
     target : str or array-like, optional
         Name of the column with the classes, which is then no feature, or the classes.
     nominal, numeric : list of names or positions, optional
@@ -47,6 +49,8 @@ def read_table(
     Table
         The checked table.
     """
+    if isinstance(X, Table):
+        return _reread(X, target, weights, recast=nominal is not None or numeric is not None)
     source = _open(X)
     kinds = _kinds(source, nominal, numeric)
     target_at = _position(source, target, "target") if isinstance(target, str) else None
@@ -54,7 +58,7 @@ def read_table(
     features = [at for at in range(len(source.names)) if at not in (target_at, weights_at)]
     _check_shape(source.n_rows, len(features))
     if target_at is not None:
-        target = target_of(source.load(target_at, "labels"), f"column {target!r}")
+        target = target_of(source.load(target_at, "labels"), f"column {target!r}", source.path)
     elif target is not None:
         target = read_target(target, source.n_rows)
     if weights_at is not None:
@@ -102,6 +106,20 @@ def read_like(X: Any, schema: Schema, needed: Collection[str] | None = None) -> 
     return Table(columns, schema.named, source.n_rows)
 
 
+def _reread(table: Table, target: Any, weights: Any, *, recast: bool) -> Table:
+    if isinstance(target, str) or isinstance(weights, str) or recast:
+        raise DataError(
+            "The columns of a Table have their roles and kinds already: name target, weights, "
+            "nominal and numeric columns when it is read."
+        )
+    _check_shape(table.n_rows, len(table.columns))
+    target = table.target if target is None else read_target(target, table.n_rows)
+    weights = table.weights if weights is None else weights
+    if weights is not None:  # the rows that were taken from a table may weigh nothing
+        weights = read_weights(weights, table.n_rows)
+    return replace(table, target=target, weights=weights)
+
+
 def _open(X: Any) -> Source:
     source = _source(X)
     check_distinct(source.names)
@@ -112,7 +130,7 @@ def _source(X: Any) -> Source:
     if isinstance(X, np.ndarray | list | tuple):
         return array_source(X)
     if isinstance(X, str | os.PathLike):
-        return file_source(os.fspath(X))
+        return file_source(os.fsdecode(X))
     # SciPy's dok matrix is a dict too
     if isinstance(X, Mapping) and not hasattr(X, "toarray"):
         return dict_source(X)
@@ -120,11 +138,12 @@ def _source(X: Any) -> Source:
 
 
 def _matched(source: Source, schema: Schema, wanted: list[ColumnSchema]) -> list[int]:
+    title = source.path or "X"
     if not (source.named and schema.named):
         if len(source.names) != len(schema):
             raise DataError(
-                f"X has {len(source.names)} features, but RuleModel is expecting {len(schema)} "
-                "features as input."
+                f"{title} has {len(source.names)} features, but RuleModel is expecting "
+                f"{len(schema)} features as input."
             )
         return [schema.index(column.name) for column in wanted]
     positions = {name: at for at, name in enumerate(source.names)}
@@ -132,8 +151,8 @@ def _matched(source: Source, schema: Schema, wanted: list[ColumnSchema]) -> list
     if absent:
         listed = ", ".join(repr(name) for name in absent)
         raise DataError(
-            f"X lacks {'columns' if len(absent) > 1 else 'column'} {listed} that the model needs. "
-            f"Its columns are: {', '.join(map(repr, source.names[:20]))}."
+            f"{title} lacks {'columns' if len(absent) > 1 else 'column'} {listed}, which the model "
+            f"needs. Its columns are: {', '.join(map(repr, source.names[:20]))}."
         )
     return [positions[column.name] for column in wanted]
 
@@ -156,7 +175,10 @@ def _kinds(source: Source, nominal: ColumnChoice, numeric: ColumnChoice) -> dict
 def _positions(source: Source, choice: ColumnChoice, option: str) -> list[int]:
     if choice is None:
         return []
-    listed = [choice] if isinstance(choice, str | int) else list(choice)
+    try:
+        listed = [choice] if isinstance(choice, str | int) else list(choice)
+    except TypeError:
+        raise DataError(f"{option}: expected a list of columns, got {choice!r:.60}.") from None
     return [_position(source, column, option) for column in listed]
 
 

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 Wanted = Literal["any", "labels", "text"]
 """
-How a loaded column will be used; only untyped (CSV) columns care.
+How a loaded column will be used; only untyped (CSV) columns and dates care.
 
-any     as what it looks like
+any     as what it looks like; dates are refused
 labels  as labels or classes: whole numbers stay exact
 text    as the text that stands in the file
 """
@@ -38,12 +38,17 @@ class Raw:
 
 @dataclass(frozen=True)
 class Source:
-    """An opened table: columns are loaded by position, so that unused ones cost nothing."""
+    """
+    An opened table: columns are loaded by position, so that unused ones cost nothing.
+
+    ``path`` is that of the file, None for data in memory.
+    """
 
     names: tuple[str, ...]
     named: bool
     n_rows: int
     load: Callable[[int, Wanted], Raw]
+    path: str | None = None
 
 
 def positional_names(n_columns: int) -> tuple[str, ...]:

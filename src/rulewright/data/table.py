@@ -1,8 +1,8 @@
 """Table and Column: checked data, frozen after reading."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,18 @@ class Table:
     def names(self) -> tuple[str, ...]:
         """Names of the columns in order."""
         return self.schema.names
+
+    def take(self, rows: NDArray[np.integer]) -> Self:
+        """Return the rows at the given positions, with their classes and weights."""
+        columns = tuple(replace(column, values=column.values[rows]) for column in self.columns)
+        target, weights = self.target, self.weights
+        return replace(
+            self,
+            columns=columns,
+            n_rows=len(rows),
+            target=None if target is None else replace(target, codes=target.codes[rows]),
+            weights=None if weights is None else weights[rows],
+        )
 
     def __getitem__(self, name: str) -> Column:
         return self.columns[self.schema.index(name)]

@@ -72,15 +72,15 @@ def read_target(y: Any, n_rows: int | None = None) -> Target:
     return target_of(raw, "y")
 
 
-def target_of(raw: Raw, name: str) -> Target:
-    """Make the target from the values of one column."""
+def target_of(raw: Raw, name: str, path: str | None = None) -> Target:
+    """Make the target from the values of one column, of a file if there is a path."""
     values, type_ = plain(name, raw.values)
     if type_ == "mixed":
         raise DataError(
             f"Unknown label type: {name} mixes numbers, booleans and text. "
             "Convert all labels to one type."
         )
-    _refuse_missing(name, values)
+    _refuse_missing(name, values, path)
     if values.dtype.kind == "f":
         _check_whole(name, values)
     if values.dtype.kind in "iufb":
@@ -147,16 +147,17 @@ def _number_target(name: str, values: NDArray[Any], declared: tuple[object, ...]
     return Target(classes, np.searchsorted(classes, values).astype(np.int32))
 
 
-def _refuse_missing(name: str, values: NDArray[Any]) -> None:
+def _refuse_missing(name: str, values: NDArray[Any], path: str | None) -> None:
     if values.dtype.kind in "iub":
         return
     missing = values == None if values.dtype.kind == "O" else np.isnan(values)  # noqa: E711
     if missing.any():
         row = int(missing.argmax())
-        raise DataError(
-            f"Input y contains NaN. The label in {name}, row {row} (counting from 0), is missing: "
-            "drop the rows without a label."
-        )
+        # a file is looked at with an editor, which counts from 1
+        where = f"Input y contains NaN. The label in {name}, row {row} (counting from 0),"
+        if path is not None:
+            where = f"{path}, data row {row + 1} (without the header): the label in {name}"
+        raise DataError(f"{where} is missing: drop the rows without a label.")
 
 
 def _check_whole(name: str, values: NDArray[Any]) -> None:

@@ -18,6 +18,12 @@ _Group = Literal["missing", "string", "boolean", "number", "complex", "moment", 
 _NUMBER = re.compile(
     r"\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|inf|infinity)\s*", re.ASCII | re.IGNORECASE
 )
+_DAY = r"(0?[1-9]|[12]\d|3[01])"  # or a month: which comes first differs
+_DATE = re.compile(
+    rf"(\d{{4}}(?P<a>[-/.]){_DAY}(?P=a){_DAY}|{_DAY}(?P<b>[-/.]){_DAY}(?P=b)\d{{4}}"
+    rf"|{_DAY}/{_DAY}/\d\d)([T ]\d{{1,2}}:\d\d.*)?",
+    re.ASCII,
+)
 _MOMENTS = {"datetime", "date", "time", "timedelta", "Timestamp", "Timedelta", "Period"}
 _MOMENTS |= {"datetime64", "timedelta64"}
 
@@ -59,6 +65,22 @@ def text_to_number(text: str) -> float:
     if not _NUMBER.fullmatch(text):
         raise ValueError(f"{text!r} is not a number")
     return float(text)
+
+
+def refuse_written_dates(name: str, values: NDArray[Any]) -> None:
+    """Refuse a column of text that holds only dates: as labels they tell nothing of later rows."""
+    first = next((value for value in values if value is not None), None)
+    if first is not None and all(value is None or _is_date(value) for value in values):
+        remedy = ", or name it nominal to take the dates as labels"
+        raise dates_refused(f"column {name!r}", repr(first), remedy)
+
+
+def dates_refused(where: str, found: object, remedy: str = "") -> DataError:
+    """Give the error about a column that holds dates or times."""
+    return DataError(
+        f"Dates and times are not supported: {where} holds {found}. Convert it to numbers "
+        f"(days since a date, hour, weekday), or drop it{remedy}."
+    )
 
 
 def check_finite(name: str, values: NDArray[Any]) -> None:
@@ -116,6 +138,10 @@ def _objects(values: list[Any]) -> NDArray[Any]:
     return array
 
 
+def _is_date(value: object) -> bool:
+    return isinstance(value, str) and _DATE.fullmatch(value) is not None
+
+
 def _group(type_: type) -> _Group:
     if type_.__name__ in ("NoneType", "NAType", "NaTType"):
         return "missing"
@@ -144,10 +170,7 @@ def _refusal(name: str, group: str, found: object, row: int | None = None) -> Da
     if group == "complex":
         return DataError(f"Complex data not supported: {where}. Use the real and imaginary parts.")
     if group == "moment":
-        return DataError(
-            f"Dates and times are not supported: {where} holds {found}. Convert it to numbers "
-            "(days since a date, hour, weekday), or drop it."
-        )
+        return dates_refused(where, found)
     return DataTypeError(
         f"{where[0].upper()}{where[1:]}: argument must be a string, a boolean or a real number, "
         f"not '{found}'. Convert it to numbers or to text, or drop the column."

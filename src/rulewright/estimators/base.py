@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
     from rulewright.kernels import FloatArray
     from rulewright.model import AdditiveRules, Explanation
+
+MOST_THREADS = 1024
+"""More than a system may start, which would end the process."""
 
 
 class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -39,24 +43,26 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array, dataframe, dict of columns or path of a file
+        X : array, dataframe, dict of columns, path of a file or Table
             The table; missing values and nominal columns are taken as they are.
-        y : array-like or str
-            Class labels, or the name of the column of X that holds them.
+        y : array-like or str, optional
+            Class labels, or the name of the column of X that holds them; by default the target
+            that a Table was read with.
         sample_weight : array-like or str, optional
-            Row weights, or the name of the column of X that holds them.
+            Row weights, or the name of the column of X that holds them; by default the weights
+            that a Table was read with.
 
         Returns
         -------
         self
         """
         check_parameters(type(self).__name__, self.get_params(deep=False), self.PARAMETERS)
-        if y is None:
+        _threads(self.n_jobs)  # a wrong number is told before any work
+        table = read_table(X, target=y, nominal=self.nominal, weights=sample_weight)
+        if table.target is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
-        table = read_table(X, target=y, nominal=self.nominal, weights=sample_weight)
-        assert table.target is not None
         self.classes_ = table.target.classes
         self.n_features_in_ = len(table.columns)
         if table.named:
@@ -72,9 +78,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def _n_threads(self) -> int:
         """Threads that `n_jobs` asks for, by scikit-learn's convention."""
-        available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-        jobs = 1 if self.n_jobs is None else int(self.n_jobs)
-        return max(1, jobs if jobs > 0 else available + 1 + jobs)
+        return _threads(self.n_jobs)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the scores: second minus first class for two classes, one per class otherwise."""
@@ -123,17 +127,21 @@ def _with_weights(table: Table) -> Table:
     """Give every row a weight and drop the rows that weigh nothing."""
     if table.weights is None:
         return replace(table, weights=np.ones(table.n_rows))
-    if not np.isfinite(table.weights.sum()):
+    with np.errstate(over="ignore"):
+        total = table.weights.sum()
+    if not np.isfinite(total):
         raise DataError("sample_weight: the sum of the weights is infinite; scale them down")
     kept = np.flatnonzero(table.weights > 0)
-    return table if len(kept) == table.n_rows else _take(table, kept)
+    return table if len(kept) == table.n_rows else table.take(kept)
 
 
-def _take(table: Table, rows: NDArray[np.intp]) -> Table:
-    assert table.target is not None
-    assert table.weights is not None
-    columns = tuple(replace(column, values=column.values[rows]) for column in table.columns)
-    target = replace(table.target, codes=table.target.codes[rows])
-    return replace(
-        table, columns=columns, n_rows=len(rows), target=target, weights=table.weights[rows]
-    )
+def _threads(n_jobs: object) -> int:
+    if n_jobs is None:
+        return 1
+    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(f"n_jobs={n_jobs!r} must be a whole number other than 0, or none")
+    jobs = int(n_jobs)
+    if jobs > MOST_THREADS:
+        raise ValueError(f"n_jobs={jobs} must be at most {MOST_THREADS}; -1 takes all processors")
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    return jobs if jobs > 0 else max(1, available + 1 + jobs)

@@ -11,7 +11,7 @@ from rulewright.capacity import EarlyStopping, WindowTest
 from rulewright.conditions.binned import MOST_BINS, bin_table
 from rulewright.estimators.base import RuleClassifier
 from rulewright.estimators.monitor import Monitor, Sample
-from rulewright.estimators.parameters import Choice, Domain, Flag, Integer, Real
+from rulewright.estimators.parameters import Choice, Domain, Flag, Integer, Real, plain
 from rulewright.estimators.progress import progress_bar
 from rulewright.model import AdditiveRules, Rule
 from rulewright.search import RuleGrower, SearchLimits, Subsampler, split_rows
@@ -208,6 +208,7 @@ class MLRulesClassifier(RuleClassifier):
     def _learn(self, table: Table) -> AdditiveRules:
         assert table.target is not None
         intercepts = self._default_scores(table)
+        self.trace_, self.stopped_by_ = {}, "one_class"
         if len(intercepts) == 1:
             return AdditiveRules(table.schema, table.target.classes, (0.0,), (), {})
         random = check_random_state(self.random_state)
@@ -320,10 +321,10 @@ class MLRulesClassifier(RuleClassifier):
         settings = self.get_params(deep=False)
         return {
             "learner": type(self).__name__,
-            "settings": {name: settings[name] for name in self.PARAMETERS},
+            "settings": {name: plain(settings[name]) for name in self.PARAMETERS},
             "n_rows": table.n_rows,
             "total_weight": monitor.train.total_weight,
             "bins": binned.describe(),
-            "log_loss": monitor.train.mean_loss,
+            "log_loss": monitor.kept_loss,
             "stopped_by": monitor.stopped_by,
         }

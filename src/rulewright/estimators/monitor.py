@@ -45,6 +45,9 @@ class Monitor:
     validation_loss: list[float] = field(default_factory=list)
     acceptable: list[float] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self.start_loss = self.train.mean_loss
+
     def stop_after(self, rule: FoundRule, step: float, cover: RowArray, rows: RowArray) -> bool:
         """Take in the rule just added; tell whether learning should end."""
         self.train_loss.append(self.train.mean_loss)
@@ -80,6 +83,11 @@ class Monitor:
     def n_kept(self) -> int:
         """Rules to keep: all, or as many as gave the lowest validation loss."""
         return self.early_stopping.best_size if self.early_stopping else len(self.train_loss)
+
+    @property
+    def kept_loss(self) -> float:
+        """Training loss of the rules to keep."""
+        return [self.start_loss, *self.train_loss][self.n_kept]
 
     def trace(self) -> dict[str, FloatArray]:
         """Return what was recorded after each rule."""

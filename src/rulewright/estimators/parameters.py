@@ -7,6 +7,8 @@ import numbers
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -57,7 +59,10 @@ class Real:
         """Tell whether the value is allowed."""
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
             return False
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            return False
         enough = number > self.low if self.above else number >= self.low
         return enough and number <= self.high and math.isfinite(number)
 
@@ -102,6 +107,11 @@ class Flag:
 
     def __str__(self) -> str:
         return "true or false"
+
+
+def plain(value: object) -> object:
+    """Return a parameter as plain data: a NumPy number becomes a Python one."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def check_parameters(

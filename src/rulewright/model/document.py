@@ -42,7 +42,12 @@ def write_document(path: str | os.PathLike[str], content: dict[str, Any]) -> Non
         data = _layout(document).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"cannot save the model as JSON: {error}") from None
-    _replace(os.path.realpath(path), data)
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise ValueError(
+            f"cannot save the model to {path}: this is not a regular file; give another name"
+        )
+    _replace(str(target), data)
 
 
 def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ OPERATORS = {
     "is missing": Op.MISSING,
     "is known": Op.KNOWN,
 }
+MOST = 2**31 - 1
 VALUE_OPERATORS = ("<=", ">=", "=", "!=")
 
 
@@ -63,9 +64,9 @@ class SearchLimits:
             for name in schema.names
         ]
         return Limits(
-            max_conditions=-1 if self.max_conditions is None else self.max_conditions,
+            max_conditions=-1 if self.max_conditions is None else min(self.max_conditions, MOST),
             tolerance=self.tolerance,
-            min_weight=round(self.min_weight / unit),
+            min_weight=round(min(self.min_weight / unit, 2.0**62)),
             operators=np.array(bits, dtype=np.uint8),
             required=np.array([name in self.required for name in schema.names], dtype=np.uint8),
         )

@@ -21,9 +21,10 @@ class Subsampler:
     """
 
     def __init__(self, n_rows: int, share: float, random: np.random.RandomState) -> None:
-        self.n_rows, self.random = n_rows, random
+        self.n_rows = n_rows
         self.size = n_rows if n_rows < 4 else max(1, int(share * n_rows))
         self.everyone = np.arange(n_rows, dtype=kernels.ROW)
+        self.seed = 0 if self.takes_all else int.from_bytes(random.bytes(8), "little")
 
     @property
     def takes_all(self) -> bool:
@@ -34,8 +35,8 @@ class Subsampler:
         """Draw the rows of the next subsample, in ascending order."""
         if self.takes_all:
             return self.everyone
-        seed = int.from_bytes(self.random.bytes(8), "little")
-        return kernels.draw_rows(self.n_rows, self.size, seed)
+        self.seed = (self.seed + 1) % 2**64  # neighbouring seeds give unrelated streams
+        return kernels.draw_rows(self.n_rows, self.size, self.seed)
 
 
 def split_rows(

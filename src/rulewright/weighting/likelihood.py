@@ -56,8 +56,8 @@ class LogLikelihood:
     ) -> None:
         n, self.n_classes, self.n_threads = len(labels), len(scores), n_threads
         self.n_pairs = 1 if self.n_classes == 2 else self.n_classes
-        # As fine as 62 bits allow: no sum of |g| <= w or h <= w can overflow.
-        self.unit = 2.0 ** (math.ceil(math.log2(float(weights.sum()))) - 61)
+        # As fine as 62 bits (and floats) allow: no sum of |g| <= w or h <= w can overflow.
+        self.unit = 2.0 ** max(math.ceil(math.log2(float(weights.sum()))) - 61, -1022)
         self.stats = np.zeros((n, 2 * self.n_pairs + weigh_rows), dtype=STAT)
         if weigh_rows:
             self.stats[:, -1] = np.rint(weights / self.unit).astype(STAT)
