@@ -115,7 +115,7 @@ def test_a_slice_is_a_stage(model):
         for i in range(m, len(model)):
             staged[covers[:, i], model[i].head] += model[i].response
         np.testing.assert_array_equal(staged, model.scores(rows))
-    for m, staged in enumerate(model.staged_scores(rows), start=1):
+    for m, staged in enumerate(model.staged_scores(rows)):
         np.testing.assert_array_equal(staged, model[:m].scores(rows))
 
 

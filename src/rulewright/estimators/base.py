@@ -99,12 +99,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
         """Yield the probabilities after 0, 1, 2, ... rules."""
         model = self._fitted()
-        covers = model.covers(X, n_threads=self._n_threads)
-        scores = np.tile(model.intercepts, (len(covers), 1))
-        yield model.probabilities(scores)
-        for cover, rule in zip(covers.T, model.rules, strict=True):
-            scores[cover, rule.head] += rule.response
-            yield model.probabilities(scores)
+        return map(model.probabilities, model.staged_scores(X, n_threads=self._n_threads))
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Yield the predictions after 0, 1, 2, ... rules."""

@@ -90,9 +90,10 @@ class AdditiveRules(RuleModel):
     def staged_scores(
         self, X: object, *, n_threads: int | None = None
     ) -> Iterator[NDArray[np.float64]]:
-        """Give the scores after the first rule, the first two, and so on to all of them."""
+        """Give the scores after no rule, the first rule, the first two, and so on to all."""
         fired = self.covers(X, n_threads=n_threads)
         scores = np.tile(np.array(self.intercepts), (len(fired), 1))
+        yield scores.copy()
         for i, rule in enumerate(self.rules):
             scores[fired[:, i], rule.head] += rule.response
             yield scores.copy()

@@ -14,15 +14,19 @@ if TYPE_CHECKING:
     from rulewright.kernels import IntArray, RowArray
 
 
+LEAST_ROWS = 50
+
+
 class Subsampler:
     """Draws the same share of the rows again and again, without replacement.
 
-    Fewer than four rows are never split.
+    Fewer than `LEAST_ROWS` rows are never split: half of them would be too few to learn from, and a
+    weight of two means exactly what a row twice means.
     """
 
     def __init__(self, n_rows: int, share: float, random: np.random.RandomState) -> None:
         self.n_rows = n_rows
-        self.size = n_rows if n_rows < 4 else max(1, int(share * n_rows))
+        self.size = n_rows if n_rows < LEAST_ROWS else max(1, int(share * n_rows))
         self.everyone = np.arange(n_rows, dtype=kernels.ROW)
         self.seed = 0 if self.takes_all else int.from_bytes(random.bytes(8), "little")
 
