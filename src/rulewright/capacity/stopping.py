@@ -15,7 +15,7 @@ class WindowTest:
 
     def __init__(self, window: int, most_bad: int) -> None:
         self.most_bad = most_bad
-        self.acceptable: deque[bool] = deque(maxlen=min(window, sys.maxsize))
+        self.acceptable: deque[bool] = deque(maxlen=min(int(window), sys.maxsize))
 
     def stop_after(self, acceptable: bool) -> bool:
         """Take in the next rule."""

@@ -46,7 +46,7 @@ class MLRulesClassifier(RuleClassifier):
     shrinkage : float
         Factor of every response, in (0, 1].
     subsample : float
-        Share of the rows that each rule is grown on.
+        Share of the rows that each rule is grown on; fewer than 50 rows are always taken whole.
     criterion : {"newton", "gradient"}
         What growth minimises.
     l2 : float
@@ -307,6 +307,11 @@ class MLRulesClassifier(RuleClassifier):
         everyone = sample(slice(None))
         if self.stopping == "none" or (self.stopping == "auto" and self.subsample == 1):
             return Monitor(everyone)
+        if self.stop_bad > self.stop_window:
+            raise ValueError(
+                f"stop_bad={self.stop_bad} must be at most stop_window={self.stop_window}: "
+                "a window cannot hold more bad rules than rules"
+            )
         if self.subsample == 1:
             raise ValueError(
                 "stopping='window' needs rows outside the subsample to judge rules by: "

@@ -1,0 +1,260 @@
+"""Binned columns, statistics, tables and fits for the tests of all rooms."""
+
+from typing import NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+
+from rulewright.estimators import MLRulesClassifier
+from rulewright.kernels import GROUP, ROW, STAT, CodeColumns, Limits, Op, Score
+from rulewright.weighting import LogLikelihood
+
+SEEDS = st.integers(0, 2**32 - 1)
+ALL_OPERATORS = sum(1 << op for op in Op)
+
+
+def packed_columns(codes, n_bins, nominal, dtype=np.uint8):
+    """Make CodeColumns from codes of shape (rows, columns)."""
+    n_rows, n_columns = codes.shape
+    n_groups = -(-n_columns // GROUP)
+    packed = np.zeros((n_groups, n_rows, GROUP), dtype=dtype)
+    for j in range(n_columns):
+        packed[j // GROUP, :, j % GROUP] = codes[:, j]
+    return CodeColumns(packed, np.array(n_bins, np.int32), np.array(nominal, np.uint8))
+
+
+def random_columns(rng, n_rows, n_columns, max_bins=6, dtype=np.uint8):
+    """Make random binned columns: numeric and nominal, empty and full, some codes missing."""
+    n_bins = rng.integers(0, max_bins + 1, n_columns)
+    codes = np.empty((n_rows, n_columns), dtype=np.int64)
+    for j, n in enumerate(n_bins):
+        codes[:, j] = rng.integers(0, n + 1, n_rows) if rng.random() < 0.7 or n == 0 else n - 1
+    return packed_columns(codes, n_bins, rng.integers(0, 2, n_columns), dtype)
+
+
+class Search(NamedTuple):
+    """The arguments of `grow_rule`."""
+
+    columns: CodeColumns
+    rows: np.ndarray
+    stats: np.ndarray
+    score: Score
+    limits: Limits
+
+
+def random_stats(rng, n_rows, n_pairs, tied):
+    """Make statistics in pairs (g, h >= 1) and a last lane of weights; small ones make ties."""
+    largest = 3 if tied else 2**40
+    stats = np.empty((n_rows, 2 * n_pairs + 1), dtype=STAT)
+    stats[:, 0:-1:2] = rng.integers(-largest, largest + 1, (n_rows, n_pairs))
+    stats[:, 1:-1:2] = rng.integers(1, largest + 1, (n_rows, n_pairs))
+    stats[:, -1] = rng.integers(1, 4, n_rows)
+    return stats
+
+
+def random_score(rng, n_pairs, tied):
+    """Make a score for two classes, for all of many classes, or for one vote of many."""
+    kind, l2 = str(rng.choice(["newton", "gradient"])), float(rng.choice([0.0, 1.0, 7.5]))
+    unit = 1.0 if tied else 2.0**-37
+    if n_pairs == 1:
+        up, down = [(True, True), (True, False), (False, True)][rng.integers(3)]
+        return Score(kind, l2, unit, 1, first_class=1, up=up, down=down)
+    if rng.random() < 0.5:
+        return Score(kind, l2, unit, n_pairs)
+    vote = int(rng.integers(n_pairs))
+    return Score(kind, l2, unit, 1, first_lane=2 * vote, first_class=vote)
+
+
+def random_limits(rng, n_columns):
+    """Make limits: most often none, sometimes all of them."""
+    free = rng.random(n_columns) < 0.7
+    operators = np.where(free, ALL_OPERATORS, rng.integers(0, ALL_OPERATORS + 1, n_columns))
+    required = rng.random(n_columns) < (0.15 if rng.random() < 0.4 else 0)
+    return Limits(
+        max_conditions=int(rng.choice([-1, -1, 0, 1, 2])),
+        tolerance=float(rng.choice([0.0, 1e-8, 0.5])),
+        min_weight=int(rng.choice([0, 0, 1, 5, 30])),
+        operators=operators.astype(np.uint8),
+        required=required.astype(np.uint8),
+    )
+
+
+@st.composite
+def searches(draw):
+    """Draw a search: any columns, scores, row subsets and limits."""
+    rng = np.random.default_rng(draw(SEEDS))
+    n_rows, n_columns = draw(st.integers(1, 60)), draw(st.integers(1, 2 * GROUP + 1))
+    tied, n_pairs = draw(st.booleans()), draw(st.sampled_from([1, 1, 3, 5]))
+    dtype = draw(st.sampled_from([np.uint8, np.uint16]))
+    columns = random_columns(rng, n_rows, n_columns, draw(st.sampled_from([2, 6, 30])), dtype)
+    rows = np.flatnonzero(rng.random(n_rows) < rng.choice([0.5, 1.0])).astype(ROW)
+    stats = random_stats(rng, n_rows, n_pairs, tied)
+    score, limits = random_score(rng, n_pairs, tied), random_limits(rng, n_columns)
+    return Search(columns, rows, stats, score, limits)
+
+
+def random_likelihood(rng, n_rows, n_classes, *, spread=3.0, weigh_rows=False, n_threads=1):
+    """Make a likelihood with random scores; return it, the scores, the labels and the weights."""
+    labels = rng.integers(0, n_classes, n_rows).astype(np.int32)
+    weights = rng.choice([0.25, 1.0, 1.0, 3.0], n_rows)
+    start = rng.normal(size=n_classes)
+    state = LogLikelihood(labels, weights, start, weigh_rows=weigh_rows, n_threads=n_threads)
+    scores = np.tile(start, (n_rows, 1))
+    for _ in range(2 * n_classes):
+        rows = np.flatnonzero(rng.random(n_rows) < 0.5).astype(ROW)
+        vote, step = int(rng.integers(n_classes)), float(rng.normal(scale=spread))
+        state.add(rows, vote, step)
+        scores[rows, vote] += step
+    return state, scores, labels, weights
+
+
+def softmax(scores):
+    """Turn scores into probabilities."""
+    e = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def loss(scores, labels, weights):
+    """Sum the weighted negative log-likelihood."""
+    log_total = np.logaddexp.reduce(scores, axis=1)
+    return float(np.sum(weights * (log_total - scores[np.arange(len(labels)), labels])))
+
+
+def mixed_table(rng, n_rows, *, n_classes=2, missing=0.1, continuous=False):
+    """Make a dict of columns, numeric and nominal with missing values, and labels they explain."""
+    a, b = rng.normal(size=n_rows), rng.normal(size=n_rows)
+    if not continuous:
+        b = np.round(2 * b) / 2
+    colors = rng.choice(["red", "green", "blue"], n_rows).astype(object)
+    drive = a + (colors == "red") + 0.7 * rng.normal(size=n_rows)
+    y = np.searchsorted(np.quantile(drive, np.arange(1, n_classes) / n_classes), drive)
+    columns = {"a": a.copy(), "b": b, "color": colors, "c": rng.normal(size=n_rows)}
+    for name in ("a", "b"):
+        columns[name][rng.random(n_rows) < missing] = np.nan
+    colors[rng.random(n_rows) < missing] = None
+    return columns, y.astype(np.int64)
+
+
+def mlrules(**changed):
+    """Make a small learner whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "n_rules": 15,
+        "shrinkage": 0.3,
+        "subsample": 1.0,
+        "criterion": "newton",
+        "l2": 1.0,
+        "max_conditions": None,
+        "min_weight": 0.0,
+        "class_choice": "joint",
+        "default_rule": "exact",
+        "backtracking": True,
+        "threshold": "midpoint",
+        "missing_conditions": False,
+        "max_bins": None,
+        "stopping": "none",
+        "stop_window": 10,
+        "stop_bad": 8,
+        "acceptability": "random",
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return MLRulesClassifier(**{**settings, **changed})
+
+
+def rule_texts(model):
+    """Give the rules of a model as (text, class)."""
+    return [(str(rule.conjunction), rule.head) for rule in model.rules]
+
+
+class Fuzz:
+    """Seeded cases; each must end in a result or in a ValueError."""
+
+    def __init__(self, n_cases, least=0.05):
+        self.n_cases, self.least, self.results, self.crashes = n_cases, least, 0, []
+
+    def run(self, case):
+        for seed in range(self.n_cases):
+            try:
+                case(np.random.default_rng(seed))
+                self.results += 1
+            except ValueError:
+                pass
+            except Exception as error:
+                self.crashes.append((seed, f"{type(error).__name__}: {error}"[:150]))
+        kinds = len({text for _, text in self.crashes})
+        assert not self.crashes, f"{len(self.crashes)} crashes, {kinds} kinds: {self.crashes[:8]}"
+        told = f"{self.results} of {self.n_cases} cases gave a result"
+        assert self.least * self.n_cases < self.results < self.n_cases, told
+
+
+def pick(rng, pool):
+    return pool[rng.integers(len(pool))]
+
+
+BYTES = b"\n\r,;\t\"'\\\0\xff\xc3\xa9 0123456789.eE+-NA?"
+
+
+def mutated_bytes(rng, data, most=5):
+    """Change, insert, drop or repeat a few bytes."""
+    data = bytearray(data)
+    for _ in range(rng.integers(1, most + 1)):
+        at, turn = int(rng.integers(len(data))), rng.integers(4)
+        if turn == 0:
+            data[at] = pick(rng, BYTES)
+        elif turn == 1:
+            data.insert(at, pick(rng, BYTES))
+        elif turn == 2 and len(data) > 2:
+            del data[at : at + int(rng.integers(1, 5))]
+        else:
+            data[at:at] = data[at : at + int(rng.integers(1, 12))]
+        data = data or bytearray(b"x")
+    return bytes(data)
+
+
+PLAIN = [
+    None,
+    True,
+    0,
+    -1,
+    1.5,
+    1e300,
+    2**70,
+    "",
+    "numeric",
+    "x",
+    [],
+    {},
+    [[]],
+    [1, "a"],
+    {"a": []},
+]
+
+
+def mutate(rng, node):
+    """Replace, drop, add or repeat something at a random place of a JSON document."""
+    if isinstance(node, dict) and node and rng.random() < 0.9:
+        key = pick(rng, list(node))
+        turn = rng.random()
+        if turn < 0.8:
+            return {**node, key: mutate(rng, node[key])}
+        if turn < 0.9:
+            return {name: value for name, value in node.items() if name != key}
+        return {**node, pick(rng, ["extra", "low", "in", "missing"]): pick(rng, PLAIN)}
+    if isinstance(node, list) and node and rng.random() < 0.9:
+        at = int(rng.integers(len(node)))
+        if rng.random() < 0.8:
+            return [*node[:at], mutate(rng, node[at]), *node[at + 1 :]]
+        return [*node, node[at]] if rng.random() < 0.5 else node[:at] + node[at + 1 :]
+    return near(rng, node)
+
+
+def near(rng, node):
+    """Change a leaf a little, or to anything."""
+    if rng.random() < 0.6:
+        if isinstance(node, bool):
+            return not node
+        if isinstance(node, int | float):
+            return pick(rng, [node + 1, -node, node * 0.5, 1e308, -1e308, 10**20])
+        if isinstance(node, str):
+            return pick(rng, [node + "x", node.upper(), "color", "\0", "\ud800"])
+    return pick(rng, PLAIN)

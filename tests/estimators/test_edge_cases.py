@@ -1,0 +1,245 @@
+"""Section 10 of the card, line by line."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from builders import mixed_table, mlrules, rule_texts
+from rulewright import load_model
+
+pytestmark = pytest.mark.native
+
+
+@pytest.fixture
+def data():
+    return mixed_table(np.random.default_rng(0), 40)
+
+
+def test_one_class(data):
+    """One class: no rules, probability one, shape (n, 1)."""
+    X, _ = data
+    est = mlrules().fit(X, ["yes"] * 40)
+    assert len(est.model_) == 0
+    assert est.predict_proba(X).tolist() == [[1.0]] * 40
+    assert set(est.predict(X)) == {"yes"}
+
+
+def test_a_fit_on_one_class_forgets_the_fit_before(data):
+    """Every fit sets what it promises: trace and the reason to stop are those of the last fit."""
+    X, y = data
+    est = mlrules().fit(X, y)
+    assert len(est.trace_["train_loss"]) == 15
+    est.fit(X, ["yes"] * 40)
+    assert len(est.trace_.get("train_loss", ())) == 0
+    assert isinstance(est.stopped_by_, str)
+
+
+def test_an_absent_class_is_kept(data):
+    """A declared class without rows has a column of finite probability and no rule."""
+    X, y = data
+    declared = pd.Categorical(y, categories=[0, 1, 2])
+    for default_rule in ("exact", "newton", "newton_shrunk", "prior", "none"):
+        est = mlrules(default_rule=default_rule).fit(X, declared)
+        assert est.classes_.tolist() == [0, 1, 2]
+        p = est.predict_proba(X)
+        assert p.shape == (40, 3)
+        assert np.all((p[:, 2] > 0) & (p[:, 2] < 1))
+        assert {rule.head for rule in est.model_.rules} <= {0, 1}
+
+
+def test_a_class_of_weight_zero_is_an_absent_class(data):
+    """Rows of weight zero are dropped, their class is not."""
+    X, y = data
+    est = mlrules().fit(X, y, sample_weight=(y == 0).astype(float))
+    assert est.classes_.tolist() == [0, 1]
+    assert {rule.head for rule in est.model_.rules} <= {0}
+    assert np.all(est.predict(X) == 0)
+    assert np.all(est.predict_proba(X)[:, 1] > 0)
+
+
+@pytest.mark.parametrize(
+    "useless", [np.zeros(40), np.full(40, np.nan), [None] * 40, ["x"] * 40, [True] * 40]
+)
+def test_no_usable_column(useless):
+    """Constant or all-missing columns give the default rule only."""
+    y = np.arange(40) % 4 == 0
+    est = mlrules().fit({"u": useless}, y)
+    assert len(est.model_) == 0
+    np.testing.assert_allclose(est.predict_proba({"u": useless})[:, 1], 0.25)
+    assert est.stopped_by_ == "no_rule"
+
+
+def test_missing_values_alone_are_no_candidate_unless_asked():
+    """A constant column with missing values is useless, but its gaps may be a condition."""
+    X = {"u": np.where(np.arange(40) < 10, np.nan, 1.0)}
+    y = (np.arange(40) < 10).astype(int)
+    assert len(mlrules().fit(X, y).model_) == 0
+    model = mlrules(missing_conditions=True).fit(X, y).model_
+    assert {text for text, _ in rule_texts(model)} == {"u is missing", "u is known"}
+
+
+def test_duplicate_columns_and_rows(data):
+    """Of equal columns the first is used; repeated rows are fine."""
+    X, y = data
+    X = {name: np.tile(values, 3) for name, values in X.items()}
+    est = mlrules().fit({**X, "again": X["a"]}, np.tile(y, 3))
+    assert "a" in est.model_.columns
+    assert "again" not in est.model_.columns
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("stopping", ["none", "window", "auto"])
+def test_tiny_tables(n_rows, stopping):
+    """One to five rows are learned from; below four all rows are used and none is outside."""
+    X, y = np.arange(float(n_rows))[:, None], np.arange(n_rows) % 2
+    est = mlrules(subsample=0.5, stopping=stopping).fit(X, y)
+    assert est.predict_proba(X).shape == (n_rows, min(n_rows, 2))
+    if n_rows in (2, 3):
+        assert len(est.model_) > 0
+    if stopping == "window" and 1 < n_rows < 4:
+        assert np.all(np.isnan(est.trace_["acceptable"]))
+
+
+def test_a_minimal_subsample_finds_nothing_and_stops():
+    """One drawn row admits no condition: ten failures end the search."""
+    X, y = mixed_table(np.random.default_rng(1), 60)
+    est = mlrules(subsample=1e-9).fit(X, y)
+    assert len(est.model_) == 0
+    assert est.stopped_by_ == "no_rule"
+
+
+def test_nothing_to_learn_stops():
+    """Balanced noise that no condition explains gives no rule."""
+    X = np.repeat([[0.0], [1.0]], 20, axis=0)
+    est = mlrules().fit(X, np.tile([0, 1], 20))
+    assert len(est.model_) == 0
+    assert est.stopped_by_ == "no_rule"
+
+
+@pytest.mark.parametrize("l2", [0.0, 1e-300, 1.0])
+def test_perfect_separation_stays_finite(l2):
+    """Scores of separable data are bounded by steps of four, and learning goes on or ends."""
+    X = np.arange(40.0)[:, None]
+    y = np.repeat([0, 1], 20)
+    est = mlrules(n_rules=60, shrinkage=1.0, l2=l2).fit(X, y)
+    scores = est.model_.scores(X)
+    assert np.all(np.isfinite(scores))
+    assert max(rule.response for rule in est.model_.rules) <= 4
+    assert np.all(est.predict(X) == y)
+    assert np.all(np.diff(est.trace_["train_loss"]) < 0)
+
+
+@pytest.mark.parametrize(
+    "weights", [np.zeros(40), np.full(40, -1.0), np.full(40, np.nan), np.full(40, np.inf), [1.0]]
+)
+def test_bad_weights(data, weights):
+    """Weights that are all zero, negative, missing, infinite or too few are errors."""
+    with pytest.raises(ValueError, match="weight"):
+        mlrules().fit(*data, sample_weight=weights)
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-310, 1e-300, 1e300])
+def test_the_scale_of_weights_is_free(data, size):
+    """Tiny and huge weights give a model or a clear error, never a crash in the arithmetic."""
+    X, y = data
+    try:
+        est = mlrules(l2=0.0).fit(X, y, sample_weight=np.full(40, size))
+    except ValueError as error:
+        assert "weight" in str(error)  # noqa: PT017
+        return
+    assert np.all(np.isfinite(est.predict_proba(X)))
+
+
+def test_weights_whose_sum_overflows(data):
+    """Finite weights with an infinite sum are one clear error, without a warning before it."""
+    with pytest.raises(ValueError, match="weight"):
+        mlrules().fit(*data, sample_weight=np.full(40, 1e308))
+
+
+def test_weights_of_any_size_weigh_alike(data):
+    """Without l2 the model depends on the proportions of the weights only."""
+    X, y = data
+    weights = np.random.default_rng(3).choice([1.0, 2.0], 40)
+    models = [
+        mlrules(l2=0.0).fit(X, y, sample_weight=size * weights).model_
+        for size in (1.0, 2.0**-10, 2.0**60)
+    ]
+    for model in models[1:]:
+        assert rule_texts(model) == rule_texts(models[0])
+        np.testing.assert_allclose(model.scores(X), models[0].scores(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("y", [[math.nan] + [1.0] * 39, [None] + ["a"] * 39, [0.5] + [1.0] * 39])
+def test_bad_targets(data, y):
+    """A missing or a fractional label is an error."""
+    with pytest.raises(ValueError, match=r"NaN|label"):
+        mlrules().fit(data[0], y)
+
+
+def test_many_classes():
+    """Prefixed choice learns 60 classes, each from the rows it has."""
+    rng = np.random.default_rng(2)
+    y = np.arange(600) % 60
+    X = np.stack([y + 0.2 * rng.normal(size=600), rng.normal(size=600)], axis=1)
+    est = mlrules(n_rules=150, class_choice="prefixed", shrinkage=1.0).fit(X, y)
+    assert {rule.head for rule in est.model_.rules} == set(range(60))
+    assert np.mean(est.predict(X) == y) > 0.9
+
+
+def test_an_impossible_minimum_weight_gives_no_rule(data):
+    """A minimum that no rule can cover leaves the default rule, however large it is."""
+    X, y = data
+    for min_weight in (41.0, 1e6, 1e300):
+        est = mlrules(min_weight=min_weight).fit(X, y)
+        assert len(est.model_) == 0
+
+
+def test_a_minimum_weight_is_obeyed_by_every_rule(data):
+    """With all rows searched no rule covers less than asked for."""
+    X, y = data
+    est = mlrules(min_weight=12.0).fit(X, y)
+    assert len(est.model_) > 0
+    assert min(rule.support for rule in est.model_.rules) >= 12
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"max_conditions": 2**40}, {"max_bins": 2**40}, {"patience": 2**70}, {"stop_window": 2**70}],
+)
+def test_huge_limits_are_no_limits(data, options):
+    """Whole numbers beyond 32 or 64 bits mean what they say."""
+    X, y = data
+    for stopping in ("validation", "window"):
+        est = mlrules(n_rules=3, subsample=0.5, stopping=stopping, **options).fit(X, y)
+        assert len(est.trace_["train_loss"]) == 3
+
+
+def test_numpy_numbers_are_parameters_and_can_be_saved(data, tmp_path):
+    """Settings from a NumPy grid are checked, used and saved like Python's numbers."""
+    est = mlrules(
+        n_rules=np.int64(3), shrinkage=np.float32(0.5), l2=np.float64(1), max_conditions=np.int8(2)
+    ).fit(*data)
+    est.model_.save(tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").rules == est.model_.rules
+
+
+def test_packed_records_are_read():
+    """A structured array whose fields are not aligned is a table like any other."""
+    rng = np.random.default_rng(4)
+    records = np.zeros(30, dtype=[("flag", "i1"), ("x", "f8")])
+    records["x"] = rng.normal(size=30)
+    y = records["x"] > 0
+    est = mlrules().fit(records, y)
+    plain = mlrules().fit({"flag": records["flag"], "x": records["x"].copy()}, y)
+    assert est.model_.rules == plain.model_.rules
+    np.testing.assert_array_equal(est.predict(records), y)
+
+
+def test_neighbouring_floats_and_huge_numbers():
+    """Columns of subnormal, neighbouring and enormous numbers are cut where they differ."""
+    y = np.tile([0, 1], 20)
+    for low, high in ((0.0, 5e-324), (1.0, math.nextafter(1.0, 2.0)), (-1.7e308, 1.7e308)):
+        X = np.where(y == 0, low, high)[:, None]
+        assert np.all(mlrules().fit(X, y).predict(X) == y)

@@ -1,0 +1,139 @@
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from builders import mixed_table, mlrules
+from rulewright.estimators.parameters import (
+    Choice,
+    Flag,
+    Integer,
+    Real,
+    check_parameters,
+    parse_settings,
+)
+
+pytestmark = pytest.mark.native
+
+WRONG = {
+    "n_rules": [-1, 1.5, "5", None, True, math.nan],
+    "shrinkage": [0, -0.1, 1.01, math.nan, math.inf, "0.1", None, True, 10**400],
+    "subsample": [0, 1.5, math.nan, None],
+    "criterion": ["Newton", None, 3, ["newton"]],
+    "l2": [-1e-9, math.inf, math.nan, "1", 10**400],
+    "max_conditions": [0, -1, 2.0, "2"],
+    "min_weight": [-1, math.inf, None],
+    "class_choice": ["any", None],
+    "default_rule": ["best", None],
+    "backtracking": ["yes", 1, None],
+    "threshold": ["middle", None],
+    "missing_conditions": [0, "no"],
+    "max_bins": [1, 0, -5, 2.5, "many"],
+    "stopping": ["early", None, True],
+    "stop_window": [0, -1, None],
+    "stop_bad": [-1, None],
+    "acceptability": ["mean", None],
+    "validation_fraction": [0, 1, -1, math.nan, None],
+    "patience": [0, None],
+    "random_state": ["seed", -1, 2**40, 1.5],
+    "n_jobs": ["two", 1.5, 2**40],
+    "nominal": [3.5, "no such column", [99], [["a"]]],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        pytest.param(name, value, id=f"{name}-{str(value)[:12]}")
+        for name, values in WRONG.items()
+        for value in values
+    ],
+)
+def test_wrong_values_are_refused(name, value):
+    """A value outside its domain is a ValueError that names the parameter."""
+    X, y = mixed_table(np.random.default_rng(0), 20)
+    with pytest.raises(ValueError, match=r"(?s).") as caught:
+        mlrules(**{name: value}).fit(X, y)
+    if name not in ("nominal", "random_state"):
+        assert name in str(caught.value)
+
+
+def test_numbers_of_numpy_are_numbers():
+    """Parameters may come from a NumPy grid."""
+    assert Integer(0).accepts(np.int32(3))
+    assert Real(0, 1).accepts(np.float32(0.5))
+    assert Real(0).accepts(3)
+    assert not Integer(0).accepts(np.float64(3))
+    assert not Real(0, 1, above=True).accepts(0.0)
+
+
+@pytest.mark.parametrize(
+    ("domain", "text", "value"),
+    [
+        (Integer(1, optional=True), "none", None),
+        (Integer(1), "7", 7),
+        (Real(0), "1e-3", 1e-3),
+        (Choice(("a", "b")), "b", "b"),
+        (Flag(), "True", True),
+    ],
+)
+def test_texts_are_parsed_by_their_domain(domain, text, value):
+    """Settings of the command line become values."""
+    assert parse_settings("X", {"p": text}, {"p": domain}) == {"p": value}
+
+
+@pytest.mark.parametrize(
+    ("domain", "text"),
+    [
+        (Integer(1), "0"),
+        (Integer(1), "none"),
+        (Integer(1), "x"),
+        (Real(0), "-1"),
+        (Real(0), "nan"),
+        (Choice(("a",)), "z"),
+        (Flag(), "perhaps"),
+    ],
+)
+def test_wrong_texts_name_the_parameter(domain, text):
+    """The error names the parameter, the text and the domain."""
+    with pytest.raises(ValueError, match=rf"(?i)p=.*{text}.* must be {str(domain)[:8]}"):
+        parse_settings("X", {"p": text}, {"p": domain})
+
+
+def test_unknown_settings_are_listed():
+    """A misspelt parameter gets the list of those that exist."""
+    with pytest.raises(ValueError, match="no parameter 'shrink'; it has l2, shrinkage"):
+        parse_settings("X", {"shrink": "1"}, {"shrinkage": Real(0), "l2": Real(0)})
+    with pytest.raises(ValueError, match="X: p=7 must be one of a, b"):
+        check_parameters("X", {"p": 7}, {"p": Choice(("a", "b"))})
+
+
+MANY_THREADS = """
+import numpy as np
+from rulewright import MLRulesClassifier
+X = np.random.default_rng(0).normal(size=(20000, 20))
+y = (X[:, 0] > 0).astype(int)
+try:
+    est = MLRulesClassifier(2, n_jobs=100000).fit(X, y)
+    est.predict(X)
+except ValueError as error:
+    assert "n_jobs" in str(error)
+print("alive")
+"""
+
+
+def test_absurd_numbers_of_threads_do_not_kill_the_process():
+    """n_jobs beyond what the machine can start is an error or is cut down, never a crash."""
+    run = subprocess.run(
+        [sys.executable, "-c", MANY_THREADS], capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stdout) == (0, "alive\n"), run.stderr[-500:]
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, -1, -2, -100])
+def test_n_jobs_follows_the_convention(n_jobs):
+    """Negative numbers count from all processors; there is always one thread."""
+    X, y = mixed_table(np.random.default_rng(0), 30)
+    assert mlrules(n_jobs=n_jobs).fit(X, y).model_ == mlrules().fit(X, y).model_

@@ -1,0 +1,67 @@
+"""Scikit-learn's contract, for every public estimator."""
+
+import functools
+
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from rulewright import estimators
+
+pytestmark = pytest.mark.native
+
+ALL_ESTIMATORS = [getattr(estimators, name) for name in estimators.__all__]
+NOT_FOR_US = {"check_array_api_input"}  # needs a switch in the environment, skips itself
+
+
+def name_of(check):
+    return (check.func if isinstance(check, functools.partial) else check).__name__
+
+
+def instances(cls):
+    """Make a learner with all defaults, and one that sees all rows."""
+    known = cls().get_params()
+    for settings in ({}, {"n_rules": 60, "random_state": 0, "subsample": 1.0}):
+        yield cls(**{name: value for name, value in settings.items() if name in known})
+
+
+def all_checks():
+    for cls in ALL_ESTIMATORS:
+        for kind, est in zip(("defaults", "all_rows"), instances(cls), strict=True):
+            for instance, check in estimator_checks_generator(est):
+                if name_of(check) not in NOT_FOR_US:
+                    yield pytest.param(
+                        instance, check, id=f"{cls.__name__}-{kind}-{name_of(check)}"
+                    )
+
+
+@pytest.mark.parametrize(("est", "check"), list(all_checks()))
+def test_the_contract_of_scikit_learn(est, check):
+    """One check of scikit-learn's own suite; warnings are errors."""
+    check(est)
+
+
+@pytest.mark.parametrize("cls", ALL_ESTIMATORS)
+def test_estimators_work_in_pipelines_and_searches(cls):
+    """Pipelines, grid search and cross-validation treat them like any classifier."""
+    data = load_iris(return_X_y=True)
+    est = next(iter(instances(cls)))
+    grid = {f"{cls.__name__.lower()}__n_rules": [1, 60]}
+    search = GridSearchCV(make_pipeline(StandardScaler(), est), grid, cv=3)
+    search.fit(*data)
+    assert search.best_score_ > 0.85
+    assert cross_val_score(clone(est), *data, cv=3).mean() > 0.85
+
+
+@pytest.mark.parametrize("cls", ALL_ESTIMATORS)
+def test_every_parameter_has_a_domain(cls):
+    """Each parameter is checked at `fit`, and its default lies in its domain."""
+    for name, value in cls().get_params().items():
+        if name in cls.PARAMETERS:
+            assert cls.PARAMETERS[name].accepts(value), name
+    unchecked = set(cls().get_params()) - set(cls.PARAMETERS)
+    assert unchecked <= {"nominal", "random_state", "n_jobs", "verbose"}

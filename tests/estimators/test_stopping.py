@@ -1,0 +1,233 @@
+"""When a fit ends: the window of the paper, validation, and running out of rules (section 7)."""
+
+import numpy as np
+import pytest
+
+from builders import mixed_table, mlrules, rule_texts
+from rulewright.capacity import WindowTest
+from rulewright.conditions import Range
+from rulewright.conditions.binned import MOST_BINS, bin_table
+from rulewright.data import read_table
+from rulewright.estimators import MLRulesClassifier
+from rulewright.estimators.monitor import Monitor, Sample
+from rulewright.kernels import ROW
+from rulewright.search import FoundRule, RuleGrower
+from rulewright.weighting import LogLikelihood
+
+pytestmark = pytest.mark.native
+
+
+def noise(n_rows=60, n_classes=2, seed=0):
+    """Make a table that says nothing about its labels."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n_rows, 4)), rng.integers(0, n_classes, n_rows)
+
+
+def test_the_window_stops_on_noise():
+    """Rules that are no better than guessing outside their subsample end the fit."""
+    X, y = noise()
+    est = mlrules(n_rules=300, subsample=0.5, stopping="window", shrinkage=1.0).fit(X, y)
+    assert est.stopped_by_ == "window"
+    acceptable = est.trace_["acceptable"]
+    judged = acceptable[~np.isnan(acceptable)]
+    assert np.count_nonzero(judged[-10:] == 0) >= 8
+    counts = [np.count_nonzero(judged[i : i + 10] == 0) for i in range(len(judged) - 10)]
+    assert all(count < 8 for count in counts)
+    assert len(est.model_) == len(acceptable) < 300
+
+
+def test_the_window_lets_good_rules_go_on():
+    """On data that rules explain all of them are learned."""
+    X, y = mixed_table(np.random.default_rng(1), 400, missing=0.0)
+    est = mlrules(n_rules=20, subsample=0.5, stopping="window", max_conditions=1).fit(X, y)
+    assert est.stopped_by_ == "n_rules"
+    assert len(est.model_) == 20
+    assert est.trace_["acceptable"].mean() > 0.8
+
+
+@pytest.mark.parametrize("acceptability", ["random", "prior"])
+def test_acceptable_is_better_than_guessing(acceptability, monkeypatch):
+    """A rule is judged by the rows outside its subsample: 1/K, or the share of its class."""
+    X, y = mixed_table(np.random.default_rng(2), 80, n_classes=3)
+    y[:30] = 2
+    weights = np.random.default_rng(3).choice([0.5, 1.0, 2.0], 80)
+    options = {"n_rules": 30, "subsample": 0.5, "acceptability": acceptability}
+    drawn = []
+    judge = Monitor.stop_after
+
+    def spy(monitor, rule, step, cover, rows):
+        drawn.append(rows)
+        return judge(monitor, rule, step, cover, rows)
+
+    monkeypatch.setattr(Monitor, "stop_after", spy)
+    est = mlrules(stopping="window", stop_window=40, **options).fit(X, y, weights)
+    prior = np.bincount(y, weights) / weights.sum()
+    covers = est.model_.covers(X)
+    assert len(est.model_) == 30
+    for rule, cover, rows, found in zip(
+        est.model_.rules, covers.T, drawn, est.trace_["acceptable"], strict=True
+    ):
+        outside = cover.copy()
+        outside[rows] = False
+        right = weights[outside & (y == rule.head)].sum()
+        guess = 1 / 3 if acceptability == "random" else prior[rule.head]
+        if outside.any():
+            assert found == (right / weights[outside].sum() > guess)
+        else:
+            assert np.isnan(found)
+
+
+@pytest.mark.parametrize(("labels", "acceptable"), [([0, 1, 0, 1], 0.0), ([0, 1, 1, 1], 1.0)])
+def test_as_good_as_guessing_is_not_acceptable(labels, acceptable):
+    """One right vote of two outside the subsample is what guessing gives."""
+    labels = np.array(labels, dtype=np.int32)
+    likelihood = LogLikelihood(labels, np.ones(4), np.zeros(2))
+    codes = bin_table(read_table({"x": np.zeros(4)})).codes
+    guess = np.array([0.5, 0.5])
+    monitor = Monitor(Sample(codes, likelihood, 4.0), window=WindowTest(10, 8), guess=guess)
+    rule = FoundRule(1, ((0, 0, 0, -1),), (Range("x", high=0.0),), (-1.0,))
+    everyone = np.arange(4, dtype=ROW)
+    monitor.stop_after(rule, 0.1, everyone, everyone[:2])
+    assert monitor.acceptable == [acceptable]
+
+
+@pytest.mark.parametrize(("subsample", "n_draws"), [(1.0, 1), (0.5, 10)])
+def test_the_search_gives_up(subsample, n_draws, monkeypatch):
+    """Without a useful rule all rows are searched once, subsamples ten times."""
+    draws = []
+    monkeypatch.setattr(RuleGrower, "grow", lambda *arguments: draws.append(arguments))
+    est = mlrules(subsample=subsample).fit(*noise())
+    assert len(draws) == n_draws
+    assert est.stopped_by_ == "no_rule"
+
+
+def test_the_window_needs_rows_outside():
+    """Asking for the window without subsampling is an error that says what to change."""
+    X, y = noise()
+    with pytest.raises(ValueError, match="subsample < 1"):
+        mlrules(subsample=1.0, stopping="window").fit(X, y)
+    assert mlrules(subsample=1.0, stopping="auto").fit(X, y).stopped_by_ != "window"
+
+
+def test_validation_cuts_back_to_the_best_model():
+    """Learning ends `patience` rules after the lowest validation loss, which the model keeps."""
+    X, y = noise(200)
+    est = mlrules(
+        n_rules=400, stopping="validation", patience=5, validation_fraction=0.3, shrinkage=0.5
+    ).fit(X, y)
+    losses = est.trace_["validation_loss"]
+    assert est.stopped_by_ == "validation"
+    assert len(est.model_) in (0, losses.argmin() + 1)
+    assert len(losses) == len(est.model_) + 5
+    assert len(est.trace_["train_loss"]) == len(losses)
+
+
+def test_validation_learns_what_is_there():
+    """On explained data validation keeps rules, and its loss is far below the start."""
+    X, y = mixed_table(np.random.default_rng(4), 500, missing=0.0)
+    est = mlrules(n_rules=60, stopping="validation", patience=20, max_conditions=2).fit(X, y)
+    assert len(est.model_) >= 10
+    assert est.trace_["validation_loss"].min() < 0.9 * np.log(2)
+
+
+def test_validation_rows_do_not_train():
+    """The weights of all rules come from the rows that were not kept aside."""
+    X, y = mixed_table(np.random.default_rng(5), 100)
+    est = mlrules(stopping="validation", validation_fraction=0.4, patience=100).fit(X, y)
+    covers = est.model_.covers(X)
+    for cover, rule in zip(covers.T, est.model_.rules, strict=True):
+        assert rule.support <= cover.sum()
+    assert sum(r.support for r in est.model_.rules) < 0.8 * covers.sum()
+    assert est.model_.summary["total_weight"] == 60
+
+
+def test_the_summary_describes_the_kept_model():
+    """The training loss that a model tells is that of its own rules, also when it was cut back."""
+    X, y = noise(200)
+    est = mlrules(
+        n_rules=400, stopping="validation", patience=5, validation_fraction=0.3, shrinkage=0.5
+    ).fit(X, y)
+    n = len(est.model_)
+    losses = est.trace_["train_loss"]
+    assert n < len(losses)
+    assert est.model_.summary["log_loss"] >= (losses[n - 1] if n else losses[0])
+
+
+def test_too_few_rows_for_validation():
+    """Rows that cannot be split give an error with the remedy."""
+    with pytest.raises(ValueError, match="validation_fraction"):
+        mlrules(stopping="validation", validation_fraction=0.1).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_prefixed_rules_vote_for_the_neediest_class():
+    """From a flat start the first prefixed rule votes for the class with the lowest criterion."""
+    X, y = mixed_table(np.random.default_rng(6), 90, n_classes=3)
+    y[:40] = 2
+    for criterion in ("newton", "gradient"):
+        options = {"class_choice": "prefixed", "default_rule": "none", "criterion": criterion}
+        est = mlrules(n_rules=1, **options).fit(X, y)
+        assert est.model_.rules[0].head == 2
+
+
+def test_prefixed_and_joint_agree_when_one_class_matters():
+    """With two classes and one direction of votes both choices grow rules that help."""
+    X, y = mixed_table(np.random.default_rng(7), 200, n_classes=4, missing=0.0)
+    scores = [
+        np.mean(mlrules(n_rules=60, class_choice=choice).fit(X, y).predict(X) == y)
+        for choice in ("joint", "prefixed")
+    ]
+    assert min(scores) > 0.6
+
+
+def test_missing_conditions_are_used_only_when_allowed():
+    """Labels that depend on gaps are learned by `is missing`, which is off otherwise."""
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=100)
+    x[::2] = np.nan
+    X, y = {"x": x, "z": rng.normal(size=100)}, np.isnan(x).astype(int)
+    allowed = mlrules(missing_conditions=True).fit(X, y)
+    assert "x is missing" in dict(rule_texts(allowed.model_))
+    np.testing.assert_array_equal(allowed.predict(X), y)
+    texts = [text for text, _ in rule_texts(mlrules().fit(X, y).model_)]
+    assert not any("missing" in text or "known" in text for text in texts)
+
+
+def test_the_published_settings():
+    """`paper()` gives the settings of section 5, and takes overrides."""
+    paper = MLRulesClassifier.paper().get_params()
+    published = {
+        "n_rules": 500,
+        "shrinkage": 0.1,
+        "subsample": 0.5,
+        "criterion": "newton",
+        "l2": 0.0,
+        "max_conditions": None,
+        "min_weight": 0.0,
+        "class_choice": "joint",
+        "default_rule": "newton",
+        "backtracking": False,
+        "threshold": "observed",
+        "missing_conditions": False,
+        "max_bins": MOST_BINS,
+        "stopping": "none",
+        "stop_window": 10,
+        "stop_bad": 8,
+    }
+    assert {name: paper[name] for name in published} == published
+    X, y = mixed_table(np.random.default_rng(9), 60)
+    est = MLRulesClassifier.paper(n_rules=20, random_state=0).fit(X, y)
+    assert len(est.model_) == 20
+    thresholds = {
+        bound
+        for rule in est.model_.rules
+        for condition in rule.conjunction
+        for bound in (getattr(condition, "low", np.inf), getattr(condition, "high", np.inf))
+        if np.isfinite(bound)
+    }
+    assert thresholds <= set(X["a"]) | set(X["b"]) | set(X["c"])
+
+
+def test_verbose_draws_on_standard_error(capsys):
+    """A progress bar never mixes with results."""
+    mlrules(verbose=1).fit(*noise())
+    assert capsys.readouterr().out == ""

@@ -1,0 +1,56 @@
+"""The whole learner on the NumPy twins: no kernel may change a model."""
+
+import numpy as np
+import pytest
+
+from builders import mixed_table, mlrules, rule_texts
+from rulewright import kernels
+from rulewright.kernels import reference
+
+pytestmark = pytest.mark.native
+
+TWINS = (
+    "Likelihood",
+    "cover_rows",
+    "draw_rows",
+    "encode_values",
+    "grow_rule",
+    "rule_covers",
+    "rule_scores",
+)
+
+
+def test_every_kernel_has_a_twin():
+    """All functions of the native door exist in NumPy too."""
+    doors = {name for name in kernels.__all__ if callable(getattr(kernels, name))}
+    records = set(kernels.structs.__dict__) | {"CodeColumns"}
+    assert doors - records == set(TWINS)
+    assert all(hasattr(reference, name) for name in TWINS)
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "options"),
+    [
+        (2, {"subsample": 0.5}),
+        (2, {"criterion": "gradient", "class_choice": "prefixed", "missing_conditions": True}),
+        (3, {"subsample": 0.5, "min_weight": 5.0, "max_bins": 7, "threshold": "observed"}),
+        (4, {"class_choice": "prefixed", "max_conditions": 2, "stopping": "validation"}),
+        (3, {"shrinkage": 1.0, "l2": 0.0, "stopping": "window", "subsample": 0.6}),
+    ],
+)
+def test_the_twins_learn_the_same_model(n_classes, options, monkeypatch):
+    """Same rules, responses and predictions to 1e-9 when every kernel is NumPy."""
+    X, y = mixed_table(np.random.default_rng(n_classes), 70, n_classes=n_classes)
+    native = mlrules(n_rules=10, **options).fit(X, y)
+    expected = native.predict_proba(X)
+    for name in TWINS:
+        monkeypatch.setattr(kernels, name, getattr(reference, name))
+    twin = mlrules(n_rules=10, **options).fit(X, y)
+    assert len(twin.model_) > 0
+    assert rule_texts(twin.model_) == rule_texts(native.model_)
+    np.testing.assert_allclose(
+        [rule.response for rule in twin.model_.rules],
+        [rule.response for rule in native.model_.rules],
+        rtol=1e-9,
+    )
+    np.testing.assert_allclose(twin.predict_proba(X), expected, rtol=1e-9)

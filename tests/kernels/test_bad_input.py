@@ -1,0 +1,251 @@
+import numpy as np
+import pytest
+
+from builders import ALL_OPERATORS, packed_columns
+from rulewright import kernels
+from rulewright.kernels import GROUP, MISSING, ROW, STAT, CodeColumns, CompiledRules, Limits, Score
+
+pytestmark = pytest.mark.native
+
+REFUSED = (ValueError, TypeError)
+N_ROWS = 6
+
+
+def int32(*values):
+    return np.array(values, dtype=np.int32)
+
+
+def good_columns():
+    codes = np.array([[0, 1], [1, 0], [2, 2], [3, 0], [0, 1], [1, 1]])
+    return packed_columns(codes, [3, 2], [0, 1])
+
+
+def good_limits(**changed):
+    limits = Limits(-1, 1e-8, 0, np.full(2, ALL_OPERATORS, np.uint8), np.zeros(2, np.uint8))
+    return limits._replace(**changed)
+
+
+def grow(**changed):
+    arguments = {
+        "columns": good_columns(),
+        "rows": np.arange(N_ROWS, dtype=ROW),
+        "stats": np.tile(np.array([[-1, 1], [1, 1]], dtype=STAT), (N_ROWS // 2, 1)),
+        "score": Score("newton", 1.0, 1.0, 1),
+        "limits": good_limits(),
+    }
+    return kernels.grow_rule(**{**arguments, **changed})
+
+
+def test_the_good_search_is_good():
+    """What the tests below break works when it is whole."""
+    assert grow().conditions
+
+
+GROW_FAULTS = {
+    "row beyond the table": {"rows": np.array([0, N_ROWS], dtype=ROW)},
+    "rows of another type": {"rows": np.arange(N_ROWS)},
+    "rows in two dimensions": {"rows": np.zeros((2, 2), dtype=ROW)},
+    "rows with a stride": {"rows": np.arange(N_ROWS, dtype=ROW)[::2]},
+    "no rows at all": {"rows": None},
+    "statistics too short": {"stats": np.ones((N_ROWS - 1, 2), dtype=STAT)},
+    "statistics as floats": {"stats": np.ones((N_ROWS, 2))},
+    "statistics in one dimension": {"stats": np.ones(N_ROWS, dtype=STAT)},
+    "statistics with a stride": {"stats": np.ones((N_ROWS, 4), dtype=STAT)[:, ::2]},
+    "unknown score": {"score": Score("laplace", 1.0, 1.0, 1)},
+    "no pair": {"score": Score("newton", 1.0, 1.0, 0)},
+    "more pairs than lanes": {"score": Score("newton", 1.0, 1.0, 2)},
+    "pairs that overflow": {"score": Score("newton", 1.0, 1.0, 2**63)},
+    "first lane too far": {"score": Score("newton", 1.0, 1.0, 1, first_lane=1)},
+    "first lane that overflows": {"score": Score("newton", 1.0, 1.0, 1, first_lane=2**64 - 2)},
+    "negative first lane": {"score": Score("newton", 1.0, 1.0, 1, first_lane=-2)},
+    "l2 as text": {"score": Score("newton", "much", 1.0, 1)},
+    "operators too short": {"limits": good_limits(operators=np.full(1, 63, np.uint8))},
+    "operators too wide": {"limits": good_limits(operators=np.full(2, 63, np.int64))},
+    "required too long": {"limits": good_limits(required=np.zeros(3, np.uint8))},
+    "limit as text": {"limits": good_limits(max_conditions="many")},
+    "threads as text": {"n_threads": "two"},
+}
+
+
+@pytest.mark.parametrize("fault", GROW_FAULTS)
+def test_growth_refuses(fault):
+    """Faulty arguments of a search are errors, not crashes."""
+    with pytest.raises(REFUSED):
+        grow(**GROW_FAULTS[fault])
+
+
+def columns(codes=None, n_bins=(3, 2), nominal=(0, 1)):
+    codes = np.zeros((1, N_ROWS, GROUP), np.uint8) if codes is None else codes
+    return CodeColumns(codes, np.array(n_bins, np.int32), np.array(nominal, np.uint8))
+
+
+COLUMN_FAULTS = {
+    "a code beyond its bins": lambda: columns(np.full((1, N_ROWS, GROUP), 3, np.uint8)),
+    "signed codes": lambda: columns(np.zeros((1, N_ROWS, GROUP), np.int8)),
+    "codes as floats": lambda: columns(np.zeros((1, N_ROWS, GROUP))),
+    "two dimensions": lambda: columns(np.zeros((N_ROWS, GROUP), np.uint8)),
+    "too few groups": lambda: columns(np.zeros((0, N_ROWS, GROUP), np.uint8)),
+    "too many groups": lambda: columns(np.zeros((2, N_ROWS, GROUP), np.uint8)),
+    "groups too narrow": lambda: columns(np.zeros((1, N_ROWS, GROUP - 1), np.uint8)),
+    "codes with a stride": lambda: columns(np.zeros((1, N_ROWS, 2 * GROUP), np.uint8)[..., ::2]),
+    "negative bins": lambda: columns(n_bins=(-1, 2)),
+    "too many bins": lambda: columns(n_bins=(65_536, 2)),
+    "kinds too short": lambda: columns(nominal=(0,)),
+}
+
+
+@pytest.mark.parametrize("fault", COLUMN_FAULTS)
+def test_columns_refuse(fault):
+    """Faulty codes are found once, when columns are made."""
+    with pytest.raises(REFUSED):
+        COLUMN_FAULTS[fault]()
+
+
+OTHER_FAULTS = {
+    "cover: column too large": lambda: kernels.cover_rows(good_columns(), int32([2, 0, 1, -1])),
+    "cover: column negative": lambda: kernels.cover_rows(good_columns(), int32([-1, 0, 1, -1])),
+    "cover: three numbers": lambda: kernels.cover_rows(good_columns(), int32([0, 0, 1])),
+    "cover: one dimension": lambda: kernels.cover_rows(good_columns(), int32(0, 0, 1, -1)),
+    "cover: wide numbers": lambda: kernels.cover_rows(good_columns(), np.zeros((1, 4), np.int64)),
+    "draw: too many": lambda: kernels.draw_rows(3, 4, 0),
+    "draw: negative size": lambda: kernels.draw_rows(3, -1, 0),
+    "draw: negative seed": lambda: kernels.draw_rows(3, 1, -1),
+    "draw: seed too large": lambda: kernels.draw_rows(3, 1, 2**64),
+    "draw: rows beyond 32 bits": lambda: kernels.draw_rows(2**32, 1, 0),
+    "encode: single floats": lambda: kernels.encode_values(
+        np.zeros(3, np.float32), np.zeros(1), False
+    ),
+    "encode: two dimensions": lambda: kernels.encode_values(np.zeros((3, 1)), np.zeros(1), False),
+    "encode: cuts with a stride": lambda: kernels.encode_values(
+        np.zeros(3), np.arange(4.0)[::2], False
+    ),
+    "encode: too many cuts": lambda: kernels.encode_values(np.zeros(3), np.arange(65_534.0), False),
+    "encode: too many fine cuts": lambda: kernels.encode_values(
+        np.zeros(3), np.arange(32_767.0), True
+    ),
+    "encode: missing too large": lambda: kernels.encode_values(
+        np.zeros(3), np.zeros(1), False, missing=MISSING + 1
+    ),
+    "encode: missing negative": lambda: kernels.encode_values(
+        np.zeros(3), np.zeros(1), False, missing=-1
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", OTHER_FAULTS)
+def test_small_kernels_refuse(fault):
+    """Faulty arguments of covers, draws and codes are errors, not crashes."""
+    with pytest.raises(REFUSED):
+        OTHER_FAULTS[fault]()
+
+
+def likelihood(**changed):
+    arguments = {
+        "labels": int32(0, 1, 2),
+        "weights": np.ones(3),
+        "exp_scores": np.ones((3, 3)),
+        "stats": np.zeros((3, 6), dtype=STAT),
+        "scale": 2.0**50,
+    }
+    return kernels.Likelihood(*{**arguments, **changed}.values())
+
+
+READ_ONLY = np.ones((3, 3))
+READ_ONLY.flags.writeable = False
+
+LIKELIHOOD_FAULTS = {
+    "label too large": {"labels": int32(0, 1, 3)},
+    "label negative": {"labels": int32(0, 1, -1)},
+    "labels too short": {"labels": int32(0, 1)},
+    "wide labels": {"labels": np.zeros(3, np.int64)},
+    "weights too short": {"weights": np.ones(2)},
+    "single weights": {"weights": np.ones(3, np.float32)},
+    "scores too short": {"exp_scores": np.ones((2, 3))},
+    "one class": {"exp_scores": np.ones((3, 1)), "labels": int32(0, 0, 0)},
+    "read-only scores": {"exp_scores": READ_ONLY},
+    "scores by column": {"exp_scores": np.ones((3, 3), order="F")},
+    "too few lanes": {"stats": np.zeros((3, 5), dtype=STAT)},
+    "statistics too long": {"stats": np.zeros((4, 6), dtype=STAT)},
+    "scale as text": {"scale": "fine"},
+}
+
+
+@pytest.mark.parametrize("fault", LIKELIHOOD_FAULTS)
+def test_likelihood_refuses(fault):
+    """Faulty arrays are found when the state is made."""
+    with pytest.raises(REFUSED):
+        likelihood(**LIKELIHOOD_FAULTS[fault])
+
+
+@pytest.mark.parametrize("rows", [np.array([3], ROW), np.array([0]), np.zeros((1, 1), ROW)])
+def test_likelihood_methods_refuse_rows(rows):
+    """No method reads or writes beyond its rows."""
+    state = likelihood()
+    calls = [
+        lambda: state.refresh_stats(rows, 1),
+        lambda: state.loss_change(rows, 0, 0.1, 1),
+        lambda: state.add_step(rows, 0, 0.1, 1),
+        lambda: state.sum_stats(rows),
+        lambda: state.class_weights(rows),
+    ]
+    for call in calls:
+        with pytest.raises(REFUSED):
+            call()
+
+
+@pytest.mark.parametrize("vote", [3, -1, 2**64])
+def test_likelihood_refuses_votes(vote):
+    """A vote must be a class."""
+    rows = np.zeros(1, dtype=ROW)
+    for method in (likelihood().loss_change, likelihood().add_step):
+        with pytest.raises(REFUSED):
+            method(rows, vote, 0.1, 1)
+
+
+def score(**changed):
+    arguments = {
+        "codes": np.zeros((2, 4), np.uint16),
+        "intervals": int32([0, 0, 1], [1, 2, 2]),
+        "condition_starts": int32(0, 1, 2),
+        "rule_starts": int32(0, 2),
+        "heads": int32(1),
+        "responses": np.ones(1),
+        "intercepts": np.zeros(2),
+    }
+    arguments.update(changed)
+    parts = [arguments.pop(name) for name in CompiledRules._fields]
+    return kernels.rule_scores(compiled=CompiledRules(*parts), **arguments)
+
+
+RULE_FAULTS = {
+    "interval of an unknown column": {"intervals": int32([0, 0, 1], [2, 2, 2])},
+    "interval of a negative column": {"intervals": int32([0, 0, 1], [-1, 2, 2])},
+    "interval upside down": {"intervals": int32([0, 0, 1], [1, 2, 1])},
+    "interval too high": {"intervals": int32([0, 0, 1], [1, 2, MISSING + 1])},
+    "interval too low": {"intervals": int32([0, -1, 1], [1, 2, 2])},
+    "interval of two numbers": {"intervals": int32([0, 0], [1, 2])},
+    "starts beyond the end": {"condition_starts": int32(0, 1, 3)},
+    "starts before the end": {"condition_starts": int32(0, 1, 1)},
+    "starts not from zero": {"condition_starts": int32(1, 1, 2)},
+    "starts that fall": {"condition_starts": int32(0, 3, 2)},
+    "no starts": {"condition_starts": int32()},
+    "rules beyond the end": {"rule_starts": int32(0, 3)},
+    "rules that fall": {"rule_starts": int32(0, 3, 2), "heads": int32(0, 1)},
+    "no rule starts": {"rule_starts": int32()},
+    "head beyond the classes": {"heads": int32(2)},
+    "negative head": {"heads": int32(-1)},
+    "too many heads": {"heads": int32(0, 1)},
+    "too many responses": {"responses": np.ones(2)},
+    "wide heads": {"heads": np.zeros(1, np.int64)},
+    "wide codes": {"codes": np.zeros((2, 4), np.uint32)},
+    "codes by column": {"codes": np.zeros((2, 4), np.uint16, order="F")},
+    "whole responses": {"responses": np.ones(1, np.int64)},
+}
+
+
+@pytest.mark.parametrize("fault", RULE_FAULTS)
+def test_evaluation_refuses(fault):
+    """Faulty compiled rules are errors, not crashes."""
+    assert score().shape == (4, 2)
+    with pytest.raises(REFUSED):
+        score(**RULE_FAULTS[fault])

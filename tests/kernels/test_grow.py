@@ -1,0 +1,186 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from builders import (
+    ALL_OPERATORS,
+    packed_columns,
+    random_columns,
+    random_limits,
+    random_score,
+    random_stats,
+    searches,
+)
+from rulewright import kernels
+from rulewright.kernels import GROUP, ROW, STAT, GrownCondition, Limits, Op, Score, reference
+
+pytestmark = pytest.mark.native
+
+
+def no_limits(n_columns, **changed):
+    limits = Limits(
+        -1, 0.0, 0, np.full(n_columns, ALL_OPERATORS, np.uint8), np.zeros(n_columns, np.uint8)
+    )
+    return limits._replace(**changed)
+
+
+@settings(max_examples=400)
+@given(searches())
+def test_rules_equal_the_twin(search):
+    """Conditions, criteria and vote are those of the twin, to the bit."""
+    assert kernels.grow_rule(*search) == reference.grow_rule(*search)
+
+
+@settings(max_examples=150)
+@given(searches())
+def test_rules_obey_their_limits(search):
+    """No rule is too long, too light, uses a forbidden operator or lacks a required column."""
+    rule = kernels.grow_rule(*search)
+    limits, rows = search.limits, search.rows
+    used = {condition.column for condition in rule.conditions}
+    if rule.conditions:
+        assert set(np.flatnonzero(limits.required)) <= used
+        assert limits.max_conditions < 0 or len(rule.conditions) <= limits.max_conditions
+    for condition in rule.conditions:
+        assert limits.operators[condition.column] >> condition.op & 1
+        codes = reference.column_codes(search.columns, condition.column)[rows]
+        n_bins = int(search.columns.n_bins[condition.column])
+        rows = rows[holds(condition, codes, n_bins)]
+        assert search.stats[rows, -1].sum() >= limits.min_weight
+
+
+@settings(max_examples=150)
+@given(searches())
+def test_every_condition_improves_the_criterion(search):
+    """Criteria fall by more than the tolerance from zero on (T3)."""
+    rule = kernels.grow_rule(*search)
+    criteria = [0.0, *(condition.criterion for condition in rule.conditions)]
+    assert (rule.vote >= 0) == bool(rule.conditions)
+    for before, after in pairwise(criteria):
+        assert after < before - search.limits.tolerance
+
+
+def holds(condition, codes, n_bins):
+    known = codes < n_bins
+    return {
+        Op.LESS_EQUAL: known & (codes <= condition.code),
+        Op.GREATER_EQUAL: known & (codes >= condition.code),
+        Op.EQUAL: codes == condition.code,
+        Op.NOT_EQUAL: known & (codes != condition.code),
+        Op.MISSING: ~known,
+        Op.KNOWN: known,
+    }[Op(condition.op)]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+@pytest.mark.parametrize("n_pairs", [1, 4])
+def test_threads_do_not_change_rules(n_pairs, dtype):
+    """One and two threads grow the same rules on several blocks of rows."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        columns = random_columns(rng, 9000, 2 * GROUP + 3, 200, dtype)
+        rows = np.flatnonzero(rng.random(9000) < 0.6).astype(ROW)
+        search = (
+            columns,
+            rows,
+            random_stats(rng, 9000, n_pairs, tied=False),
+            random_score(rng, n_pairs, tied=False),
+            random_limits(rng, 2 * GROUP + 3)._replace(max_conditions=3),
+        )
+        assert kernels.grow_rule(*search) == kernels.grow_rule(*search, n_threads=2)
+
+
+def test_wide_codes_equal_narrow_codes():
+    """The same table in 8 and in 16 bits gives the same rule."""
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 41, (200, 6))
+    stats = random_stats(rng, 200, 1, tied=False)
+    rules = [
+        kernels.grow_rule(
+            packed_columns(codes, [40] * 6, [0, 1] * 3, dtype),
+            np.arange(200, dtype=ROW),
+            stats,
+            Score("newton", 1.0, 2.0**-40, 1, first_class=1, down=True),
+            no_limits(6),
+        )
+        for dtype in (np.uint8, np.uint16)
+    ]
+    assert rules[0] == rules[1]
+    assert rules[0].conditions
+
+
+def test_many_bins_of_wide_codes():
+    """Codes beyond 8 bits are told apart, and the last one is the missing code."""
+    n = 1000
+    codes = np.arange(n)[:, None].repeat(2, axis=1)
+    codes[:, 1] = n
+    stats = np.ones((n, 2), dtype=STAT)
+    stats[:, 0] = np.where(np.arange(n) >= 700, -1, 1)
+    rule = kernels.grow_rule(
+        packed_columns(codes, [n, n], [0, 0], np.uint16),
+        np.arange(n, dtype=ROW),
+        stats,
+        Score("gradient", 0.0, 1.0, 1),
+        no_limits(2),
+    )
+    assert rule.conditions == [GrownCondition(0, Op.GREATER_EQUAL, 700, 699, -300.0)]
+
+
+def grow_tied(codes, nominal, stats, **changed):
+    codes = np.array(codes)
+    columns = packed_columns(codes, [3] * codes.shape[1], [nominal] * codes.shape[1])
+    return kernels.grow_rule(
+        columns,
+        np.arange(len(codes), dtype=ROW),
+        np.array(stats, dtype=STAT),
+        Score("gradient", 0.0, 1.0, len(stats[0]) // 2),
+        no_limits(codes.shape[1], **changed),
+    )
+
+
+def test_ties_go_to_the_lower_column():
+    """Of equal columns the first is used."""
+    rule = grow_tied([[0, 0], [1, 1]], 0, [[-1, 1], [1, 1]])
+    assert [condition.column for condition in rule.conditions] == [0]
+
+
+def test_ties_go_to_less_equal_then_to_the_smaller_code():
+    """Of equal cuts `<=` precedes `>=`, and of equal labels the smaller code wins."""
+    rule = grow_tied([[0], [1], [2]], 0, [[-2, 1], [1, 1], [-2, 1]])
+    assert (rule.conditions[0].op, rule.conditions[0].code) == (Op.LESS_EQUAL, 0)
+    rule = grow_tied([[0], [1], [2]], 1, [[-2, 1], [5, 1], [-2, 1]])
+    assert (rule.conditions[0].op, rule.conditions[0].code) == (Op.NOT_EQUAL, 1)
+    equal_only = np.full(1, 1 << Op.EQUAL, np.uint8)
+    rule = grow_tied([[0], [1], [2]], 1, [[-2, 1], [5, 1], [-2, 1]], operators=equal_only)
+    assert (rule.conditions[0].op, rule.conditions[0].code) == (Op.EQUAL, 0)
+
+
+def test_ties_go_to_the_lower_class():
+    """Of equal votes the lower class wins."""
+    rule = grow_tied([[0], [1]], 0, [[1, 1, -2, 1, -2, 1], [-1, 1, 2, 1, 2, 1]])
+    assert rule.vote == 1
+
+
+def test_missing_rows_satisfy_no_cut():
+    """The sums of `>=` leave missing rows out: they would make the best cut otherwise."""
+    codes, stats = [[0], [1], [3], [3]], [[1, 1], [-1, 1], [-9, 1], [-9, 1]]
+    cuts = np.full(1, 1 << Op.LESS_EQUAL | 1 << Op.GREATER_EQUAL, np.uint8)
+    rule = grow_tied(codes, 0, stats, operators=cuts)
+    assert rule.conditions == [GrownCondition(0, Op.GREATER_EQUAL, 1, 0, -1.0)]
+    rule = grow_tied(codes, 0, stats)
+    assert rule.conditions == [GrownCondition(0, Op.MISSING, 3, -1, -18.0)]
+
+
+def test_nothing_grows_without_rows_or_help():
+    """No rows, one value only, or no negative g: no rule."""
+    score, limits = Score("newton", 1.0, 1.0, 1), no_limits(1)
+    columns = packed_columns(np.array([[0], [0]]), [1], [0])
+    stats = np.array([[-1, 1], [1, 1]], dtype=STAT)
+    none = np.empty(0, dtype=ROW)
+    both = np.arange(2, dtype=ROW)
+    assert kernels.grow_rule(columns, none, stats, score, limits) == ([], -1)
+    assert kernels.grow_rule(columns, both, stats, score, limits) == ([], -1)
+    columns = packed_columns(np.array([[0], [1]]), [2], [0])
+    assert kernels.grow_rule(columns, both, np.abs(stats), score, limits) == ([], -1)

@@ -1,0 +1,102 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders import SEEDS, random_columns
+from rulewright import kernels
+from rulewright.kernels import GROUP, reference
+
+pytestmark = pytest.mark.native
+
+
+@given(st.integers(0, 300), st.floats(0, 1), st.integers(0, 2**64 - 1))
+def test_draws_equal_the_twin(n, share, seed):
+    """Native and NumPy draw the same rows from the same seed."""
+    size = int(share * n)
+    np.testing.assert_array_equal(
+        kernels.draw_rows(n, size, seed), reference.draw_rows(n, size, seed)
+    )
+
+
+@given(st.integers(0, 300), st.floats(0, 1), SEEDS)
+def test_a_draw_has_the_right_size_without_repeats(n, share, seed):
+    """A draw is a sorted set of the size asked for."""
+    size = int(share * n)
+    rows = kernels.draw_rows(n, size, seed)
+    assert rows.dtype == np.uint32
+    assert len(rows) == size
+    assert np.all(np.diff(rows.astype(np.int64)) > 0)
+    assert size == 0 or rows[-1] < n
+
+
+def test_draws_are_uniform():
+    """Every row, and every pair of rows, is drawn as often as any other."""
+    n, size, times = 12, 5, 6000
+    taken = np.zeros((times, n))
+    for seed in range(times):
+        taken[seed, kernels.draw_rows(n, size, seed)] = 1
+    share = size / n
+    assert np.abs(taken.mean(axis=0) - share).max() < 5 * math.sqrt(share * (1 - share) / times)
+    pair = share * (size - 1) / (n - 1)
+    pairs = (taken.T @ taken / times)[np.triu_indices(n, 1)]
+    assert np.abs(pairs - pair).max() < 5 * math.sqrt(pair * (1 - pair) / times)
+
+
+def test_draws_of_neighbouring_seeds_are_unrelated():
+    """Two draws share as many rows as chance says, whether their seeds are near or far."""
+    n, size, times = 40, 20, 3000
+    taken = np.zeros((times, n))
+    for seed in range(times):
+        taken[seed, kernels.draw_rows(n, size, seed)] = 1
+    for apart in (1, 2, 1024):
+        shared = (taken[apart:] * taken[:-apart]).mean(axis=0)
+        assert np.abs(shared - 0.25).max() < 5 * math.sqrt(0.25 * 0.75 / (times - apart))
+
+
+@st.composite
+def covers(draw):
+    rng = np.random.default_rng(draw(SEEDS))
+    n_columns = draw(st.integers(1, 2 * GROUP + 1))
+    dtype = draw(st.sampled_from([np.uint8, np.uint16]))
+    columns = random_columns(rng, draw(st.integers(0, 60)), n_columns, dtype=dtype)
+    n_tests = draw(st.integers(0, 4))
+    low = rng.integers(-1, 4, n_tests)
+    parts = [
+        rng.integers(0, n_columns, n_tests),
+        low,
+        low + rng.integers(-1, 7, n_tests),
+        rng.integers(-1, 6, n_tests),
+    ]
+    return columns, np.ascontiguousarray(np.transpose(parts), dtype=np.int32)
+
+
+@given(covers())
+def test_covers_equal_the_twin(case):
+    """Any conjunction of tests covers the rows that the twin says."""
+    columns, tests = case
+    native = kernels.cover_rows(columns, tests)
+    assert native.dtype == np.uint32
+    np.testing.assert_array_equal(native, reference.cover_rows(columns, tests))
+
+
+def test_a_test_keeps_codes_between_low_and_high_but_skip():
+    """The four numbers of a test mean column, lowest, highest and excluded code."""
+    codes = np.zeros((1, 6, GROUP), dtype=np.uint8)
+    codes[0, :, 0] = [0, 1, 2, 3, 4, 5]
+    columns = kernels.CodeColumns(codes, np.array([5], np.int32), np.array([0], np.uint8))
+    tests = np.array([[0, 1, 4, 2]], dtype=np.int32)
+    assert kernels.cover_rows(columns, tests).tolist() == [1, 3, 4]
+    assert kernels.cover_rows(columns, tests[:0]).tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("n_rows", [4095, 4096, 4097, 13_000])
+def test_threads_do_not_change_covers(n_rows):
+    """Blocks of rows join to the same cover for any number of threads."""
+    columns = random_columns(np.random.default_rng(1), n_rows, 5)
+    tests = np.array([[0, 0, 3, 1], [3, 0, 2, -1]], dtype=np.int32)
+    one = kernels.cover_rows(columns, tests, n_threads=1)
+    np.testing.assert_array_equal(one, kernels.cover_rows(columns, tests, n_threads=2))
+    np.testing.assert_array_equal(one, reference.cover_rows(columns, tests))

@@ -1,0 +1,93 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders import SEEDS
+from rulewright import kernels
+from rulewright.kernels import MISSING, UNSEEN, CompiledRules, reference
+
+pytestmark = pytest.mark.native
+
+
+def starts(rng, n_parts, n_items):
+    """Cut a list of items into consecutive parts, some of them empty."""
+    inner = np.sort(rng.integers(0, n_items + 1, max(n_parts - 1, 0)))
+    return np.array([0, *inner, n_items] if n_parts else [0], dtype=np.int32)
+
+
+def random_rules(rng, n_columns, n_rules):
+    """Make compiled rules of any shape: empty rules, conditions of many intervals or none."""
+    n_conditions = int(rng.integers(0, 3 * n_rules + 1)) if n_rules else 0
+    n_intervals = int(rng.integers(0, 3 * n_conditions + 1)) if n_conditions else 0
+    low = rng.choice([0, 1, 2, 3, UNSEEN, MISSING], n_intervals)
+    high = np.maximum(low, rng.choice([0, 2, 4, UNSEEN, MISSING], n_intervals))
+    columns = rng.integers(0, n_columns, n_intervals)
+    intervals = np.ascontiguousarray(np.transpose([columns, low, high]), dtype=np.int32)
+    return CompiledRules(
+        intervals.reshape(-1, 3),
+        starts(rng, n_conditions, n_intervals),
+        starts(rng, n_rules, n_conditions),
+    )
+
+
+def random_case(rng, n_rows, n_columns, n_rules, n_classes):
+    """Make all arguments of `rule_scores`."""
+    codes = rng.choice([0, 1, 2, 3, 4, UNSEEN, MISSING], (n_columns, n_rows)).astype(np.uint16)
+    heads = rng.integers(0, n_classes, n_rules).astype(np.int32)
+    rules = random_rules(rng, n_columns, n_rules)
+    return codes, rules, heads, rng.normal(size=n_rules), rng.normal(size=n_classes)
+
+
+CASES = given(SEEDS, st.integers(0, 140), st.integers(1, 5), st.integers(0, 8), st.integers(1, 4))
+
+
+@CASES
+def test_covers_equal_the_twin(seed, n_rows, n_columns, n_rules, n_classes):
+    """Any compiled rules cover what the twin says."""
+    case = random_case(np.random.default_rng(seed), n_rows, n_columns, n_rules, n_classes)
+    codes, rules = case[:2]
+    native = kernels.rule_covers(codes, rules)
+    assert native.shape == (n_rows, n_rules)
+    np.testing.assert_array_equal(native, reference.rule_covers(codes, rules))
+
+
+@CASES
+def test_scores_equal_the_twin(seed, n_rows, n_columns, n_rules, n_classes):
+    """Scores have the bits of the twin, which adds in rule order."""
+    case = random_case(np.random.default_rng(seed), n_rows, n_columns, n_rules, n_classes)
+    native = kernels.rule_scores(*case)
+    assert native.shape == (n_rows, n_classes)
+    np.testing.assert_array_equal(native, reference.rule_scores(*case))
+
+
+@pytest.mark.parametrize("n_rows", [511, 512, 513, 5000])
+def test_threads_do_not_change_a_bit(n_rows):
+    """Blocks of rows give the same scores and covers for any number of threads."""
+    case = random_case(np.random.default_rng(n_rows), n_rows, 4, 60, 3)
+    expected = reference.rule_scores(*case)
+    covers = reference.rule_covers(*case[:2])
+    assert covers.any()
+    for n_threads in (1, 2):
+        np.testing.assert_array_equal(kernels.rule_scores(*case, n_threads=n_threads), expected)
+        np.testing.assert_array_equal(kernels.rule_covers(*case[:2], n_threads=n_threads), covers)
+
+
+def test_a_rule_is_an_and_of_ors():
+    """One rule, two conditions, the first of two intervals, by hand."""
+    codes = np.array([[0, 1, 5, 5, MISSING], [7, 7, 7, 6, 7]], dtype=np.uint16)
+    rules = CompiledRules(
+        np.array([[0, 0, 0], [0, 4, 5], [1, 7, 9]], np.int32),
+        np.array([0, 2, 3], np.int32),
+        np.array([0, 2], np.int32),
+    )
+    assert kernels.rule_covers(codes, rules)[:, 0].tolist() == [True, False, True, False, False]
+
+
+def test_a_model_without_rules_needs_no_codes():
+    """Zero columns and zero rules give the intercepts."""
+    none = CompiledRules(np.empty((0, 3), np.int32), np.zeros(1, np.int32), np.zeros(1, np.int32))
+    scores = kernels.rule_scores(
+        np.empty((0, 3), np.uint16), none, np.empty(0, np.int32), np.empty(0), np.array([0.5, 1.0])
+    )
+    assert scores.tolist() == [[0.5, 1.0]] * 3
