@@ -91,8 +91,10 @@ def test_by_hand(low, high, expected):
         (3, 4, -7, 3.1),
         (3, 4, math.inf, 3.9),
         (0, 10, 9.9, 9),
-        (-1, 1, 0.5, 0.5),
-        (-1, 1, -0.5, -0.5),
+        (-1, 1, 0.5, 0),
+        (0, 1, 0.5, 0.5),
+        (0, 1.5, 0.5, 1),
+        (-2, 2, -1.2, -1),
     ],
 )
 def test_near_by_hand(low, high, near, expected):
@@ -129,9 +131,14 @@ def test_it_lies_strictly_between(gap, near):
         assert threshold == low
 
 
+def is_whole(threshold, rival):
+    """Tell whether a threshold was taken for being whole when a nearer decimal is not."""
+    return threshold.is_integer() and not float(rival).is_integer()
+
+
 @given(gaps(), st.floats(0, 1))
 def test_nothing_is_shorter_or_as_short_and_nearer(gap, share):
-    """Decimals with fewer digits lie outside, and as short ones inside are not nearer."""
+    """Decimals with fewer digits lie outside; as short ones inside are not nearer, or not whole."""
     low, high = gap
     near = low * (1 - share) + high * share
     assume(low < near < high and near != 0)
@@ -143,7 +150,15 @@ def test_nothing_is_shorter_or_as_short_and_nearer(gap, share):
     if threshold != 0:
         for short in decimals_around(near, n_digits):
             nearer = exact_distance(short, near) < exact_distance(threshold, near)
-            assert not (low < short < high and nearer)
+            assert not (low < short < high and nearer) or is_whole(threshold, short)
+
+
+@given(gaps(), st.none() | FINITE)
+def test_whole_numbers_come_first(gap, near):
+    """Where a whole number lies between, the threshold is one."""
+    low, high = gap
+    if low < math.floor(low) + 1 < high:
+        assert short_between(low, high, near).is_integer()
 
 
 @given(gaps())

@@ -12,9 +12,9 @@ _DIGITS = 17  # enough to write any float exactly enough to read it back
 def short_between(low: float, high: float, near: float | None = None) -> float:
     """Give the shortest decimal strictly between two numbers, so that ``x <= it`` parts them.
 
-    Short means few significant digits. Among the shortest, the one nearest to `near` is
-    taken (of two equally near, the one nearer to zero); 0 is taken when it lies between and
-    `near` is closer to it than a tenth of the gap.
+    Short means a whole number where there is one, and few significant digits. Among the
+    shortest, the one nearest to `near` is taken (of two equally near, the one nearer to zero);
+    0 is taken when it lies between and `near` is closer to it than a tenth of the gap.
 
     Parameters
     ----------
@@ -35,10 +35,19 @@ def short_between(low: float, high: float, near: float | None = None) -> float:
     if first > last:
         return low + 0.0
     near = _middle(low, high) if near is None else float(near)
+    if max(-_LARGEST, first) <= (whole := _next_whole(first)) <= min(last, _LARGEST):
+        first, last = whole, -_next_whole(-last)
     near = min(max(near, first), last)
+    if first == last:
+        return first + 0.0
     if first <= 0.0 <= last and abs(near) <= last / 10 - first / 10:
         return 0.0
     return _fewest_digits(first, last, near)
+
+
+def _next_whole(number: float) -> float:
+    """Round up; a large float is whole already."""
+    return float(math.ceil(number)) if abs(number) < 2**53 else number
 
 
 def _middle(low: float, high: float) -> float:

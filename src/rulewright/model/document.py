@@ -7,6 +7,7 @@ import json
 import math
 import os
 import secrets
+import stat
 from collections import Counter
 from importlib import metadata
 from pathlib import Path
@@ -53,9 +54,12 @@ def write_document(path: str | os.PathLike[str], content: dict[str, Any]) -> Non
 def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read the content of a model and check its size, form, version and hash."""
     with Path(path).open("rb") as file:
-        data = file.read(MAX_FILE_BYTES + 1)
-    if len(data) > MAX_FILE_BYTES:
-        raise ModelFileError(f"larger than {MAX_FILE_BYTES} bytes: not a model file")
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES:
+            raise ModelFileError(
+                f"not a model file: no regular file, or larger than {MAX_FILE_BYTES} bytes"
+            )
+        data = file.read()
     document = _parse(data)
     if document.get("format") != FORMAT:
         raise ModelFileError("not a model file of rulewright")
