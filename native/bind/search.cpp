@@ -21,6 +21,7 @@ class BoundColumns {
         const std::size_t n_groups = (n_bins_.shape(0) + kGroup - 1) / kGroup;
         require(codes_.shape(0) == n_groups && codes_.shape(2) == kGroup,
                 "codes must have the shape (groups, rows, 8)");
+        require(n_bins_.shape(0) > 0, "at least one column is needed");
         require(nominal_.shape(0) == n_bins_.shape(0), "n_bins and nominal differ in length");
         require(codes_.dtype() == nb::dtype<std::uint8_t>() ||
                     codes_.dtype() == nb::dtype<std::uint16_t>(),
@@ -61,12 +62,12 @@ class BoundColumns {
 
 auto draw(std::size_t n, std::size_t size, std::uint64_t seed) {
     require(size <= n && n < 0xFFFFFFFFULL, "cannot draw that many rows");
-    std::vector<Row> rows;
+    Draw draw;
     {
         nb::gil_scoped_release release;
-        rows = draw_rows(n, size, seed);
+        draw = draw_rows(n, size, seed);
     }
-    return to_numpy(std::move(rows));
+    return std::make_tuple(to_numpy(std::move(draw.rows)), to_numpy(std::move(draw.drawn)));
 }
 
 auto cover(const BoundColumns& columns, const Matrix<std::int32_t>& tests, int n_threads) {
@@ -99,7 +100,7 @@ std::tuple<std::vector<BoundCondition>, std::int32_t> grow(
     const std::string& score, double l2, double unit, std::size_t first_lane, std::size_t n_pairs,
     std::int32_t first_class, bool up, bool down, std::int32_t max_conditions, double tolerance,
     Stat min_weight, const Vector<std::uint8_t>& operators, const Vector<std::uint8_t>& required,
-    int n_threads) {
+    Workspace& workspace, int n_threads) {
     require(stats.shape(0) == columns.n_rows(), "statistics and codes differ in rows");
     const std::size_t n_lanes = stats.shape(1);
     require(n_pairs >= 1 && n_pairs <= n_lanes && first_lane <= n_lanes &&
@@ -118,7 +119,7 @@ std::tuple<std::vector<BoundCondition>, std::int32_t> grow(
     {
         nb::gil_scoped_release release;
         rule = columns.visit([&](const auto& c) {
-            return grow_rule(c, as_span(rows), statistics, choice, limits, n_threads);
+            return grow_rule(c, as_span(rows), statistics, choice, limits, workspace, n_threads);
         });
     }
     std::vector<BoundCondition> conditions;
@@ -136,6 +137,7 @@ void bind_search(nb::module_& m) {
         .def(nb::init<Codes, Vector<std::int32_t>, Vector<std::uint8_t>>(),
              nb::arg("codes").noconvert(), nb::arg("n_bins").noconvert(),
              nb::arg("nominal").noconvert());
+    nb::class_<Workspace>(m, "Workspace").def(nb::init<>());
     m.def("draw_rows", &draw, nb::arg("n"), nb::arg("size"), nb::arg("seed"));
     m.def("cover_rows", &cover, nb::arg("columns"), nb::arg("tests").noconvert(),
           nb::arg("n_threads"));
@@ -143,7 +145,8 @@ void bind_search(nb::module_& m) {
           nb::arg("stats").noconvert(), nb::arg("score"), nb::arg("l2"), nb::arg("unit"),
           nb::arg("first_lane"), nb::arg("n_pairs"), nb::arg("first_class"), nb::arg("up"),
           nb::arg("down"), nb::arg("max_conditions"), nb::arg("tolerance"), nb::arg("min_weight"),
-          nb::arg("operators").noconvert(), nb::arg("required").noconvert(), nb::arg("n_threads"));
+          nb::arg("operators").noconvert(), nb::arg("required").noconvert(), nb::arg("workspace"),
+          nb::arg("n_threads"));
 }
 
 }  // namespace rulewright

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/parallel.hpp"
-#include "search/histogram.hpp"
 #include "search/scan.hpp"
 #include "search/scores/gradient.hpp"
 #include "search/scores/newton.hpp"
@@ -16,22 +15,26 @@ template <class Code, class Score>
 class Growth {
   public:
     Growth(const Columns<Code>& columns, const Statistics& statistics, Score score,
-           const Limits& limits, int n_threads)
+           const Limits& limits, Workspace& workspace, int n_threads)
         : columns_(columns),
           statistics_(statistics),
           score_(score),
           limits_(limits),
           n_threads_(n_threads),
           layout_(columns.n_bins, statistics.used_lanes()),
-          unused_required_(limits.required.begin(), limits.required.end()) {}
+          unused_required_(limits.required.begin(), limits.required.end()),
+          cover_(workspace.cover),
+          dropped_(workspace.dropped),
+          histogram_(workspace.histogram),
+          other_(workspace.other) {}
 
     GrownRule run(std::span<const Row> rows) {
         GrownRule rule;
         gather(rows);
-        fill(cover_, histogram_);
+        const Cover* counted = &cover_;
         double best = 0;
         while (rule.conditions.size() < max_conditions() && cover_.n > 0) {
-            Candidate found = best_candidate();
+            Candidate found = best_candidate(*counted);
             if (found.verdict.vote < 0) break;
             found.condition.criterion = score_.criterion(found.verdict.value);
             if (!(found.condition.criterion < best - limits_.tolerance)) break;
@@ -39,17 +42,17 @@ class Growth {
             rule.conditions.push_back(found.condition);
             rule.vote = found.verdict.vote;
             unused_required_[static_cast<std::size_t>(found.condition.column)] = 0;
-            if (rule.conditions.size() < max_conditions()) refine(found.condition);
+            if (rule.conditions.size() < max_conditions()) counted = &refine(found.condition);
         }
-        const bool unmet = std::ranges::any_of(unused_required_, [](auto r) { return r != 0; });
-        return unmet ? GrownRule{} : rule;
+        return misses_required() ? GrownRule{} : rule;
     }
 
   private:
     std::size_t max_conditions() const { return static_cast<std::size_t>(limits_.max_conditions); }
 
-    // Waking threads costs more than a little work.
-    int threads(std::size_t work) const { return work > kBlock ? n_threads_ : 1; }
+    bool misses_required() const {
+        return std::ranges::any_of(unused_required_, [](auto required) { return required != 0; });
+    }
 
     void gather(std::span<const Row> rows) {
         const std::size_t lanes = layout_.lanes();
@@ -68,11 +71,52 @@ class Growth {
             });
     }
 
-    void fill(const Cover& cover, std::vector<Stat>& histogram) const {
-        histogram.assign(layout_.size(), 0);
-        parallel_for(columns_.n_groups(), threads(cover.n), [&](std::size_t group) {
-            fill_group(columns_, group, cover, layout_, histogram.data());
+    // Bring the histograms up to date and judge every condition, group by group, so that a group's
+    // histograms are still in the cache when they are read. `counted` are the rows to count: those
+    // of the cover, or those that the last condition dropped.
+    Candidate best_candidate(const Cover& counted) {
+        histogram_.resize(layout_.size());
+        other_.resize(layout_.size());
+        const bool only_required = misses_required();
+        // Waking threads costs more than a little work.
+        const int n_threads = counted.n + histogram_.size() > kBlock ? n_threads_ : 1;
+        std::vector<Candidate> found(columns_.n_columns());
+        parallel_for(columns_.n_groups(), n_threads, [&](std::size_t group) {
+            count(group, counted);
+            const std::size_t first = group * kGroup;
+            Score score = score_;
+            score.start(total(first).data());
+            for (std::size_t j = first; j < first + columns_.width(group); ++j) {
+                const ColumnScan scan{static_cast<std::int32_t>(j), columns_.n_bins[j],
+                                      columns_.nominal[j] != 0,     allowed(j, only_required),
+                                      limits_.min_weight,           layout_.lanes()};
+                found[j] = scan_column(scan, score, histogram_.data() + layout_.offset(j));
+            }
         });
+        Candidate best;
+        for (const Candidate& candidate : found) best.improve(candidate);
+        return best;
+    }
+
+    // Histograms of a group: counted anew, or what remains when the dropped rows are taken off.
+    void count(std::size_t group, const Cover& counted) {
+        const std::size_t from = layout_.offset(group * kGroup);
+        const std::size_t to = layout_.offset(group * kGroup + columns_.width(group));
+        std::vector<Stat>& histogram = &counted == &cover_ ? histogram_ : other_;
+        std::fill(histogram.data() + from, histogram.data() + to, 0);
+        fill_group(columns_, group, counted, layout_, histogram.data());
+        if (&counted == &cover_) return;
+        for (std::size_t i = from; i < to; ++i) histogram_[i] -= other_[i];
+    }
+
+    // The sums over the whole cover, read off the histogram of any column.
+    std::vector<Stat> total(std::size_t column) const {
+        const std::size_t lanes = layout_.lanes();
+        std::vector<Stat> sums(lanes);
+        for (std::size_t i = layout_.offset(column); i < layout_.offset(column + 1); i += lanes) {
+            for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += histogram_[i + lane];
+        }
+        return sums;
     }
 
     // While a required column is unused only required columns are looked at.
@@ -81,63 +125,41 @@ class Growth {
         return limits_.operators[column];
     }
 
-    // The sums over the whole cover, read off the first column's histogram.
-    std::vector<Stat> total() const {
-        const std::size_t lanes = layout_.lanes();
-        std::vector<Stat> sums(lanes);
-        for (std::size_t i = 0; i < layout_.offset(1); i += lanes) {
-            for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += histogram_[i + lane];
-        }
-        return sums;
-    }
-
-    Candidate best_candidate() {
-        const std::size_t lanes = layout_.lanes();
-        score_.start(total().data());
-        const bool only_required =
-            std::ranges::any_of(unused_required_, [](auto r) { return r != 0; });
-        std::vector<Candidate> found(columns_.n_columns());
-        parallel_for(columns_.n_groups(), threads(histogram_.size()), [&](std::size_t group) {
-            const std::size_t first = group * kGroup;
-            for (std::size_t j = first; j < first + columns_.width(group); ++j) {
-                const ColumnScan scan{static_cast<std::int32_t>(j), columns_.n_bins[j],
-                                      columns_.nominal[j] != 0,     allowed(j, only_required),
-                                      limits_.min_weight,           lanes};
-                found[j] = scan_column(scan, score_, histogram_.data() + layout_.offset(j));
-            }
-        });
-        Candidate best;
-        for (const Candidate& candidate : found) best.improve(candidate);
-        return best;
-    }
-
-    // Keep the rows that satisfy the condition. The smaller side is counted anew, the larger one
-    // is what remains of the old histogram.
-    void refine(const GrownCondition& condition) {
+    // Keep the rows that satisfy the condition; return the smaller side, which is to be counted.
+    // Every thread splits a piece of the cover, then the pieces are put together in order.
+    const Cover& refine(const GrownCondition& condition) {
         const auto column = static_cast<std::size_t>(condition.column);
         const CodeTest test = code_test(condition, columns_.n_bins[column]);
-        dropped_.reserve(cover_.rows.size(), layout_.lanes());
-        if (layout_.lanes() == 2) {
-            split<2>(test, columns_.column(column));
-        } else {
-            split<0>(test, columns_.column(column));
+        const std::size_t n = cover_.n, lanes = layout_.lanes();
+        const auto n_pieces = n > kBlock ? static_cast<std::size_t>(n_threads_) : std::size_t{1};
+        std::vector<std::size_t> kept(n_pieces);
+        dropped_.reserve(cover_.rows.size(), lanes);
+        parallel_for(n_pieces, n_threads_, [&](std::size_t piece) {
+            const std::size_t from = piece * n / n_pieces, to = (piece + 1) * n / n_pieces;
+            const Code* codes = columns_.column(column);
+            kept[piece] =
+                lanes == 2 ? split<2>(test, codes, from, to) : split<0>(test, codes, from, to);
+        });
+        cover_.n = dropped_.n = 0;
+        for (std::size_t piece = 0; piece < n_pieces; ++piece) {
+            const std::size_t from = piece * n / n_pieces, to = (piece + 1) * n / n_pieces;
+            cover_.append(from, kept[piece], lanes);
+            dropped_.append(from, to - from - kept[piece], lanes);
         }
-        if (cover_.n <= dropped_.n) {
-            fill(cover_, histogram_);
-        } else {
-            fill(dropped_, other_);
-            for (std::size_t i = 0; i < histogram_.size(); ++i) histogram_[i] -= other_[i];
-        }
+        return cover_.n <= dropped_.n ? cover_ : dropped_;
     }
 
-    // Both sides are written at every row, one of them for good: no branch to mispredict.
+    // Moves the rows of [from, to) that pass the test to its front, the others to the same place
+    // in the dropped rows; returns how many passed. Both sides are written at every row, one of
+    // them for good: no branch to mispredict.
     template <std::size_t kLanes>
-    void split(const CodeTest test, const Code* codes) {
+    std::size_t split(const CodeTest test, const Code* codes, std::size_t from, std::size_t to) {
         const std::size_t lanes = kLanes ? kLanes : layout_.lanes();
-        Row *rows = cover_.rows.data(), *out_rows = dropped_.rows.data();
-        Stat *stats = cover_.stats.data(), *out_stats = dropped_.stats.data();
+        Row *rows = cover_.rows.data() + from, *out_rows = dropped_.rows.data() + from;
+        Stat* stats = cover_.stats.data() + from * lanes;
+        Stat* out_stats = dropped_.stats.data() + from * lanes;
         std::size_t kept = 0;
-        for (std::size_t i = 0; i < cover_.n; ++i) {
+        for (std::size_t i = 0; i < to - from; ++i) {
             const Row row = rows[i];
             const std::size_t out = i - kept;
             rows[kept] = row;
@@ -149,8 +171,7 @@ class Growth {
             }
             kept += test.holds(codes[std::size_t{row} * kGroup]) ? 1 : 0;
         }
-        dropped_.n = cover_.n - kept;
-        cover_.n = kept;
+        return kept;
     }
 
     const Columns<Code>& columns_;
@@ -160,8 +181,8 @@ class Growth {
     int n_threads_;
     HistogramLayout layout_;
     std::vector<std::uint8_t> unused_required_;
-    Cover cover_, dropped_;
-    std::vector<Stat> histogram_, other_;
+    Cover &cover_, &dropped_;
+    std::vector<Stat>&histogram_, &other_;
 };
 
 }  // namespace
@@ -169,9 +190,9 @@ class Growth {
 template <class Code>
 GrownRule grow_rule(const Columns<Code>& columns, std::span<const Row> rows,
                     const Statistics& statistics, const ScoreChoice& choice, const Limits& limits,
-                    int n_threads) {
+                    Workspace& workspace, int n_threads) {
     const auto grow = [&](auto score) {
-        return Growth(columns, statistics, score, limits, n_threads).run(rows);
+        return Growth(columns, statistics, score, limits, workspace, n_threads).run(rows);
     };
     switch (choice.kind) {
         case ScoreKind::kNewton:
@@ -202,8 +223,8 @@ CodeTest code_test(const GrownCondition& condition, std::int32_t n_bins) {
 }
 
 template GrownRule grow_rule(const Columns<std::uint8_t>&, std::span<const Row>, const Statistics&,
-                             const ScoreChoice&, const Limits&, int);
+                             const ScoreChoice&, const Limits&, Workspace&, int);
 template GrownRule grow_rule(const Columns<std::uint16_t>&, std::span<const Row>, const Statistics&,
-                             const ScoreChoice&, const Limits&, int);
+                             const ScoreChoice&, const Limits&, Workspace&, int);
 
 }  // namespace rulewright

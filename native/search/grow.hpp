@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "search/columns.hpp"
+#include "search/histogram.hpp"
 #include "search/scores/score.hpp"
 
 namespace rulewright {
@@ -62,7 +63,7 @@ struct GrownRule {
 template <class Code>
 GrownRule grow_rule(const Columns<Code>& columns, std::span<const Row> rows,
                     const Statistics& statistics, const ScoreChoice& choice, const Limits& limits,
-                    int n_threads);
+                    Workspace& workspace, int n_threads);
 
 // The test that a condition stands for.
 CodeTest code_test(const GrownCondition& condition, std::int32_t n_bins);

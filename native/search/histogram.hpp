@@ -5,6 +5,7 @@
 // Cost: O(rows x columns x lanes). Invariant: the sums over the codes of any column are equal.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -24,6 +25,26 @@ struct Cover {
         rows.resize(n_rows);
         stats.resize(n_rows * lanes);
     }
+    // Appends `count` rows that stand somewhere behind the rows in use.
+    void append(std::size_t from, std::size_t count, std::size_t lanes) {
+        const auto shift = [&](auto& values, std::size_t width) {
+            const auto first = values.begin() + static_cast<std::ptrdiff_t>(from * width);
+            std::copy(first, first + static_cast<std::ptrdiff_t>(count * width),
+                      values.begin() + static_cast<std::ptrdiff_t>(n * width));
+        };
+        if (from != n) {
+            shift(rows, 1);
+            shift(stats, lanes);
+        }
+        n += count;
+    }
+};
+
+// Buffers that growth fills again and again. Whoever grows many rules keeps one, so that memory is
+// not asked from the system and given back with every rule.
+struct Workspace {
+    Cover cover, dropped;
+    std::vector<Stat> histogram, other;
 };
 
 class HistogramLayout {

@@ -1,6 +1,5 @@
 #include "search/rows.hpp"
 
-#include <algorithm>
 #include <numeric>
 
 #include "base/parallel.hpp"
@@ -8,18 +7,24 @@
 
 namespace rulewright {
 
-std::vector<Row> draw_rows(std::size_t n, std::size_t size, std::uint64_t seed) {
-    std::vector<Row> rows(size + 1);  // one spare place lets the loop write without a branch
+Draw draw_rows(std::size_t n, std::size_t size, std::uint64_t seed) {
+    Draw draw{std::vector<Row>(size + 1), std::vector<std::uint8_t>(n)};
+    Row* rows = draw.rows.data();  // one spare place lets the loop write without a branch
+    std::uint8_t* drawn = draw.drawn.data();
     std::size_t taken = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const std::uint64_t remaining = n - i;
-        const std::uint64_t needed = size - taken;
-        const std::uint64_t u = random_bits(seed, i) >> 32;
+    const auto decide = [&](std::size_t i, std::uint64_t u) {
+        const auto take = static_cast<std::size_t>(((u * (n - i)) >> 32) < size - taken);
         rows[taken] = static_cast<Row>(i);
-        taken += ((u * remaining) >> 32) < needed ? 1 : 0;
+        drawn[i] = static_cast<std::uint8_t>(take);
+        taken += take;
+    };
+    for (std::size_t i = 0; i < n; i += 2) {
+        const std::uint64_t bits = random_bits(seed, i / 2);
+        decide(i, bits & 0xFFFFFFFFULL);
+        if (i + 1 < n) decide(i + 1, bits >> 32);
     }
-    rows.resize(size);
-    return rows;
+    draw.rows.resize(size);
+    return draw;
 }
 
 namespace {
@@ -37,14 +42,15 @@ std::size_t keep(const Code* codes, const CodeTest test, Row* rows, std::size_t 
 }
 
 template <class Code>
-std::size_t cover_block(const Columns<Code>& columns, std::span<const CodeTest> tests,
-                        std::size_t begin, std::size_t end, Row* out) {
+std::vector<Row> cover_block(const Columns<Code>& columns, std::span<const CodeTest> tests,
+                             std::size_t begin, std::size_t end) {
+    Row rows[kBlock];
     std::size_t n = end - begin;
-    std::iota(out, out + n, static_cast<Row>(begin));
+    std::iota(rows, rows + n, static_cast<Row>(begin));
     for (const CodeTest& test : tests) {
-        n = keep(columns.column(static_cast<std::size_t>(test.column)), test, out, n);
+        n = keep(columns.column(static_cast<std::size_t>(test.column)), test, rows, n);
     }
-    return n;
+    return {rows, rows + n};
 }
 
 }  // namespace
@@ -52,19 +58,16 @@ std::size_t cover_block(const Columns<Code>& columns, std::span<const CodeTest> 
 template <class Code>
 std::vector<Row> cover_rows(const Columns<Code>& columns, std::span<const CodeTest> tests,
                             int n_threads) {
-    std::vector<Row> rows(columns.n_rows);
-    std::vector<std::size_t> counts(count_blocks(columns.n_rows));
-    parallel_blocks(
-        columns.n_rows, n_threads, [&](std::size_t block, std::size_t begin, std::size_t end) {
-            counts[block] = cover_block(columns, tests, begin, end, rows.data() + begin);
-        });
+    std::vector<std::vector<Row>> blocks(count_blocks(columns.n_rows));
+    parallel_blocks(columns.n_rows, n_threads,
+                    [&](std::size_t block, std::size_t begin, std::size_t end) {
+                        blocks[block] = cover_block(columns, tests, begin, end);
+                    });
     std::size_t n = 0;
-    for (std::size_t block = 0; block < counts.size(); ++block) {
-        const Row* first = rows.data() + block * kBlock;
-        std::copy(first, first + counts[block], rows.data() + n);
-        n += counts[block];
-    }
-    rows.resize(n);
+    for (const auto& block : blocks) n += block.size();
+    std::vector<Row> rows;
+    rows.reserve(n);
+    for (const auto& block : blocks) rows.insert(rows.end(), block.begin(), block.end());
     return rows;
 }
 

@@ -10,7 +10,7 @@ from rulewright.conditions.binned import MOST_BINS, bin_table
 from rulewright.data import read_table
 from rulewright.estimators import MLRulesClassifier
 from rulewright.estimators.monitor import Monitor, Sample
-from rulewright.kernels import ROW
+from rulewright.kernels import ROW, Subsample
 from rulewright.search import FoundRule, RuleGrower
 from rulewright.weighting import LogLikelihood
 
@@ -55,9 +55,9 @@ def test_acceptable_is_better_than_guessing(acceptability, monkeypatch):
     drawn = []
     judge = Monitor.stop_after
 
-    def spy(monitor, rule, step, cover, rows):
-        drawn.append(rows)
-        return judge(monitor, rule, step, cover, rows)
+    def spy(monitor, rule, step, cover, subsample):
+        drawn.append(subsample.rows)
+        return judge(monitor, rule, step, cover, subsample)
 
     monkeypatch.setattr(Monitor, "stop_after", spy)
     est = mlrules(stopping="window", stop_window=40, **options).fit(X, y, weights)
@@ -87,7 +87,7 @@ def test_as_good_as_guessing_is_not_acceptable(labels, acceptable):
     monitor = Monitor(Sample(codes, likelihood, 4.0), window=WindowTest(10, 8), guess=guess)
     rule = FoundRule(1, ((0, 0, 0, -1),), (Range("x", high=0.0),), (-1.0,))
     everyone = np.arange(4, dtype=ROW)
-    monitor.stop_after(rule, 0.1, everyone, everyone[:2])
+    monitor.stop_after(rule, 0.1, everyone, Subsample(everyone[:2], everyone < 2))
     assert monitor.acceptable == [acceptable]
 
 

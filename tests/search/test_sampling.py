@@ -13,7 +13,7 @@ pytestmark = pytest.mark.native
 def test_draws_have_the_size_asked_for(n_rows, share, seed):
     """A draw has max(1, floor(share n)) rows, and all rows when there are too few to split."""
     subsampler = Subsampler(n_rows, share, np.random.RandomState(seed))
-    rows = subsampler.draw()
+    rows = subsampler.draw().rows
     assert len(rows) == (n_rows if n_rows < LEAST_ROWS else max(1, int(share * n_rows)))
     assert subsampler.takes_all == (len(rows) == n_rows)
 
@@ -23,7 +23,7 @@ def test_draws_differ_and_repeat_with_the_seed():
 
     def draws(seed):
         subsampler = Subsampler(100, 0.5, np.random.RandomState(seed))
-        return [subsampler.draw().tolist() for _ in range(3)]
+        return [subsampler.draw().rows.tolist() for _ in range(3)]
 
     assert draws(1) == draws(1)
     assert draws(1) != draws(2)
@@ -33,7 +33,7 @@ def test_draws_differ_and_repeat_with_the_seed():
 def test_a_full_draw_spends_no_randomness():
     """Taking all rows leaves the generator where it was."""
     random = np.random.RandomState(3)
-    assert Subsampler(10, 1.0, random).draw().tolist() == list(range(10))
+    assert Subsampler(10, 1.0, random).draw().rows.tolist() == list(range(10))
     assert random.randint(10**6) == np.random.RandomState(3).randint(10**6)
 
 

@@ -236,8 +236,9 @@ class MLRulesClassifier(RuleClassifier):
         with progress_bar("learning rules", self.n_rules, bool(self.verbose)) as advance:
             while len(rules) < self.n_rules and failures < most_failures:
                 failures += 1  # until a rule is added
-                rows = subsampler.draw()
-                found = grower.grow(codes, rows, likelihood.stats, self._score(likelihood))
+                subsample = subsampler.draw()
+                score = self._score(likelihood)
+                found = grower.grow(codes, subsample.rows, likelihood.stats, score)
                 if found is None:
                     continue
                 cover = found.cover(codes, n_threads)
@@ -249,7 +250,7 @@ class MLRulesClassifier(RuleClassifier):
                 likelihood.add(cover, found.vote, response)
                 rules.append(found.rule(response, likelihood.class_weights(cover)))
                 advance()
-                if monitor.stop_after(found, response, cover, rows):
+                if monitor.stop_after(found, response, cover, subsample):
                     break
         if failures:
             monitor.stopped_by = "no_rule"

@@ -9,7 +9,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from rulewright.capacity import EarlyStopping, WindowTest
-    from rulewright.kernels import CodeColumns, FloatArray, RowArray
+    from rulewright.kernels import CodeColumns, FloatArray, RowArray, Subsample
     from rulewright.search import FoundRule
     from rulewright.weighting import LogLikelihood
 
@@ -48,10 +48,13 @@ class Monitor:
     def __post_init__(self) -> None:
         self.start_loss = self.train.mean_loss
 
-    def stop_after(self, rule: FoundRule, step: float, cover: RowArray, rows: RowArray) -> bool:
+    def stop_after(
+        self, rule: FoundRule, step: float, cover: RowArray, subsample: Subsample
+    ) -> bool:
         """Take in the rule just added; tell whether learning should end."""
         self.train_loss.append(self.train.mean_loss)
-        return self._validation_says_stop(rule, step) or self._window_says_stop(rule, cover, rows)
+        outside = cover[~subsample.drawn[cover]] if self.window else cover
+        return self._validation_says_stop(rule, step) or self._window_says_stop(rule, outside)
 
     def _validation_says_stop(self, rule: FoundRule, step: float) -> bool:
         if self.validation is None or self.early_stopping is None:
@@ -63,16 +66,14 @@ class Monitor:
             return True
         return False
 
-    def _window_says_stop(self, rule: FoundRule, cover: RowArray, rows: RowArray) -> bool:
+    def _window_says_stop(self, rule: FoundRule, outside: RowArray) -> bool:
         if self.window is None or self.guess is None:
             return False
-        drawn = np.zeros(self.train.codes.n_rows, dtype=np.bool_)
-        drawn[rows] = True
-        outside = self.train.likelihood.class_weights(cover[~drawn[cover]])
-        if not outside.any():  # nothing to judge the rule by
+        weights = self.train.likelihood.class_weights(outside)
+        if not weights.any():  # nothing to judge the rule by
             self.acceptable.append(np.nan)
             return False
-        good = bool(outside[rule.vote] > self.guess[rule.vote] * outside.sum())
+        good = bool(weights[rule.vote] > self.guess[rule.vote] * weights.sum())
         self.acceptable.append(good)
         if self.window.stop_after(good):
             self.stopped_by = "window"

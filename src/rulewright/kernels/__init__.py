@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rulewright.kernels import _core
-from rulewright.kernels._core import Likelihood
+from rulewright.kernels._core import Likelihood, Workspace
 from rulewright.kernels.structs import (
     GROUP,
     MISSING,
@@ -30,6 +30,7 @@ from rulewright.kernels.structs import (
     RowArray,
     Score,
     StatArray,
+    Subsample,
 )
 
 __all__ = [
@@ -53,6 +54,8 @@ __all__ = [
     "RowArray",
     "Score",
     "StatArray",
+    "Subsample",
+    "Workspace",
     "cover_rows",
     "draw_rows",
     "encode_values",
@@ -102,9 +105,10 @@ def encode_values(
     return _core.encode_values(values, cuts, on_cut, missing, n_threads)
 
 
-def draw_rows(n: int, size: int, seed: int) -> RowArray:
-    """Draw a uniform sample of rows without replacement, in ascending order."""
-    return _core.draw_rows(n, size, seed)
+def draw_rows(n: int, size: int, seed: int) -> Subsample:
+    """Draw a uniform sample of rows without replacement."""
+    rows, drawn = _core.draw_rows(n, size, seed)
+    return Subsample(rows, drawn.view(np.bool_))
 
 
 def cover_rows(columns: CodeColumns, tests: IntArray, n_threads: int = 1) -> RowArray:
@@ -119,8 +123,12 @@ def grow_rule(
     score: Score,
     limits: Limits,
     n_threads: int = 1,
+    workspace: Workspace | None = None,
 ) -> GrownRule:
-    """Grow one conjunction greedily (see `native/search/grow.hpp`)."""
+    """Grow one conjunction greedily (see `native/search/grow.hpp`).
+
+    Whoever grows many rules keeps a `Workspace`: its buffers are used again.
+    """
     conditions, vote = _core.grow_rule(
         columns.native,
         rows,
@@ -134,6 +142,7 @@ def grow_rule(
         score.up,
         score.down,
         *limits,
+        workspace or Workspace(),
         n_threads,
     )
     return GrownRule([GrownCondition(*condition) for condition in conditions], vote)

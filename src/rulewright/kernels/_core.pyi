@@ -15,6 +15,9 @@ class Columns:
         self, codes: ByteArray | CodeArray, n_bins: IntArray, nominal: ByteArray
     ) -> None: ...
 
+class Workspace:
+    def __init__(self) -> None: ...
+
 class Likelihood:
     def __init__(
         self,
@@ -33,7 +36,7 @@ class Likelihood:
 def encode_values(
     values: FloatArray, cuts: FloatArray, on_cut: bool, missing: int, n_threads: int
 ) -> CodeArray: ...
-def draw_rows(n: int, size: int, seed: int) -> RowArray: ...
+def draw_rows(n: int, size: int, seed: int) -> tuple[RowArray, ByteArray]: ...
 def cover_rows(columns: Columns, tests: IntArray, n_threads: int) -> RowArray: ...
 def grow_rule(
     columns: Columns,
@@ -52,6 +55,7 @@ def grow_rule(
     min_weight: int,
     operators: ByteArray,
     required: ByteArray,
+    workspace: Workspace,
     n_threads: int,
 ) -> tuple[list[tuple[int, int, int, int, float]], int]: ...
 def add_responses(

@@ -27,6 +27,7 @@ from rulewright.kernels.structs import (
     RowArray,
     Score,
     StatArray,
+    Subsample,
 )
 
 if TYPE_CHECKING:
@@ -59,13 +60,15 @@ def random_bits(seed: int, n: int) -> np.ndarray[tuple[int], np.dtype[np.uint64]
     return z ^ (z >> np.uint64(31))
 
 
-def draw_rows(n: int, size: int, seed: int) -> RowArray:
+def draw_rows(n: int, size: int, seed: int) -> Subsample:
     """Draw a uniform sample of rows without replacement by sequential selection."""
-    rows: list[int] = []
-    for i, bits in enumerate(random_bits(seed, n).tolist()):
-        if ((bits >> 32) * (n - i)) >> 32 < size - len(rows):
-            rows.append(i)
-    return np.array(rows, dtype=ROW)
+    drawn = np.zeros(n, dtype=np.bool_)
+    taken = 0
+    halves = random_bits(seed, (n + 1) // 2).astype("<u8").view("<u4")  # low half first
+    for i, u in enumerate(halves[:n].tolist()):
+        drawn[i] = (u * (n - i)) >> 32 < size - taken
+        taken += int(drawn[i])
+    return Subsample(np.flatnonzero(drawn).astype(ROW), drawn)
 
 
 def column_codes(columns: CodeColumns, column: int) -> IntArray:
@@ -160,6 +163,7 @@ def grow_rule(
     score: Score,
     limits: Limits,
     n_threads: int = 1,
+    workspace: object = None,
 ) -> GrownRule:
     """Grow one conjunction greedily, judging every condition from scratch."""
     rule = GrownRule([], -1)

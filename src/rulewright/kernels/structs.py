@@ -57,6 +57,13 @@ class Score(NamedTuple):
     down: bool = False
 
 
+class Subsample(NamedTuple):
+    """Rows in ascending order, and for every row whether it is among them."""
+
+    rows: RowArray
+    drawn: BoolArray
+
+
 class Limits(NamedTuple):
     """What a rule may look like.
 

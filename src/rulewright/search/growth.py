@@ -58,6 +58,7 @@ class RuleGrower:
         self.binned, self.limits = binned, limits
         self.threshold: Threshold = threshold
         self.n_threads = n_threads
+        self._workspace = kernels.Workspace()
         # Boosting finds the same conditions again and again.
         self._resolved: dict[GrownCondition, tuple[Test, Condition]] = {}
 
@@ -65,7 +66,9 @@ class RuleGrower:
         self, codes: CodeColumns, rows: RowArray, stats: StatArray, score: Score
     ) -> FoundRule | None:
         """Grow the rule that `score` likes best on `rows`; None when no condition helps."""
-        grown = kernels.grow_rule(codes, rows, stats, score, self.limits, self.n_threads)
+        grown = kernels.grow_rule(
+            codes, rows, stats, score, self.limits, self.n_threads, self._workspace
+        )
         return self._resolve(grown.conditions, grown.vote) if grown.conditions else None
 
     def _resolve(self, grown: list[GrownCondition], vote: int) -> FoundRule:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright import kernels
+from rulewright.kernels import Subsample
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rulewright.kernels import IntArray, RowArray
+    from rulewright.kernels import IntArray
 
 
 LEAST_ROWS = 50
@@ -27,7 +28,8 @@ class Subsampler:
     def __init__(self, n_rows: int, share: float, random: np.random.RandomState) -> None:
         self.n_rows = n_rows
         self.size = n_rows if n_rows < LEAST_ROWS else max(1, int(share * n_rows))
-        self.everyone = np.arange(n_rows, dtype=kernels.ROW)
+        everyone = np.arange(n_rows, dtype=kernels.ROW)
+        self.everyone = Subsample(everyone, np.ones(n_rows, dtype=np.bool_))
         self.seed = 0 if self.takes_all else int.from_bytes(random.bytes(8), "little")
 
     @property
@@ -35,8 +37,8 @@ class Subsampler:
         """Whether every draw is the whole set."""
         return self.size == self.n_rows
 
-    def draw(self) -> RowArray:
-        """Draw the rows of the next subsample, in ascending order."""
+    def draw(self) -> Subsample:
+        """Draw the next subsample."""
         if self.takes_all:
             return self.everyone
         self.seed = (self.seed + 1) % 2**64  # neighbouring seeds give unrelated streams
