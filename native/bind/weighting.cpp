@@ -36,13 +36,15 @@ class BoundLikelihood {
     double add_step(const Vector<Row>& rows, std::size_t vote, double size, int n_threads) {
         return run_step(rows, vote, size, n_threads, rulewright::add_step);
     }
-    auto sum_stats(const Vector<Row>& rows) const {
-        require_rows(as_span(rows), labels_.shape(0));
-        return to_numpy(rulewright::sum_stats(stats_.data(), stats_.shape(1), as_span(rows)));
+    auto sum_stats(const Vector<Row>& rows, int n_threads) const {
+        std::vector<Stat> sums;
+        run(rows, [&] { sums = rulewright::sum_stats(view(), as_span(rows), n_threads); });
+        return to_numpy(std::move(sums));
     }
-    auto class_weights(const Vector<Row>& rows) const {
-        require_rows(as_span(rows), labels_.shape(0));
-        return to_numpy(rulewright::class_weights(view(), as_span(rows)));
+    auto class_weights(const Vector<Row>& rows, int n_threads) const {
+        std::vector<double> sums;
+        run(rows, [&] { sums = rulewright::class_weights(view(), as_span(rows), n_threads); });
+        return to_numpy(std::move(sums));
     }
 
   private:
@@ -86,8 +88,10 @@ void bind_weighting(nb::module_& m) {
              nb::arg("vote"), nb::arg("size"), nb::arg("n_threads"))
         .def("add_step", &BoundLikelihood::add_step, nb::arg("rows").noconvert(), nb::arg("vote"),
              nb::arg("size"), nb::arg("n_threads"))
-        .def("sum_stats", &BoundLikelihood::sum_stats, nb::arg("rows").noconvert())
-        .def("class_weights", &BoundLikelihood::class_weights, nb::arg("rows").noconvert());
+        .def("sum_stats", &BoundLikelihood::sum_stats, nb::arg("rows").noconvert(),
+             nb::arg("n_threads"))
+        .def("class_weights", &BoundLikelihood::class_weights, nb::arg("rows").noconvert(),
+             nb::arg("n_threads"));
 }
 
 }  // namespace rulewright

@@ -89,6 +89,21 @@ double sum_changes(const Likelihood& state, std::span<const Row> rows, Step step
     return std::accumulate(partial.begin(), partial.end(), 0.0);
 }
 
+// Vectors of `width` sums, taken per block and then in block order; add(row, sums) adds a row.
+template <class Number, class Add>
+std::vector<Number> sum_by_block(std::span<const Row> rows, std::size_t width, int n_threads,
+                                 const Add& add) {
+    std::vector<Number> partial(count_blocks(rows.size()) * width);
+    parallel_blocks(rows.size(), n_threads,
+                    [&](std::size_t block, std::size_t from, std::size_t to) {
+                        Number* sums = partial.data() + block * width;
+                        for (std::size_t i = from; i < to; ++i) add(rows[i], sums);
+                    });
+    std::vector<Number> total(width);
+    for (std::size_t i = 0; i < partial.size(); ++i) total[i % width] += partial[i];
+    return total;
+}
+
 }  // namespace
 
 void refresh_stats(const Likelihood& state, std::span<const Row> rows, int n_threads) {
@@ -120,21 +135,19 @@ double add_step(const Likelihood& state, std::span<const Row> rows, Step step, i
     });
 }
 
-std::vector<Stat> sum_stats(const Stat* stats, std::size_t n_lanes, std::span<const Row> rows) {
-    std::vector<Stat> sums(n_lanes);
-    for (const Row row : rows) {
-        for (std::size_t lane = 0; lane < n_lanes; ++lane)
-            sums[lane] += stats[row * n_lanes + lane];
-    }
-    return sums;
+std::vector<Stat> sum_stats(const Likelihood& state, std::span<const Row> rows, int n_threads) {
+    const std::size_t lanes = state.n_lanes;
+    return sum_by_block<Stat>(rows, lanes, n_threads, [&](Row row, Stat* sums) {
+        const Stat* stats = state.stats + row * lanes;
+        for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += stats[lane];
+    });
 }
 
-std::vector<double> class_weights(const Likelihood& state, std::span<const Row> rows) {
-    std::vector<double> sums(state.n_classes);
-    for (const Row row : rows) {
+std::vector<double> class_weights(const Likelihood& state, std::span<const Row> rows,
+                                  int n_threads) {
+    return sum_by_block<double>(rows, state.n_classes, n_threads, [&](Row row, double* sums) {
         sums[static_cast<std::size_t>(state.labels[row])] += state.weights[row];
-    }
-    return sums;
+    });
 }
 
 }  // namespace rulewright

@@ -40,9 +40,10 @@ double loss_change(const Likelihood& state, std::span<const Row> rows, Step step
 double add_step(const Likelihood& state, std::span<const Row> rows, Step step, int n_threads);
 
 // Exact sums of all lanes over the rows.
-std::vector<Stat> sum_stats(const Stat* stats, std::size_t n_lanes, std::span<const Row> rows);
+std::vector<Stat> sum_stats(const Likelihood& state, std::span<const Row> rows, int n_threads);
 
 // Weight of each class among the rows.
-std::vector<double> class_weights(const Likelihood& state, std::span<const Row> rows);
+std::vector<double> class_weights(const Likelihood& state, std::span<const Row> rows,
+                                  int n_threads);
 
 }  // namespace rulewright

@@ -185,8 +185,8 @@ def test_likelihood_methods_refuse_rows(rows):
         lambda: state.refresh_stats(rows, 1),
         lambda: state.loss_change(rows, 0, 0.1, 1),
         lambda: state.add_step(rows, 0, 0.1, 1),
-        lambda: state.sum_stats(rows),
-        lambda: state.class_weights(rows),
+        lambda: state.sum_stats(rows, 1),
+        lambda: state.class_weights(rows, 1),
     ]
     for call in calls:
         with pytest.raises(REFUSED):

@@ -85,11 +85,13 @@ def test_added_steps_equal_the_twin(seed, n_rows, n_classes, extreme):
 def test_sums_equal_the_twin(seed, n_rows, n_classes, weighted):
     """Sums of statistics are exact, class weights agree to 1e-12."""
     (native, twin), _, rows, _ = twins(seed, n_rows, n_classes, weighted)
-    np.testing.assert_array_equal(native.sum_stats(rows), twin.sum_stats(rows))
-    np.testing.assert_allclose(native.class_weights(rows), twin.class_weights(rows), rtol=1e-12)
+    np.testing.assert_array_equal(native.sum_stats(rows, 1), twin.sum_stats(rows, 1))
+    np.testing.assert_allclose(
+        native.class_weights(rows, 1), twin.class_weights(rows, 1), rtol=1e-12
+    )
     none = rows[:0]
-    assert not native.sum_stats(none).any()
-    assert native.class_weights(none).tolist() == [0.0] * n_classes
+    assert not native.sum_stats(none, 1).any()
+    assert native.class_weights(none, 1).tolist() == [0.0] * n_classes
 
 
 def test_every_row_is_seen_in_its_statistics():

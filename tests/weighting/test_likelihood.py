@@ -179,6 +179,6 @@ def test_far_scores_stay_finite():
     rows = np.array([1, 2], dtype=ROW)
     for _ in range(1000):
         state.add(rows, 1, 4.0)
-    assert np.all(np.isfinite(state.state.class_weights(rows)))
+    assert np.all(np.isfinite(state.state.class_weights(rows, 1)))
     assert 0 <= state.loss == pytest.approx(math.log(2), abs=1e-9)
     assert state.derivatives(rows, 1)[0] <= 0

@@ -8,7 +8,9 @@ Missing values have a code of their own behind the last bin.
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -127,7 +129,7 @@ def bin_table(table: Table, max_bins: int | None = None, n_threads: int = 1) -> 
     """
     if max_bins is None:
         max_bins = MOST_BINS if table.n_rows <= EXACT_ROWS else FAST_BINS
-    bins = tuple(bin_column(column, max_bins) for column in table.columns)
+    bins = bin_columns(table.columns, max_bins, n_threads)
     widest = max((len(b) for b in bins), default=0)
     dtype = np.uint8 if widest <= FAST_BINS else np.uint16
     n_groups = -(-len(bins) // kernels.GROUP)
@@ -138,6 +140,15 @@ def bin_table(table: Table, max_bins: int | None = None, n_threads: int = 1) -> 
     n_bins = np.array([len(b) for b in bins], dtype=np.int32)
     nominal = np.array([b.schema.kind == "nominal" for b in bins], dtype=np.uint8)
     return BinnedColumns(table.schema, bins, CodeColumns(codes, n_bins, nominal))
+
+
+def bin_columns(columns: tuple[Column, ...], max_bins: int, n_threads: int) -> tuple[Bins, ...]:
+    """Choose the bins of all columns; sorting, the bulk of it, lets other threads run."""
+    choose = partial(bin_column, max_bins=max_bins)
+    if n_threads == 1:
+        return tuple(map(choose, columns))
+    with ThreadPoolExecutor(n_threads) as pool:
+        return tuple(pool.map(choose, columns))
 
 
 def bin_column(column: Column, max_bins: int) -> Bins:

@@ -231,12 +231,12 @@ class Likelihood:
         self.refresh_stats(rows, n_threads)
         return change
 
-    def sum_stats(self, rows: RowArray) -> StatArray:
+    def sum_stats(self, rows: RowArray, n_threads: int) -> StatArray:
         """Sum all lanes over the rows."""
         sums: StatArray = self.stats[rows].sum(axis=0, dtype=STAT)
         return sums
 
-    def class_weights(self, rows: RowArray) -> FloatArray:
+    def class_weights(self, rows: RowArray, n_threads: int) -> FloatArray:
         """Return the weight of each class among the rows."""
         n_classes = self.exp_scores.shape[1]
         return np.bincount(self.labels[rows], self.weights[rows], n_classes).astype(np.float64)

@@ -67,7 +67,7 @@ class LogLikelihood:
         self._totals: StatArray | None = None  # kept up to date once somebody asked for them
         self.state.refresh_stats(self._everyone, n_threads)
         log_p = scores - np.logaddexp.reduce(scores)
-        self.loss = -float(self.state.class_weights(self._everyone) @ log_p)
+        self.loss = -float(self.state.class_weights(self._everyone, n_threads) @ log_p)
 
     def score(self, kind: str, l2: float, vote: int | None = None) -> Score:
         """Describe the score for the search: over all votes, or for one `vote` only."""
@@ -80,13 +80,13 @@ class LogLikelihood:
 
     def derivatives(self, rows: RowArray, vote: int) -> tuple[float, float]:
         """Return (g, h) of a vote over the rows."""
-        sums = self.state.sum_stats(rows)
+        sums = self.state.sum_stats(rows, self.n_threads)
         return self._derivatives(sums, vote)
 
     def best_vote(self, kind: str, l2: float) -> int:
         """Return the class whose criterion over all rows is lowest."""
         if self._totals is None:
-            self._totals = self.state.sum_stats(self._everyone)
+            self._totals = self.state.sum_stats(self._everyone, self.n_threads)
         pairs = [self._derivatives(self._totals, vote) for vote in range(self.n_classes)]
         if kind == "newton":
             return int(np.argmin([g / math.sqrt(max(h + l2, 1e-12)) for g, h in pairs]))
@@ -107,14 +107,14 @@ class LogLikelihood:
     def add(self, rows: RowArray, vote: int, step: float) -> None:
         """Add a step to the scores of the rows and bring everything up to date."""
         if self._totals is not None:
-            self._totals -= self.state.sum_stats(rows)
+            self._totals -= self.state.sum_stats(rows, self.n_threads)
         self.loss += self.state.add_step(rows, vote, step, self.n_threads)
         if self._totals is not None:
-            self._totals += self.state.sum_stats(rows)
+            self._totals += self.state.sum_stats(rows, self.n_threads)
 
     def class_weights(self, rows: RowArray) -> FloatArray:
         """Return the weight of each class among the rows."""
-        return self.state.class_weights(rows)
+        return self.state.class_weights(rows, self.n_threads)
 
     def _derivatives(self, sums: StatArray, vote: int) -> tuple[float, float]:
         pair, sign = (0, 1 if vote else -1) if self.n_classes == 2 else (2 * vote, 1)
