@@ -69,11 +69,11 @@ class Monitor:
     def _window_says_stop(self, rule: FoundRule, outside: RowArray) -> bool:
         if self.window is None or self.guess is None:
             return False
-        weights = self.train.likelihood.class_weights(outside)
-        if not weights.any():  # nothing to judge the rule by
+        weights = self.train.likelihood.class_weights(outside).tolist()
+        if not any(weights):  # nothing to judge the rule by
             self.acceptable.append(np.nan)
             return False
-        good = bool(weights[rule.vote] > self.guess[rule.vote] * weights.sum())
+        good = bool(weights[rule.vote] > self.guess[rule.vote] * sum(weights))
         self.acceptable.append(good)
         if self.window.stop_after(good):
             self.stopped_by = "window"

@@ -40,13 +40,8 @@ class FoundRule:
 
     def rule(self, response: float, class_weights: FloatArray) -> Rule:
         """Return the rule for the model: canonical conditions, response, what it covers."""
-        return Rule(
-            Conjunction.of(self.conditions),
-            self.vote,
-            response,
-            float(class_weights.sum()),
-            tuple(class_weights.tolist()),
-        )
+        weights = tuple(class_weights.tolist())
+        return Rule(Conjunction.of(self.conditions), self.vote, response, sum(weights), weights)
 
 
 class RuleGrower:
@@ -60,7 +55,7 @@ class RuleGrower:
         self.n_threads = n_threads
         self._workspace = kernels.Workspace()
         # Boosting finds the same conditions again and again.
-        self._resolved: dict[GrownCondition, tuple[Test, Condition]] = {}
+        self._resolved: dict[tuple[int, ...], tuple[Test, Condition]] = {}
 
     def grow(
         self, codes: CodeColumns, rows: RowArray, stats: StatArray, score: Score
@@ -76,7 +71,7 @@ class RuleGrower:
         return FoundRule(vote, tests, conditions, tuple(c.criterion for c in grown))
 
     def _resolve_one(self, grown: GrownCondition) -> tuple[Test, Condition]:
-        key = grown._replace(criterion=0.0)
+        key = grown[:4]  # all but the criterion
         if key not in self._resolved:
-            self._resolved[key] = self.binned.resolve(key, self.threshold)
+            self._resolved[key] = self.binned.resolve(grown, self.threshold)
         return self._resolved[key]
