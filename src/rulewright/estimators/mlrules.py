@@ -210,7 +210,8 @@ class MLRulesClassifier(RuleClassifier):
         intercepts = self._default_scores(table)
         self.trace_, self.stopped_by_ = {}, "one_class"
         if len(intercepts) == 1:
-            return AdditiveRules(table.schema, table.target.classes, (0.0,), (), {})
+            summary = {"learner": type(self).__name__, "n_rows": table.n_rows}
+            return AdditiveRules(table.schema, table.target.classes, (0.0,), (), summary)
         random = check_random_state(self.random_state)
         binned = bin_table(table, self.max_bins, self._n_threads)
         monitor = self._monitor(table, binned, intercepts, random)
@@ -285,6 +286,7 @@ class MLRulesClassifier(RuleClassifier):
         intercepts: FloatArray,
         random: np.random.RandomState,
     ) -> Monitor:
+        """Give the training rows and the stopping rule that watches over them."""
         assert table.target is not None
         assert table.weights is not None
         labels, weights = table.target.codes, table.weights
@@ -305,9 +307,14 @@ class MLRulesClassifier(RuleClassifier):
             validation = sample(aside)
             stopping = EarlyStopping(self.patience, validation.mean_loss)
             return Monitor(sample(train), validation=validation, early_stopping=stopping)
-        everyone = sample(slice(None))
+        window = self._window()
+        prior = np.bincount(labels, weights, len(intercepts)) / weights.sum()
+        guess = prior if self.acceptability == "prior" else np.full(len(prior), 1 / len(prior))
+        return Monitor(sample(slice(None)), window=window, guess=guess)
+
+    def _window(self) -> WindowTest | None:
         if self.stopping == "none" or (self.stopping == "auto" and self.subsample == 1):
-            return Monitor(everyone)
+            return None
         if self.stop_bad > self.stop_window:
             raise ValueError(
                 f"stop_bad={self.stop_bad} must be at most stop_window={self.stop_window}: "
@@ -318,10 +325,7 @@ class MLRulesClassifier(RuleClassifier):
                 "stopping='window' needs rows outside the subsample to judge rules by: "
                 "set subsample < 1, or another stopping"
             )
-        prior = np.bincount(labels, weights, len(intercepts)) / weights.sum()
-        guess = prior if self.acceptability == "prior" else np.full(len(prior), 1 / len(prior))
-        window = WindowTest(self.stop_window, self.stop_bad)
-        return Monitor(everyone, window=window, guess=guess)
+        return WindowTest(self.stop_window, self.stop_bad)
 
     def _summary(self, table: Table, binned: BinnedColumns, monitor: Monitor) -> dict[str, Any]:
         settings = self.get_params(deep=False)
