@@ -256,3 +256,20 @@ def test_help_lists_the_parameters_of_the_learners(cli):
 def test_settings_may_hold_equal_signs_and_blanks():
     """Only the first equal sign separates."""
     assert split_settings(["a = b=c"]) == {"a": "b=c"}
+
+
+def test_columns_can_be_dropped(cli, messy):
+    """A dropped column, even of dates, is neither read nor learned from."""
+    printed = learn(cli, messy, "--target", "outcome", "--drop", "joined", "--drop", "name; full")
+    assert "3 features" in printed
+    assert "joined" not in printed
+
+
+def test_something_must_be_left_to_learn_from(cli_failure, messy):
+    """Dropping every feature, or one that is not there, is an error."""
+    names = ["name; full", "score", "weight", "joined", "flag"]
+    options = [part for name in names for part in ("--drop", name)]
+    assert "no column is left" in cli_failure("learn", messy, "--target", "outcome", *options)
+    told = cli_failure("learn", messy, "--target", "outcome", "--drop", "jined")
+    assert "--drop jined" in told
+    assert "Did you mean joined?" in told

@@ -80,6 +80,10 @@ def learn(
         list[str] | None,
         typer.Option(metavar="COL", help="Treat labels as numbers; may be repeated."),
     ] = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL", help="Leave a column out; may be repeated."),
+    ] = None,
     weights: Annotated[
         str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
     ] = None,
@@ -106,7 +110,7 @@ def learn(
     if model is not None:
         check_output(model, "--model")
     estimator = make_estimator(learner, settings or [], seed, jobs)
-    roles = ColumnRoles(target, weights, nominal or (), numeric or ())
+    roles = ColumnRoles(target, weights, nominal or (), numeric or (), drop or ())
     table, classes = read_training(file, roles)
     console = make_console()
     console.print(

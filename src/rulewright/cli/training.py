@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ class ColumnRoles:
     weights: str | None = None
     nominal: Sequence[str] = ()
     numeric: Sequence[str] = ()
+    drop: Sequence[str] = ()
 
     def by_option(self) -> Iterator[tuple[str, str]]:
         """Give every column that was named, after the option that named it."""
@@ -30,6 +31,7 @@ class ColumnRoles:
             yield "--weights", self.weights
         yield from (("--nominal", name) for name in self.nominal)
         yield from (("--numeric", name) for name in self.numeric)
+        yield from (("--drop", name) for name in self.drop)
 
 
 def read_training(path: Path, roles: ColumnRoles) -> tuple[Table, Target]:
@@ -56,7 +58,7 @@ def read_training(path: Path, roles: ColumnRoles) -> tuple[Table, Target]:
             path,
             target=roles.target,
             weights=roles.weights,
-            nominal=roles.nominal,
+            nominal=(*roles.nominal, *roles.drop),  # labels can be read from anything
             numeric=roles.numeric,
         )
     except DataError:
@@ -64,7 +66,14 @@ def read_training(path: Path, roles: ColumnRoles) -> tuple[Table, Target]:
         raise
     assert table.target is not None
     _check_classes(table.target, row_weights(table), roles.target)
-    return table, table.target
+    return _without(table, roles.drop), table.target
+
+
+def _without(table: Table, names: Sequence[str]) -> Table:
+    kept = tuple(column for column in table.columns if column.schema.name not in names)
+    if not kept:
+        raise DataError("--drop: no column is left to learn from. Drop fewer.")
+    return replace(table, columns=kept)
 
 
 def row_weights(table: Table) -> NDArray[np.float64]:
