@@ -1,0 +1,35 @@
+"""Importing is quick because libraries are loaded when they are used."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {"altair", "duckdb", "matplotlib", "narwhals", "pandas", "polars", "pyarrow"}
+HEAVY |= {"rich", "typer"}
+FIT = "from rulewright import MLRulesClassifier as M; M(3).fit([[1], [2]] * 9, [0, 1] * 9)"
+
+
+def modules_after(code):
+    """Run code in a fresh interpreter and give the packages that it loaded."""
+    program = f"{code}\nimport sys\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return set(result.stdout.split())
+
+
+def test_the_package_itself_loads_nothing():
+    """`import rulewright` is one small file."""
+    assert not modules_after("import rulewright") & (HEAVY | {"numpy", "sklearn"})
+
+
+def test_reading_and_predicting_need_no_scikit_learn():
+    """The rooms below the estimators do not load scikit-learn."""
+    loaded = modules_after("from rulewright import load_model, read_table")
+    assert not loaded & (HEAVY | {"sklearn"})
+
+
+@pytest.mark.parametrize("code", ["from rulewright import MLRulesClassifier", FIT])
+def test_learning_adds_nothing_to_scikit_learn(code):
+    """No plotting, dataframe, database or command-line library comes along, but what it brings."""
+    assert not (modules_after(code) - modules_after("import sklearn.base")) & HEAVY
