@@ -147,6 +147,7 @@ def mlrules(**changed):
         "min_weight": 0.0,
         "class_choice": "joint",
         "default_rule": "exact",
+        "min_evidence": 0.0,
         "backtracking": True,
         "threshold": "midpoint",
         "missing_conditions": False,

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics import log_loss
 
 from builders import mixed_table, mlrules, rule_texts
 from rulewright.capacity import WindowTest
@@ -231,3 +232,30 @@ def test_verbose_draws_on_standard_error(capsys):
     """A progress bar never mixes with results."""
     mlrules(verbose=1).fit(*noise())
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("n_rows", [30, 200])
+def test_the_defaults_do_not_learn_noise_by_heart(n_rows):
+    """On labels that mean nothing, new rows are predicted not much worse than by their shares."""
+    X, y = noise(n_rows + 1000, seed=1)
+    new = slice(n_rows, None)
+
+    def loss_of(**options):
+        est = MLRulesClassifier(random_state=0, **options).fit(X[:n_rows], y[:n_rows])
+        return log_loss(y[new], est.predict_proba(X[new]))
+
+    assert loss_of() < 0.75
+    assert loss_of() < loss_of(min_evidence=0.0, stopping="none") - 0.05
+
+
+def test_every_rule_has_the_evidence_asked_for():
+    """The evidence of each rule on all rows, at the scores it met, reaches the minimum."""
+    X, y = mixed_table(np.random.default_rng(8), 120)
+    est = mlrules(n_rules=200, min_evidence=2.0, l2=1.0, shrinkage=1.0).fit(X, y)
+    assert 0 < len(est.model_) < 200
+    assert est.stopped_by_ == "no_rule"
+    stages = est.staged_predict_proba(X)
+    for p, cover, rule in zip(stages, est.model_.covers(X).T, est.model_.rules, strict=False):
+        p, hit = p[cover, rule.head], y[cover] == rule.head
+        g, h = np.sum(p - hit), np.sum(p * (1 - p))
+        assert -g / np.sqrt(h + 1.0) > 2.0 - 1e-6

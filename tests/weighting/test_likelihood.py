@@ -122,6 +122,21 @@ def test_a_step_against_the_data_is_not_positive():
     assert state.newton_step(np.arange(4, dtype=ROW), 2, 1.0) <= 0
 
 
+@STATES
+def test_weak_evidence_gives_no_step(seed, n_rows, n_classes):
+    """A vote counts when -g / sqrt(h + l2) reaches the least evidence, and not below it."""
+    rng = np.random.default_rng(seed)
+    state, *_ = random_likelihood(rng, n_rows, n_classes)
+    rows = some_rows(rng, n_rows)
+    for vote in range(n_classes):
+        g, h = state.derivatives(rows, vote)
+        evidence = -g / math.sqrt(h + 1.0)
+        free = state.newton_step(rows, vote, 1.0)
+        assert state.newton_step(rows, vote, 1.0, min_evidence=abs(evidence) * 1.001 + 1e-9) == 0
+        if evidence > 0:
+            assert state.newton_step(rows, vote, 1.0, min_evidence=evidence * 0.999) == free
+
+
 @given(st.floats(1e-6, 1 - 1e-6), st.floats(1e-6, 1 - 1e-6), st.floats(1e-3, 1.0))
 def test_a_safe_step_lowers_the_loss(q, share, part):
     """Rows of probability q with a share of hits: a Newton step up to SAFE_STEP helps."""

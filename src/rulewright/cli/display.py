@@ -32,6 +32,7 @@ _SUMMARY = {
     "learner": "learner",
     "n_rows": "training rows",
     "log_loss": "training log-loss",
+    "bins": "bins",
     "stopped_by": "stopped by",
     "settings": "settings",
 }

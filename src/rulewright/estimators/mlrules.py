@@ -55,6 +55,9 @@ class MLRulesClassifier(RuleClassifier):
         Most conditions in a rule.
     min_weight : float
         Least weight that a rule must cover in its subsample.
+    min_evidence : float
+        Least evidence for a rule on all rows, :math:`-g / \sqrt{h + l_2}`, in standard errors:
+        keeps small tables from being learned by heart.
     class_choice : {"joint", "prefixed"}
         Whether the class is chosen anew with every condition, or before the rule is grown (much
         faster with many classes).
@@ -120,6 +123,7 @@ class MLRulesClassifier(RuleClassifier):
         "l2": Real(0),
         "max_conditions": Integer(1, optional=True),
         "min_weight": Real(0),
+        "min_evidence": Real(0),
         "class_choice": Choice(("joint", "prefixed")),
         "default_rule": Choice(tuple(DEFAULT_RULES)),
         "backtracking": Flag(),
@@ -144,6 +148,7 @@ class MLRulesClassifier(RuleClassifier):
         l2: float = 1.0,
         max_conditions: int | None = 4,
         min_weight: float = 0.0,
+        min_evidence: float = 1.0,
         class_choice: str = "joint",
         default_rule: str = "exact",
         backtracking: bool = True,
@@ -168,6 +173,7 @@ class MLRulesClassifier(RuleClassifier):
         self.l2 = l2
         self.max_conditions = max_conditions
         self.min_weight = min_weight
+        self.min_evidence = min_evidence
         self.class_choice = class_choice
         self.default_rule = default_rule
         self.backtracking = backtracking
@@ -196,6 +202,7 @@ class MLRulesClassifier(RuleClassifier):
             "l2": 0.0,
             "max_conditions": None,
             "min_weight": 0.0,
+            "min_evidence": 0.0,
             "class_choice": "joint",
             "default_rule": "newton",
             "backtracking": False,
@@ -243,8 +250,10 @@ class MLRulesClassifier(RuleClassifier):
                 if found is None:
                     continue
                 cover = found.cover(codes, n_threads)
-                step = likelihood.newton_step(cover, found.vote, self.l2, self.backtracking)
-                if step <= 0:  # helps on the subsample, not on all rows
+                step = likelihood.newton_step(
+                    cover, found.vote, self.l2, self.backtracking, self.min_evidence
+                )
+                if step <= 0:  # helps on the subsample, not (enough) on all rows
                     continue
                 failures = 0
                 response = self.shrinkage * step

@@ -92,13 +92,25 @@ class LogLikelihood:
             return int(np.argmin([g / math.sqrt(max(h + l2, 1e-12)) for g, h in pairs]))
         return int(np.argmin([g for g, _ in pairs]))
 
-    def newton_step(self, rows: RowArray, vote: int, l2: float, backtrack: bool = True) -> float:
+    def newton_step(
+        self,
+        rows: RowArray,
+        vote: int,
+        l2: float,
+        backtrack: bool = True,
+        min_evidence: float = 0.0,
+    ) -> float:
         """Return the response of a vote over the rows; not positive when it would not help.
 
-        With `backtrack` the step is halved until it lowers the loss.
+        The evidence for a vote is ``-g / sqrt(h + l2)``, about its distance from zero in standard
+        errors; with less than `min_evidence` the response is 0. With `backtrack` the step is
+        halved until it lowers the loss.
         """
         g, h = self.derivatives(rows, vote)
-        step = min(-g / max(h + l2, 1e-12), LARGEST_STEP)
+        curvature = max(h + l2, 1e-12)
+        if -g < min_evidence * math.sqrt(curvature):
+            return 0.0
+        step = min(-g / curvature, LARGEST_STEP)
         if backtrack and step > SAFE_STEP:
             while self.state.loss_change(rows, vote, step, self.n_threads) >= 0 and step > 0:
                 step /= 2
