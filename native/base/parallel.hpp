@@ -7,10 +7,14 @@
 
 namespace rulewright {
 
+// A forked child has none of its parent's threads, and OpenMP would wait for them forever: the
+// child works on one thread.
+inline bool threads_allowed = true;
+
 template <class Body>
 void parallel_for(std::size_t n, int n_threads, const Body& body) {
 #ifdef _OPENMP
-    if (n_threads > 1 && n > 1) {
+    if (n_threads > 1 && n > 1 && threads_allowed) {
 #pragma omp parallel for schedule(dynamic) num_threads(n_threads)
         for (std::size_t i = 0; i < n; ++i) body(i);
         return;

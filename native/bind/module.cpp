@@ -1,3 +1,4 @@
+#include "base/parallel.hpp"
 #include "bind/bind.hpp"
 
 NB_MODULE(_core, m) {
@@ -7,6 +8,7 @@ NB_MODULE(_core, m) {
 #else
     m.attr("has_threads") = false;
 #endif
+    m.def("use_one_thread", [] { rulewright::threads_allowed = false; });
     rulewright::bind_conditions(m);
     rulewright::bind_search(m);
     rulewright::bind_weighting(m);

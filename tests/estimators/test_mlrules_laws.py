@@ -1,5 +1,8 @@
 """The invariants of the card that every fit must obey."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -228,3 +231,20 @@ def test_the_default_rule_is_exact():
     np.testing.assert_allclose(est.predict_proba(X)[:, 1], share)
     zero = loss(np.zeros((50, 3)), y, np.ones(50))
     assert loss(est.model_.scores(X), y, np.ones(50)) < zero
+
+
+FORK = """
+import multiprocessing, numpy as np, rulewright as rw
+X = np.random.default_rng(0).normal(size=(9000, 9))
+y = (X[:, 0] > X[:, 1]).astype(int)
+def text(n_jobs):
+    return rw.MLRulesClassifier(3, random_state=0, n_jobs=n_jobs).fit(X, y).model_.to_text()
+parent = text(2)
+with multiprocessing.get_context("fork").Pool(1) as pool:
+    assert pool.apply_async(text, (2,)).get(timeout=60) == parent
+"""
+
+
+def test_a_forked_child_learns_the_same():
+    """A child of a process that used threads does not wait for them."""
+    subprocess.run([sys.executable, "-c", FORK], check=True, timeout=120)

@@ -6,6 +6,8 @@ the definition of right.
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import numpy.typing as npt
 
@@ -64,6 +66,9 @@ __all__ = [
     "rule_covers",
     "rule_scores",
 ]
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_core.use_one_thread)
 
 has_threads: bool = _core.has_threads
 """False when the core was built without OpenMP: every kernel then runs on one thread."""

@@ -10,6 +10,8 @@ from rulewright.kernels.structs import (
 
 has_threads: bool
 
+def use_one_thread() -> None: ...
+
 class Columns:
     def __init__(
         self, codes: ByteArray | CodeArray, n_bins: IntArray, nominal: ByteArray
