@@ -1,4 +1,4 @@
-// The few widths that all kernels share; kernels/dtypes.py holds the same list for Python.
+// The few widths that all kernels share; kernels/structs.py holds the same list for Python.
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,7 @@
 //   void    start(const Stat* cover)        sums of the cover that is about to be refined (for
 //                                            gains relative to it); may do nothing
 //
-// To add a score: one file here, one line in make_score (grow.cpp), one twin in reference.py.
+// To add a score: one file here, one case in grow_rule (grow.cpp), one twin in reference.py.
 #pragma once
 
 #include <limits>

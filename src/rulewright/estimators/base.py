@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulewright.data import DataError, Table, read_table
 from rulewright.estimators.parameters import Domain, check_parameters
+from rulewright.kernels import usable_cpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -138,5 +138,4 @@ def _threads(n_jobs: object) -> int:
     jobs = int(n_jobs)
     if jobs > MOST_THREADS:
         raise ValueError(f"n_jobs={jobs} must be at most {MOST_THREADS}; -1 takes all processors")
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    return jobs if jobs > 0 else max(1, available + 1 + jobs)
+    return jobs if jobs > 0 else max(1, usable_cpus() + 1 + jobs)

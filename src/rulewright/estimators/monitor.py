@@ -53,32 +53,32 @@ class Monitor:
     ) -> bool:
         """Take in the rule just added; tell whether learning should end."""
         self.train_loss.append(self.train.mean_loss)
-        outside = cover[~subsample.drawn[cover]] if self.window else cover
-        return self._validation_says_stop(rule, step) or self._window_says_stop(rule, outside)
+        if self._validation_says_stop(rule, step):
+            self.stopped_by = "validation"
+        elif self._window_says_stop(rule, cover, subsample):
+            self.stopped_by = "window"
+        else:
+            return False
+        return True
 
     def _validation_says_stop(self, rule: FoundRule, step: float) -> bool:
         if self.validation is None or self.early_stopping is None:
             return False
         self.validation.likelihood.add(rule.cover(self.validation.codes), rule.vote, step)
         self.validation_loss.append(self.validation.mean_loss)
-        if self.early_stopping.stop_after(self.validation_loss[-1]):
-            self.stopped_by = "validation"
-            return True
-        return False
+        return self.early_stopping.stop_after(self.validation_loss[-1])
 
-    def _window_says_stop(self, rule: FoundRule, outside: RowArray) -> bool:
+    def _window_says_stop(self, rule: FoundRule, cover: RowArray, subsample: Subsample) -> bool:
         if self.window is None or self.guess is None:
             return False
+        outside = cover[~subsample.drawn[cover]]
         weights = self.train.likelihood.class_weights(outside).tolist()
         if not any(weights):  # nothing to judge the rule by
             self.acceptable.append(np.nan)
             return False
         good = bool(weights[rule.vote] > self.guess[rule.vote] * sum(weights))
         self.acceptable.append(good)
-        if self.window.stop_after(good):
-            self.stopped_by = "window"
-            return True
-        return False
+        return self.window.stop_after(good)
 
     @property
     def n_kept(self) -> int:

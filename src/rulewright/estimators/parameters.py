@@ -36,8 +36,9 @@ class Integer:
         """Tell whether the value is allowed."""
         if value is None:
             return self.optional
-        whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-        return whole and int(value) >= self.low  # type: ignore[call-overload]
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+            return False
+        return int(value) >= self.low
 
     def parse(self, text: str) -> object:
         """Read a value from the command line."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rulewright.data.optional import optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,8 +17,7 @@ def progress_bar(description: str, total: int, show: bool) -> Iterator[Callable[
     if not show:
         yield lambda: None
         return
-    rich: Any = importlib.import_module("rich.progress")
-    console: Any = importlib.import_module("rich.console").Console(stderr=True)
-    with rich.Progress(console=console, transient=True) as bar:
+    console = optional("rich.console").Console(stderr=True)
+    with optional("rich.progress").Progress(console=console, transient=True) as bar:
         task = bar.add_task(description, total=total)
         yield lambda: bar.advance(task)

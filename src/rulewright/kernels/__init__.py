@@ -65,6 +65,7 @@ __all__ = [
     "has_threads",
     "rule_covers",
     "rule_scores",
+    "usable_cpus",
 ]
 
 if hasattr(os, "register_at_fork"):
@@ -72,6 +73,13 @@ if hasattr(os, "register_at_fork"):
 
 has_threads: bool = _core.has_threads
 """False when the core was built without OpenMP: every kernel then runs on one thread."""
+
+
+def usable_cpus() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # not on every system
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class CodeColumns:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Self, overload
@@ -19,6 +18,7 @@ from rulewright.model.parity import verify_sql
 from rulewright.model.text import all_rules, strongest_rules
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
@@ -217,7 +217,7 @@ class RuleModel(ABC):
         return class_names(self.classes)
 
     def _codes(self, X: object, n_threads: int | None) -> tuple[NDArray[np.uint16], int]:
-        threads = _usable_cpus() if n_threads is None else n_threads
+        threads = kernels.usable_cpus() if n_threads is None else n_threads
         return self._compiled.codes(self._read(X), threads), threads
 
     def _read(self, X: object) -> Table:
@@ -241,9 +241,3 @@ class RuleModel(ABC):
             "rules": [rule.to_json() for rule in self.rules],
             "summary": self.summary,
         }
-
-
-def _usable_cpus() -> int:
-    if hasattr(os, "sched_getaffinity"):  # not on every system
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
