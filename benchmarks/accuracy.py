@@ -9,7 +9,7 @@ import traceback
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,11 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 from rulewright import MLRulesClassifier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Split = tuple[np.ndarray, np.ndarray]
 
 # The ML.N column (Newton variant) of Table 1 of the MLRules paper.
 PRINTED = {
@@ -67,66 +72,78 @@ def load(folder: Path, name: str) -> tuple[pd.DataFrame, np.ndarray]:
         if column["type"] == "numeric":
             frame[key] = pd.to_numeric(frame[key])
         elif column.get("role") != "class":
-            frame[key] = pd.Categorical(frame[key], categories=column["values"])
+            frame[key] = pd.Categorical(frame[key], categories=column.get("values"))
     return frame.drop(columns="class"), frame["class"].to_numpy(dtype=str)
 
 
 def cross_validate(folder: Path, task: Task) -> dict[str, Any]:
     """Return error, log-loss and rule sizes over ten stratified folds, or the error raised."""
+    options = {"random_state": task.seed, "n_jobs": 1, **task.settings}
     try:
-        return folds(*load(folder, task.name), task)
+        X, y = load(folder, task.name)
+        return judge(X, y, ten_folds(X, y, task.seed), lambda: PRESETS[task.preset](**options))
     except Exception as error:
         traceback.print_exc()
         return {"problem": f"{type(error).__name__}: {error}"}
 
 
-def folds(X: pd.DataFrame, y: np.ndarray, task: Task) -> dict[str, Any]:
-    classes = np.unique(y)
-    shares = np.zeros((len(y), len(classes)))
-    lengths: list[int] = []
-    sizes: list[int] = []
-    splitter = StratifiedKFold(10, shuffle=True, random_state=task.seed)
+def ten_folds(X: pd.DataFrame, y: np.ndarray, seed: int) -> list[Split]:
+    splitter = StratifiedKFold(10, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
         # Glass has a class of nine rows; nine of ten folds hold one, which is what we want.
         warnings.filterwarnings("ignore", message="The least populated class")
-        splits = list(splitter.split(X, y))
+        return list(splitter.split(X, y))
+
+
+def judge(
+    X: pd.DataFrame, y: np.ndarray, splits: list[Split], make: Callable[[], Any]
+) -> dict[str, Any]:
+    """Return error and log-loss over the test rows of all splits, and the size of the models."""
+    classes = np.unique(y)
+    shares = np.zeros((len(y), len(classes)))
+    said = np.empty_like(y)
+    lengths: list[int] = []
+    sizes: list[int] = []
     for train, test in splits:
-        options = {"random_state": task.seed, "n_jobs": 1, **task.settings}
-        model = PRESETS[task.preset](**options).fit(X.iloc[train], y[train])
+        model = make().fit(X.iloc[train], y[train])
         columns = np.searchsorted(classes, model.classes_)
         shares[np.ix_(test, columns)] = model.predict_proba(X.iloc[test])
+        said[test] = model.predict(X.iloc[test])
         lengths += [len(rule.conjunction) for rule in model.model_.rules]
         sizes.append(len(model.model_.rules))
+    tested = np.concatenate([test for _, test in splits])
     return {
-        "error": float(np.mean(classes[shares.argmax(axis=1)] != y)),
-        "log-loss": float(log_loss(y, shares, labels=classes)),
+        "error": float(np.mean(said[tested] != y[tested])),
+        "log-loss": float(log_loss(y[tested], shares[tested], labels=classes)),
         "conditions": float(np.mean(lengths or [0])),
         "rules": float(np.mean(sizes)),
     }
 
 
-def summary(names: list[str], results: dict[str, list[dict[str, Any]]]) -> list[str]:
-    """Return the table of one preset: each set, then the averages and the verdict."""
+def summary(
+    results: dict[str, list[dict[str, Any]]], printed: dict[str, float], title: str
+) -> list[str]:
+    """Return the table of one learner: each set, then the averages and the verdict."""
     body: list[list[Any]] = []
-    for name in names:
-        runs = [r for r in results[name] if "problem" not in r]
+    for name, all_runs in results.items():
+        runs = [r for r in all_runs if "problem" not in r]
         if not runs:
             continue
         mean = {key: float(np.mean([r[key] for r in runs])) for key in runs[0]}
         spread = float(np.std([r["error"] for r in runs])) if len(runs) > 1 else None
-        difference = mean["error"] - PRINTED[name]
+        difference = mean["error"] - printed[name]
         rest = [mean["log-loss"], mean["conditions"], mean["rules"]]
-        body.append([name, mean["error"], spread, PRINTED[name], difference, *rest])
+        body.append([name, mean["error"], spread, printed[name], difference, *rest])
     lines = []
     if body:
         columns = list(zip(*body, strict=True))[1:]
         body.append(["mean", *(None if None in c else float(np.mean(c)) for c in columns)])
-        head = ["", "error", "sd", "ML.N", "difference", "log-loss", "conditions", "rules"]
+        head = ["", "error", "sd", title, "difference", "log-loss", "conditions", "rules"]
         lines = aligned(head, body)
         gap = body[-1][4]
         met = "yes" if abs(gap) <= TOLERANCE else "NO"
         lines.append(f"mean difference {gap:+.4f}, target within {TOLERANCE}: {met}")
-    failed = [f"! {n}: {r['problem']}" for n in names for r in results[n] if "problem" in r]
+    failed = [f"! {n}: {r['problem']}" for n, rs in results.items() for r in rs if "problem" in r]
     if failed:
         lines.append("the averages leave out what failed:")
     return lines + failed
@@ -159,7 +176,7 @@ def main() -> None:
         for task, result in zip(tasks, found, strict=True):
             results[task.name].append(result)
         print(f"\n{preset} settings, 10-fold cross-validation, {len(options.seeds)} seed(s)")
-        print("\n".join(summary(options.sets, results)), flush=True)
+        print("\n".join(summary(results, PRINTED, "ML.N")), flush=True)
 
 
 if __name__ == "__main__":

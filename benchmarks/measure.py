@@ -89,7 +89,9 @@ def measure(job: Job) -> dict[str, Any]:
     learner = rivals.make(job.learner, job.n_rules, job.n_jobs, job.settings)
     # The warm-up pays for imports and thread pools, which are not the learner's work.
     some = np.linspace(0, len(y) - 1, min(len(y), WARM_UP_ROWS)).astype(int)
-    rivals.make(job.learner, 5, job.n_jobs, job.settings).fit(X[some], y[some])
+    # A learner that fails on so few rows may still be measured on all of them.
+    with contextlib.suppress(ValueError):
+        rivals.make(job.learner, 5, job.n_jobs, job.settings).fit(X[some], y[some])
     forget_peak()
     before = rss("VmRSS")
     result: dict[str, Any] = timed(lambda: learner.fit(X, y), job.inner_repeats)
@@ -101,7 +103,9 @@ def measure(job: Job) -> dict[str, Any]:
     if test is not None:
         sample = slice(0, 20_000)
         shares = learner.predict_proba(test[0][sample])
-        result["log_loss"] = log_loss(test[1][sample], shares, labels=np.unique(y))
+        classes = np.unique(y)
+        result["test_error"] = float(np.mean(classes[shares.argmax(axis=1)] != test[1][sample]))
+        result["log_loss"] = log_loss(test[1][sample], shares, labels=classes)
     return {**result, "version": learner.version(), **learner.describe()}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from noisy_rules import noisy_rules
 from sklearn.datasets import load_iris
 
 Problem = tuple[np.ndarray, np.ndarray]
@@ -37,13 +38,17 @@ def iris() -> Problem:
 
 
 def make(name: str) -> Problem:
-    """Return the problem `iris` or `wide-ROWSxCOLUMNS-CLASSES`; a final `@1` draws other rows."""
+    """Return `iris`, `wide-ROWSxCOLUMNS-CLASSES` or `rules-ROWSxCOLUMNS-SEED`; `@1`: other rows."""
     name, _, part = name.partition("@")
     if name == "iris":
         return iris()
     kind, _, shape = name.partition("-")
-    if kind != "wide":
-        raise ValueError(f"unknown problem {name!r}: use 'iris' or 'wide-ROWSxCOLUMNS-CLASSES'")
-    size, K = shape.split("-")
+    kinds = {"wide": wide, "rules": noisy_rules}
+    if kind not in kinds:
+        raise ValueError(
+            f"unknown problem {name!r}: use 'iris', 'wide-ROWSxCOLUMNS-CLASSES' or "
+            "'rules-ROWSxCOLUMNS-SEED'"
+        )
+    size, last = shape.split("-")
     n, m = size.split("x")
-    return wide(int(n), int(m), int(K), int(part or 0))
+    return kinds[kind](int(n), int(m), int(last), int(part or 0))

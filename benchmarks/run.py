@@ -1,108 +1,18 @@
-"""Speed and memory as ratios against rivals: `python benchmarks/run.py speed --repeat 3`."""
+"""Speed, memory and small models against rivals: `python benchmarks/run.py speed --repeat 3`."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 import tempfile
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import problems
+from bench import TEST, Bench, Row, compare, seconds
 from console import aligned, setting
-from measure import Job
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-HERE = Path(__file__).parent
-MAIN = "wide-100000x30-2"
-TEST = "wide-20000x30-2@1"
-Result = dict[str, Any]
-
-
-@dataclass
-class Row:
-    """One line of a table: a measurement, or a comparison with its target."""
-
-    label: str
-    result: Result
-    ratio: float | None = None
-    target: str = ""
-    met: bool | None = None
-
-
-@dataclass
-class Bench:
-    """Runs jobs in child processes, round after round, on rows kept in a scratch folder."""
-
-    folder: str
-    repeat: int
-    settings: dict[str, Any] = field(default_factory=dict)
-
-    def job(self, learner: str, problem: str = MAIN, **options: Any) -> Job:
-        """Return a job; the user's `--set` options go to rulewright only."""
-        settings = options.pop("settings", {})
-        if learner == "rulewright":
-            settings = {**settings, **self.settings}
-        return Job(learner, problem, self.folder, settings=settings, **options)
-
-    def best(self, jobs: dict[str, Job]) -> dict[str, Result]:
-        """Return the fastest result of each job; the rounds alternate, so noise hits all alike."""
-        for job in jobs.values():
-            self._write(job.problem)
-            self._write(job.test)
-        found: dict[str, Result] = {}
-        for _ in range(self.repeat):
-            for label, job in jobs.items():
-                if "error" in found.get(label, {}):
-                    continue
-                result = run_child(job)
-                kept = found.get(label, result)
-                found[label] = result if "error" in result else min(kept, result, key=seconds)
-                print(f"  {label}: {brief(result)}", file=sys.stderr, flush=True)
-        return found
-
-    def _write(self, problem: str) -> None:
-        path = Path(self.folder) / f"{problem}.X.npy"
-        if problem and not path.exists():
-            X, y = problems.make(problem)
-            np.save(path, X)
-            np.save(Path(self.folder) / f"{problem}.y.npy", y)
-
-
-def run_child(job: Job) -> Result:
-    """Measure in a fresh process; a child that dies is a result with its error."""
-    command = [sys.executable, str(HERE / "measure.py"), job.to_json()]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode == 0:
-        result: Result = json.loads(done.stdout.splitlines()[-1])
-        return result
-    last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-    return {"error": f"exit code {done.returncode}: {last}"}
-
-
-def seconds(result: Result) -> float:
-    return float(result.get("seconds", np.inf))
-
-
-def brief(result: Result) -> str:
-    return result.get("error") or f"{seconds(result):.4g} s (cpu {result['cpu']:.4g})"
-
-
-def compare(
-    label: str, top: Result, bottom: Result, target: str, holds: Callable[[float], bool]
-) -> Row:
-    """Return the row of top seconds / bottom seconds; an error on either side has no verdict."""
-    broken = top.get("error") or bottom.get("error")
-    if broken:
-        return Row(label, {"error": broken}, target=target)
-    ratio = seconds(top) / seconds(bottom)
-    return Row(label, {}, ratio, target, holds(ratio))
+from rule_questions import compact, slipper_growth, slipper_speed
 
 
 def speed(bench: Bench) -> list[Row]:
@@ -227,8 +137,19 @@ def small(bench: Bench) -> list[Row]:
     return table
 
 
-QUESTIONS = {f.__name__: f for f in (speed, threads, rows, classes, memory, predict, small)}
-COLUMNS = ("seconds", "cpu", "us_per_row", "log_loss", "conditions", "version")
+ASKED = (speed, threads, rows, classes, memory, predict, small)
+ASKED_OF_RULES = (compact, slipper_speed, slipper_growth)
+QUESTIONS = {f.__name__.replace("_", "-"): f for f in (*ASKED, *ASKED_OF_RULES)}
+COLUMNS = (
+    "seconds",
+    "cpu",
+    "us_per_row",
+    "test_error",
+    "log_loss",
+    "rules",
+    "conditions",
+    "version",
+)
 
 
 def table_lines(title: str, table: list[Row]) -> list[str]:

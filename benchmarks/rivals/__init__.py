@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     import numpy as np
 
-MODULES = {"rulewright": "rulewright_mlrules", "lightgbm": "lightgbm", "boomer": "boomer"}
+MODULES = {
+    "rulewright": "rulewright_mlrules",
+    "slipper": "rulewright_slipper",
+    "lightgbm": "lightgbm",
+    "boomer": "boomer",
+    "imodels": "imodels_slipper",
+    "ripper": "wittgenstein_ripper",
+}
 
 
 class Learner(Protocol):
