@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from rulewright.estimators import MLRulesClassifier
+from rulewright.estimators import MLRulesClassifier, SlipperClassifier
 from rulewright.kernels import GROUP, ROW, STAT, CodeColumns, Limits, Op, Score
 from rulewright.weighting import LogLikelihood
 
@@ -53,29 +53,29 @@ def random_stats(rng, n_rows, n_pairs, tied):
 
 
 def random_score(rng, n_pairs, tied):
-    """Make a score for two classes, for all of many classes, or for one vote of many."""
+    """Make a score for one or many pairs of lanes, in either or both directions."""
     kind, l2 = str(rng.choice(["newton", "gradient"])), float(rng.choice([0.0, 1.0, 7.5]))
     unit = 1.0 if tied else 2.0**-37
-    if n_pairs == 1:
-        up, down = [(True, True), (True, False), (False, True)][rng.integers(3)]
-        return Score(kind, l2, unit, 1, first_class=1, up=up, down=down)
-    if rng.random() < 0.5:
-        return Score(kind, l2, unit, n_pairs)
-    vote = int(rng.integers(n_pairs))
-    return Score(kind, l2, unit, 1, first_lane=2 * vote, first_class=vote)
+    up, down = [(True, True), (True, False), (False, True)][rng.integers(3)]
+    if n_pairs == 1 or rng.random() < 0.5:
+        return Score(kind, l2, unit, n_pairs, up=up, down=down)
+    return Score(kind, l2, unit, 1, first_lane=2 * int(rng.integers(n_pairs)), up=up, down=down)
 
 
 def random_limits(rng, n_columns):
     """Make limits: most often none, sometimes all of them."""
-    free = rng.random(n_columns) < 0.7
-    operators = np.where(free, ALL_OPERATORS, rng.integers(0, ALL_OPERATORS + 1, n_columns))
+    free = rng.random((2, n_columns)) < 0.7
+    operators = np.where(free, ALL_OPERATORS, rng.integers(0, ALL_OPERATORS + 1, free.shape))
+    grouped = rng.random() < 0.3
     required = rng.random(n_columns) < (0.15 if rng.random() < 0.4 else 0)
     return Limits(
         max_conditions=int(rng.choice([-1, -1, 0, 1, 2])),
         tolerance=float(rng.choice([0.0, 1e-8, 0.5])),
         min_weight=int(rng.choice([0, 0, 1, 5, 30])),
-        operators=operators.astype(np.uint8),
+        up_operators=operators[0].astype(np.uint8),
+        down_operators=operators[1].astype(np.uint8),
         required=required.astype(np.uint8),
+        groups=rng.integers(0, 8 if grouped else 1, n_columns).astype(np.uint64) + (not grouped),
     )
 
 
@@ -90,21 +90,23 @@ def searches(draw):
     rows = np.flatnonzero(rng.random(n_rows) < rng.choice([0.5, 1.0])).astype(ROW)
     stats = random_stats(rng, n_rows, n_pairs, tied)
     score, limits = random_score(rng, n_pairs, tied), random_limits(rng, n_columns)
+    if rng.random() < 0.25:  # its lanes are weights
+        stats, score = abs(stats), score._replace(kind="slipper", n_pairs=1, up=True)
     return Search(columns, rows, stats, score, limits)
 
 
-def random_likelihood(rng, n_rows, n_classes, *, spread=3.0, weigh_rows=False, n_threads=1):
+def random_likelihood(rng, n_rows, n_classes, *, spread=3.0, **options):
     """Make a likelihood with random scores; return it, the scores, the labels and the weights."""
     labels = rng.integers(0, n_classes, n_rows).astype(np.int32)
     weights = rng.choice([0.25, 1.0, 1.0, 3.0], n_rows)
     start = rng.normal(size=n_classes)
-    state = LogLikelihood(labels, weights, start, weigh_rows=weigh_rows, n_threads=n_threads)
+    state = LogLikelihood(labels, weights, start, **options)
     scores = np.tile(start, (n_rows, 1))
     for _ in range(2 * n_classes):
         rows = np.flatnonzero(rng.random(n_rows) < 0.5).astype(ROW)
-        vote, step = int(rng.integers(n_classes)), float(rng.normal(scale=spread))
-        state.add(rows, vote, step)
-        scores[rows, vote] += step
+        head, step = pick(rng, state.heads), float(rng.normal(scale=spread))
+        state.add(rows, head, step)
+        scores[rows, head.first : head.last + 1] += step
     return state, scores, labels, weights
 
 
@@ -156,10 +158,49 @@ def mlrules(**changed):
         "stop_window": 10,
         "stop_bad": 8,
         "acceptability": "random",
+        "ordinal": False,
+        "column_subsample": 1.0,
+        "max_final_rules": None,
+        "cost_matrix": None,
+        "calibration": None,
+        "n_folds": 3,
+        "constraints": None,
+        "class_weight": None,
+        "warm_start": False,
         "random_state": 0,
         "n_jobs": 1,
     }
     return MLRulesClassifier(**{**settings, **changed})
+
+
+def slipper(**changed):
+    """Make a small SLIPPER whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "n_rounds": 8,
+        "max_rounds": 8,
+        "n_folds": 3,
+        "positive_class": None,
+        "multiclass": "auto",
+        "cost_matrix": None,
+        "grow_share": 2 / 3,
+        "stratify": True,
+        "max_conditions": None,
+        "min_weight": 0.0,
+        "allow_not_equal": False,
+        "missing_conditions": False,
+        "threshold": "observed",
+        "max_bins": None,
+        "constraints": None,
+        "calibration": None,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return SlipperClassifier(**{**settings, **changed})
+
+
+LEARNERS = {"mlrules": mlrules, "slipper": slipper}
+"""Makers of small learners, for tests of what all have in common."""
 
 
 def rule_texts(model):

@@ -12,7 +12,7 @@ def load(path):
     digest = model.pop("sha256")
     canonical = json.dumps(model, sort_keys=True, separators=(",", ":"))
     assert digest == hashlib.sha256(canonical.encode()).hexdigest(), "the hash does not fit"
-    assert (model["format"], model["format_version"]) == ("rulewright-model", 1)
+    assert (model["format"], model["format_version"]) == ("rulewright-model", 2)
     return model
 
 
@@ -37,7 +37,30 @@ def predict(model, row):
     scores = list(model["intercepts"])
     for rule in model["rules"]:
         if all(holds(condition, row[condition["column"]]) for condition in rule["if"]):
-            scores[rule["head"]] += rule["response"]
-    weights = [math.exp(score - max(scores)) for score in scores]
-    label = model["classes"]["values"][scores.index(max(scores))]
-    return scores, [weight / sum(weights) for weight in weights], label
+            head = rule["head"]
+            first, last = head if isinstance(head, list) else (head, head)
+            for k in range(first, last + 1):
+                scores[k] += rule["response"]
+    weights = [weight_of(model, scores, k) for k in range(len(scores))]
+    chances = [weight / sum(weights) for weight in weights]
+    return scores, chances, model["classes"]["values"][choose(model, scores, chances)]
+
+
+def weight_of(model, scores, k):
+    """Give what the probability of class k is a multiple of."""
+    if "steps" not in model:
+        return math.exp(scores[k] - max(scores))
+    margin = min((scores[k] - score for j, score in enumerate(scores) if j != k), default=0.0)
+    steps = model["steps"][k]
+    return steps["values"][sum(threshold < margin for threshold in steps["thresholds"])]
+
+
+def choose(model, scores, chances):
+    """Give the class of the lowest expected cost; of equal ones the best score, then the first."""
+    ways = range(len(scores))
+    costs = [0.0] * len(scores)
+    if "costs" in model:
+        costs = [sum(chances[k] * model["costs"][k][j] for k in ways) for j in ways]
+    elif "steps" in model:
+        costs = [1.0 - chance for chance in chances]
+    return min(ways, key=lambda k: (costs[k], -scores[k], k))

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from builders import PLAIN, Fuzz, mutate, mutated_bytes, pick
-from rulewright import MLRulesClassifier, load_model, read_table
+from rulewright import MLRulesClassifier, SlipperClassifier, load_model, read_table
 from rulewright.data import Schema
 
 pytestmark = pytest.mark.native
@@ -49,9 +49,13 @@ def random_target(rng, n_rows):
     return y
 
 
-def learn(X, y, weights=None):
-    """Fit a few rules and use everything that a fitted model offers cheaply."""
-    est = MLRulesClassifier(3, subsample=1.0, n_jobs=1).fit(X, y, sample_weight=weights)
+def learn(rng, X, y, weights=None):
+    """Fit a few rules by one of the learners and use what a fitted model offers cheaply."""
+    if rng.random() < 0.5:
+        est = MLRulesClassifier(3, subsample=1.0, ordinal=bool(rng.random() < 0.3), n_jobs=1)
+    else:
+        est = SlipperClassifier(3, multiclass=pick(rng, ["auto", "mh", "ovr"]), n_jobs=1)
+    est.fit(X, y, sample_weight=weights)
     p = est.predict_proba(X)
     assert np.all(np.isfinite(p))
     assert len(est.predict(X)) == len(p)
@@ -68,7 +72,7 @@ def test_dicts_of_columns():
             for _ in range(rng.integers(1, 4))
         }
         weights = random_column(rng, n_rows) if rng.random() < 0.15 else None
-        learn(X, random_target(rng, n_rows), weights)
+        learn(rng, X, random_target(rng, n_rows), weights)
 
     Fuzz(500).run(case)
 
@@ -90,7 +94,7 @@ def test_object_arrays():
                     X[i, j] = value
         if rng.random() < 0.05:
             X = X[0]
-        learn(X, random_target(rng, n_rows))
+        learn(rng, X, random_target(rng, n_rows))
 
     Fuzz(350).run(case)
 
@@ -133,7 +137,7 @@ def test_dataframes():
                     if rng.random() < 0.7
                 }
             )
-        learn(frame, random_target(rng, n_rows))
+        learn(rng, frame, random_target(rng, n_rows))
 
     Fuzz(250).run(case)
 
@@ -148,7 +152,7 @@ def test_delimited_files(tmp_path):
     def case(rng):
         path.write_bytes(mutated_bytes(rng, CSV))
         if rng.random() < 0.5:
-            learn(str(path), "y")
+            learn(rng, str(path), "y")
         else:
             table = read_table(path)
             assert len(table.columns[0]) == len(table)
@@ -177,7 +181,7 @@ def test_other_text_files(suffix, content, tmp_path):
 
     def case(rng):
         path.write_bytes(mutated_bytes(rng, content, most=1))
-        learn(path, "y")
+        learn(rng, path, "y")
 
     Fuzz(100, least=0.0).run(case)
 
@@ -237,22 +241,34 @@ def test_schemas(saved):
     Fuzz(150).run(case)
 
 
-def test_settings():
+WORDS_OF_SETTINGS = [
+    *["newton", "prefixed", "prior", "validation", "observed", "platt", "isotonic", "auto", "cv"],
+    *["mh", "ovr", "cost", "absolute", "balanced", {0: 2.0}, [[0, 1], [3, 0]], 1 - np.eye(2)],
+    *[{"digits": 1}, {"monotone": {"x": "increasing"}}, {"required": ["c"]}, {"groups": [["x"]]}],
+]
+
+
+@pytest.mark.parametrize("cls", [MLRulesClassifier, SlipperClassifier])
+def test_settings(cls):
     """Random values of random parameters."""
     rng = np.random.default_rng(0)
-    X = {"x": rng.normal(size=20), "c": rng.choice(["p", "q"], 20)}
+    X = {"x": rng.normal(size=60), "c": rng.choice(["p", "q"], 60)}
     y = (X["x"] > 0).astype(int)
-    values = [*PLAIN, *NUMBERS, *ODDITIES, "newton", "prefixed", "prior", "validation", "observed"]
-    defaults = MLRulesClassifier().get_params()
-    names = [name for name in defaults if name != "verbose"]
+    values = [*PLAIN, *NUMBERS, *ODDITIES, *2 * WORDS_OF_SETTINGS]
+    defaults = cls().get_params()
+    names = [name for name in defaults if name not in ("verbose", "n_folds")]
+    few = {"n_rules": 2, "n_rounds": 2, "max_rounds": 2, "n_folds": 2, "n_jobs": 1}
+    few = {name: value for name, value in few.items() if name in defaults}
 
     def case(rng):
-        settings = {"n_rules": 2, "n_jobs": 1, "random_state": 0}
+        settings = {**few, "random_state": 0}
         for name in rng.choice(names, rng.integers(1, 4), replace=False).tolist():
             settings[name] = defaults[name] if rng.random() < 0.4 else pick(rng, values)
-        if isinstance(settings["n_rules"], int):
-            settings["n_rules"] = min(settings["n_rules"], 5)  # no test of patience
-        est = MLRulesClassifier(**settings).fit(X, y)
-        assert est.predict_proba(X).shape == (20, 2)
+        for name in few:  # no test of patience
+            if isinstance(settings[name], int):
+                settings[name] = min(settings[name], 5)
+        est = cls(**settings).fit(X, y)
+        assert est.predict_proba(X).shape == (60, 2)
+        assert str(est.model_)
 
-    Fuzz(300).run(case)
+    Fuzz(400).run(case)

@@ -35,20 +35,29 @@ CompiledRules checked_rules(const Codes& codes, const Matrix<std::int32_t>& inte
             as_span(rule_starts)};
 }
 
+std::span<const Head> checked_heads(const Matrix<std::int32_t>& heads, std::size_t n_classes) {
+    require(heads.shape(1) == 2, "a head has two numbers: first and last class");
+    for (std::size_t i = 0; i < heads.shape(0); ++i) {
+        require(heads(i, 0) >= 0 && heads(i, 0) <= heads(i, 1) &&
+                    static_cast<std::size_t>(heads(i, 1)) < n_classes,
+                "a head is no class");
+    }
+    static_assert(sizeof(Head) == 2 * sizeof(std::int32_t));
+    return {reinterpret_cast<const Head*>(heads.data()), heads.shape(0)};
+}
+
 void scores(const Codes& codes, const Matrix<std::int32_t>& intervals,
             const Starts& condition_starts, const Starts& rule_starts,
-            const Vector<std::int32_t>& heads, const Vector<double>& responses,
+            const Matrix<std::int32_t>& heads, const Vector<double>& responses,
             const MutableMatrix<double>& out, int n_threads) {
     const CompiledRules rules = checked_rules(codes, intervals, condition_starts, rule_starts);
-    require(heads.shape(0) == rules.n_rules() && responses.shape(0) == rules.n_rules(),
+    const std::span<const Head> votes = checked_heads(heads, out.shape(1));
+    require(votes.size() == rules.n_rules() && responses.shape(0) == rules.n_rules(),
             "heads and responses need one entry per rule");
     require(out.shape(0) == codes.shape(1), "scores and codes differ in rows");
-    for (const std::int32_t head : as_span(heads)) {
-        require(head >= 0 && static_cast<std::size_t>(head) < out.shape(1), "a head is no class");
-    }
     nb::gil_scoped_release release;
-    add_responses({codes.data(), codes.shape(1)}, rules, as_span(heads), as_span(responses),
-                  out.shape(1), out.data(), n_threads);
+    add_responses({codes.data(), codes.shape(1)}, rules, votes, as_span(responses), out.shape(1),
+                  out.data(), n_threads);
 }
 
 void covers(const Codes& codes, const Matrix<std::int32_t>& intervals,
@@ -61,6 +70,15 @@ void covers(const Codes& codes, const Matrix<std::int32_t>& intervals,
     rule_covers({codes.data(), codes.shape(1)}, rules, out.data(), n_threads);
 }
 
+void bits(const Codes& codes, const Matrix<std::int32_t>& intervals, const Starts& condition_starts,
+          const Starts& rule_starts, const MutableMatrix<std::uint64_t>& out, int n_threads) {
+    const CompiledRules rules = checked_rules(codes, intervals, condition_starts, rule_starts);
+    require(out.shape(0) == rules.n_rules() && out.shape(1) == (codes.shape(1) + 63) / 64,
+            "bits must have the shape (rules, words of 64 rows)");
+    nb::gil_scoped_release release;
+    rule_bits({codes.data(), codes.shape(1)}, rules, out.data(), n_threads);
+}
+
 }  // namespace
 
 void bind_model(nb::module_& m) {
@@ -69,6 +87,9 @@ void bind_model(nb::module_& m) {
           nb::arg("heads").noconvert(), nb::arg("responses").noconvert(),
           nb::arg("out").noconvert(), nb::arg("n_threads"));
     m.def("rule_covers", &covers, nb::arg("codes").noconvert(), nb::arg("intervals").noconvert(),
+          nb::arg("condition_starts").noconvert(), nb::arg("rule_starts").noconvert(),
+          nb::arg("out").noconvert(), nb::arg("n_threads"));
+    m.def("rule_bits", &bits, nb::arg("codes").noconvert(), nb::arg("intervals").noconvert(),
           nb::arg("condition_starts").noconvert(), nb::arg("rule_starts").noconvert(),
           nb::arg("out").noconvert(), nb::arg("n_threads"));
 }

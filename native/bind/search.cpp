@@ -70,7 +70,26 @@ auto draw(std::size_t n, std::size_t size, std::uint64_t seed) {
     return std::make_tuple(to_numpy(std::move(draw.rows)), to_numpy(std::move(draw.drawn)));
 }
 
-auto cover(const BoundColumns& columns, const Matrix<std::int32_t>& tests, int n_threads) {
+auto split(const Vector<Stat>& weights, const Vector<std::int32_t>& strata, double share,
+           std::uint64_t seed) {
+    require(weights.shape(0) == strata.shape(0), "weights and strata differ in length");
+    require(share >= 0 && share <= 1, "a share lies between 0 and 1");
+    std::int32_t largest = -1;
+    for (const std::int32_t stratum : as_span(strata)) {
+        require(stratum >= 0 && stratum < 65536, "a stratum is out of range");
+        largest = std::max(largest, stratum);
+    }
+    const Strata rows{as_span(weights), as_span(strata), static_cast<std::size_t>(largest + 1)};
+    std::vector<std::uint8_t> taken;
+    {
+        nb::gil_scoped_release release;
+        taken = split_by_weight(rows, share, seed);
+    }
+    return to_numpy(std::move(taken));
+}
+
+std::vector<CodeTest> checked_tests(const BoundColumns& columns,
+                                    const Matrix<std::int32_t>& tests) {
     require(tests.shape(1) == 4, "a test has four numbers: column, low, high, skip");
     std::vector<CodeTest> parsed;
     for (std::size_t i = 0; i < tests.shape(0); ++i) {
@@ -79,6 +98,11 @@ auto cover(const BoundColumns& columns, const Matrix<std::int32_t>& tests, int n
                 "a column index is out of range");
         parsed.push_back({column, tests(i, 1), tests(i, 2), tests(i, 3)});
     }
+    return parsed;
+}
+
+auto cover(const BoundColumns& columns, const Matrix<std::int32_t>& tests, int n_threads) {
+    const std::vector<CodeTest> parsed = checked_tests(columns, tests);
     std::vector<Row> rows;
     {
         nb::gil_scoped_release release;
@@ -87,34 +111,59 @@ auto cover(const BoundColumns& columns, const Matrix<std::int32_t>& tests, int n
     return to_numpy(std::move(rows));
 }
 
+auto prefixes(const BoundColumns& columns, const Matrix<std::int32_t>& tests,
+              const Matrix<Stat>& stats, std::size_t first_lane, const Vector<std::uint8_t>& side,
+              int n_threads) {
+    const std::vector<CodeTest> parsed = checked_tests(columns, tests);
+    const std::size_t n_lanes = stats.shape(1);
+    require(stats.shape(0) == columns.n_rows() && side.shape(0) == columns.n_rows(),
+            "statistics, sides and codes differ in rows");
+    require(n_lanes >= 2 && first_lane <= n_lanes - 2, "statistics have too few lanes");
+    require(std::ranges::all_of(as_span(side), [](auto s) { return s <= 1; }), "a side is 0 or 1");
+    const SplitPairs pairs{stats.data() + first_lane, n_lanes, side.data()};
+    std::vector<Stat> sums;
+    {
+        nb::gil_scoped_release release;
+        sums =
+            columns.visit([&](const auto& c) { return prefix_sums(c, parsed, pairs, n_threads); });
+    }
+    return to_numpy(std::move(sums));
+}
+
 ScoreKind score_kind(const std::string& name) {
     if (name == "newton") return ScoreKind::kNewton;
     if (name == "gradient") return ScoreKind::kGradient;
-    throw nb::value_error("unknown score; known are newton and gradient");
+    if (name == "slipper") return ScoreKind::kSlipper;
+    throw nb::value_error("unknown score; known are newton, gradient and slipper");
 }
 
 using BoundCondition = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, double>;
 
 std::tuple<std::vector<BoundCondition>, std::int32_t> grow(
     const BoundColumns& columns, const Vector<Row>& rows, const Matrix<Stat>& stats,
-    const std::string& score, double l2, double unit, std::size_t first_lane, std::size_t n_pairs,
-    std::int32_t first_class, bool up, bool down, std::int32_t max_conditions, double tolerance,
-    Stat min_weight, const Vector<std::uint8_t>& operators, const Vector<std::uint8_t>& required,
-    Workspace& workspace, int n_threads) {
+    const std::string& score, double l2, double unit, std::size_t n_pairs, std::size_t first_lane,
+    bool up, bool down, std::int32_t max_conditions, double tolerance, Stat min_weight,
+    const Vector<std::uint8_t>& up_operators, const Vector<std::uint8_t>& down_operators,
+    const Vector<std::uint8_t>& required, const Vector<std::uint64_t>& groups, Workspace& workspace,
+    int n_threads) {
     require(stats.shape(0) == columns.n_rows(), "statistics and codes differ in rows");
     const std::size_t n_lanes = stats.shape(1);
     require(n_pairs >= 1 && n_pairs <= n_lanes && first_lane <= n_lanes &&
                 first_lane + 2 * n_pairs <= n_lanes,
             "statistics have too few lanes");
-    require(operators.shape(0) == columns.n_columns() && required.shape(0) == columns.n_columns(),
-            "operators and required need one entry per column");
+    for (const std::size_t size :
+         {up_operators.shape(0), down_operators.shape(0), required.shape(0), groups.shape(0)}) {
+        require(size == columns.n_columns(), "limits need one entry per column");
+    }
     require_rows(as_span(rows), columns.n_rows());
 
     const Statistics statistics{stats.data(), stats.shape(1), first_lane, n_pairs, min_weight > 0};
-    const Votes votes{unit, static_cast<std::int32_t>(n_pairs), first_class, up, down};
-    const ScoreChoice choice{score_kind(score), l2, votes};
-    const Limits limits{max_conditions, tolerance, min_weight, as_span(operators),
-                        as_span(required)};
+    const Votes votes{unit, static_cast<std::int32_t>(n_pairs)};
+    const auto directions = static_cast<Directions>((up ? kUp : 0) | (down ? kDown : 0));
+    const ScoreChoice choice{score_kind(score), l2, votes, directions};
+    const Limits limits{
+        max_conditions,          tolerance,         min_weight,     as_span(up_operators),
+        as_span(down_operators), as_span(required), as_span(groups)};
     GrownRule rule;
     {
         nb::gil_scoped_release release;
@@ -139,13 +188,19 @@ void bind_search(nb::module_& m) {
              nb::arg("nominal").noconvert());
     nb::class_<Workspace>(m, "Workspace").def(nb::init<>());
     m.def("draw_rows", &draw, nb::arg("n"), nb::arg("size"), nb::arg("seed"));
+    m.def("split_by_weight", &split, nb::arg("weights").noconvert(), nb::arg("strata").noconvert(),
+          nb::arg("share"), nb::arg("seed"));
     m.def("cover_rows", &cover, nb::arg("columns"), nb::arg("tests").noconvert(),
           nb::arg("n_threads"));
     m.def("grow_rule", &grow, nb::arg("columns"), nb::arg("rows").noconvert(),
           nb::arg("stats").noconvert(), nb::arg("score"), nb::arg("l2"), nb::arg("unit"),
-          nb::arg("first_lane"), nb::arg("n_pairs"), nb::arg("first_class"), nb::arg("up"),
-          nb::arg("down"), nb::arg("max_conditions"), nb::arg("tolerance"), nb::arg("min_weight"),
-          nb::arg("operators").noconvert(), nb::arg("required").noconvert(), nb::arg("workspace"),
+          nb::arg("n_pairs"), nb::arg("first_lane"), nb::arg("up"), nb::arg("down"),
+          nb::arg("max_conditions"), nb::arg("tolerance"), nb::arg("min_weight"),
+          nb::arg("up_operators").noconvert(), nb::arg("down_operators").noconvert(),
+          nb::arg("required").noconvert(), nb::arg("groups").noconvert(), nb::arg("workspace"),
+          nb::arg("n_threads"));
+    m.def("prefix_sums", &prefixes, nb::arg("columns"), nb::arg("tests").noconvert(),
+          nb::arg("stats").noconvert(), nb::arg("first_lane"), nb::arg("side").noconvert(),
           nb::arg("n_threads"));
 }
 

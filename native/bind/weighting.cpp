@@ -1,40 +1,52 @@
 #include "bind/bind.hpp"
+#include "weighting/exponential.hpp"
 #include "weighting/likelihood.hpp"
+#include "weighting/response_fit.hpp"
 
 namespace rulewright {
 namespace {
+
+using MutableVector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+void require_labels(const Vector<std::int32_t>& labels, std::size_t n_classes) {
+    for (const std::int32_t label : as_span(labels)) {
+        require(label >= 0 && static_cast<std::size_t>(label) < n_classes,
+                "a label is out of range");
+    }
+}
 
 // The state of a fit by maximum likelihood; its arrays belong to Python and are changed in place.
 class BoundLikelihood {
   public:
     BoundLikelihood(Vector<std::int32_t> labels, Vector<double> weights,
-                    MutableMatrix<double> exp_scores, MutableMatrix<Stat> stats, double scale)
+                    MutableMatrix<double> exp_scores, MutableMatrix<Stat> stats, double scale,
+                    bool cumulative)
         : labels_(std::move(labels)),
           weights_(std::move(weights)),
           exp_scores_(std::move(exp_scores)),
           stats_(std::move(stats)),
-          scale_(scale) {
+          scale_(scale),
+          cumulative_(cumulative) {
         const std::size_t n = labels_.shape(0);
         const std::size_t n_classes = exp_scores_.shape(1);
         require(weights_.shape(0) == n && exp_scores_.shape(0) == n && stats_.shape(0) == n,
                 "labels, weights, scores and statistics differ in rows");
         require(n_classes >= 2, "at least two classes are needed");
-        require(stats_.shape(1) >= 2 * (n_classes == 2 ? 1 : n_classes),
+        require(stats_.shape(1) >= 2 * (n_classes - (cumulative ? 1 : 0)),
                 "statistics have too few lanes");
-        for (const std::int32_t label : as_span(labels_)) {
-            require(label >= 0 && static_cast<std::size_t>(label) < n_classes,
-                    "a label is out of range");
-        }
+        require_labels(labels_, n_classes);
     }
 
     void refresh_stats(const Vector<Row>& rows, int n_threads) {
         run(rows, [&] { rulewright::refresh_stats(view(), as_span(rows), n_threads); });
     }
-    double loss_change(const Vector<Row>& rows, std::size_t vote, double size, int n_threads) {
-        return run_step(rows, vote, size, n_threads, rulewright::loss_change);
+    double loss_change(const Vector<Row>& rows, std::size_t first, std::size_t last, double size,
+                       int n_threads) {
+        return run_step(rows, {first, last, size}, n_threads, rulewright::loss_change);
     }
-    double add_step(const Vector<Row>& rows, std::size_t vote, double size, int n_threads) {
-        return run_step(rows, vote, size, n_threads, rulewright::add_step);
+    double add_step(const Vector<Row>& rows, std::size_t first, std::size_t last, double size,
+                    int n_threads) {
+        return run_step(rows, {first, last, size}, n_threads, rulewright::add_step);
     }
     auto sum_stats(const Vector<Row>& rows, int n_threads) const {
         std::vector<Stat> sums;
@@ -49,8 +61,8 @@ class BoundLikelihood {
 
   private:
     Likelihood view() const {
-        return {exp_scores_.shape(1), stats_.shape(1),    scale_,       labels_.data(),
-                weights_.data(),      exp_scores_.data(), stats_.data()};
+        return {exp_scores_.shape(1), stats_.shape(1), cumulative_,        scale_,
+                labels_.data(),       weights_.data(), exp_scores_.data(), stats_.data()};
     }
     template <class Body>
     void run(const Vector<Row>& rows, const Body& body) const {
@@ -59,11 +71,11 @@ class BoundLikelihood {
         body();
     }
     template <class Kernel>
-    double run_step(const Vector<Row>& rows, std::size_t vote, double size, int n_threads,
-                    const Kernel& kernel) const {
-        require(vote < exp_scores_.shape(1), "the vote is no class");
+    double run_step(const Vector<Row>& rows, Step step, int n_threads, const Kernel& kernel) const {
+        require(step.first <= step.last && step.last < exp_scores_.shape(1),
+                "the vote is no union of classes");
         double change = 0;
-        run(rows, [&] { change = kernel(view(), as_span(rows), Step{vote, size}, n_threads); });
+        run(rows, [&] { change = kernel(view(), as_span(rows), step, n_threads); });
         return change;
     }
 
@@ -72,25 +84,176 @@ class BoundLikelihood {
     MutableMatrix<double> exp_scores_;
     MutableMatrix<Stat> stats_;
     double scale_;
+    bool cumulative_;
+};
+
+// Rules as packed covers and the probabilities they move, which belong to Python.
+class BoundResponseFit {
+  public:
+    using Rules = Vector<std::int32_t>;
+
+    BoundResponseFit(Matrix<double> targets, Vector<double> weights,
+                     MutableMatrix<double> probabilities, Matrix<std::uint64_t> covers,
+                     Matrix<std::int32_t> heads, Vector<std::int8_t> signs)
+        : targets_(std::move(targets)),
+          weights_(std::move(weights)),
+          probabilities_(std::move(probabilities)),
+          covers_(std::move(covers)),
+          heads_(std::move(heads)),
+          signs_(std::move(signs)) {
+        const std::size_t n = targets_.shape(0), n_rules = covers_.shape(0);
+        require(weights_.shape(0) == n && probabilities_.shape(0) == n,
+                "targets, weights and probabilities differ in rows");
+        require(targets_.shape(1) == probabilities_.shape(1),
+                "targets and probabilities differ in classes");
+        require(covers_.shape(1) == (n + 63) / 64, "covers have the wrong number of words");
+        require(heads_.shape(0) == n_rules && heads_.shape(1) == 2 && signs_.shape(0) == n_rules,
+                "covers, heads and signs differ in rules");
+        for (std::size_t rule = 0; rule < n_rules; ++rule) {
+            const std::int32_t* head = heads_.data() + 2 * rule;
+            require(0 <= head[0] && head[0] <= head[1] &&
+                        static_cast<std::size_t>(head[1]) < probabilities_.shape(1),
+                    "a head is no union of classes");
+            require(-1 <= signs_(rule) && signs_(rule) <= 1, "a sign is not 1, -1 or 0");
+            require(n % 64 == 0 || covers_(rule, n / 64) >> (n % 64) == 0,
+                    "a cover has bits beyond the rows");
+        }
+        hits_ = weigh_hits(view(), n_rules);
+    }
+
+    double sweep(const Rules& rules, const MutableVector& responses, double l1, double l2) const {
+        require(responses.shape(0) == covers_.shape(0), "rules and responses differ in number");
+        double change = 0;
+        run(rules,
+            [&] { change = rulewright::sweep(view(), as_span(rules), responses.data(), l1, l2); });
+        return change;
+    }
+    void move(const Rules& rules, const Vector<double>& steps) const {
+        require(steps.shape(0) == rules.shape(0), "rules and steps differ in number");
+        run(rules, [&] { rulewright::move(view(), as_span(rules), steps.data()); });
+    }
+    auto gradients(const Rules& rules, int n_threads) const {
+        std::vector<double> sums;
+        run(rules, [&] { sums = rulewright::gradients(view(), as_span(rules), n_threads); });
+        return to_numpy(std::move(sums));
+    }
+    auto hessian(const Rules& rules, int n_threads) const {
+        std::vector<double> second;
+        run(rules, [&] { second = rulewright::hessian(view(), as_span(rules), n_threads); });
+        return to_numpy(std::move(second));
+    }
+
+  private:
+    ResponseFit view() const {
+        return {targets_.shape(0), probabilities_.shape(1), covers_.shape(1),
+                targets_.data(),   weights_.data(),         probabilities_.data(),
+                covers_.data(),    heads_.data(),           signs_.data(),
+                hits_.data()};
+    }
+    template <class Body>
+    void run(const Rules& rules, const Body& body) const {
+        for (const std::int32_t rule : as_span(rules)) {
+            require(rule >= 0 && static_cast<std::size_t>(rule) < covers_.shape(0),
+                    "a rule is out of range");
+        }
+        nb::gil_scoped_release release;
+        body();
+    }
+
+    Matrix<double> targets_;
+    Vector<double> weights_;
+    MutableMatrix<double> probabilities_;
+    Matrix<std::uint64_t> covers_;
+    Matrix<std::int32_t> heads_;
+    Vector<std::int8_t> signs_;
+    std::vector<double> hits_;
+};
+
+// The weights of confidence-rated boosting; its arrays belong to Python and are changed in place.
+class BoundExponential {
+  public:
+    BoundExponential(Vector<std::int32_t> own, MutableMatrix<double> weights,
+                     MutableMatrix<Stat> stats, double scale, bool by_cost)
+        : own_(std::move(own)),
+          weights_(std::move(weights)),
+          stats_(std::move(stats)),
+          scale_(scale),
+          by_cost_(by_cost) {
+        const std::size_t n = own_.shape(0), n_heads = weights_.shape(1);
+        require(weights_.shape(0) == n && stats_.shape(0) == n,
+                "classes, weights and statistics differ in rows");
+        require(n_heads >= 1 && n_heads < 65536 && stats_.shape(1) >= 2 * n_heads,
+                "statistics have too few lanes");
+        for (const std::int32_t place : as_span(own_)) {
+            require(place >= -1 && place < static_cast<std::int32_t>(n_heads),
+                    "a class is out of range");
+        }
+    }
+
+    double add(const Vector<Row>& rows, std::size_t place, double confidence, int n_threads) {
+        require(place < weights_.shape(1), "the head is out of range");
+        require_rows(as_span(rows), own_.shape(0));
+        nb::gil_scoped_release release;
+        return add_confidence(view(), as_span(rows), place, confidence, n_threads);
+    }
+    void refresh(int n_threads) {
+        nb::gil_scoped_release release;
+        refresh_lanes(view(), n_threads);
+    }
+
+  private:
+    ExponentialLoss view() const {
+        return {own_.shape(0), weights_.shape(1), stats_.shape(1), by_cost_,
+                scale_,        own_.data(),       weights_.data(), stats_.data()};
+    }
+
+    Vector<std::int32_t> own_;
+    MutableMatrix<double> weights_;
+    MutableMatrix<Stat> stats_;
+    double scale_;
+    bool by_cost_;
 };
 
 }  // namespace
 
 void bind_weighting(nb::module_& m) {
+    nb::class_<BoundExponential>(m, "Exponential")
+        .def(nb::init<Vector<std::int32_t>, MutableMatrix<double>, MutableMatrix<Stat>, double,
+                      bool>(),
+             nb::arg("own").noconvert(), nb::arg("weights").noconvert(),
+             nb::arg("stats").noconvert(), nb::arg("scale"), nb::arg("by_cost"))
+        .def("add", &BoundExponential::add, nb::arg("rows").noconvert(), nb::arg("place"),
+             nb::arg("confidence"), nb::arg("n_threads"))
+        .def("refresh", &BoundExponential::refresh, nb::arg("n_threads"));
     nb::class_<BoundLikelihood>(m, "Likelihood")
         .def(nb::init<Vector<std::int32_t>, Vector<double>, MutableMatrix<double>,
-                      MutableMatrix<Stat>, double>(),
+                      MutableMatrix<Stat>, double, bool>(),
              nb::arg("labels").noconvert(), nb::arg("weights").noconvert(),
-             nb::arg("exp_scores").noconvert(), nb::arg("stats").noconvert(), nb::arg("scale"))
+             nb::arg("exp_scores").noconvert(), nb::arg("stats").noconvert(), nb::arg("scale"),
+             nb::arg("cumulative"))
         .def("refresh_stats", &BoundLikelihood::refresh_stats, nb::arg("rows").noconvert(),
              nb::arg("n_threads"))
         .def("loss_change", &BoundLikelihood::loss_change, nb::arg("rows").noconvert(),
-             nb::arg("vote"), nb::arg("size"), nb::arg("n_threads"))
-        .def("add_step", &BoundLikelihood::add_step, nb::arg("rows").noconvert(), nb::arg("vote"),
-             nb::arg("size"), nb::arg("n_threads"))
+             nb::arg("first"), nb::arg("last"), nb::arg("size"), nb::arg("n_threads"))
+        .def("add_step", &BoundLikelihood::add_step, nb::arg("rows").noconvert(), nb::arg("first"),
+             nb::arg("last"), nb::arg("size"), nb::arg("n_threads"))
         .def("sum_stats", &BoundLikelihood::sum_stats, nb::arg("rows").noconvert(),
              nb::arg("n_threads"))
         .def("class_weights", &BoundLikelihood::class_weights, nb::arg("rows").noconvert(),
+             nb::arg("n_threads"));
+    nb::class_<BoundResponseFit>(m, "ResponseFit")
+        .def(nb::init<Matrix<double>, Vector<double>, MutableMatrix<double>, Matrix<std::uint64_t>,
+                      Matrix<std::int32_t>, Vector<std::int8_t>>(),
+             nb::arg("targets").noconvert(), nb::arg("weights").noconvert(),
+             nb::arg("probabilities").noconvert(), nb::arg("covers").noconvert(),
+             nb::arg("heads").noconvert(), nb::arg("signs").noconvert())
+        .def("sweep", &BoundResponseFit::sweep, nb::arg("rules").noconvert(),
+             nb::arg("responses").noconvert(), nb::arg("l1"), nb::arg("l2"))
+        .def("move", &BoundResponseFit::move, nb::arg("rules").noconvert(),
+             nb::arg("steps").noconvert())
+        .def("gradients", &BoundResponseFit::gradients, nb::arg("rules").noconvert(),
+             nb::arg("n_threads"))
+        .def("hessian", &BoundResponseFit::hessian, nb::arg("rules").noconvert(),
              nb::arg("n_threads"));
 }
 

@@ -1,5 +1,6 @@
 #include "model/evaluate.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -47,8 +48,8 @@ bool any(const Bits& bits) {
     return all != 0;
 }
 
-Bits rule_bits(const ValueCodes& values, const CompiledRules& rules, std::size_t rule,
-               std::size_t begin, std::size_t n) {
+Bits covered_rows(const ValueCodes& values, const CompiledRules& rules, std::size_t rule,
+                  std::size_t begin, std::size_t n) {
     Bits cover = all_rows(n);
     const auto first = static_cast<std::size_t>(rules.rule_starts[rule]);
     const auto last = static_cast<std::size_t>(rules.rule_starts[rule + 1]);
@@ -64,33 +65,45 @@ Bits rule_bits(const ValueCodes& values, const CompiledRules& rules, std::size_t
     return cover;
 }
 
-// Calls body(row, rule) for every rule that fires, rule by rule within a block of rows.
+// Calls body(begin, rule, bits) for each block of rows, which starts at `begin`, and each rule.
 template <class Body>
-void for_each_fired(const ValueCodes& values, const CompiledRules& rules, int n_threads,
+void for_each_cover(const ValueCodes& values, const CompiledRules& rules, int n_threads,
                     const Body& body) {
     const std::size_t n_blocks = (values.n_rows + kRows - 1) / kRows;
     parallel_for(n_blocks, n_threads, [&](std::size_t block) {
         const std::size_t begin = block * kRows;
         const std::size_t n = std::min(kRows, values.n_rows - begin);
         for (std::size_t rule = 0; rule < rules.n_rules(); ++rule) {
-            const Bits cover = rule_bits(values, rules, rule, begin, n);
-            for (std::size_t w = 0; w < kWords; ++w) {
-                for (std::uint64_t word = cover[w]; word != 0; word &= word - 1) {
-                    const auto bit = static_cast<std::size_t>(std::countr_zero(word));
-                    body(begin + 64 * w + bit, rule);
-                }
-            }
+            body(begin, rule, covered_rows(values, rules, rule, begin, n));
         }
     });
+}
+
+// Calls body(row, rule) for every rule that fires, rule by rule within a block of rows.
+template <class Body>
+void for_each_fired(const ValueCodes& values, const CompiledRules& rules, int n_threads,
+                    const Body& body) {
+    const auto visit = [&](std::size_t begin, std::size_t rule, const Bits& cover) {
+        for (std::size_t w = 0; w < kWords; ++w) {
+            for (std::uint64_t word = cover[w]; word != 0; word &= word - 1) {
+                const auto bit = static_cast<std::size_t>(std::countr_zero(word));
+                body(begin + 64 * w + bit, rule);
+            }
+        }
+    };
+    for_each_cover(values, rules, n_threads, visit);
 }
 
 }  // namespace
 
 void add_responses(const ValueCodes& values, const CompiledRules& rules,
-                   std::span<const std::int32_t> heads, std::span<const double> responses,
+                   std::span<const Head> heads, std::span<const double> responses,
                    std::size_t n_classes, double* scores, int n_threads) {
     for_each_fired(values, rules, n_threads, [&](std::size_t row, std::size_t rule) {
-        scores[row * n_classes + static_cast<std::size_t>(heads[rule])] += responses[rule];
+        const auto last = static_cast<std::size_t>(heads[rule].last);
+        for (auto k = static_cast<std::size_t>(heads[rule].first); k <= last; ++k) {
+            scores[row * n_classes + k] += responses[rule];
+        }
     });
 }
 
@@ -99,6 +112,17 @@ void rule_covers(const ValueCodes& values, const CompiledRules& rules, bool* cov
     for_each_fired(values, rules, n_threads, [&](std::size_t row, std::size_t rule) {
         covers[row * rules.n_rules() + rule] = true;
     });
+}
+
+void rule_bits(const ValueCodes& values, const CompiledRules& rules, std::uint64_t* bits,
+               int n_threads) {
+    const std::size_t n_words = (values.n_rows + 63) / 64;
+    const auto write = [&](std::size_t begin, std::size_t rule, const Bits& cover) {
+        const std::size_t first = begin / 64;
+        std::copy_n(cover.begin(), std::min(kWords, n_words - first),
+                    bits + rule * n_words + first);
+    };
+    for_each_cover(values, rules, n_threads, write);
 }
 
 }  // namespace rulewright

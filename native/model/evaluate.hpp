@@ -25,6 +25,10 @@ struct CompiledRules {
     std::size_t n_rules() const { return rule_starts.size() - 1; }
 };
 
+struct Head {  // the classes a rule votes for, both included
+    std::int32_t first, last;
+};
+
 struct ValueCodes {  // n_columns x n_rows
     const ValueCode* codes;
     std::size_t n_rows;
@@ -32,10 +36,14 @@ struct ValueCodes {  // n_columns x n_rows
 
 // OUT scores, n_rows x n_classes, holding the intercepts on entry.
 void add_responses(const ValueCodes& values, const CompiledRules& rules,
-                   std::span<const std::int32_t> heads, std::span<const double> responses,
+                   std::span<const Head> heads, std::span<const double> responses,
                    std::size_t n_classes, double* scores, int n_threads);
 
 // OUT covers, n_rows x n_rules.
 void rule_covers(const ValueCodes& values, const CompiledRules& rules, bool* covers, int n_threads);
+
+// OUT bits, n_rules x ceil(n_rows / 64): row i is bit i % 64 of word i / 64, spare bits are 0.
+void rule_bits(const ValueCodes& values, const CompiledRules& rules, std::uint64_t* bits,
+               int n_threads);
 
 }  // namespace rulewright

@@ -7,6 +7,7 @@
 #include "search/scan.hpp"
 #include "search/scores/gradient.hpp"
 #include "search/scores/newton.hpp"
+#include "search/scores/slipper.hpp"
 
 namespace rulewright {
 namespace {
@@ -15,10 +16,11 @@ template <class Code, class Score>
 class Growth {
   public:
     Growth(const Columns<Code>& columns, const Statistics& statistics, Score score,
-           const Limits& limits, Workspace& workspace, int n_threads)
+           Directions directions, const Limits& limits, Workspace& workspace, int n_threads)
         : columns_(columns),
           statistics_(statistics),
           score_(score),
+          directions_(directions),
           limits_(limits),
           n_threads_(n_threads),
           layout_(columns.n_bins, statistics.used_lanes()),
@@ -32,19 +34,22 @@ class Growth {
         GrownRule rule;
         gather(rows);
         const Cover* counted = &cover_;
-        double best = 0;
+        double empty = 0, best = 0;
         while (rule.conditions.size() < max_conditions() && cover_.n > 0) {
             Candidate found = best_candidate(*counted);
+            if (rule.conditions.empty()) empty = best = score_.empty(total(0).data());
             if (found.verdict.vote < 0) break;
             found.condition.criterion = score_.criterion(found.verdict.value);
-            if (!(found.condition.criterion < best - limits_.tolerance)) break;
+            const bool improves = found.condition.criterion < best - limits_.tolerance;
+            if (!improves && !misses_required()) break;  // what is required need not help by itself
             best = found.condition.criterion;
             rule.conditions.push_back(found.condition);
             rule.vote = found.verdict.vote;
-            unused_required_[static_cast<std::size_t>(found.condition.column)] = 0;
+            narrow(found.condition);
             if (rule.conditions.size() < max_conditions()) counted = &refine(found.condition);
         }
-        return misses_required() ? GrownRule{} : rule;
+        const bool good = best < empty - limits_.tolerance && !misses_required();
+        return good ? rule : GrownRule{};
     }
 
   private:
@@ -52,6 +57,30 @@ class Growth {
 
     bool misses_required() const {
         return std::ranges::any_of(unused_required_, [](auto required) { return required != 0; });
+    }
+
+    // What the condition leaves open to those that follow.
+    void narrow(const GrownCondition& condition) {
+        const auto column = static_cast<std::size_t>(condition.column);
+        unused_required_[column] = 0;
+        groups_ &= limits_.groups[column];
+        directions_ = directions_ & scan_of(column, false).allows(condition.op);
+    }
+
+    // How a column may be used next. While a required column is unused only required ones are open.
+    ColumnScan scan_of(std::size_t column, bool only_required) const {
+        const bool open = (limits_.groups[column] & groups_) != 0 &&
+                          (!only_required || unused_required_[column] != 0);
+        const auto operators = [&](Directions side, std::span<const std::uint8_t> allowed) {
+            return open && (directions_ & side) ? allowed[column] : std::uint8_t{0};
+        };
+        return {static_cast<std::int32_t>(column),
+                columns_.n_bins[column],
+                columns_.nominal[column] != 0,
+                operators(kUp, limits_.up_operators),
+                operators(kDown, limits_.down_operators),
+                limits_.min_weight,
+                layout_.lanes()};
     }
 
     void gather(std::span<const Row> rows) {
@@ -80,17 +109,16 @@ class Growth {
         const bool only_required = misses_required();
         // Waking threads costs more than a little work.
         const int n_threads = counted.n + histogram_.size() > kBlock ? n_threads_ : 1;
-        std::vector<Candidate> found(columns_.n_columns());
+        std::vector<Candidate> found(columns_.n_groups());
         parallel_for(columns_.n_groups(), n_threads, [&](std::size_t group) {
             count(group, counted);
             const std::size_t first = group * kGroup;
-            Score score = score_;
-            score.start(total(first).data());
+            const std::vector<Stat> sums = total(first);
+            Candidate& best = found[group];
             for (std::size_t j = first; j < first + columns_.width(group); ++j) {
-                const ColumnScan scan{static_cast<std::int32_t>(j), columns_.n_bins[j],
-                                      columns_.nominal[j] != 0,     allowed(j, only_required),
-                                      limits_.min_weight,           layout_.lanes()};
-                found[j] = scan_column(scan, score, histogram_.data() + layout_.offset(j));
+                const Stat* histogram = histogram_.data() + layout_.offset(j);
+                best.improve(scan_column(scan_of(j, only_required), score_, sums.data(), histogram,
+                                         best.verdict.value));
             }
         });
         Candidate best;
@@ -117,12 +145,6 @@ class Growth {
             for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += histogram_[i + lane];
         }
         return sums;
-    }
-
-    // While a required column is unused only required columns are looked at.
-    std::uint8_t allowed(std::size_t column, bool only_required) const {
-        if (only_required && !unused_required_[column]) return 0;
-        return limits_.operators[column];
     }
 
     // Keep the rows that satisfy the condition; return the smaller side, which is to be counted.
@@ -177,6 +199,8 @@ class Growth {
     const Columns<Code>& columns_;
     const Statistics& statistics_;
     Score score_;
+    Directions directions_;  // of the votes still open
+    std::uint64_t groups_ = ~std::uint64_t{0};
     const Limits& limits_;
     int n_threads_;
     HistogramLayout layout_;
@@ -192,13 +216,16 @@ GrownRule grow_rule(const Columns<Code>& columns, std::span<const Row> rows,
                     const Statistics& statistics, const ScoreChoice& choice, const Limits& limits,
                     Workspace& workspace, int n_threads) {
     const auto grow = [&](auto score) {
-        return Growth(columns, statistics, score, limits, workspace, n_threads).run(rows);
+        return Growth(columns, statistics, score, choice.directions, limits, workspace, n_threads)
+            .run(rows);
     };
     switch (choice.kind) {
         case ScoreKind::kNewton:
             return grow(NewtonScore{choice.votes, choice.l2});
         case ScoreKind::kGradient:
             return grow(GradientScore{choice.votes});
+        case ScoreKind::kSlipper:
+            return grow(SlipperScore{choice.votes});
     }
     return {};
 }

@@ -2,6 +2,7 @@
 //
 // From a cover of rows, every condition on every allowed column is judged by the score on the rows
 // that satisfy it; the best is added while it beats the rule so far by more than the tolerance.
+// Required columns come first, and only the whole rule must be better than none.
 // MLRules (2008), section 4, with any score; ties: lower column, then <= >= = != missing known,
 // then smaller code, then lower class.
 //
@@ -21,12 +22,13 @@ namespace rulewright {
 enum class Op : std::int32_t { kLessEqual, kGreaterEqual, kEqual, kNotEqual, kMissing, kKnown };
 inline constexpr std::int32_t kOps = 6;
 
-enum class ScoreKind : std::int32_t { kNewton, kGradient };
+enum class ScoreKind : std::int32_t { kNewton, kGradient, kSlipper };
 
 struct ScoreChoice {
     ScoreKind kind;
     double l2;
     Votes votes;
+    Directions directions;  // of the votes that a rule may cast
 };
 
 struct Statistics {
@@ -40,11 +42,13 @@ struct Statistics {
 };
 
 struct Limits {
-    std::int32_t max_conditions;              // negative: none
-    double tolerance;                         // least improvement of the criterion
-    Stat min_weight;                          // least sum of the last lane; 0: not asked
-    std::span<const std::uint8_t> operators;  // per column: bit 1 << Op is set when allowed
-    std::span<const std::uint8_t> required;   // per column: the rule must use it
+    std::int32_t max_conditions;  // negative: none
+    double tolerance;             // least improvement of the criterion
+    Stat min_weight;              // least sum of the last lane; 0: not asked
+    // Per column: bit 1 << Op is set when a rule that votes up (down) may use the operator.
+    std::span<const std::uint8_t> up_operators, down_operators;
+    std::span<const std::uint8_t> required;  // per column: the rule must use it
+    std::span<const std::uint64_t> groups;   // columns of one rule have a bit in common
 };
 
 struct GrownCondition {
@@ -57,7 +61,7 @@ struct GrownCondition {
 
 struct GrownRule {
     std::vector<GrownCondition> conditions;
-    std::int32_t vote = -1;
+    std::int32_t vote = -1;  // 2 * pair, plus 1 for a vote down
 };
 
 template <class Code>

@@ -1,6 +1,9 @@
 #include "search/rows.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "base/parallel.hpp"
 #include "base/random.hpp"
@@ -29,6 +32,66 @@ Draw draw_rows(std::size_t n, std::size_t size, std::uint64_t seed) {
 
 namespace {
 
+// Rows fall into buckets by the leading bits of their keys: all of the buckets before the one where
+// a stratum reaches its share are taken, and only the rows of that bucket need an order.
+constexpr int kBucketBits = 12;
+constexpr std::size_t kBuckets = std::size_t{1} << kBucketBits;
+
+struct Crossing {
+    std::size_t bucket = 0;
+    Stat before = 0, target = 0;  // weight of the buckets before, and the share to reach
+};
+
+Crossing find_crossing(std::span<const Stat> buckets, double share) {
+    const Stat total = std::accumulate(buckets.begin(), buckets.end(), Stat{0});
+    Crossing crossing;
+    crossing.target = std::llrint(share * static_cast<double>(total));
+    while (crossing.bucket + 1 < kBuckets &&
+           crossing.before + buckets[crossing.bucket] < crossing.target) {
+        crossing.before += buckets[crossing.bucket++];
+    }
+    return crossing;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> split_by_weight(const Strata& rows, double share, std::uint64_t seed) {
+    const std::size_t n = rows.weights.size();
+    const auto bucket_of = [](std::uint64_t key) { return key >> (64 - kBucketBits); };
+    std::vector<Stat> weights(rows.n_strata * kBuckets);
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto stratum = static_cast<std::size_t>(rows.strata[i]);
+        weights[stratum * kBuckets + bucket_of(random_bits(seed, i))] += rows.weights[i];
+    }
+    std::vector<Crossing> crossings;
+    for (std::size_t s = 0; s < rows.n_strata; ++s) {
+        crossings.push_back(
+            find_crossing(std::span(weights).subspan(s * kBuckets, kBuckets), share));
+    }
+    std::vector<std::uint8_t> taken(n);
+    std::vector<std::pair<std::uint64_t, std::size_t>> undecided;
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::uint64_t key = random_bits(seed, i);
+        const Crossing& crossing = crossings[static_cast<std::size_t>(rows.strata[i])];
+        taken[i] = bucket_of(key) < crossing.bucket ? 1 : 0;
+        if (bucket_of(key) == crossing.bucket) undecided.emplace_back(key, i);
+    }
+    std::ranges::sort(undecided);
+    for (const auto& [key, i] : undecided) {
+        Crossing& crossing = crossings[static_cast<std::size_t>(rows.strata[i])];
+        const Stat after = crossing.before + rows.weights[i];
+        const bool crosses = after >= crossing.target;
+        taken[i] = crossing.before < crossing.target &&
+                           (!crosses || after - crossing.target < crossing.target - crossing.before)
+                       ? 1
+                       : 0;
+        crossing.before = crosses ? std::max(after, crossing.target) : after;
+    }
+    return taken;
+}
+
+namespace {
+
 // Keeps those of the first n rows of `rows` that pass the test, without a branch per row.
 template <class Code>
 std::size_t keep(const Code* codes, const CodeTest test, Row* rows, std::size_t n) {
@@ -53,6 +116,16 @@ std::vector<Row> cover_block(const Columns<Code>& columns, std::span<const CodeT
     return {rows, rows + n};
 }
 
+// Adds the rows to the sums of their sides, `stride` apart.
+void add_pairs(const SplitPairs& pairs, std::span<const Row> rows, Stat* sums, std::size_t stride) {
+    for (const Row row : rows) {
+        const Stat* pair = pairs.values + std::size_t{row} * pairs.n_lanes;
+        Stat* target = sums + pairs.side[row] * stride;
+        target[0] += pair[0];
+        target[1] += pair[1];
+    }
+}
+
 }  // namespace
 
 template <class Code>
@@ -71,6 +144,32 @@ std::vector<Row> cover_rows(const Columns<Code>& columns, std::span<const CodeTe
     return rows;
 }
 
+template <class Code>
+std::vector<Stat> prefix_sums(const Columns<Code>& columns, std::span<const CodeTest> tests,
+                              const SplitPairs& pairs, int n_threads) {
+    const std::size_t stride = 2 * (tests.size() + 1), width = 2 * stride;
+    std::vector<Stat> partial(count_blocks(columns.n_rows) * width);
+    parallel_blocks(
+        columns.n_rows, n_threads, [&](std::size_t block, std::size_t begin, std::size_t end) {
+            Stat* sums = partial.data() + block * width;
+            Row rows[kBlock];
+            std::size_t n = end - begin;
+            std::iota(rows, rows + n, static_cast<Row>(begin));
+            add_pairs(pairs, {rows, n}, sums, stride);
+            for (const CodeTest& test : tests) {
+                n = keep(columns.column(static_cast<std::size_t>(test.column)), test, rows, n);
+                add_pairs(pairs, {rows, n}, sums += 2, stride);
+            }
+        });
+    std::vector<Stat> total(width);
+    for (std::size_t i = 0; i < partial.size(); ++i) total[i % width] += partial[i];
+    return total;
+}
+
+template std::vector<Stat> prefix_sums(const Columns<std::uint8_t>&, std::span<const CodeTest>,
+                                       const SplitPairs&, int);
+template std::vector<Stat> prefix_sums(const Columns<std::uint16_t>&, std::span<const CodeTest>,
+                                       const SplitPairs&, int);
 template std::vector<Row> cover_rows(const Columns<std::uint8_t>&, std::span<const CodeTest>, int);
 template std::vector<Row> cover_rows(const Columns<std::uint16_t>&, std::span<const CodeTest>, int);
 

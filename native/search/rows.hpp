@@ -1,4 +1,5 @@
-// Questions about rows: which belong to a random subsample, and which satisfy a conjunction?
+// Questions about rows: which belong to a random subsample, which satisfy a conjunction, and what
+// do statistics sum to after each of its conditions?
 #pragma once
 
 #include <vector>
@@ -17,9 +18,33 @@ struct Draw {
 
 Draw draw_rows(std::size_t n, std::size_t size, std::uint64_t seed);
 
+// Flags a random share of the weight of every stratum: its rows are taken in the order of random
+// keys until the share is reached; the row that crosses it goes where the share is met more nearly.
+// Cost: O(n): only the rows whose keys are close to the crossing are sorted.
+struct Strata {
+    std::span<const Stat> weights;         // not negative
+    std::span<const std::int32_t> strata;  // 0 .. n_strata - 1
+    std::size_t n_strata;
+};
+
+std::vector<std::uint8_t> split_by_weight(const Strata& rows, double share, std::uint64_t seed);
+
 // The rows that satisfy all tests, in ascending order. Cost: O(n + covers of the prefixes).
 template <class Code>
 std::vector<Row> cover_rows(const Columns<Code>& columns, std::span<const CodeTest> tests,
                             int n_threads);
+
+// Two lanes of statistics per row, and the side of a split that the row is on.
+struct SplitPairs {
+    const Stat* values;  // the first of the two lanes
+    std::size_t n_lanes;
+    const std::uint8_t* side;  // 0 or 1
+};
+
+// Sums of both lanes over the rows that satisfy the first l tests, for l = 0 .. tests, on each
+// side: [side][l][lane]. Cost: O(n + covers of the prefixes).
+template <class Code>
+std::vector<Stat> prefix_sums(const Columns<Code>& columns, std::span<const CodeTest> tests,
+                              const SplitPairs& pairs, int n_threads);
 
 }  // namespace rulewright

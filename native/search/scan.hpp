@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "search/grow.hpp"
@@ -26,20 +27,38 @@ struct Candidate {
 struct ColumnScan {
     std::int32_t column, n_bins;
     bool nominal;
-    std::uint8_t operators;
+    std::uint8_t up, down;  // operators open to votes up and down
     Stat min_weight;
     std::size_t lanes;
 
-    bool allows(Op op) const { return (operators >> static_cast<int>(op)) & 1; }
+    Directions allows(Op op) const {
+        const int bit = static_cast<int>(op);
+        return static_cast<Directions>(((up >> bit) & 1) | (((down >> bit) & 1) << 1));
+    }
 };
 
-// kLanes = 0: any number of lanes, known at run time.
+// One sum per lane. kLanes = 0: any number of lanes, known at run time.
+template <std::size_t kLanes>
+struct LaneSums : std::array<Stat, kLanes> {
+    explicit LaneSums(std::size_t) : std::array<Stat, kLanes>{} {}
+};
+template <>
+struct LaneSums<0> : std::vector<Stat> {
+    using std::vector<Stat>::vector;
+};
+
 template <std::size_t kLanes, class Score>
 class Scanner {
   public:
-    Scanner(const ColumnScan& scan, const Score& score, const Stat* histogram)
+    // `total` are the sums over the whole cover; only what is below `floor` is looked for.
+    Scanner(const ColumnScan& scan, const Score& score, const Stat* total, const Stat* histogram,
+            double floor)
         : scan_(scan), score_(score), histogram_(histogram), known_(scan.lanes), rest_(scan.lanes) {
-        for (std::int32_t code = 0; code < scan.n_bins; ++code) add(known_, code);
+        const Stat* missing = sums(scan.n_bins);
+        for (std::size_t lane = 0; lane < lanes(); ++lane) {
+            known_[lane] = total[lane] - missing[lane];
+        }
+        for (Candidate& best : best_of_op_) best.verdict.value = floor;
     }
 
     Candidate best() {
@@ -61,9 +80,10 @@ class Scanner {
     }
     bool present(std::int32_t code) const {
         const Stat* s = sums(code);
+        if constexpr (kLanes == 2) return (s[0] | s[1]) != 0;
         return std::any_of(s, s + lanes(), [](Stat v) { return v != 0; });
     }
-    void add(std::vector<Stat>& to, std::int32_t code) const {
+    void add(LaneSums<kLanes>& to, std::int32_t code) const {
         for (std::size_t lane = 0; lane < lanes(); ++lane) to[lane] += sums(code)[lane];
     }
     const Stat* known_without(const Stat* part) {
@@ -71,10 +91,18 @@ class Scanner {
         return rest_.data();
     }
 
+    // Nearly all candidates end here, so this is kept small enough to be inlined.
     void judge(Op op, std::int32_t code, std::int32_t beyond, const Stat* cover) {
-        if (!scan_.allows(op)) return;
+        const Candidate& best = best_of_op_[static_cast<std::size_t>(op)];
+        if (!score_.hopeless(cover, best.verdict.value)) judge_closely(op, code, beyond, cover);
+    }
+
+    [[gnu::noinline]] void judge_closely(Op op, std::int32_t code, std::int32_t beyond,
+                                         const Stat* cover) {
+        const Directions allowed = scan_.allows(op);
+        if (allowed == kNeither) return;
         if (scan_.min_weight > 0 && cover[lanes() - 1] < scan_.min_weight) return;
-        const Verdict verdict = score_.judge(cover);
+        const Verdict verdict = score_.judge(cover, allowed);
         Candidate& best = best_of_op_[static_cast<std::size_t>(op)];
         if (verdict.vote >= 0 && verdict.value < best.verdict.value) {
             best = {verdict, {scan_.column, op, code, beyond, 0}};
@@ -82,7 +110,7 @@ class Scanner {
     }
 
     void scan_cuts() {
-        std::vector<Stat> prefix(lanes());
+        LaneSums<kLanes> prefix(lanes());
         std::int32_t last = -1;  // the last code present so far
         for (std::int32_t code = 0; code < scan_.n_bins; ++code) {
             if (!present(code)) continue;
@@ -116,15 +144,16 @@ class Scanner {
     const ColumnScan& scan_;
     const Score& score_;
     const Stat* histogram_;
-    std::vector<Stat> known_, rest_;
+    LaneSums<kLanes> known_, rest_;
     Candidate best_of_op_[kOps];
 };
 
 template <class Score>
-Candidate scan_column(const ColumnScan& scan, const Score& score, const Stat* histogram) {
-    if (scan.operators == 0) return {};
-    if (scan.lanes == 2) return Scanner<2, Score>(scan, score, histogram).best();
-    return Scanner<0, Score>(scan, score, histogram).best();
+Candidate scan_column(const ColumnScan& scan, const Score& score, const Stat* total,
+                      const Stat* histogram, double floor) {
+    if (scan.up == 0 && scan.down == 0) return {};
+    if (scan.lanes == 2) return Scanner<2, Score>(scan, score, total, histogram, floor).best();
+    return Scanner<0, Score>(scan, score, total, histogram, floor).best();
 }
 
 }  // namespace rulewright

@@ -27,9 +27,16 @@ void write_stats(const Likelihood& state, std::size_t row, double total) {
     Stat* stats = state.stats + row * state.n_lanes;
     const double weight = state.weights[row];
     const auto label = static_cast<std::size_t>(state.labels[row]);
-    const std::size_t first = state.n_classes == 2 ? 1 : 0;
-    for (std::size_t k = first; k < state.n_classes; ++k) {
-        write_pair(e[k] / total, k == label, weight, state.scale, stats + 2 * (k - first));
+    if (!state.cumulative) {
+        for (std::size_t k = 0; k < state.n_classes; ++k) {
+            write_pair(e[k] / total, k == label, weight, state.scale, stats + 2 * k);
+        }
+        return;
+    }
+    double tail = 0;
+    for (std::size_t k = state.n_classes - 1; k > 0; --k) {
+        tail += e[k];
+        write_pair(tail / total, label >= k, weight, state.scale, stats + 2 * (k - 1));
     }
 }
 
@@ -82,7 +89,8 @@ double sum_changes(const Likelihood& state, std::span<const Row> rows, Step step
                             const double weight = state.weights[row];
                             totals.add(visit(row), weight);
                             const auto label = static_cast<std::size_t>(state.labels[row]);
-                            hits += label == step.vote ? weight : 0.0;
+                            const bool hit = step.first <= label && label <= step.last;
+                            hits += hit ? weight : 0.0;
                         }
                         partial[block] = totals.total() - step.size * hits;
                     });
@@ -119,7 +127,8 @@ double loss_change(const Likelihood& state, std::span<const Row> rows, Step step
     const double growth = std::expm1(step.size);
     return sum_changes(state, rows, step, n_threads, [&](Row row) {
         const double* e = state.exp_scores + row * state.n_classes;
-        return 1.0 + e[step.vote] * growth / sum_scores(state, e);
+        const double voted = std::accumulate(e + step.first, e + step.last + 1, 0.0);
+        return 1.0 + voted * growth / sum_scores(state, e);
     });
 }
 
@@ -128,7 +137,7 @@ double add_step(const Likelihood& state, std::span<const Row> rows, Step step, i
     return sum_changes(state, rows, step, n_threads, [&](Row row) {
         double* e = state.exp_scores + row * state.n_classes;
         const double before = sum_scores(state, e);
-        e[step.vote] *= factor;
+        for (std::size_t k = step.first; k <= step.last; ++k) e[k] *= factor;
         const double after = sum_scores(state, e);
         write_stats(state, row, keep_finite(state, e, after));
         return after / before;

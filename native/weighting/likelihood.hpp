@@ -2,8 +2,9 @@
 //
 // Rows keep e_k = exp(f_k), so a step s for class k multiplies e_k by exp(s): p = e / sum(e) needs
 // no exponential per row and never saturates as p itself would. From p follow the statistics of
-// the negative log-likelihood, g_k = w (p_k - [y = k]) and h_k = w p_k (1 - p_k), in fixed point.
-// With two classes one pair (that of class 1) says all.
+// the negative log-likelihood, g = w (P - [y in U]) and h = w P (1 - P) with P = p(U), in fixed
+// point. There is one pair per class, U = {k}; or, cumulative, one per cut, U = {k, ..., K-1} with
+// k = 1 .. K-1: the same pair with g negated is that of the classes below the cut.
 //
 // Cost: O(rows x K); only rows that the rule covers change. Float sums are taken in fixed blocks.
 #pragma once
@@ -18,15 +19,17 @@ namespace rulewright {
 struct Likelihood {
     std::size_t n_classes;
     std::size_t n_lanes;  // 2 per pair, plus one for the weight when it is asked for
-    double scale;         // fixed-point steps per unit
+    bool cumulative;
+    double scale;  // fixed-point steps per unit
     const std::int32_t* labels;
     const double* weights;
     double* exp_scores;  // n_rows x n_classes
     Stat* stats;         // n_rows x n_lanes
 };
 
+// Adds `size` to the scores of the classes first, ..., last.
 struct Step {
-    std::size_t vote;
+    std::size_t first, last;
     double size;
 };
 

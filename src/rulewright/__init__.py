@@ -9,25 +9,34 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rulewright.conditions import parse_condition, parse_conjunction
     from rulewright.data import read_table
-    from rulewright.estimators import MLRulesClassifier
+    from rulewright.estimators import MLRulesClassifier, SlipperClassifier, compress, size_curve
     from rulewright.model import load_model
+    from rulewright.search import Constraints
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Constraints",
     "MLRulesClassifier",
+    "SlipperClassifier",
+    "compress",
     "load_model",
     "parse_condition",
     "parse_conjunction",
     "read_table",
+    "size_curve",
 ]
 
 _ROOMS = {
+    "Constraints": "search",
     "MLRulesClassifier": "estimators",
+    "SlipperClassifier": "estimators",
+    "compress": "estimators",
     "load_model": "model",
     "parse_condition": "conditions",
     "parse_conjunction": "conditions",
     "read_table": "data",
+    "size_curve": "estimators",
 }
 
 

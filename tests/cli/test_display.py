@@ -1,11 +1,13 @@
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from rich.console import Console
 
 from rulewright import load_model, read_table
-from rulewright.cli.display import print_rules, print_schema, wrapped
+from rulewright.cli.display import print_figures, print_rules, print_schema, wrapped
+from rulewright.model import Head
 
 
 @pytest.fixture
@@ -25,6 +27,15 @@ def test_rules_on_a_terminal_break_between_conditions(terminal, model):
     for rule in sorted(loaded.rules, key=lambda rule: -abs(rule.response))[:20]:
         assert all(str(condition) in text for condition in rule.conjunction)
     assert text.endswith("... and 5 more; more with --all\n")
+
+
+def test_heads_of_several_classes_are_words(terminal, model):
+    """The column THEN says what a rule for several classes means."""
+    loaded = load_model(model)
+    union = replace(loaded[0], head=Head(0, 2), class_weights=(1.0,) * 4)
+    wide = replace(loaded, classes=["a", "b", "c" * 50, "d"], intercepts=(0.0,) * 4, rules=(union,))
+    print_rules(terminal, wide, None, "")
+    assert f"at most {'c' * 21}..." in terminal.file.getvalue()
 
 
 def test_rules_on_a_terminal_can_be_none(terminal, model):
@@ -53,3 +64,27 @@ def test_wide_tables_and_long_labels_are_cut(terminal):
     assert "all missing" in text
     assert "... and 11 more columns" not in text
     assert "... and 10 more columns" in text
+
+
+def test_reliability_and_sizes(terminal, model):
+    """Figures are one line; of the sizes that were tried, the chosen one is marked."""
+    figures = {"log_loss": 0.51234, "accuracy": 0.75, "brier": 0.1, "ece": 0.02}
+    points = [(3, 0.61, 0.7), (9, 0.5, 0.8)]
+    curve = [
+        {"n_rules": n, "lambda": 0.1, "log_loss": loss, "log_loss_sd": 0.02, "accuracy": share}
+        for n, loss, share in points
+    ]
+    summary = {
+        "reliability": {"rows": "left out", **figures, "uncalibrated": figures},
+        "compression": {"curve": curve, "n_rules_before": 25, "n_rules": 9, "chosen_by": "a rule"},
+    }
+    print_figures(terminal, replace(load_model(model), summary=summary))
+    lines = [line.rstrip() for line in terminal.file.getvalue().splitlines()]
+    assert lines == [
+        "on rows left out: accuracy 0.750, log-loss 0.512, Brier 0.100, ECE 0.020",
+        "  before calibration: accuracy 0.750, log-loss 0.512, Brier 0.100, ECE 0.020",
+        "compression: 9 of 25 rules, chosen by a rule",
+        "rules       log-loss  accuracy",
+        "    3  0.610 ± 0.020     0.700",
+        "  > 9  0.500 ± 0.020     0.800",
+    ]

@@ -5,6 +5,7 @@ import pytest
 
 from rulewright import MLRulesClassifier, load_model
 from rulewright.cli.learn import LEARNERS, split_settings
+from rulewright.estimators import SlipperClassifier
 
 MESSY = '''\
 "name; full";"score";weight;joined;flag;outcome
@@ -61,6 +62,18 @@ def test_the_saved_model_is_that_of_the_library(learned, loans):
     """The command line learns what `fit` learns from the file."""
     estimator = MLRulesClassifier(n_rules=25, max_conditions=3, random_state=0)
     assert load_model(learned[1]) == estimator.fit(loans, "repaid").model_
+
+
+def test_slipper_is_a_learner_too(cli, loans, tmp_path):
+    """Few rules by name of the learner; how reliable they are is printed and kept."""
+    path = tmp_path / "m.json"
+    options = ("--learner", "slipper", "--set", "max_rounds=5", "--cv", 0, "--model", path)
+    result = cli("learn", loans, "--target", "repaid", *options)
+    assert result.exit_code == 0, result.output
+    estimator = SlipperClassifier(max_rounds=5, random_state=0)
+    assert load_model(path) == estimator.fit(loans, "repaid").model_
+    figures = re.search(r"on rows left out: accuracy 0\.\d+, log-loss 0\.\d+.*", result.stdout)
+    assert figures[0] in cli("show", path).stdout
 
 
 def test_the_same_seed_prints_the_same(cli, loans):
@@ -160,7 +173,7 @@ def test_unknown_columns_bring_near_matches(cli_failure, loans):
     message = cli_failure("learn", loans, "--target", "Repayed")
     assert message.startswith("--target Repayed: ")
     assert message.endswith("has no such column. Did you mean repaid?")
-    assert "Its columns are: age, income" in cli_failure("learn", loans, "--target", "zzz")
+    assert "There are: age, income" in cli_failure("learn", loans, "--target", "zzz")
     weights = ("--weights", "incom")
     assert "mean income?" in cli_failure("learn", loans, "--target", "repaid", *weights)
     nominal = ("--nominal", "term")
@@ -178,7 +191,7 @@ def test_unknown_columns_bring_near_matches(cli_failure, loans):
         (["--set", "backtracking=perhaps"], "must be true or false"),
         (["--set", "criterion=newt"], "must be one of newton, gradient"),
         (["--set", "l2=1", "--set", "l2=2"], "--set: l2 is given twice"),
-        (["--learner", "slip"], "--learner slip: unknown. Known are: mlrules."),
+        (["--learner", "slip"], "--learner slip: unknown. Known are: mlrules, slipper."),
         (["--cv", "1"], "--cv 1: one fold"),
         (["--cv", "-1"], "Invalid value for '--cv'"),
         (["--seed", "-1"], "Invalid value for '--seed'"),
@@ -247,8 +260,8 @@ def test_an_impossible_model_path_is_refused_first(cli_failure, loans, tmp_path)
 def test_help_lists_the_parameters_of_the_learners(cli):
     """The help of --set names every parameter and its domain."""
     words = " ".join(cli("learn", "--help").stdout.replace("│", " ").split())
-    for name in LEARNERS["mlrules"].PARAMETERS:
-        assert f"{name}: " in words
+    for learner in LEARNERS.values():
+        assert all(f"{name}: " in words for name in learner.PARAMETERS)
     assert "shrinkage: a number > 0 and <= 1 (default 0.1)" in words
     assert "max_conditions: a whole number >= 1 or none" in words
 

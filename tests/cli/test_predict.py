@@ -2,6 +2,7 @@ import csv
 import gzip
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -29,6 +30,14 @@ def test_label_and_probabilities_equal_those_of_the_model(cli, model, loans):
     assert [row["label"] for row in rows] == loaded.predict(loans).tolist()
     found = [[float(row["probability_no"]), float(row["probability_yes"])] for row in rows]
     assert np.array_equal(found, loaded.predict_proba(loans))
+
+
+def test_labels_follow_the_costs(cli, model, loans, tmp_path):
+    """A model with costs gives its own labels, not the most probable ones."""
+    costly = replace(load_model(model), costs=((0.0, 50.0), (1.0, 0.0)))
+    costly.save(path := tmp_path / "costly.json")
+    labels = [row["label"] for row in read(cli("predict", path, loans).stdout)]
+    assert labels == costly.predict(loans).tolist() != load_model(model).predict(loans).tolist()
 
 
 def test_files_by_name(cli, model, loans, tmp_path):

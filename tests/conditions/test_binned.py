@@ -24,17 +24,24 @@ NUMBERS = (
 )
 VALUES = st.lists(NUMBERS, min_size=1, max_size=40)
 BIN_LIMITS = st.sampled_from([2, 3, 5, 255, None])
+DIGITS = st.sampled_from([None, None, {"a": 1}, {"a": 2}, {"a": 15}])
+
+
+def resolve(binned, grown, threshold):
+    """Give the test on codes and the condition on values of a grown condition."""
+    return binned.test(grown, threshold), binned.condition(grown, threshold)
 
 
 def codes_of(binned, column=0):
     return reference.column_codes(binned.codes, column)
 
 
-@given(VALUES, BIN_LIMITS)
-def test_every_value_lies_in_its_bin(values, max_bins):
+@given(VALUES, BIN_LIMITS, DIGITS)
+def test_every_value_lies_in_its_bin(values, max_bins, digits):
     """The bin of a value spans it; missing values have the code behind the last bin."""
-    binned = bin_table(table(numeric(values)), max_bins)
+    binned = bin_table(table(numeric(values)), max_bins, digits=digits)
     bins = binned.bins[0]
+    assert len(bins) <= (max_bins or MOST_BINS)
     for value, code in zip(values, codes_of(binned).tolist(), strict=True):
         if math.isnan(value):
             assert code == len(bins)
@@ -81,7 +88,7 @@ def cuts(draw):
     if len(distinct) < 2:
         values += [0.0, 1.0]
     one_table = table(numeric(values))
-    binned = bin_table(one_table, draw(BIN_LIMITS))
+    binned = bin_table(one_table, draw(BIN_LIMITS), digits=draw(DIGITS))
     if len(binned.bins[0]) < 2:
         binned = bin_table(one_table)
     below = draw(st.integers(0, len(binned.bins[0]) - 2))
@@ -95,7 +102,7 @@ def test_cuts_on_codes_and_on_values_agree(case, threshold):
     one_table, binned, below, above = case
     codes = codes_of(binned)
     for op, code, beyond in ((Op.LESS_EQUAL, below, above), (Op.GREATER_EQUAL, above, below)):
-        test, condition = binned.resolve(GrownCondition(0, op, code, beyond, -1.0), threshold)
+        test, condition = resolve(binned, GrownCondition(0, op, code, beyond, -1.0), threshold)
         covered = kernels.cover_rows(binned.codes, np.array([test], dtype=np.int32))
         np.testing.assert_array_equal(
             np.flatnonzero(condition.holds(one_table.columns[0])), covered
@@ -107,10 +114,58 @@ def test_cuts_on_codes_and_on_values_agree(case, threshold):
         assert not set(np.flatnonzero(refused)) & set(covered)
 
 
+@given(cuts(), st.sampled_from(["midpoint", "observed"]))
+def test_rounded_columns_are_cut_at_their_edges_only(case, threshold):
+    """Every threshold is an edge: `x <= edge` takes it, `x > edge` leaves it."""
+    _, binned, below, above = case
+    edges = binned.bins[0].edges
+    if edges is not None:
+        for op, code, beyond in ((Op.LESS_EQUAL, below, above), (Op.GREATER_EQUAL, above, below)):
+            _, found = resolve(binned, GrownCondition(0, op, code, beyond, -1.0), threshold)
+            edge = found.high if op == Op.LESS_EQUAL else found.low
+            assert edge in edges[below:above]
+            assert found.accepts(edge) == (op == Op.LESS_EQUAL)
+
+
+def test_a_rounded_cut_lies_near_the_middle_or_the_covered_value():
+    """Between covered values that are far apart, the edge follows the kind of threshold."""
+    binned = bin_table(table(numeric([1.0, 2.0, 3.0, 4.0, 9.0])), digits={"a": 1})
+    assert binned.bins[0].edges.tolist() == [1.0, 2.0, 3.0, 6.0]
+    grown = [(Op.LESS_EQUAL, 0, 4), (Op.GREATER_EQUAL, 4, 0)]
+    found = {
+        threshold: [
+            str(resolve(binned, GrownCondition(0, *cut, -1.0), threshold)[1]) for cut in grown
+        ]
+        for threshold in ("midpoint", "observed")
+    }
+    assert found == {"midpoint": ["a <= 6", "a > 6"], "observed": ["a <= 1", "a > 6"]}
+
+
+def test_many_edges_are_thinned_to_even_bins():
+    """Of more edges than bins those near the quantiles stay."""
+    values = np.random.default_rng(0).permutation(100_000) / 100
+    bins = bin_table(table(numeric(values)), digits={"a": 3}).bins[0]
+    assert len(bins) > 200
+    counts = np.diff(np.searchsorted(np.sort(values), bins.edges))
+    assert counts.max() < 3 * 100_000 / FAST_BINS
+    assert bin_table(table(numeric(values)), digits={"a": 1}).bins[0].edges.tolist()[-1] == 900
+
+
+def test_rounding_that_leaves_no_threshold_is_told():
+    """A column in one bin is named, one that is constant anyway is not."""
+    columns = numeric([101.0, 102.0, 103.0], "a"), numeric([7.0] * 3, "b"), numeric([1, 2, 9], "c")
+    binned = bin_table(table(*columns, nominal([0, 1, 2])), digits=dict.fromkeys("abc", 1))
+    assert [len(b) for b in binned.bins] == [1, 1, 3, 3]
+    assert binned.describe() == (
+        "3 numeric columns: 0 exact, 0 in equal-frequency bins, 3 cut at rounded thresholds "
+        "(at most 3 bins); so few digits leave no threshold in: a"
+    )
+
+
 def test_the_midpoint_is_short():
     """A cut between 1 and 2.1415 is written with few digits, near the middle."""
     binned = bin_table(table(numeric([1.0, 2.1415])))
-    _, condition = binned.resolve(GrownCondition(0, Op.LESS_EQUAL, 0, 1, -1.0), "midpoint")
+    _, condition = resolve(binned, GrownCondition(0, Op.LESS_EQUAL, 0, 1, -1.0), "midpoint")
     assert condition == Range("a", high=2.0)
 
 
@@ -118,7 +173,7 @@ def test_observed_thresholds_are_values_of_the_table():
     """`<=` takes the lower value, `>=` the upper one."""
     binned = bin_table(table(numeric([1.0, 5.0, 9.0])))
     resolved = [
-        binned.resolve(GrownCondition(0, op, code, beyond, -1.0), "observed")
+        resolve(binned, GrownCondition(0, op, code, beyond, -1.0), "observed")
         for op, code, beyond in ((Op.LESS_EQUAL, 0, 2), (Op.GREATER_EQUAL, 2, 0))
     ]
     assert resolved[0] == ((0, 0, 0, -1), Range("a", high=1.0))
@@ -130,8 +185,8 @@ def test_neighbouring_floats_are_told_apart(low):
     """Two values without a number between them are parted, on either side."""
     high = math.nextafter(low, math.inf)
     binned = bin_table(table(numeric([low, high])))
-    _, below = binned.resolve(GrownCondition(0, Op.LESS_EQUAL, 0, 1, -1.0), "midpoint")
-    _, above = binned.resolve(GrownCondition(0, Op.GREATER_EQUAL, 1, 0, -1.0), "midpoint")
+    _, below = resolve(binned, GrownCondition(0, Op.LESS_EQUAL, 0, 1, -1.0), "midpoint")
+    _, above = resolve(binned, GrownCondition(0, Op.GREATER_EQUAL, 1, 0, -1.0), "midpoint")
     assert [c.accepts(v) for c in (below, above) for v in (low, high)] == [True, False, False, True]
 
 
@@ -141,7 +196,7 @@ def test_labels_and_presence(op):
     column = nominal([0, 1, -1, 2, 1, -1])
     binned = bin_table(table(column))
     code = 3 if op in (Op.MISSING, Op.KNOWN) else 1
-    test, condition = binned.resolve(GrownCondition(0, op, code, -1, -1.0), "midpoint")
+    test, condition = resolve(binned, GrownCondition(0, op, code, -1, -1.0), "midpoint")
     expected = {
         Op.EQUAL: Labels("color", (KNOWN_LABELS[1],)),
         Op.NOT_EQUAL: Labels("color", (KNOWN_LABELS[1],), negated=True),

@@ -8,12 +8,17 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from builders import mixed_table, mlrules
+from builders import LEARNERS, mixed_table, mlrules
 from rulewright.data import DataError
 
 pytestmark = pytest.mark.native
 
 NAMES = ["a", "b", "color", "c", "flag"]
+
+
+@pytest.fixture(params=LEARNERS.values(), ids=LEARNERS)
+def make(request):
+    return request.param
 
 
 @pytest.fixture(scope="module")
@@ -59,54 +64,54 @@ CONTAINERS = {
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
-def test_containers_give_the_same_model(data, container, tmp_path):
+def test_containers_give_the_same_model(data, make, container, tmp_path):
     """A dict of arrays and any other container give equal JSON, and predict alike."""
     X, y = data
-    expected = mlrules(subsample=0.5).fit(X, y)
+    expected = make().fit(X, y)
     other = CONTAINERS[container](X, tmp_path)
-    est = mlrules(subsample=0.5).fit(other, y)
+    est = make().fit(other, y)
     assert json.dumps(est.model_._content()) == json.dumps(expected.model_._content())
     np.testing.assert_array_equal(est.predict_proba(other), expected.predict_proba(X))
     np.testing.assert_array_equal(expected.predict(other), expected.predict(X))
     assert est.feature_names_in_.tolist() == NAMES
 
 
-def test_nameless_objects_give_the_same_rules(data):
+def test_nameless_objects_give_the_same_rules(data, make):
     """An object array has the same rules up to the names of its columns."""
     X, y = data
     rows = as_objects(X)
-    est, named = mlrules().fit(rows, y), mlrules().fit(X, y)
+    est, named = make().fit(rows, y), make().fit(X, y)
     np.testing.assert_array_equal(est.predict_proba(rows), named.predict_proba(X))
     assert est.model_.columns == tuple(f"x{NAMES.index(n)}" for n in named.model_.columns)
     assert not hasattr(est, "feature_names_in_")
     np.testing.assert_array_equal(est.predict(pd.DataFrame(X)), est.predict(rows))
 
 
-def test_the_target_and_the_weights_may_be_columns(data, tmp_path):
+def test_the_target_and_the_weights_may_be_columns(data, make, tmp_path):
     """Named columns of the table serve as target and weights and are no features."""
     X, y = data
     weights = np.random.default_rng(1).integers(1, 4, 80)
     frame = pd.DataFrame({**X, "y": y, "w": weights})
-    expected = mlrules().fit(X, y, sample_weight=weights).model_
-    assert mlrules().fit(frame, "y", sample_weight="w").model_ == expected
+    expected = make().fit(X, y, sample_weight=weights).model_
+    assert make().fit(frame, "y", sample_weight="w").model_ == expected
     path = tmp_path / "all.csv"
     frame.to_csv(path, index=False)
-    assert mlrules().fit(path, "y", sample_weight="w").model_ == expected
+    assert make().fit(path, "y", sample_weight="w").model_ == expected
 
 
-def test_the_order_of_columns_is_free_at_predict(data):
+def test_the_order_of_columns_is_free_at_predict(data, make):
     """Columns are matched by name, others are ignored."""
     X, y = data
-    est = mlrules().fit(X, y)
+    est = make().fit(X, y)
     turned = {"other": ["?"] * 80, **dict(reversed(X.items())), "more": np.arange(80)}
     np.testing.assert_array_equal(est.predict_proba(turned), est.predict_proba(X))
 
 
-def test_only_used_columns_are_needed(data):
+def test_only_used_columns_are_needed(data, make):
     """A column that no rule uses may be absent; a used one is named in the error."""
     X, y = data
     X = {**X, "unused": np.zeros(80)}
-    est = mlrules(n_rules=3, max_conditions=1).fit(X, y)
+    est = make(max_conditions=1).fit(X, y)
     used = {name: X[name] for name in est.model_.columns}
     assert 0 < len(used) < len(X)
     np.testing.assert_array_equal(est.predict_proba(used), est.predict_proba(X))
@@ -115,10 +120,10 @@ def test_only_used_columns_are_needed(data):
             est.predict({n: v for n, v in X.items() if n != name})
 
 
-def test_text_in_a_numeric_column_is_named(data):
+def test_text_in_a_numeric_column_is_named(data, make):
     """The error at predict names column, row and value."""
     X, y = data
-    est = mlrules().fit(X, y)
+    est = make().fit(X, y)
     assert "a" in est.model_.columns
     wrong = {**X, "a": ["1.5", "much", *["0"] * 78]}
     with pytest.raises(DataError, match=r"'a'.*row 1.*'much'"):
@@ -149,38 +154,38 @@ def test_an_unseen_category_fails_equal_and_satisfies_unequal():
     ],
 )
 @pytest.mark.parametrize("as_list", [False, True])
-def test_labels_of_any_type_come_back(data, labels, kind, as_list):
+def test_labels_of_any_type_come_back(data, make, labels, kind, as_list):
     """Classes keep their type and their sorted order, from arrays and from lists."""
     X, text = data
     place = np.minimum(np.unique(text, return_inverse=True)[1], len(labels) - 1)
     y = np.array(labels)[place]
-    est = mlrules().fit(X, y.tolist() if as_list else y)
+    est = make().fit(X, y.tolist() if as_list else y)
     assert est.classes_.tolist() == sorted(labels)
     assert est.predict(X).dtype.kind == est.classes_.dtype.kind == kind
     assert set(est.predict(X)) <= set(labels)
-    same = mlrules().fit(X, place)
+    same = make().fit(X, place)
     np.testing.assert_array_equal(est.predict_proba(X), same.predict_proba(X))
 
 
-def test_numbers_named_nominal_are_labels():
+def test_numbers_named_nominal_are_labels(make):
     """`nominal` makes labels of numbers; their text and number mean the same at predict."""
     codes = np.arange(80) % 5
-    est = mlrules(nominal=["code"]).fit({"code": codes}, (codes == 3).astype(int))
+    est = make(nominal=["code"]).fit({"code": codes}, (codes == 3).astype(int))
     assert str(est.model_.rules[0].conjunction) in ("code = 3", 'code = "3"')
     for same in (codes, codes.astype(float), [str(code) for code in codes]):
         np.testing.assert_array_equal(est.predict({"code": same}), codes == 3)
-    positional = mlrules(nominal=[0]).fit(codes[:, None], (codes == 3).astype(int))
+    positional = make(nominal=[0]).fit(codes[:, None], (codes == 3).astype(int))
     np.testing.assert_array_equal(positional.predict(codes[:, None]), codes == 3)
 
 
-def test_memory_layout_does_not_matter():
+def test_memory_layout_does_not_matter(make):
     """Rows, columns, views, integers and single floats of one table give one model."""
     rng = np.random.default_rng(2)
     X = np.round(rng.normal(size=(60, 5)), 1).astype(np.float32).astype(float)
     y = (X[:, 1] + X[:, 2] > 0).astype(int)
     wide = np.zeros((60, 10))
     wide[:, ::2] = X
-    expected = mlrules().fit(X, y).model_
+    expected = make().fit(X, y).model_
     for same in (
         np.asfortranarray(X),
         wide[:, ::2],
@@ -189,6 +194,6 @@ def test_memory_layout_does_not_matter():
         X.astype(">f8"),
         X.tolist(),
     ):
-        assert mlrules().fit(same, y).model_ == expected
+        assert make().fit(same, y).model_ == expected
     tenths = np.round(10 * X)
-    assert mlrules().fit(tenths.astype(np.int16), y).model_ == mlrules().fit(tenths, y).model_
+    assert make().fit(tenths.astype(np.int16), y).model_ == make().fit(tenths, y).model_

@@ -170,8 +170,8 @@ def test_permuted_classes_permute_the_probabilities(class_choice, n_classes):
     np.testing.assert_allclose(
         one.predict_proba(X), two.predict_proba(X)[:, permutation], rtol=1e-9
     )
-    expected = [(text, permutation[head]) for text, head in rule_texts(one.model_)]
-    assert rule_texts(two.model_) == expected
+    expected = [(text, permutation[head.first]) for text, head in rule_texts(one.model_)]
+    assert [(text, head.first) for text, head in rule_texts(two.model_)] == expected
 
 
 def test_permuted_columns_change_nothing():

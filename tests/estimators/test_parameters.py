@@ -3,9 +3,10 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from builders import mixed_table, mlrules
+from builders import LEARNERS, mixed_table
 from rulewright.estimators.parameters import (
     Choice,
     Flag,
@@ -25,6 +26,7 @@ WRONG = {
     "l2": [-1e-9, math.inf, math.nan, "1", 10**400],
     "max_conditions": [0, -1, 2.0, "2"],
     "min_weight": [-1, math.inf, None],
+    "min_evidence": [-1, math.nan, None],
     "class_choice": ["any", None],
     "default_rule": ["best", None],
     "backtracking": ["yes", 1, None],
@@ -37,27 +39,51 @@ WRONG = {
     "acceptability": ["mean", None],
     "validation_fraction": [0, 1, -1, math.nan, None],
     "patience": [0, None],
+    "ordinal": ["yes", 1, None],
+    "column_subsample": [0, 1.5, math.nan, None],
+    "max_final_rules": [0, -1, 2.5, "few"],
+    "warm_start": [1, None],
+    "n_rounds": [0, -1, 2.5, "CV", None, True],
+    "max_rounds": [0, "cv", None],
+    "n_folds": [1, 2.5, None],
+    "positive_class": ["no such class", 2, math.nan, [1], (0, 1), {}, np.array([0, 1]), pd.NA],
+    "multiclass": ["any", None, 3],
+    "grow_share": [0, 1.5, math.nan, None],
+    "stratify": [1, None],
+    "allow_not_equal": ["no", None],
+    "calibration": ["Platt", True, 3],
+    "cost_matrix": ["relative", [1], [[1, 0], [0, 1]], [[0, -1], [1, 0]], 3, {}, [["a"]]],
+    "class_weight": ["even", {0: -1}, {0: "x"}, [1, 2], 3],
+    "constraints": ["a <= 1", 3, {"digits": 0}, {"monotone": {"zz": "increasing"}}, ["a"]],
     "random_state": ["seed", -1, 2**40, 1.5],
-    "n_jobs": ["two", 1.5, 2**40],
+    "n_jobs": ["two", 1.5, 2**40, 0, True],
     "nominal": [3.5, "no such column", [99], [["a"]]],
 }
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
+    ("make", "name", "value"),
     [
-        pytest.param(name, value, id=f"{name}-{str(value)[:12]}")
+        pytest.param(make, name, value, id=f"{learner}-{name}-{str(value)[:12]}")
+        for learner, make in LEARNERS.items()
         for name, values in WRONG.items()
         for value in values
+        if name in make().get_params()
     ],
 )
-def test_wrong_values_are_refused(name, value):
+def test_wrong_values_are_refused(make, name, value):
     """A value outside its domain is a ValueError that names the parameter."""
     X, y = mixed_table(np.random.default_rng(0), 20)
     with pytest.raises(ValueError, match=r"(?s).") as caught:
-        mlrules(**{name: value}).fit(X, y)
-    if name not in ("nominal", "random_state"):
+        make(**{name: value}).fit(X, y)
+    if name not in ("nominal", "random_state", "constraints"):
         assert name in str(caught.value)
+
+
+def test_every_parameter_has_wrong_values():
+    """No parameter of any learner was forgotten above."""
+    for make in LEARNERS.values():
+        assert set(make().get_params()) - set(WRONG) <= {"verbose"}
 
 
 def test_numbers_of_numpy_are_numbers():
@@ -73,6 +99,8 @@ def test_numbers_of_numpy_are_numbers():
     ("domain", "text", "value"),
     [
         (Integer(1, optional=True), "none", None),
+        (Integer(1, words=("cv",)), "cv", "cv"),
+        (Choice(("a", "b"), optional=True), "none", None),
         (Integer(1), "7", 7),
         (Real(0), "1e-3", 1e-3),
         (Choice(("a", "b")), "b", "b"),
@@ -89,6 +117,8 @@ def test_texts_are_parsed_by_their_domain(domain, text, value):
     [
         (Integer(1), "0"),
         (Integer(1), "none"),
+        (Integer(1), "cv"),
+        (Choice(("a", "b")), "none"),
         (Integer(1), "x"),
         (Real(0), "-1"),
         (Real(0), "nan"),
@@ -133,7 +163,9 @@ def test_absurd_numbers_of_threads_do_not_kill_the_process():
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, -1, -2, -100])
-def test_n_jobs_follows_the_convention(n_jobs):
+@pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
+def test_n_jobs_follows_the_convention(n_jobs, make):
     """Negative numbers count from all processors; there is always one thread."""
-    X, y = mixed_table(np.random.default_rng(0), 30)
-    assert mlrules(n_jobs=n_jobs).fit(X, y).model_ == mlrules().fit(X, y).model_
+    X, y = mixed_table(np.random.default_rng(0), 60)
+    expected = make(calibration="platt").fit(X, y).model_
+    assert make(calibration="platt", n_jobs=n_jobs).fit(X, y).model_ == expected

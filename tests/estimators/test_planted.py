@@ -37,7 +37,9 @@ def test_planted_rules_are_recovered(criterion, max_bins):
     strongest = sorted(est.model_.rules, key=importance)[-5:]
     used = {column for rule in strongest for column in rule.conjunction.columns}
     assert used <= {"n2", "s1", "n4", "n0"}
-    bodies = {frozenset(rule.conjunction.columns) for rule in est.model_.rules if rule.head == 1}
+    bodies = {
+        frozenset(rule.conjunction.columns) for rule in est.model_.rules if rule.head.first == 1
+    }
     assert frozenset({"n2", "s1"}) in bodies
     new, _, clean = planted(rng, 2000)
     assert np.mean(est.predict(new) == clean) > 0.95
@@ -62,6 +64,6 @@ def test_three_planted_classes():
     noisy = np.where(rng.random(900) < 0.1, rng.integers(0, 3, 900), y)
     est = mlrules(n_rules=30, max_conditions=2, subsample=0.5).fit(X, noisy)
     for label, column in ((1, "x1"), (2, "x4")):
-        best = max((r for r in est.model_.rules if r.head == label), key=lambda r: r.response)
+        best = max((r for r in est.model_.rules if r.head.first == label), key=lambda r: r.response)
         assert column in best.conjunction.columns
     assert np.mean(est.predict(X) == y) > 0.95

@@ -6,12 +6,12 @@ from sklearn.metrics import log_loss
 
 from builders import mixed_table, mlrules, rule_texts
 from rulewright.capacity import WindowTest
-from rulewright.conditions import Range
 from rulewright.conditions.binned import MOST_BINS, bin_table
 from rulewright.data import read_table
 from rulewright.estimators import MLRulesClassifier
 from rulewright.estimators.monitor import Monitor, Sample
 from rulewright.kernels import ROW, Subsample
+from rulewright.model.rule import Head
 from rulewright.search import FoundRule, RuleGrower
 from rulewright.weighting import LogLikelihood
 
@@ -54,13 +54,13 @@ def test_acceptable_is_better_than_guessing(acceptability, monkeypatch):
     weights = np.random.default_rng(3).choice([0.5, 1.0, 2.0], 80)
     options = {"n_rules": 30, "subsample": 0.5, "acceptability": acceptability}
     drawn = []
-    judge = Monitor.stop_after
+    watch = Monitor.watch
 
-    def spy(monitor, rule, step, cover, subsample):
+    def spy(monitor, rule, head, step, cover, subsample):
         drawn.append(subsample.rows)
-        return judge(monitor, rule, step, cover, subsample)
+        watch(monitor, rule, head, step, cover, subsample)
 
-    monkeypatch.setattr(Monitor, "stop_after", spy)
+    monkeypatch.setattr(Monitor, "watch", spy)
     est = mlrules(stopping="window", stop_window=40, **options).fit(X, y, weights)
     prior = np.bincount(y, weights) / weights.sum()
     covers = est.model_.covers(X)
@@ -70,8 +70,8 @@ def test_acceptable_is_better_than_guessing(acceptability, monkeypatch):
     ):
         outside = cover.copy()
         outside[rows] = False
-        right = weights[outside & (y == rule.head)].sum()
-        guess = 1 / 3 if acceptability == "random" else prior[rule.head]
+        right = weights[outside & (y == rule.head.first)].sum()
+        guess = 1 / 3 if acceptability == "random" else prior[rule.head.first]
         if outside.any():
             assert found == (right / weights[outside].sum() > guess)
         else:
@@ -83,12 +83,12 @@ def test_as_good_as_guessing_is_not_acceptable(labels, acceptable):
     """One right vote of two outside the subsample is what guessing gives."""
     labels = np.array(labels, dtype=np.int32)
     likelihood = LogLikelihood(labels, np.ones(4), np.zeros(2))
-    codes = bin_table(read_table({"x": np.zeros(4)})).codes
+    binned = bin_table(read_table({"x": np.zeros(4)}))
     guess = np.array([0.5, 0.5])
-    monitor = Monitor(Sample(codes, likelihood, 4.0), window=WindowTest(10, 8), guess=guess)
-    rule = FoundRule(1, ((0, 0, 0, -1),), (Range("x", high=0.0),), (-1.0,))
+    monitor = Monitor(Sample(binned.codes, likelihood, 4.0), window=WindowTest(10, 8), guess=guess)
+    rule = FoundRule(1, (), (), binned, "midpoint")
     everyone = np.arange(4, dtype=ROW)
-    monitor.stop_after(rule, 0.1, everyone, Subsample(everyone[:2], everyone < 2))
+    monitor.watch(rule, Head(1, 1), 0.1, everyone, Subsample(everyone[:2], everyone < 2))
     assert monitor.acceptable == [acceptable]
 
 
@@ -167,7 +167,7 @@ def test_prefixed_rules_vote_for_the_neediest_class():
     for criterion in ("newton", "gradient"):
         options = {"class_choice": "prefixed", "default_rule": "none", "criterion": criterion}
         est = mlrules(n_rules=1, **options).fit(X, y)
-        assert est.model_.rules[0].head == 2
+        assert est.model_.rules[0].head == (2, 2)
 
 
 def test_prefixed_and_joint_agree_when_one_class_matters():
@@ -256,6 +256,6 @@ def test_every_rule_has_the_evidence_asked_for():
     assert est.stopped_by_ == "no_rule"
     stages = est.staged_predict_proba(X)
     for p, cover, rule in zip(stages, est.model_.covers(X).T, est.model_.rules, strict=False):
-        p, hit = p[cover, rule.head], y[cover] == rule.head
+        p, hit = p[cover, rule.head.first], y[cover] == rule.head.first
         g, h = np.sum(p - hit), np.sum(p * (1 - p))
         assert -g / np.sqrt(h + 1.0) > 2.0 - 1e-6

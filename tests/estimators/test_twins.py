@@ -2,21 +2,27 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from builders import mixed_table, mlrules, rule_texts
-from rulewright import kernels
+from rulewright import SlipperClassifier, kernels
 from rulewright.kernels import reference
 
 pytestmark = pytest.mark.native
 
 TWINS = (
+    "Exponential",
     "Likelihood",
+    "ResponseFit",
     "cover_rows",
     "draw_rows",
     "encode_values",
     "grow_rule",
+    "prefix_sums",
+    "rule_bits",
     "rule_covers",
     "rule_scores",
+    "split_by_weight",
 )
 
 
@@ -28,10 +34,16 @@ def test_every_kernel_has_a_twin():
     assert all(hasattr(reference, name) for name in TWINS)
 
 
+GROUPS = {"groups": [["a", "b"], ["b", "color", "c"]], "digits": 2}
+
+
 @pytest.mark.parametrize(
     ("n_classes", "options"),
     [
         (2, {"subsample": 0.5}),
+        (4, {"ordinal": True, "constraints": {"monotone": {"a": "increasing"}}}),
+        (3, {"ordinal": True, "column_subsample": 0.6, "constraints": GROUPS}),
+        (3, {"max_final_rules": 4, "calibration": "platt", "n_folds": 2}),
         (2, {"criterion": "gradient", "class_choice": "prefixed", "missing_conditions": True}),
         (3, {"subsample": 0.5, "min_weight": 5.0, "max_bins": 7, "threshold": "observed"}),
         (4, {"class_choice": "prefixed", "max_conditions": 2, "stopping": "validation"}),
@@ -41,11 +53,31 @@ def test_every_kernel_has_a_twin():
 def test_the_twins_learn_the_same_model(n_classes, options, monkeypatch):
     """Same rules, responses and predictions to 1e-9 when every kernel is NumPy."""
     X, y = mixed_table(np.random.default_rng(n_classes), 70, n_classes=n_classes)
-    native = mlrules(n_rules=10, **options).fit(X, y)
+    check_twins(mlrules(n_rules=10, **options), X, y, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "options"),
+    [
+        (2, {"n_rounds": 12}),
+        (2, {"max_rounds": 4, "n_folds": 3, "min_weight": 6.0}),
+        (3, {"n_rounds": 6, "multiclass": "mh", "missing_conditions": True}),
+        (3, {"n_rounds": 4, "multiclass": "ovr", "allow_not_equal": True}),
+        (3, {"n_rounds": 4, "cost_matrix": [[0, 1, 4], [2, 0, 1], [5, 1, 0]]}),
+    ],
+)
+def test_the_twins_boost_the_same_model(n_classes, options, monkeypatch):
+    """The same holds for SLIPPER, in all its forms."""
+    X, y = mixed_table(np.random.default_rng(n_classes), 70, n_classes=n_classes)
+    check_twins(SlipperClassifier(random_state=0, **options), X, y, monkeypatch)
+
+
+def check_twins(est, X, y, monkeypatch):
+    native = clone(est).fit(X, y)
     expected = native.predict_proba(X)
     for name in TWINS:
         monkeypatch.setattr(kernels, name, getattr(reference, name))
-    twin = mlrules(n_rules=10, **options).fit(X, y)
+    twin = clone(est).fit(X, y)
     assert len(twin.model_) > 0
     assert rule_texts(twin.model_) == rule_texts(native.model_)
     np.testing.assert_allclose(

@@ -21,8 +21,9 @@ def good_columns():
 
 
 def good_limits(**changed):
-    limits = Limits(-1, 1e-8, 0, np.full(2, ALL_OPERATORS, np.uint8), np.zeros(2, np.uint8))
-    return limits._replace(**changed)
+    operators = np.full(2, ALL_OPERATORS, np.uint8)
+    nothing, groups = np.zeros(2, np.uint8), np.ones(2, np.uint64)
+    return Limits(-1, 1e-8, 0, operators, operators, nothing, groups)._replace(**changed)
 
 
 def grow(**changed):
@@ -59,8 +60,10 @@ GROW_FAULTS = {
     "first lane that overflows": {"score": Score("newton", 1.0, 1.0, 1, first_lane=2**64 - 2)},
     "negative first lane": {"score": Score("newton", 1.0, 1.0, 1, first_lane=-2)},
     "l2 as text": {"score": Score("newton", "much", 1.0, 1)},
-    "operators too short": {"limits": good_limits(operators=np.full(1, 63, np.uint8))},
-    "operators too wide": {"limits": good_limits(operators=np.full(2, 63, np.int64))},
+    "operators too short": {"limits": good_limits(up_operators=np.full(1, 63, np.uint8))},
+    "operators too wide": {"limits": good_limits(down_operators=np.full(2, 63, np.int64))},
+    "groups too short": {"limits": good_limits(groups=np.ones(1, np.uint64))},
+    "groups of another type": {"limits": good_limits(groups=np.ones(2, np.int64))},
     "required too long": {"limits": good_limits(required=np.zeros(3, np.uint8))},
     "limit as text": {"limits": good_limits(max_conditions="many")},
     "threads as text": {"n_threads": "two"},
@@ -146,6 +149,7 @@ def likelihood(**changed):
         "exp_scores": np.ones((3, 3)),
         "stats": np.zeros((3, 6), dtype=STAT),
         "scale": 2.0**50,
+        "cumulative": False,
     }
     return kernels.Likelihood(*{**arguments, **changed}.values())
 
@@ -166,7 +170,9 @@ LIKELIHOOD_FAULTS = {
     "scores by column": {"exp_scores": np.ones((3, 3), order="F")},
     "too few lanes": {"stats": np.zeros((3, 5), dtype=STAT)},
     "statistics too long": {"stats": np.zeros((4, 6), dtype=STAT)},
+    "too few cumulative lanes": {"stats": np.zeros((3, 3), dtype=STAT), "cumulative": True},
     "scale as text": {"scale": "fine"},
+    "cumulative as text": {"cumulative": "yes"},
 }
 
 
@@ -183,8 +189,8 @@ def test_likelihood_methods_refuse_rows(rows):
     state = likelihood()
     calls = [
         lambda: state.refresh_stats(rows, 1),
-        lambda: state.loss_change(rows, 0, 0.1, 1),
-        lambda: state.add_step(rows, 0, 0.1, 1),
+        lambda: state.loss_change(rows, 0, 0, 0.1, 1),
+        lambda: state.add_step(rows, 0, 0, 0.1, 1),
         lambda: state.sum_stats(rows, 1),
         lambda: state.class_weights(rows, 1),
     ]
@@ -193,13 +199,13 @@ def test_likelihood_methods_refuse_rows(rows):
             call()
 
 
-@pytest.mark.parametrize("vote", [3, -1, 2**64])
+@pytest.mark.parametrize("vote", [(3, 3), (-1, 0), (0, 3), (2, 1), (0, 2**64)])
 def test_likelihood_refuses_votes(vote):
-    """A vote must be a class."""
+    """A vote must be a union of classes."""
     rows = np.zeros(1, dtype=ROW)
     for method in (likelihood().loss_change, likelihood().add_step):
         with pytest.raises(REFUSED):
-            method(rows, vote, 0.1, 1)
+            method(rows, *vote, 0.1, 1)
 
 
 def score(**changed):
@@ -208,7 +214,7 @@ def score(**changed):
         "intervals": int32([0, 0, 1], [1, 2, 2]),
         "condition_starts": int32(0, 1, 2),
         "rule_starts": int32(0, 2),
-        "heads": int32(1),
+        "heads": int32([1, 1]),
         "responses": np.ones(1),
         "intercepts": np.zeros(2),
     }
@@ -230,13 +236,15 @@ RULE_FAULTS = {
     "starts that fall": {"condition_starts": int32(0, 3, 2)},
     "no starts": {"condition_starts": int32()},
     "rules beyond the end": {"rule_starts": int32(0, 3)},
-    "rules that fall": {"rule_starts": int32(0, 3, 2), "heads": int32(0, 1)},
+    "rules that fall": {"rule_starts": int32(0, 3, 2), "heads": int32([0, 0], [1, 1])},
     "no rule starts": {"rule_starts": int32()},
-    "head beyond the classes": {"heads": int32(2)},
-    "negative head": {"heads": int32(-1)},
-    "too many heads": {"heads": int32(0, 1)},
+    "head beyond the classes": {"heads": int32([1, 2])},
+    "negative head": {"heads": int32([-1, 0])},
+    "head upside down": {"heads": int32([1, 0])},
+    "head of one number": {"heads": int32([1])},
+    "too many heads": {"heads": int32([0, 0], [1, 1])},
     "too many responses": {"responses": np.ones(2)},
-    "wide heads": {"heads": np.zeros(1, np.int64)},
+    "wide heads": {"heads": np.zeros((1, 2), np.int64)},
     "wide codes": {"codes": np.zeros((2, 4), np.uint32)},
     "codes by column": {"codes": np.zeros((2, 4), np.uint16, order="F")},
     "whole responses": {"responses": np.ones(1, np.int64)},
@@ -249,3 +257,38 @@ def test_evaluation_refuses(fault):
     assert score().shape == (4, 2)
     with pytest.raises(REFUSED):
         score(**RULE_FAULTS[fault])
+
+
+def prefixes(**changed):
+    arguments = {
+        "columns": good_columns(),
+        "tests": np.array([[0, 0, 1, -1], [1, 1, 1, -1]], dtype=np.int32),
+        "stats": np.ones((N_ROWS, 4), dtype=STAT),
+        "first_lane": 2,
+        "side": np.arange(N_ROWS) % 2 == 0,
+    }
+    return kernels.prefix_sums(**{**arguments, **changed})
+
+
+PREFIX_FAULTS = {
+    "column beyond the table": {"tests": np.array([[2, 0, 0, -1]], dtype=np.int32)},
+    "tests of another width": {"tests": np.zeros((1, 3), dtype=np.int32)},
+    "statistics too short": {"stats": np.ones((N_ROWS - 1, 4), dtype=STAT)},
+    "statistics too narrow": {"stats": np.ones((N_ROWS, 1), dtype=STAT), "first_lane": 0},
+    "first lane too far": {"first_lane": 3},
+    "negative first lane": {"first_lane": -1},
+    "sides too short": {"side": np.ones(N_ROWS - 1, dtype=np.bool_)},
+    "a third side": {"side": np.full(N_ROWS, 2, dtype=np.uint8)},
+}
+
+
+def test_the_good_prefixes_are_good():
+    """What the test below breaks works when it is whole."""
+    assert prefixes().sum() > 0
+
+
+@pytest.mark.parametrize("fault", PREFIX_FAULTS)
+def test_bad_prefixes_are_refused(fault):
+    """Prefix sums over arrays that do not fit are an error, never a crash."""
+    with pytest.raises(REFUSED):
+        prefixes(**PREFIX_FAULTS[fault])

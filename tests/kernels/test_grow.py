@@ -1,3 +1,4 @@
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -20,10 +21,9 @@ pytestmark = pytest.mark.native
 
 
 def no_limits(n_columns, **changed):
-    limits = Limits(
-        -1, 0.0, 0, np.full(n_columns, ALL_OPERATORS, np.uint8), np.zeros(n_columns, np.uint8)
-    )
-    return limits._replace(**changed)
+    operators = np.full(n_columns, ALL_OPERATORS, np.uint8)
+    nothing, groups = np.zeros(n_columns, np.uint8), np.ones(n_columns, np.uint64)
+    return Limits(-1, 0.0, 0, operators, operators, nothing, groups)._replace(**changed)
 
 
 @settings(max_examples=400)
@@ -36,15 +36,17 @@ def test_rules_equal_the_twin(search):
 @settings(max_examples=150)
 @given(searches())
 def test_rules_obey_their_limits(search):
-    """No rule is too long, too light, uses a forbidden operator or lacks a required column."""
+    """No rule is too long, too light, against its vote, out of its group or incomplete."""
     rule = kernels.grow_rule(*search)
     limits, rows = search.limits, search.rows
     used = {condition.column for condition in rule.conditions}
     if rule.conditions:
         assert set(np.flatnonzero(limits.required)) <= used
         assert limits.max_conditions < 0 or len(rule.conditions) <= limits.max_conditions
+        assert np.bitwise_and.reduce(limits.groups[sorted(used)]) > 0
+    open_to_vote = limits.down_operators if rule.vote % 2 else limits.up_operators
     for condition in rule.conditions:
-        assert limits.operators[condition.column] >> condition.op & 1
+        assert open_to_vote[condition.column] >> condition.op & 1
         codes = reference.column_codes(search.columns, condition.column)[rows]
         n_bins = int(search.columns.n_bins[condition.column])
         rows = rows[holds(condition, codes, n_bins)]
@@ -54,12 +56,20 @@ def test_rules_obey_their_limits(search):
 @settings(max_examples=150)
 @given(searches())
 def test_every_condition_improves_the_criterion(search):
-    """Criteria fall by more than the tolerance from zero on (T3)."""
+    """Criteria fall by more than the tolerance from the empty, or the required, rule on (T3)."""
     rule = kernels.grow_rule(*search)
-    criteria = [0.0, *(condition.criterion for condition in rule.conditions)]
+    empty = 0.0
+    if search.score.kind == "slipper":
+        first = search.score.first_lane
+        sums = search.stats[search.rows, first : first + 2].sum(axis=0) * search.score.unit
+        empty = np.sqrt(sums[1]) - np.sqrt(sums[0])
+    criteria = [empty, *(condition.criterion for condition in rule.conditions)]
     assert (rule.vote >= 0) == bool(rule.conditions)
-    for before, after in pairwise(criteria):
-        assert after < before - search.limits.tolerance
+    n_required = np.count_nonzero(search.limits.required)
+    if rule.conditions:
+        assert criteria[-1] < empty - search.limits.tolerance + 1e-12 * abs(empty)
+    for before, after in pairwise(criteria[n_required:] if n_required else criteria):
+        assert after < before - search.limits.tolerance + 1e-12 * abs(before)
 
 
 def holds(condition, codes, n_bins):
@@ -102,7 +112,7 @@ def test_wide_codes_equal_narrow_codes():
             packed_columns(codes, [40] * 6, [0, 1] * 3, dtype),
             np.arange(200, dtype=ROW),
             stats,
-            Score("newton", 1.0, 2.0**-40, 1, first_class=1, down=True),
+            Score("newton", 1.0, 2.0**-40, 1, down=True),
             no_limits(6),
         )
         for dtype in (np.uint8, np.uint16)
@@ -153,21 +163,21 @@ def test_ties_go_to_less_equal_then_to_the_smaller_code():
     rule = grow_tied([[0], [1], [2]], 1, [[-2, 1], [5, 1], [-2, 1]])
     assert (rule.conditions[0].op, rule.conditions[0].code) == (Op.NOT_EQUAL, 1)
     equal_only = np.full(1, 1 << Op.EQUAL, np.uint8)
-    rule = grow_tied([[0], [1], [2]], 1, [[-2, 1], [5, 1], [-2, 1]], operators=equal_only)
+    rule = grow_tied([[0], [1], [2]], 1, [[-2, 1], [5, 1], [-2, 1]], up_operators=equal_only)
     assert (rule.conditions[0].op, rule.conditions[0].code) == (Op.EQUAL, 0)
 
 
-def test_ties_go_to_the_lower_class():
-    """Of equal votes the lower class wins."""
+def test_ties_go_to_the_lower_pair():
+    """Of equal votes the lower pair wins."""
     rule = grow_tied([[0], [1]], 0, [[1, 1, -2, 1, -2, 1], [-1, 1, 2, 1, 2, 1]])
-    assert rule.vote == 1
+    assert rule.vote == 2
 
 
 def test_missing_rows_satisfy_no_cut():
     """The sums of `>=` leave missing rows out: they would make the best cut otherwise."""
     codes, stats = [[0], [1], [3], [3]], [[1, 1], [-1, 1], [-9, 1], [-9, 1]]
     cuts = np.full(1, 1 << Op.LESS_EQUAL | 1 << Op.GREATER_EQUAL, np.uint8)
-    rule = grow_tied(codes, 0, stats, operators=cuts)
+    rule = grow_tied(codes, 0, stats, up_operators=cuts)
     assert rule.conditions == [GrownCondition(0, Op.GREATER_EQUAL, 1, 0, -1.0)]
     rule = grow_tied(codes, 0, stats)
     assert rule.conditions == [GrownCondition(0, Op.MISSING, 3, -1, -18.0)]
@@ -184,3 +194,40 @@ def test_nothing_grows_without_rows_or_help():
     assert kernels.grow_rule(columns, both, stats, score, limits) == ([], -1)
     columns = packed_columns(np.array([[0], [1]]), [2], [0])
     assert kernels.grow_rule(columns, both, np.abs(stats), score, limits) == ([], -1)
+
+
+def test_a_slipper_rule_by_hand():
+    """From sqrt(2) - sqrt(3) the cut of two of the positives without a negative is the best."""
+    codes, stats = [[0], [0], [1], [1], [2]], [[1, 0], [1, 0], [0, 1], [0, 1], [0, 1]]
+    columns = packed_columns(np.array(codes), [3], [0])
+    rule = kernels.grow_rule(
+        columns,
+        np.arange(5, dtype=ROW),
+        np.array(stats, dtype=STAT),
+        Score("slipper", 0.0, 1.0, 1),
+        no_limits(1),
+    )
+    assert rule == ([GrownCondition(0, Op.LESS_EQUAL, 0, 1, pytest.approx(-math.sqrt(2)))], 0)
+
+
+def test_a_slipper_rule_may_start_and_end_below_zero():
+    """With few positives the best cover is still mostly negative; it is grown all the same."""
+    codes, stats = [[0], [0], [0], [1]], [[1, 0], [0, 4], [0, 4], [0, 4]]
+    columns = packed_columns(np.array(codes), [2], [0])
+    rule = kernels.grow_rule(
+        columns,
+        np.arange(4, dtype=ROW),
+        np.array(stats, dtype=STAT),
+        Score("slipper", 0.0, 1.0, 1),
+        no_limits(1),
+    )
+    assert [c.criterion for c in rule.conditions] == [pytest.approx(math.sqrt(8) - 1)]
+
+
+def test_a_vote_keeps_to_its_operators():
+    """A vote up may not use `<=` where only votes down may, although it would score best."""
+    codes, stats = [[0], [1], [2]], [[-5, 1], [1, 1], [-1, 1]]
+    at_most = np.full(1, 1 << Op.LESS_EQUAL, np.uint8)
+    at_least = np.full(1, 1 << Op.GREATER_EQUAL, np.uint8)
+    rule = grow_tied(codes, 0, stats, up_operators=at_least, down_operators=at_most)
+    assert (rule.conditions[0].op, rule.conditions[0].code, rule.vote) == (Op.GREATER_EQUAL, 2, 0)

@@ -10,7 +10,7 @@ from rulewright.kernels import ROW, STAT, reference
 pytestmark = pytest.mark.native
 
 
-def twins(seed, n_rows, n_classes, weighted=False, extreme=False):
+def twins(seed, n_rows, n_classes, weighted=False, extreme=False, cumulative=None):
     """Make the same random state twice, native and NumPy, with rows to work on."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, n_classes, n_rows).astype(np.int32)
@@ -18,16 +18,28 @@ def twins(seed, n_rows, n_classes, weighted=False, extreme=False):
     exponents = rng.normal(size=(n_rows, n_classes))
     if extreme:
         exponents += rng.choice([-455.0, 0.0, 455.0], (n_rows, 1))
-    lanes = 2 * (1 if n_classes == 2 else n_classes) + weighted
+    if cumulative is None:
+        cumulative = bool(rng.integers(2))
+    lanes = 2 * (n_classes - cumulative) + weighted
     stats = rng.integers(1, 9, (n_rows, lanes)).astype(STAT)
     rows = np.flatnonzero(rng.random(n_rows) < 0.7).astype(ROW)
     scale = 2.0 ** (61 - np.ceil(np.log2(weights.sum())))
-    arrays = [(labels, weights, np.exp(exponents), stats.copy(), scale) for _ in range(2)]
+    arrays = [
+        (labels, weights, np.exp(exponents), stats.copy(), scale, cumulative) for _ in range(2)
+    ]
     states = [
         make(*array)
         for make, array in zip((kernels.Likelihood, reference.Likelihood), arrays, strict=True)
     ]
     return states, arrays, rows, rng
+
+
+def random_step(rng, n_classes, spread=2.0):
+    """Draw a union of neighbouring classes, but not of all, and a size, as the kernels take them."""
+    first, last = np.sort(rng.integers(0, n_classes, 2)).tolist()
+    if (first, last) == (0, n_classes - 1):
+        last -= 1
+    return first, last, float(rng.normal(scale=spread))
 
 
 CASES = given(SEEDS, st.integers(1, 40), st.sampled_from([2, 3, 6]), st.booleans())
@@ -56,13 +68,13 @@ def test_statistics_equal_the_twin(seed, n_rows, n_classes, weighted):
 
 @CASES
 def test_loss_changes_equal_the_twin(seed, n_rows, n_classes, extreme):
-    """The change of the loss is that of the twin to 1e-12 of the sum of its terms."""
+    """The change of the loss is that of the twin to 1e-12 of weight times step."""
     (native, twin), arrays, rows, rng = twins(seed, n_rows, n_classes, extreme=extreme)
-    vote, size = int(rng.integers(n_classes)), float(rng.normal(scale=2))
-    terms = sum(abs(twin.loss_change(rows[i : i + 1], vote, size, 1)) for i in range(len(rows)))
+    step = random_step(rng, n_classes)
+    terms = float(arrays[0][1][rows].sum()) * abs(step[2])
     exp_scores = arrays[0][2].copy()
-    change = native.loss_change(rows, vote, size, 1)
-    assert abs(change - twin.loss_change(rows, vote, size, 1)) <= 1e-12 * (terms + 1e-3)
+    change = native.loss_change(rows, *step, 1)
+    assert abs(change - twin.loss_change(rows, *step, 1)) <= 1e-12 * (terms + 1e-3)
     np.testing.assert_array_equal(arrays[0][2], exp_scores)
 
 
@@ -70,10 +82,10 @@ def test_loss_changes_equal_the_twin(seed, n_rows, n_classes, extreme):
 def test_added_steps_equal_the_twin(seed, n_rows, n_classes, extreme):
     """A step moves scores, statistics and loss as the twin does, also close to overflow."""
     (native, twin), arrays, rows, rng = twins(seed, n_rows, n_classes, extreme=extreme)
-    vote, size = int(rng.integers(n_classes)), float(rng.normal(scale=8 if extreme else 2))
-    promised = native.loss_change(rows, vote, size, 1)
-    change, expected = native.add_step(rows, vote, size, 1), twin.add_step(rows, vote, size, 1)
-    bound = 1e-12 * (1 + len(rows) * abs(size))
+    step = random_step(rng, n_classes, 8 if extreme else 2)
+    promised = native.loss_change(rows, *step, 1)
+    change, expected = native.add_step(rows, *step, 1), twin.add_step(rows, *step, 1)
+    bound = 1e-12 * (1 + len(rows) * abs(step[2]))
     assert abs(change - expected) <= bound
     assert abs(change - promised) <= bound
     np.testing.assert_allclose(arrays[0][2], arrays[1][2], rtol=1e-12)
@@ -98,22 +110,22 @@ def test_every_row_is_seen_in_its_statistics():
     """Even a row that its class explains to the last bit keeps one step of h."""
     stats = np.zeros((1, 2), dtype=STAT)
     state = kernels.Likelihood(
-        np.array([1], np.int32), np.ones(1), np.array([[1e-190, 1e190]]), stats, 2.0**60
+        np.array([1], np.int32), np.ones(1), np.array([[1e-190, 1e190]]), stats, 2.0**60, True
     )
     state.refresh_stats(np.zeros(1, dtype=ROW), 1)
     assert stats.tolist() == [[0, 1]]
 
 
-@pytest.mark.parametrize("n_classes", [2, 5])
-def test_threads_do_not_change_a_bit(n_classes):
+@pytest.mark.parametrize(("n_classes", "cumulative"), [(2, True), (5, False), (5, True)])
+def test_threads_do_not_change_a_bit(n_classes, cumulative):
     """Losses, scores and statistics of many rows are the same for one and two threads."""
     results = []
     for n_threads in (1, 2):
-        (state, _), arrays, rows, _ = twins(5, 20_000, n_classes)
+        (state, _), arrays, rows, _ = twins(5, 20_000, n_classes, cumulative=cumulative)
         state.refresh_stats(rows, n_threads)
         changes = [
-            state.loss_change(rows, 1, 0.3, n_threads),
-            state.add_step(rows[::2].copy(), 0, 0.7, n_threads),
+            state.loss_change(rows, 1, 1, 0.3, n_threads),
+            state.add_step(rows[::2].copy(), 0, n_classes - 2, 0.7, n_threads),
         ]
         results.append((changes, arrays[0][2], arrays[0][3]))
     assert results[0][0] == results[1][0]

@@ -101,3 +101,66 @@ def test_threads_do_not_change_covers(n_rows):
     one = kernels.cover_rows(columns, tests, n_threads=1)
     np.testing.assert_array_equal(one, kernels.cover_rows(columns, tests, n_threads=2))
     np.testing.assert_array_equal(one, reference.cover_rows(columns, tests))
+
+
+@given(covers(), SEEDS)
+def test_prefix_sums_equal_the_twin(case, seed):
+    """Sums after each test, on both sides of a split, are those of the twin."""
+    columns, tests = case
+    rng = np.random.default_rng(seed)
+    stats = rng.integers(-(2**50), 2**50, (columns.n_rows, 5))
+    side, first = rng.random(columns.n_rows) < 0.6, int(rng.integers(0, 4))
+    native = kernels.prefix_sums(columns, tests, stats, first, side)
+    np.testing.assert_array_equal(native, reference.prefix_sums(columns, tests, stats, first, side))
+
+
+def test_threads_do_not_change_prefix_sums():
+    """Blocks of rows join to the same sums for any number of threads."""
+    rng = np.random.default_rng(1)
+    columns = random_columns(rng, 13_000, 5)
+    tests = np.array([[0, 0, 3, 1], [3, 0, 2, -1]], dtype=np.int32)
+    stats, side = rng.integers(0, 2**40, (13_000, 2)), rng.random(13_000) < 0.5
+    one = kernels.prefix_sums(columns, tests, stats, 0, side, n_threads=1)
+    np.testing.assert_array_equal(
+        one, kernels.prefix_sums(columns, tests, stats, 0, side, n_threads=2)
+    )
+    assert one.sum() > 0
+
+
+@given(st.integers(0, 200), st.integers(1, 4), st.floats(0, 1), SEEDS)
+def test_splits_by_weight_equal_the_twin(n, n_strata, share, seed):
+    """Native and NumPy take the same rows from the same seed."""
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(0, rng.choice([3, 2**50]), n)
+    strata = rng.integers(0, n_strata, n).astype(np.int32)
+    native = kernels.split_by_weight(weights, strata, share, seed)
+    np.testing.assert_array_equal(native, reference.split_by_weight(weights, strata, share, seed))
+
+
+def test_splits_of_many_rows_equal_the_twin():
+    """Most rows are decided by the bucket of their key, the others by sorting."""
+    rng = np.random.default_rng(0)
+    weights, strata = rng.integers(1, 2**40, 30_000), rng.integers(0, 2, 30_000).astype(np.int32)
+    native = kernels.split_by_weight(weights, strata, 2 / 3, 7)
+    np.testing.assert_array_equal(native, reference.split_by_weight(weights, strata, 2 / 3, 7))
+
+
+@given(st.integers(1, 200), st.floats(0.05, 0.95), SEEDS)
+def test_a_split_holds_its_share_within_one_row(n, share, seed):
+    """Each stratum misses its share by at most half its heaviest row (T11)."""
+    rng = np.random.default_rng(seed)
+    weights, strata = rng.integers(1, 10**9, n), rng.integers(0, 2, n).astype(np.int32)
+    taken = kernels.split_by_weight(weights, strata, share, seed)
+    for stratum in np.unique(strata):
+        inside = weights[strata == stratum]
+        held = weights[taken & (strata == stratum)].sum()
+        assert abs(held - share * inside.sum()) <= inside.max() / 2 + 1
+
+
+def test_splits_by_weight_are_uniform():
+    """Rows of equal weight are taken equally often, whichever their place."""
+    weights, strata = np.ones(9, dtype=np.int64), np.zeros(9, dtype=np.int32)
+    times = 4000
+    taken = np.array([kernels.split_by_weight(weights, strata, 2 / 3, s) for s in range(times)])
+    assert np.all(taken.sum(axis=1) == 6)
+    assert np.abs(taken.mean(axis=0) - 2 / 3).max() < 5 * math.sqrt(2 / 9 / times)

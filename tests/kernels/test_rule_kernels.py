@@ -34,7 +34,7 @@ def random_rules(rng, n_columns, n_rules):
 def random_case(rng, n_rows, n_columns, n_rules, n_classes):
     """Make all arguments of `rule_scores`."""
     codes = rng.choice([0, 1, 2, 3, 4, UNSEEN, MISSING], (n_columns, n_rows)).astype(np.uint16)
-    heads = rng.integers(0, n_classes, n_rules).astype(np.int32)
+    heads = np.sort(rng.integers(0, n_classes, (n_rules, 2)).astype(np.int32), axis=1)
     rules = random_rules(rng, n_columns, n_rules)
     return codes, rules, heads, rng.normal(size=n_rules), rng.normal(size=n_classes)
 
@@ -61,9 +61,18 @@ def test_scores_equal_the_twin(seed, n_rows, n_columns, n_rules, n_classes):
     np.testing.assert_array_equal(native, reference.rule_scores(*case))
 
 
+@CASES
+def test_bits_equal_the_twin(seed, n_rows, n_columns, n_rules, n_classes):
+    """Packed covers have the bits of the twin, and no other."""
+    case = random_case(np.random.default_rng(seed), n_rows, n_columns, n_rules, n_classes)
+    native = kernels.rule_bits(*case[:2])
+    assert native.shape == (n_rules, (n_rows + 63) // 64)
+    np.testing.assert_array_equal(native, reference.rule_bits(*case[:2]))
+
+
 @pytest.mark.parametrize("n_rows", [511, 512, 513, 5000])
 def test_threads_do_not_change_a_bit(n_rows):
-    """Blocks of rows give the same scores and covers for any number of threads."""
+    """Blocks of rows give the same scores, covers and bits for any number of threads."""
     case = random_case(np.random.default_rng(n_rows), n_rows, 4, 60, 3)
     expected = reference.rule_scores(*case)
     covers = reference.rule_covers(*case[:2])
@@ -71,6 +80,10 @@ def test_threads_do_not_change_a_bit(n_rows):
     for n_threads in (1, 2):
         np.testing.assert_array_equal(kernels.rule_scores(*case, n_threads=n_threads), expected)
         np.testing.assert_array_equal(kernels.rule_covers(*case[:2], n_threads=n_threads), covers)
+        bits = kernels.rule_bits(*case[:2], n_threads=n_threads)
+        rows = np.arange(n_rows)
+        unpacked = bits[:, rows // 64] >> (rows % 64).astype(np.uint64) & np.uint64(1)
+        np.testing.assert_array_equal(unpacked.T, covers)
 
 
 def test_a_rule_is_an_and_of_ors():
@@ -88,6 +101,6 @@ def test_a_model_without_rules_needs_no_codes():
     """Zero columns and zero rules give the intercepts."""
     none = CompiledRules(np.empty((0, 3), np.int32), np.zeros(1, np.int32), np.zeros(1, np.int32))
     scores = kernels.rule_scores(
-        np.empty((0, 3), np.uint16), none, np.empty(0, np.int32), np.empty(0), np.array([0.5, 1.0])
+        np.empty((0, 3), np.uint16), none, np.empty((0, 2), np.int32), np.empty(0), np.arange(2.0)
     )
-    assert scores.tolist() == [[0.5, 1.0]] * 3
+    assert scores.tolist() == [[0.0, 1.0]] * 3

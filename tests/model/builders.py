@@ -1,11 +1,14 @@
 """Models for tests: one made by hand, and strange ones made by hypothesis."""
 
+import hashlib
+import json
+
 import numpy as np
 from hypothesis import strategies as st
 
 from rulewright.conditions import Conjunction, Labels, Presence, Range, parse_conjunction
 from rulewright.data import ColumnSchema, Schema, label_of
-from rulewright.model import AdditiveRules, Rule
+from rulewright.model import AdditiveRules, Head, Rule, Steps
 
 CHURN_SCHEMA = Schema(
     (
@@ -66,6 +69,28 @@ label_numbers = (
 
 
 @st.composite
+def cost_tables(draw, n_classes):
+    """Draw what each error costs."""
+    costs = st.sampled_from([0.0, 1.0, 1.0, 2.0]) | st.floats(0.0, 1e6)
+    return tuple(
+        tuple(0.0 if j == k else draw(costs) for j in range(n_classes)) for k in range(n_classes)
+    )
+
+
+def steps_of(thresholds, values):
+    """Make steps of any thresholds and values: sorted, and as many as there are places."""
+    thresholds = sorted(set(thresholds))[: len(values) - 1]
+    return Steps(tuple(thresholds), tuple(sorted(values)[: len(thresholds) + 1]))
+
+
+climbs = st.builds(
+    steps_of,
+    st.lists(st.sampled_from([-0.3, 0.0, 0.1, 0.5]) | st.floats(-50.0, 50.0), max_size=6),
+    st.lists(st.sampled_from([0.1, 0.5]) | st.floats(1e-9, 1 - 1e-9), min_size=1, max_size=7),
+)
+
+
+@st.composite
 def column_schemas(draw, name):
     """Draw a column of any kind with strange labels."""
     kind = draw(st.sampled_from(["numeric", "numeric", "string", "number", "boolean"]))
@@ -97,6 +122,14 @@ def conditions(draw, column):
     return Range(column.name, low, high, low_open, high_open)
 
 
+def assert_chosen(model, scores, label):
+    """Check the label of one row: what the model decides, or of the same cost but for rounding."""
+    costs, k = model.expected_costs(scores[None])[0], model.classes.tolist().index(label)
+    same_cost = costs[k] - costs.min() <= 1e-9 * (1.0 + costs.max())
+    by_score = model.costs is None and model.steps is None
+    assert k == model.decide(scores[None])[0] or (same_cost and not by_score)
+
+
 @st.composite
 def models(draw):
     """Draw an additive model with strange names, labels, thresholds and responses."""
@@ -115,7 +148,31 @@ def models(draw):
     for _ in range(draw(st.integers(0, 5))):
         used = draw(st.lists(st.sampled_from(schema.columns), max_size=3, unique=True))
         conjunction = Conjunction(tuple(draw(conditions(column)) for column in used))
-        head = draw(st.integers(0, len(classes) - 1))
-        rules.append(Rule(conjunction, head, draw(responses), 3.0, (1.0,) * len(classes)))
+        ends = draw(st.tuples(*[st.integers(0, len(classes) - 1)] * 2))
+        rules.append(
+            Rule(conjunction, Head(*sorted(ends)), draw(responses), 3.0, (1.0,) * len(classes))
+        )
     intercepts = tuple(draw(responses) for _ in classes)
-    return AdditiveRules(schema, np.array(classes), intercepts, tuple(rules), {})
+    return AdditiveRules(
+        schema,
+        np.array(classes),
+        intercepts,
+        tuple(rules),
+        {},
+        costs=draw(st.none() | cost_tables(len(classes))),
+        steps=draw(st.none() | st.tuples(*[climbs] * len(classes))),
+    )
+
+
+def write(path, document):
+    """Write a document with a hash that fits, so that only its content can be wrong."""
+    document = {key: value for key, value in document.items() if key != "sha256"}
+    canonical = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    document["sha256"] = hashlib.sha256(canonical.encode()).hexdigest()
+    path.write_text(json.dumps(document))
+
+
+def saved(path, model=None):
+    """Save a model and give the document that its file holds."""
+    (model or churn_model()).save(path)
+    return json.loads(path.read_text(encoding="utf-8"))

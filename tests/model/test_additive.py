@@ -1,14 +1,16 @@
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from model.builders import CHURN_ROWS, CHURN_SCHEMA, churn_model, models
 from rulewright.conditions import Conjunction, parse_conjunction
 from rulewright.data import ColumnSchema, DataError, Schema, read_like, read_table
-from rulewright.model import AdditiveRules, Rule
+from rulewright.model import AdditiveRules, Rule, Steps
 from rulewright.model.adversarial import adversarial_rows
 
 pytestmark = pytest.mark.native
@@ -113,7 +115,7 @@ def test_a_slice_is_a_stage(model):
     for m in range(len(model) + 1):
         staged = model[:m].scores(rows)
         for i in range(m, len(model)):
-            staged[covers[:, i], model[i].head] += model[i].response
+            staged[covers[:, i], model[i].head.classes] += model[i].response
         np.testing.assert_array_equal(staged, model.scores(rows))
     for m, staged in enumerate(model.staged_scores(rows)):
         np.testing.assert_array_equal(staged, model[:m].scores(rows))
@@ -125,6 +127,85 @@ def test_any_number_of_threads_gives_the_same_scores(model):
     """Threads share rows and change no bit."""
     rows = adversarial_rows(model)
     np.testing.assert_array_equal(model.scores(rows, n_threads=1), model.scores(rows, n_threads=3))
+
+
+@given(models())
+@settings(max_examples=40, deadline=None)
+def test_bits_are_the_covers(model):
+    """Packed covers say what the covers say, and nothing beyond the last row."""
+    covers, bits = (cover(adversarial_rows(model)) for cover in (model.covers, model.cover_bits))
+    assert bits.shape == (len(model), -(-len(covers) // 64))
+    for i, words in enumerate(bits.tolist()):
+        rows = [64 * w + b for w, word in enumerate(words) for b in range(64) if word >> b & 1]
+        assert rows == np.flatnonzero(covers[:, i]).tolist()
+
+
+@given(models(), st.data())
+@settings(max_examples=40, deadline=None)
+def test_merging_keeps_the_scores(model, data):
+    """Equal rules become one, in whatever order their conditions stand; scores stay."""
+    again = [
+        replace(one, conjunction=Conjunction(tuple(reversed(tuple(one.conjunction)))))
+        for one in data.draw(
+            st.lists(st.sampled_from(model.rules), max_size=8) if model.rules else st.just([])
+        )
+    ]
+    model = model.with_rules([*model.rules, *again])
+    merged, rows = model.merged(), adversarial_rows(model)
+    np.testing.assert_allclose(merged.scores(rows), model.scores(rows), rtol=0, atol=1e-12)
+    kinds = [(frozenset(one.conjunction), one.head) for one in merged]
+    assert len(set(kinds)) == len(kinds)
+    assert all(one.response != 0.0 for one in merged)
+    first = [(frozenset(one.conjunction), one.head) for one in model]
+    assert kinds == sorted(kinds, key=first.index)
+
+
+def test_merging_by_hand():
+    """The first place stays, opposite responses cancel, other heads are other rules."""
+    rules = [
+        rule("age <= 3 and color = red", response=1.0),
+        rule("age <= 4", response=0.5),
+        rule("age <= 4", head=1, response=0.5),
+        rule("color = red and age <= 3", response=2.0, support=9.0),
+        rule("age <= 4", response=-0.5),
+    ]
+    merged = AdditiveRules(CHURN_SCHEMA, ["a", "b"], (0.0, 0.0), tuple(rules)).merged()
+    assert merged.rules == (replace(rules[0], response=3.0), rules[2])
+
+
+@given(models(), st.floats(0.0, 10.0), st.data())
+@settings(max_examples=40, deadline=None)
+def test_scaling_is_part_of_the_scores(model, slope, data):
+    """The scores of the scaled model are slope times score plus offset."""
+    model = replace(model, steps=None)
+    offsets = data.draw(st.tuples(*[st.floats(-5.0, 5.0)] * len(model.classes)))
+    scaled, rows = model.scaled(slope, offsets), adversarial_rows(model)
+    expected = slope * model.scores(rows) + np.array(offsets)
+    np.testing.assert_allclose(scaled.scores(rows), expected, rtol=0, atol=1e-11)
+    assert scaled.costs == model.costs
+
+
+@pytest.mark.parametrize(
+    ("slope", "offsets", "message"),
+    [
+        (-1.0, (0.0, 0.0), "slope"),
+        (math.nan, (0.0, 0.0), "slope"),
+        (math.inf, (0.0, 0.0), "slope"),
+        (1.0, (0.0,), "as many offsets"),
+        (1.0, (0.0, math.inf), "finite"),
+    ],
+)
+def test_wrong_scales_are_refused(slope, offsets, message):
+    """Scales that would turn rules around or make scores infinite are refused."""
+    with pytest.raises(ValueError, match=message):
+        churn_model().scaled(slope, offsets)
+
+
+def test_steps_forbid_scaling():
+    """Steps were made for the scores as they are."""
+    model = replace(churn_model(), steps=(Steps((), (0.5,)),) * 2)
+    with pytest.raises(ValueError, match="scale it first"):
+        model.scaled(2.0, (0.0, 0.0))
 
 
 def test_slicing_and_length():
@@ -147,6 +228,8 @@ def test_equality_and_pickle():
     model.scores(CHURN_ROWS)
     assert pickle.loads(pickle.dumps(model)) == model == churn_model()
     assert model != model[:5]
+    assert model != replace(model, costs=((0.0, 1.0), (1.0, 0.0)))
+    assert model != replace(model, steps=(Steps((), (0.5,)),) * 2)
     assert model != "model"
 
 
@@ -169,6 +252,13 @@ def test_equality_and_pickle():
         ({"rules": ("age <= 3",)}, "must be a Rule"),
         ({"schema": None}, "must be a Schema"),
         ({"summary": []}, "must be a dict"),
+        ({"costs": 1.0}, "2 rows of 2 numbers"),
+        ({"costs": np.zeros(2)}, "2 rows of 2 numbers"),
+        ({"costs": np.ones((2, 2))}, "0 where the prediction is true"),
+        ({"costs": [[0.0, math.nan], [1.0, 0.0]]}, "NaN"),
+        ({"costs": [[0.0, 1.0], [math.inf, 0.0]]}, "'a' for 'b' is inf"),
+        ({"steps": (Steps((), (0.5,)),)}, "2 Steps"),
+        ({"steps": (None, None)}, "2 Steps"),
     ],
 )
 def test_wrong_models_are_refused(fields, message):

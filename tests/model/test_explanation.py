@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -31,7 +32,10 @@ def test_contributions_add_up_to_the_scores(model):
     for row, expected in zip(answers["rows"][:60], model.scores(rows), strict=False):
         sums = dict(zip(names, answers["intercepts"], strict=True))
         for fired in sorted(row["rules"], key=lambda fired: fired["id"]):
-            sums[fired["class"]] += fired["added"]
+            head = model[fired["id"]].head
+            assert fired["class"] == head.text(names)
+            for name in names[head.classes]:
+                sums[name] += fired["added"]
         assert list(sums.values()) == expected.tolist() == row["scores"]
 
 
@@ -63,6 +67,19 @@ def test_text_of_a_row():
         "  = +0.45 stay   score",
         "  = -0.2 churn   score",
     ]
+
+
+def test_costs_explain_the_label():
+    """A label that is not the most probable class comes with the expected costs."""
+    model = replace(churn_model(), costs=((0.0, 1.0), (5.0, 0.0)))
+    explanation = model.explain({name: values[1:2] for name, values in CHURN_ROWS.items()})
+    assert explanation.label(0) == "churn" == model.predict(CHURN_ROWS)[1]
+    assert str(explanation).splitlines()[:2] == [
+        "row 0: churn   probabilities stay 0.657, churn 0.343",
+        "  expected costs stay 1.71, churn 0.657",
+    ]
+    costs = explanation.to_dict()["rows"][0]["expected_costs"]
+    np.testing.assert_allclose(costs, [5 * 0.34299, 0.65701], rtol=1e-4)
 
 
 def test_many_rows_are_cut():

@@ -3,7 +3,9 @@ from importlib import util
 
 import pytest
 
-from model.builders import churn_model
+from model.builders import CHURN_SCHEMA, churn_model
+from rulewright.conditions import Conjunction
+from rulewright.model import AdditiveRules, Head, Rule
 
 COLUMNS = [
     *("id", "if", "head", "response", "support", "weight_stay", "weight_churn"),
@@ -34,6 +36,16 @@ def test_frames_of_every_library(backend):
     values = frame["response"]
     values = values.to_pylist() if backend == "pyarrow" else list(values)
     assert values == churn_model().rules_table()["response"]
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_heads_of_several_classes_are_text(backend):
+    """One rule for several classes makes the whole column text, also for classes of numbers."""
+    rules = tuple(Rule(Conjunction(), head, 1.0, 3.0, (1.0,) * 3) for head in (0, Head(1, 2)))
+    model = AdditiveRules(CHURN_SCHEMA, [1, 2, 3], (0.0,) * 3, rules)
+    assert model[:1].rules_table()["head"] == [1]
+    heads = model.rules_frame(backend)["head"]
+    assert (heads.to_pylist() if backend == "pyarrow" else list(heads)) == ["1", "at least 2"]
 
 
 def test_a_model_without_rules_has_an_empty_frame():

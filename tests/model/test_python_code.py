@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from model.builders import CHURN_ROWS, churn_model, models
+from model.builders import CHURN_ROWS, assert_chosen, churn_model, models
 from rulewright.data import label_of
 from rulewright.model.adversarial import adversarial_rows
 
@@ -14,13 +14,13 @@ pytestmark = pytest.mark.native
 
 
 def run(source):
-    """Execute exported source where only Python's math module can be imported."""
+    """Execute exported source where only two of Python's own modules can be imported."""
 
-    def only_math(name, *rest):
-        assert name == "math"
+    def only_these(name, *rest):
+        assert name in ("math", "bisect")
         return builtins.__import__(name, *rest)
 
-    space = {"__builtins__": vars(builtins) | {"__import__": only_math}}
+    space = {"__builtins__": vars(builtins) | {"__import__": only_these}}
     exec(compile(source, "export", "exec"), space)
     return space
 
@@ -28,14 +28,17 @@ def run(source):
 @given(models())
 @settings(max_examples=60, deadline=None)
 def test_python_answers_as_the_model(model):
-    """The exported function gives the model's probabilities on adversarial rows."""
+    """The exported functions give the model's answers on adversarial rows."""
     rows = adversarial_rows(model)
-    function = run(model.to_python())["predict_proba"]
-    expected = model.predict_proba(rows)
+    space = run(model.to_python())
+    scores = model.scores(rows)
+    expected = model.probabilities(scores)
     for i in range(0, len(expected), 5):
-        answer = function({name: values[i] for name, values in rows.items()})
+        row = {name: values[i] for name, values in rows.items()}
+        answer = space["predict_proba"](row)
         assert list(answer) == model.classes.tolist()
         np.testing.assert_allclose(list(answer.values()), expected[i], rtol=0, atol=1e-12)
+        assert_chosen(model, scores[i], space["predict_proba_label"](row))
 
 
 def test_absent_none_and_nan_are_missing():
@@ -62,7 +65,9 @@ def test_labels_are_written_as_the_library_does(value):
     assert run(churn_model().to_python())["_label"](value) == label_of(value)
 
 
-@pytest.mark.parametrize("name", ["", "1st", "a b", "class", "exp", "sum", "_label", "x\n", "\xaa"])
+@pytest.mark.parametrize(
+    "name", ["", "1st", "a b", "class", "exp", "sum", "_label", "_COSTS", "x\n", "\xaa"]
+)
 def test_function_names_that_would_break_the_code_are_refused(name):
     """The name of the function must be a free Python name."""
     with pytest.raises(ValueError, match="free Python name"):

@@ -1,5 +1,6 @@
 import sqlite3
 import struct
+from dataclasses import replace
 
 import duckdb
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from model.builders import CHURN_ROWS, CHURN_SCHEMA, churn_model, finite, models
 from rulewright.conditions import Conjunction, Labels, Range
 from rulewright.data import ColumnSchema, Schema
-from rulewright.model import AdditiveRules, ParityError, Rule
+from rulewright.model import AdditiveRules, Head, ParityError, Rule, Steps
 from rulewright.model.sql_words import number
 
 pytestmark = pytest.mark.native
@@ -66,6 +67,29 @@ def test_many_classes():
     """More classes than a function may have arguments run too."""
     rules = tuple(Rule(Conjunction(), k, 0.1 * k, 1.0, (1.0,) * 150) for k in range(150))
     AdditiveRules(CHURN_SCHEMA, list(range(150)), (0.0,) * 150, rules).verify_sql()
+
+
+def test_many_classes_with_unions_costs_and_steps():
+    """Long unions, costs of all pairs and long steps run too."""
+    rng, n = np.random.default_rng(0), 60
+    heads = [Head(*sorted(rng.integers(0, n, 2).tolist())) for _ in range(40)]
+    rules = [
+        Rule(
+            Conjunction((Range("age", high=float(i)),)), head, float(rng.normal()), 1.0, (1.0,) * n
+        )
+        for i, head in enumerate(heads)
+    ]
+    thresholds = np.sort(rng.normal(size=1500)).tolist()
+    values = np.sort(rng.uniform(0.01, 0.99, 1501)).tolist()
+    model = AdditiveRules(
+        CHURN_SCHEMA,
+        list(range(n)),
+        tuple(rng.normal(size=n).tolist()),
+        tuple(rules),
+        costs=rng.uniform(0.0, 9.0, (n, n)) * (1.0 - np.eye(n)),
+        steps=(Steps(thresholds, values), *[Steps((0.0,), (0.1, 0.2))] * (n - 1)),
+    )
+    model.verify_sql()
 
 
 def test_many_conditions():
@@ -204,6 +228,24 @@ def test_a_wrong_export_is_found(monkeypatch, old, new):
     )
     with pytest.raises(ParityError, match="duckdb answers differently"):
         churn_model().verify_sql(["duckdb"])
+
+
+@pytest.mark.parametrize(("old", "new"), [("* 7e0", "* 6e0"), ("<= 0.5e0", "< 0.5e0")])
+def test_a_wrong_decision_is_found(monkeypatch, old, new):
+    """The check sees a cost that gives other labels and a step taken at the wrong side."""
+    rule = Rule(Conjunction((Range("age", low=5.0),)), 1, 0.5, 1.0, (1.0, 1.0))
+    model = AdditiveRules(CHURN_SCHEMA, ["a", "b"], (0.0, 0.0), (rule,))
+    if "*" in old:
+        model = replace(model, costs=((0.0, 7.0), (4.0, 0.0)))
+    else:
+        model = replace(model, steps=(Steps((), (0.5,)), Steps((0.5,), (0.4, 0.6))))
+    write = AdditiveRules.to_sql
+    monkeypatch.setattr(
+        AdditiveRules, "to_sql", lambda *args, **options: write(*args, **options).replace(old, new)
+    )
+    assert old in write(model)
+    with pytest.raises(ParityError, match="duckdb answers differently"):
+        model.verify_sql(["duckdb"])
 
 
 def test_the_report_prints():

@@ -2,7 +2,7 @@ import numpy as np
 
 from model.builders import CHURN_SCHEMA, churn_model
 from rulewright.conditions import Conjunction
-from rulewright.model import AdditiveRules, Rule
+from rulewright.model import AdditiveRules, Head, Rule, Steps
 
 FIRST = "IF age <= 34 and color = red THEN churn (+0.83)"
 RECORD = "covers 120, precision 0.92 [0.85, 0.95]"
@@ -48,6 +48,28 @@ def test_three_classes_and_a_rule_without_cover():
         "AdditiveRules: 1 rule, 3 classes (1, 2, 3)",
         "intercept: 1 +0, 2 +0.5, 3 -0.5",
         "0  IF true THEN 3 (-0.00123)   covers 0",
+    ]
+
+
+def test_unions_costs_and_steps_are_named():
+    """Rules for several classes read as words, and unusual decisions are said in the preamble."""
+    rules = (
+        Rule(Conjunction(), Head(1, 2), 0.5, 4.0, (1.0, 2.0, 1.0)),
+        Rule(Conjunction(), Head(0, 1), 0.25, 4.0, (1.0, 2.0, 1.0)),
+    )
+    model = AdditiveRules(
+        CHURN_SCHEMA,
+        ["low", "middle", "high"],
+        (0.0, 0.0, 0.0),
+        rules,
+        costs=1.0 - np.eye(3),
+        steps=(Steps((), (0.5,)),) * 3,
+    )
+    assert str(model).splitlines()[1:] == [
+        "intercept: low +0, middle +0, high +0; probabilities by calibrated steps; "
+        "label by lowest expected cost",
+        "0  IF true THEN at least middle (+0.5)   covers 4, precision 0.75 [0.30, 0.95]",
+        "1  IF true THEN at most middle (+0.25)   covers 4, precision 0.75 [0.30, 0.95]",
     ]
 
 

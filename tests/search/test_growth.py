@@ -11,6 +11,7 @@ from builders import SEEDS
 from rulewright.conditions.binned import bin_table
 from rulewright.data import read_table
 from rulewright.kernels import ROW
+from rulewright.model.rule import Head
 from rulewright.search import RuleGrower, SearchLimits
 from rulewright.weighting import LogLikelihood
 
@@ -60,9 +61,10 @@ class Problem:
     def criterion(self, rows, votes):
         """Return the lowest criterion over the votes."""
         best = math.inf
-        for k in votes:
-            g = math.fsum(self.w[i] * (self.p[i][k] - (self.y[i] == k)) for i in rows)
-            h = math.fsum(self.w[i] * self.p[i][k] * (1 - self.p[i][k]) for i in rows)
+        for first, last in votes:
+            p = {i: math.fsum(self.p[i][first : last + 1]) for i in rows}
+            g = math.fsum(self.w[i] * (p[i] - (first <= self.y[i] <= last)) for i in rows)
+            h = math.fsum(self.w[i] * p[i] * (1 - p[i]) for i in rows)
             newton = g / math.sqrt(max(h + self.l2, 1e-12))
             best = min(best, newton if self.kind == "newton" else g)
         return best
@@ -86,34 +88,35 @@ def problems(draw):
     labels = rng.integers(0, n_classes, n_rows).astype(np.int32)
     weights = rng.choice([0.5, 1.0, 1.0, 2.0], n_rows)
     start = rng.normal(size=n_classes)
-    state = LogLikelihood(labels, weights, start, weigh_rows=True)
+    ordinal = draw(st.booleans())
+    state = LogLikelihood(labels, weights, start, ordinal=ordinal, weigh_rows=True)
     scores = np.tile(start, (n_rows, 1))
     for _ in range(draw(st.integers(0, 3))):
         moved = np.flatnonzero(rng.random(n_rows) < 0.5).astype(ROW)
-        vote = int(rng.integers(n_classes))
-        state.add(moved, vote, 0.8)
-        scores[moved, vote] += 0.8
+        head = state.heads[rng.integers(len(state.heads))]
+        state.add(moved, head, 0.8)
+        scores[moved, head.classes] += 0.8
     p = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     kind, l2 = draw(st.sampled_from(["newton", "gradient"])), draw(st.sampled_from([0.0, 1.0]))
-    vote = draw(st.sampled_from([None, *range(n_classes)]))
+    head = draw(st.sampled_from([None, *state.heads]))
     rows = np.flatnonzero(rng.random(n_rows) < draw(st.sampled_from([0.5, 1.0]))).astype(ROW)
     limits = SearchLimits(
         min_weight=draw(st.sampled_from([0.0, 0.0, 3.0])), missing_conditions=draw(st.booleans())
     )
-    return columns, Problem(p, labels, weights, kind, l2), state, rows, vote, limits
+    return columns, Problem(p, labels, weights, kind, l2), state, rows, head, limits
 
 
 @settings(max_examples=250)
 @given(problems(), st.sampled_from(["midpoint", "observed"]))
 def test_each_condition_is_the_best_of_all(case, threshold):
     """Every condition has the lowest criterion of all conditions on the rows still covered."""
-    columns, problem, state, rows, vote, limits = case
+    columns, problem, state, rows, head, limits = case
     table = read_table(columns)
     binned = bin_table(table)
-    grower = RuleGrower(binned, limits.compile(table.schema, state.unit), threshold)
-    score = state.score(problem.kind, problem.l2, vote)
-    found = grower.grow(binned.codes, rows, state.stats, score)
-    votes = range(state.n_classes) if vote is None else [vote]
+    compiled = limits.compile(table.schema, state.unit)
+    score = state.score(problem.kind, problem.l2, head)
+    found = RuleGrower(binned, threshold).grow(binned.codes, rows, state.stats, score, compiled)
+    votes = state.heads if head is None else [head]
     options = limits.missing_conditions, limits.min_weight
     covered, best = rows.tolist(), 0.0
     for condition, criterion in zip(*steps(found), strict=True):
@@ -124,7 +127,8 @@ def test_each_condition_is_the_best_of_all(case, threshold):
         assert problem.criterion(covered, votes) == pytest.approx(criterion, rel=1e-9, abs=1e-9)
         best = criterion
     if found is not None:
-        assert problem.criterion(covered, [found.vote]) == pytest.approx(best, rel=1e-9)
+        voted = state.head_of(score, found.vote)
+        assert problem.criterion(covered, [voted]) == pytest.approx(best, rel=1e-9)
     assert problem.best(columns, covered, votes, *options) > best - TOLERANCE - 1e-9
 
 
@@ -140,12 +144,12 @@ def test_the_cover_of_a_found_rule_is_that_of_its_conditions():
     state = LogLikelihood(labels, np.ones(200), np.zeros(3))
     binned = bin_table(table)
     limits = SearchLimits(missing_conditions=True).compile(table.schema, state.unit)
-    grower = RuleGrower(binned, limits, "midpoint")
+    grower = RuleGrower(binned, "midpoint")
     rows = np.arange(0, 200, 2, dtype=ROW)
-    found = grower.grow(binned.codes, rows, state.stats, state.score("newton", 1.0))
-    rule = found.rule(0.5, state.class_weights(found.cover(binned.codes)))
+    found = grower.grow(binned.codes, rows, state.stats, state.score("newton", 1.0), limits)
+    rule = found.rule(Head(1, 1), 0.5, state.class_weights(found.cover(binned.codes)))
     np.testing.assert_array_equal(
         np.flatnonzero(rule.conjunction.holds(table)), found.cover(binned.codes)
     )
     assert rule.support == sum(rule.class_weights) == len(found.cover(binned.codes))
-    assert (rule.head, rule.response) == (found.vote, 0.5)
+    assert (rule.head, rule.response) == ((1, 1), 0.5)

@@ -14,8 +14,8 @@ def constant_loss(scores, counts):
     return loss(np.tile(scores, (len(counts), 1)), labels, np.array(counts, dtype=float))
 
 
-def scores_of(kind, counts, l2=0.0, shrinkage=0.1):
-    return default_scores(kind, np.array(counts, dtype=float), sum(counts), l2, shrinkage)
+def scores_of(kind, counts, l2=0.0, shrinkage=0.1, ordinal=False):
+    return default_scores(kind, np.array(counts, dtype=float), sum(counts), l2, shrinkage, ordinal)
 
 
 @given(COUNTS)
@@ -35,11 +35,55 @@ def test_the_exact_rule_minimises_the_loss(counts):
         assert slopes / 2e-4 == pytest.approx(0, abs=1e-5 * n)
 
 
-@given(COUNTS)
-def test_the_exact_rule_never_raises_the_loss(counts):
+@given(COUNTS, st.booleans())
+def test_the_exact_rule_never_raises_the_loss(counts, ordinal):
     """It is at least as good as no rule, for any number of classes (T14)."""
     start = constant_loss(np.zeros(len(counts)), counts)
-    assert constant_loss(scores_of("exact", counts), counts) <= start * (1 + 1e-12)
+    scores = scores_of("exact", counts, ordinal=ordinal)
+    assert constant_loss(scores, counts) <= start * (1 + 1e-12)
+
+
+@given(COUNTS)
+def test_the_exact_ordinal_rule_minimises_the_loss(counts):
+    """It votes for one side of a cut; along that vote the derivative is zero unless clipped."""
+    scores, n = scores_of("exact", counts, ordinal=True), sum(counts)
+    voted = scores != 0
+    assert np.count_nonzero(np.diff(voted)) == (1 if voted.any() else 0)
+    share = np.array(counts)[voted].sum() / n
+    if voted.any() and 1 / (2 * n) <= share <= 1 - 1 / (2 * n):
+        step = 1e-4 * voted
+        slopes = constant_loss(scores + step, counts) - constant_loss(scores - step, counts)
+        assert slopes / 2e-4 == pytest.approx(0, abs=1e-5 * n)
+
+
+@given(COUNTS, st.sampled_from([0.0, 1.0, 5.0]))
+def test_the_ordinal_vote_has_the_lowest_criterion(counts, l2):
+    """No other union has a lower g / sqrt(h + l2), and the response is -g / (h + l2)."""
+    scores, k, n = scores_of("newton", counts, l2, ordinal=True), len(counts), sum(counts)
+    found = []
+    for cut in range(1, k):
+        for voted in (np.arange(k) >= cut, np.arange(k) < cut):
+            share = min(max(np.array(counts)[voted].sum() / n, 1 / (2 * n)), 1 - 1 / (2 * n))
+            g, h = n * (voted.mean() - share), n * voted.mean() * (1 - voted.mean())
+            found.append((g / np.sqrt(h + l2), -g / (h + l2) * voted))
+    lowest = min(value for value, _ in found)
+    near = [step for value, step in found if value <= lowest + 1e-9 * n]
+    assert any(scores == pytest.approx(step, abs=1e-9) for step in near)
+
+
+@given(st.lists(st.integers(0, 30), min_size=2, max_size=2).filter(any))
+def test_two_ordered_classes_start_as_two_classes(counts):
+    """With two classes the order changes no default rule, not by a bit (T7)."""
+    for kind in DEFAULT_RULES:
+        nominal, ordinal = (scores_of(kind, counts, 1.0, ordinal=flag) for flag in (False, True))
+        assert nominal.tolist() == ordinal.tolist()
+
+
+def test_the_ordinal_rule_need_not_vote_for_the_majority():
+    """Class 0 has most rows, yet "at least class 2" stands out more (E9)."""
+    counts = [26, 0, 25, 25, 24]
+    assert scores_of("exact", counts).argmax() == 0
+    assert (scores_of("exact", counts, ordinal=True) > 0).tolist() == [False, False] + [True] * 3
 
 
 @pytest.mark.parametrize(

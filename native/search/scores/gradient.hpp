@@ -8,9 +8,10 @@ namespace rulewright {
 struct GradientScore {
     Votes votes;
 
-    void start(const Stat*) {}
-    Verdict judge(const Stat* sums) const {
-        return best_vote(votes, sums, [](double g, double) { return g; });
+    static double empty(const Stat*) { return 0; }
+    static bool hopeless(const Stat*, double) { return false; }
+    Verdict judge(const Stat* sums, Directions allowed) const {
+        return best_vote(votes, sums, allowed, [](double g, double) { return g; });
     }
     static double criterion(double value) { return value; }
 };

@@ -13,9 +13,16 @@ struct NewtonScore {
     Votes votes;
     double l2;
 
-    void start(const Stat*) {}
-    Verdict judge(const Stat* sums) const {
-        return best_vote(votes, sums,
+    static double empty(const Stat*) { return 0; }
+    // With one pair: g^2 / (h + l2) > -best, without the division.
+    bool hopeless(const Stat* sums, double best) const {
+        if (votes.n_pairs != 1) return false;
+        const double g = static_cast<double>(sums[0]) * votes.unit;
+        const double h = static_cast<double>(sums[1]) * votes.unit;
+        return g * g < -best * (h + l2) * kSurely;
+    }
+    Verdict judge(const Stat* sums, Directions allowed) const {
+        return best_vote(votes, sums, allowed,
                          [this](double g, double h) { return -(g * g) / std::max(h + l2, 1e-12); });
     }
     static double criterion(double value) { return -std::sqrt(-value); }

@@ -1,1 +1,1 @@
-"""The command line: learn, predict, show and export."""
+"""The command line: learn, compress, predict, show and export."""

@@ -35,6 +35,7 @@ _SUMMARY = {
     "bins": "bins",
     "stopped_by": "stopped by",
     "settings": "settings",
+    "constraints": "constraints",
 }
 
 
@@ -115,12 +116,48 @@ def print_summary(console: Console, model: RuleModel) -> None:
         if key in model.summary:
             text = Text(f"{title}: {plain(_flat(model.summary[key]))}")
             console.print(text)
+    print_figures(console, model)
+
+
+def print_figures(console: Console, model: RuleModel, *, of_training: bool = True) -> None:
+    """Print how reliable the probabilities are, and what fewer rules would have cost."""
+    figures = model.summary.get("reliability", {})
+    if figures and (of_training or figures["rows"] != "training"):
+        rows = {"left out": "rows left out"}.get(figures["rows"], f"{figures['rows']} rows")
+        console.print(Text(f"on {plain(rows)}: {_reliability(figures)}"))
+        if "uncalibrated" in figures:
+            before = _reliability(figures["uncalibrated"])
+            console.print(Text(f"  before calibration: {before}"))
+    if "compression" in model.summary:
+        print_curve(console, model.summary["compression"])
+
+
+def _reliability(figures: Mapping[str, Any]) -> str:
+    titles = {"accuracy": "accuracy", "log_loss": "log-loss", "brier": "Brier", "ece": "ECE"}
+    return ", ".join(f"{title} {figures[name]:.3f}" for name, title in titles.items())
+
+
+def print_curve(console: Console, compression: Mapping[str, Any]) -> None:
+    """Print how good each number of rules was in cross-validation, and mark the chosen one."""
+    before, kept = compression["n_rules_before"], compression["n_rules"]
+    console.print(
+        f"compression: {kept} of {before} rules, chosen by {plain(str(compression['chosen_by']))}"
+    )
+    grid = _grid(**dict.fromkeys(("rules", "log-loss", "accuracy"), "right"))
+    for point in compression["curve"]:
+        grid.add_row(
+            f"{'> ' if point['n_rules'] == kept else ''}{point['n_rules']}",
+            f"{point['log_loss']:.3f} ± {point['log_loss_sd']:.3f}",
+            f"{point['accuracy']:.3f}",
+        )
+    console.print(grid)
 
 
 def _rules_grid(model: RuleModel, shown: int, width: int) -> Grid:
     order = sorted(range(len(model)), key=lambda i: -abs(model.rules[i].response))[:shown]
     headers = ("#", "THEN", "adds", "covers", "precision")
-    rows = [(str(i), *_vote(model.rules[i], model.class_names)) for i in order]
+    names = [_short(name) for name in model.class_names]
+    rows = [(str(i), *_vote(model.rules[i], names)) for i in order]
     taken = sum(max(map(len, cells)) + _GAP for cells in zip(headers, *rows, strict=True))
     grid = _grid(**{"#": "right"})
     grid.add_column("IF")
@@ -144,9 +181,8 @@ def wrapped(conditions: Sequence[str], width: int) -> str:
     return "\n".join(lines)
 
 
-def _vote(rule: Rule, class_names: Sequence[str]) -> tuple[str, str, str, str]:
-    head = _short(class_names[rule.head])
-    return head, f"{rule.response:+.3g}", f"{rule.support:.6g}", _precision(rule)
+def _vote(rule: Rule, names: Sequence[str]) -> tuple[str, str, str, str]:
+    return rule.head.text(names), f"{rule.response:+.3g}", f"{rule.support:.6g}", _precision(rule)
 
 
 def _precision(rule: Rule) -> str:
@@ -185,6 +221,13 @@ def _short(label: str) -> str:
 
 
 def _flat(value: object) -> str:
+    """Write plain data in one line, what lies deeper in brackets."""
     if isinstance(value, dict):
-        return ", ".join(f"{name}={_flat(item)}" for name, item in value.items())
+        return ", ".join(f"{name}={_inner(item)}" for name, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_inner, value))
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _inner(value: object) -> str:
+    return f"[{_flat(value)}]" if isinstance(value, dict | list) else _flat(value)

@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
+from rulewright.capacity.reliability import accuracy, log_loss
+
 Codes: TypeAlias = NDArray[np.int32]
 Floats: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = NDArray[np.intp]
 Learn: TypeAlias = Callable[[Rows, Rows], Floats]
 """Learns from the rows of the first array and gives the probabilities of those of the second."""
 Split: TypeAlias = tuple[Rows, Rows]
-
-_LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
 
 
 class Scores(NamedTuple):
@@ -24,17 +24,6 @@ class Scores(NamedTuple):
     accuracy: float
     log_loss: float
     auc: float
-
-
-def accuracy(codes: Codes, probabilities: Floats, weights: Floats) -> float:
-    """Give the share of weight whose most probable class is the true one."""
-    return float(np.average(probabilities.argmax(axis=1) == codes, weights=weights))
-
-
-def log_loss(codes: Codes, probabilities: Floats, weights: Floats) -> float:
-    """Give the mean of -log of the true class's probability, which counts as at least 2e-16."""
-    given = probabilities[np.arange(len(codes)), codes]
-    return float(np.average(-np.log(np.maximum(given, _LEAST_PROBABILITY)), weights=weights))
 
 
 def auc(codes: Codes, probabilities: Floats, weights: Floats) -> float:

@@ -9,7 +9,23 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from rulewright.cli.display import make_console, print_rules, print_schema, print_scores
+from rulewright.cli.constraints import (
+    Digits,
+    Forbid,
+    Monotone,
+    Operators,
+    Require,
+    Together,
+    read_constraints,
+    told_by_option,
+)
+from rulewright.cli.display import (
+    make_console,
+    print_figures,
+    print_rules,
+    print_schema,
+    print_scores,
+)
 from rulewright.cli.evaluate import (
     Floats,
     Rows,
@@ -22,13 +38,17 @@ from rulewright.cli.evaluate import (
 from rulewright.cli.output import check_output
 from rulewright.cli.training import ColumnRoles, read_training, row_weights
 from rulewright.data import Table, Target
-from rulewright.estimators import MLRulesClassifier
+from rulewright.estimators import MLRulesClassifier, SlipperClassifier
 from rulewright.estimators.base import RuleClassifier
 from rulewright.estimators.parameters import parse_settings
 from rulewright.estimators.progress import progress_bar
 from rulewright.model.text import plain
+from rulewright.search import Constraints
 
-LEARNERS: Mapping[str, type[RuleClassifier]] = {"mlrules": MLRulesClassifier}
+LEARNERS: Mapping[str, type[RuleClassifier]] = {
+    "mlrules": MLRulesClassifier,
+    "slipper": SlipperClassifier,
+}
 
 _LARGEST_SEED = 2**32 - 1
 
@@ -87,6 +107,12 @@ def learn(
     weights: Annotated[
         str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
     ] = None,
+    monotone: Monotone = None,
+    forbid: Forbid = None,
+    require: Require = None,
+    operators: Operators = None,
+    together: Together = None,
+    digits: Digits = None,
     model: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Save the model here, as JSON.")
     ] = None,
@@ -109,9 +135,12 @@ def learn(
         raise ValueError("--cv 1: one fold leaves nothing to learn from; give 2 or more, or 0.")
     if model is not None:
         check_output(model, "--model")
-    estimator = make_estimator(learner, settings or [], seed, jobs)
+    constraints = read_constraints(monotone, forbid, require, operators, together, digits)
+    estimator = make_estimator(learner, settings or [], seed, jobs, constraints)
     roles = ColumnRoles(target, weights, nominal or (), numeric or (), drop or ())
     table, classes = read_training(file, roles)
+    with told_by_option():
+        constraints.check(table.schema)
     console = make_console()
     console.print(
         f"{file}: {table.n_rows} rows, {len(table.columns)} features, target {plain(target)}"
@@ -124,13 +153,16 @@ def learn(
     if model is not None:
         learned.save(model)  # before printing: a closed pipe must not lose it
     console.print()
+    print_figures(console, learned, of_training=False)
     advice = f"'rulewright show {model} --all' shows all" if model else "--rules-shown shows more"
     print_rules(console, learned, rules_shown, advice)
     if model is not None:
         console.print(f"\nmodel saved to {model}")
 
 
-def make_estimator(name: str, settings: Sequence[str], seed: int, jobs: int) -> RuleClassifier:
+def make_estimator(
+    name: str, settings: Sequence[str], seed: int, jobs: int, constraints: Constraints
+) -> RuleClassifier:
     """Make the estimator that the options describe."""
     if name not in LEARNERS:
         raise ValueError(f"--learner {name}: unknown. Known are: {', '.join(LEARNERS)}.")
@@ -139,7 +171,7 @@ def make_estimator(name: str, settings: Sequence[str], seed: int, jobs: int) -> 
         parsed = parse_settings(name, split_settings(settings), learner.PARAMETERS)
     except ValueError as error:
         raise ValueError(f"--set: {error}") from None
-    return learner(**parsed, random_state=seed, n_jobs=jobs)
+    return learner(**parsed, constraints=constraints, random_state=seed, n_jobs=jobs)
 
 
 def split_settings(settings: Sequence[str]) -> dict[str, str]:

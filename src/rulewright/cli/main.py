@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from rulewright import __version__
 
-COMMANDS = ("learn", "predict", "show", "export")
+COMMANDS = ("learn", "compress", "predict", "show", "export")
 """Each is a module of this room with a Typer app of one command."""
 
 FAILED = 2
@@ -18,7 +18,7 @@ INTERRUPTED = 130
 
 
 class Commands(TyperGroup):
-    """Subcommands that are imported when they are used: only `learn` needs scikit-learn."""
+    """Subcommands that are imported when they are used: few of them need scikit-learn."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Give the names in the order of the help."""

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from rulewright.cli.output import STDOUT, check_output, open_output
@@ -64,8 +63,7 @@ def predicted_columns(model: RuleModel, file: Path) -> list[NamedColumn]:
         named = message.startswith(str(file))
         raise DataError(message if named else f"{file}: {message}") from error
     names = model.class_names
-    # From the scores: classes that differ in score may round to equal probabilities.
-    labels = [names[k] for k in np.argmax(scores, axis=1)]
+    labels = [names[k] for k in model.decide(scores)]
     probabilities = model.probabilities(scores).T.tolist()
     titles = [f"probability_{name}" for name in names]
     return [("label", labels), *zip(titles, probabilities, strict=True)]

@@ -1,6 +1,5 @@
-"""The training table of `learn`: read from a file and checked."""
+"""The training table of `learn` and the names of its columns, checked."""
 
-import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,8 +9,7 @@ from numpy.typing import NDArray
 
 from rulewright.data import DataError, Table, Target, read_table
 from rulewright.data.files import file_source
-
-_LISTED_NAMES = 20
+from rulewright.search.names import offer_names
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ def read_training(path: Path, roles: ColumnRoles) -> tuple[Table, Target]:
             numeric=roles.numeric,
         )
     except DataError:
-        _check_names(path, roles)
+        check_names(path, roles)
         raise
     assert table.target is not None
     _check_classes(table.target, row_weights(table), roles.target)
@@ -81,21 +79,14 @@ def row_weights(table: Table) -> NDArray[np.float64]:
     return np.ones(table.n_rows) if table.weights is None else table.weights
 
 
-def _check_names(path: Path, roles: ColumnRoles) -> None:
+def check_names(path: Path, roles: ColumnRoles) -> None:
     """Refuse a column that the file lacks, and offer those with similar names."""
     known = file_source(str(path)).names
     for option, name in roles.by_option():
         if name not in known:
-            raise DataError(f"{option} {name}: {path} has no such column. {_offer(name, known)}")
-
-
-def _offer(name: str, known: Sequence[str]) -> str:
-    by_lower = {other.lower(): other for other in known}
-    near = difflib.get_close_matches(name.lower(), by_lower, n=3)
-    if near:
-        return f"Did you mean {' or '.join(by_lower[match] for match in near)}?"
-    more = ", ..." if len(known) > _LISTED_NAMES else ""
-    return f"Its columns are: {', '.join(known[:_LISTED_NAMES])}{more}."
+            raise DataError(
+                f"{option} {name}: {path} has no such column. {offer_names(name, known)}"
+            )
 
 
 def _check_classes(target: Target, weights: NDArray[np.float64], name: str) -> None:

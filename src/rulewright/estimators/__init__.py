@@ -1,5 +1,7 @@
 """Scikit-learn estimators: thin compositions of the rooms below."""
 
+from rulewright.estimators.compression import compress, size_curve
 from rulewright.estimators.mlrules import MLRulesClassifier
+from rulewright.estimators.slipper import SlipperClassifier
 
-__all__ = ["MLRulesClassifier"]
+__all__ = ["MLRulesClassifier", "SlipperClassifier", "compress", "size_curve"]

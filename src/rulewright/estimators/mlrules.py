@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.capacity import EarlyStopping, WindowTest
-from rulewright.conditions.binned import MOST_BINS, bin_table
+from rulewright.conditions.binned import MOST_BINS
 from rulewright.estimators.base import RuleClassifier
-from rulewright.estimators.monitor import Monitor, Sample
-from rulewright.estimators.parameters import Choice, Domain, Flag, Integer, Real, plain
+from rulewright.estimators.compression import compress_table
+from rulewright.estimators.folds import affordable_folds, left_out_scores, stratified_folds
+from rulewright.estimators.mlrules_boosting import Boosting
+from rulewright.estimators.parameters import Choice, Domain, Flag, Integer, Real
+from rulewright.estimators.probabilities import LeftOut, with_probabilities
 from rulewright.estimators.progress import progress_bar
-from rulewright.model import AdditiveRules, Rule
-from rulewright.search import RuleGrower, SearchLimits, Subsampler, split_rows
-from rulewright.weighting import DEFAULT_RULES, LogLikelihood, default_scores
+from rulewright.model import AdditiveRules
+from rulewright.weighting import CALIBRATIONS, DEFAULT_RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from numpy.typing import NDArray
-
-    from rulewright.conditions.binned import BinnedColumns, Threshold
+    from rulewright.conditions.binned import Threshold
     from rulewright.data import Table
-    from rulewright.kernels import FloatArray, Score
-
-MOST_FAILURES = 10
-"""Subsamples without a useful rule before the search gives up."""
+    from rulewright.search import Constraints
 
 
 class MLRulesClassifier(RuleClassifier):
@@ -54,7 +51,7 @@ class MLRulesClassifier(RuleClassifier):
     max_conditions : int, optional
         Most conditions in a rule.
     min_weight : float
-        Least weight that a rule must cover in its subsample.
+        Least weight that a rule must cover in its subsample, and so its least support.
     min_evidence : float
         Least evidence for a rule on all rows, :math:`-g / \sqrt{h + l_2}`, in standard errors:
         keeps small tables from being learned by heart.
@@ -85,6 +82,27 @@ class MLRulesClassifier(RuleClassifier):
         Share of rows that "validation" keeps aside.
     patience : int
         Rules that "validation" waits for an improvement.
+    ordinal : bool
+        Whether the classes, in the order of their labels, form a scale: rules then vote for "at
+        least" or "at most" a class.
+    column_subsample : float
+        Share of the columns that each rule may use, drawn anew for every rule.
+    max_final_rules : int, optional
+        Most rules to keep: the learned ones are thinned out and refitted (see `compress`).
+    cost_matrix : array of shape (classes, classes) or "absolute", optional
+        What predicting column j costs where row k is true; `predict` then takes the class of the
+        least expected cost. "absolute" costs the distance of the classes, which gives the median.
+    calibration : {None, "temperature", "platt", "isotonic"}
+        How scores are turned into better probabilities, fitted to the scores of rows left out in
+        cross-validation.
+    n_folds : int
+        Folds of that cross-validation.
+    constraints : Constraints or dict, optional
+        Limits by column; see `Constraints`.
+    class_weight : dict or "balanced", optional
+        Factors of the weights of the classes.
+    warm_start : bool
+        Whether `fit` goes on with the rules of the last fit, on the same rows.
     nominal : list of str or int, optional
         Columns to treat as nominal although they hold numbers.
     random_state : int, RandomState or None
@@ -136,6 +154,12 @@ class MLRulesClassifier(RuleClassifier):
         "acceptability": Choice(("prior", "random")),
         "validation_fraction": Real(0, 0.9, above=True),
         "patience": Integer(1),
+        "ordinal": Flag(),
+        "column_subsample": Real(0, 1, above=True),
+        "max_final_rules": Integer(1, optional=True),
+        "calibration": Choice(CALIBRATIONS, optional=True),
+        "n_folds": Integer(2),
+        "warm_start": Flag(),
     }
 
     def __init__(
@@ -161,6 +185,15 @@ class MLRulesClassifier(RuleClassifier):
         acceptability: str = "prior",
         validation_fraction: float = 0.1,
         patience: int = 50,
+        ordinal: bool = False,
+        column_subsample: float = 1.0,
+        max_final_rules: int | None = None,
+        cost_matrix: Any = None,
+        calibration: str | None = None,
+        n_folds: int = 5,
+        constraints: Any = None,
+        class_weight: Any = None,
+        warm_start: bool = False,
         nominal: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -186,6 +219,15 @@ class MLRulesClassifier(RuleClassifier):
         self.acceptability = acceptability
         self.validation_fraction = validation_fraction
         self.patience = patience
+        self.ordinal = ordinal
+        self.column_subsample = column_subsample
+        self.max_final_rules = max_final_rules
+        self.cost_matrix = cost_matrix
+        self.calibration = calibration
+        self.n_folds = n_folds
+        self.constraints = constraints
+        self.class_weight = class_weight
+        self.warm_start = warm_start
         self.nominal = nominal
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -213,137 +255,106 @@ class MLRulesClassifier(RuleClassifier):
         return cls(**{**published, **overrides})
 
     def _learn(self, table: Table) -> AdditiveRules:
-        assert table.target is not None
-        intercepts = self._default_scores(table)
         self.trace_, self.stopped_by_ = {}, "one_class"
-        if len(intercepts) == 1:
-            summary = {"learner": type(self).__name__, "n_rows": table.n_rows}
-            return AdditiveRules(table.schema, table.target.classes, (0.0,), (), summary)
+        if len(self.classes_) == 1:
+            return AdditiveRules(table.schema, self.classes_, (0.0,), (), self._summary(table))
+        constraints = self._checked_constraints(
+            table, ordered=self.ordinal or len(self.classes_) == 2
+        )
+        if self.calibration == "isotonic" and constraints.monotone and len(self.classes_) > 2:
+            raise ValueError(
+                "calibration='isotonic' fits each class by itself and may turn monotone columns: "
+                "take 'platt' or 'temperature'"
+            )
         random = check_random_state(self.random_state)
-        binned = bin_table(table, self.max_bins, self._n_threads)
-        monitor = self._monitor(table, binned, intercepts, random)
-        rules = self._boost(binned, monitor, random)
-        self.trace_, self.stopped_by_ = monitor.trace(), monitor.stopped_by
-        summary = self._summary(table, binned, monitor)
-        return AdditiveRules(
-            table.schema, table.target.classes, tuple(intercepts.tolist()), rules, summary
-        )
-
-    def _boost(
-        self, binned: BinnedColumns, monitor: Monitor, random: np.random.RandomState
-    ) -> tuple[Rule, ...]:
-        """Run the algorithm of the paper; the rest of the file prepares and reports."""
-        codes, likelihood = monitor.train.codes, monitor.train.likelihood
-        limits = self._limits().compile(binned.schema, likelihood.unit)
-        n_threads = self._n_threads
-        grower = RuleGrower(binned, limits, self.threshold, n_threads)
-        subsampler = Subsampler(codes.n_rows, self.subsample, random)
-        most_failures = 1 if subsampler.takes_all else MOST_FAILURES
-        rules: list[Rule] = []
-        failures = 0
+        boosting = self._started(table, constraints, random)
+        self._last_boosting = None  # a fit that was interrupted cannot be taken up
         with progress_bar("learning rules", self.n_rules, bool(self.verbose)) as advance:
-            while len(rules) < self.n_rules and failures < most_failures:
-                failures += 1  # until a rule is added
-                subsample = subsampler.draw()
-                score = self._score(likelihood)
-                found = grower.grow(codes, subsample.rows, likelihood.stats, score)
-                if found is None:
-                    continue
-                cover = found.cover(codes, n_threads)
-                step = likelihood.newton_step(
-                    cover, found.vote, self.l2, self.backtracking, self.min_evidence
-                )
-                if step <= 0:  # helps on the subsample, not (enough) on all rows
-                    continue
-                failures = 0
-                response = self.shrinkage * step
-                likelihood.add(cover, found.vote, response)
-                rules.append(found.rule(response, likelihood.class_weights(cover)))
-                advance()
-                if monitor.stop_after(found, response, cover, subsample):
-                    break
-        if failures:
-            monitor.stopped_by = "no_rule"
-        return tuple(rules[: monitor.n_kept])
+            boosting.run(self.n_rules, advance)
+        self._last_boosting = boosting if self.warm_start else None
+        self.trace_ = boosting.monitor.trace()
+        self.stopped_by_ = boosting.monitor.stopped_by or "n_rules"
+        model = self._compact(self._model(boosting), table, random, self.n_folds)
+        model = replace(model, costs=self._checked_costs())
+        left_out = self._left_out(table, constraints, random)
+        return with_probabilities(model, table, self.calibration, left_out)
 
-    def _default_scores(self, table: Table) -> FloatArray:
+    def _started(
+        self, table: Table, constraints: Constraints, random: np.random.RandomState
+    ) -> Boosting:
+        """Begin a fit, or take up the last one."""
+        last: Boosting | None = self.__dict__.get("_last_boosting")
+        if last is None or not self.warm_start:
+            return Boosting(self, table, constraints, random, self._n_threads)
+        if not last.learns_from(table):
+            raise ValueError(
+                "warm_start=True goes on with the rows of the last fit, but these are others: "
+                "set warm_start=False to start anew"
+            )
+        if changed := last.changed_settings(self, constraints):
+            raise ValueError(
+                f"warm_start=True goes on with the {changed[0]} of the last fit, but it has "
+                "changed: set warm_start=False to start anew"
+            )
+        if self.n_rules < len(last.rules):
+            raise ValueError(
+                f"n_rules={self.n_rules} is less than the {len(last.rules)} rules that "
+                "warm_start=True goes on from: set warm_start=False to start anew"
+            )
+        return last
+
+    def _model(self, boosting: Boosting) -> AdditiveRules:
+        table, monitor = boosting.table, boosting.monitor
         assert table.target is not None
-        classes, labels = table.target.classes, table.target.codes
-        if len(classes) == 1:
-            return np.zeros(1)
-        shares = np.bincount(labels, table.weights, len(classes)).astype(np.float64)
-        return default_scores(self.default_rule, shares, table.n_rows, self.l2, self.shrinkage)
-
-    def _score(self, likelihood: LogLikelihood) -> Score:
-        """Describe what growth minimises; a prefixed class is chosen on all rows."""
-        vote = None
-        if self.class_choice == "prefixed":
-            vote = likelihood.best_vote(self.criterion, self.l2)
-        return likelihood.score(self.criterion, self.l2, vote)
-
-    def _limits(self) -> SearchLimits:
-        return SearchLimits(
-            max_conditions=self.max_conditions,
-            min_weight=self.min_weight,
-            missing_conditions=self.missing_conditions,
+        summary = {
+            **self._summary(table),
+            "total_weight": monitor.train.total_weight,
+            "bins": boosting.binned.describe(),
+            "log_loss": monitor.kept_loss,
+            "stopped_by": monitor.stopped_by or "n_rules",
+        }
+        intercepts = tuple(boosting.intercepts.tolist())
+        return AdditiveRules(
+            table.schema, table.target.classes, intercepts, boosting.kept_rules(), summary
         )
 
-    def _monitor(
-        self,
-        table: Table,
-        binned: BinnedColumns,
-        intercepts: FloatArray,
-        random: np.random.RandomState,
-    ) -> Monitor:
-        """Give the training rows and the stopping rule that watches over them."""
-        assert table.target is not None
-        assert table.weights is not None
-        labels, weights = table.target.codes, table.weights
+    def _compact(
+        self, model: AdditiveRules, table: Table, random: np.random.RandomState, n_folds: int
+    ) -> AdditiveRules:
+        """Keep the rules that matter most; the folds show what fewer or more would give."""
+        if self.max_final_rules is None:
+            return model
+        n_threads = self._n_threads if n_folds else 1
+        return compress_table(model, table, self.max_final_rules, n_folds, random, n_threads)
 
-        def sample(rows: NDArray[np.intp] | slice) -> Sample:
-            codes = binned.codes if isinstance(rows, slice) else binned.codes.take(rows)
-            likelihood = LogLikelihood(
-                labels[rows],
-                weights[rows],
-                intercepts,
-                weigh_rows=self.min_weight > 0,
-                n_threads=self._n_threads,
-            )
-            return Sample(codes, likelihood, float(weights[rows].sum()))
-
-        if self.stopping == "validation":
-            train, aside = split_rows(labels, self.validation_fraction, random)
-            validation = sample(aside)
-            stopping = EarlyStopping(self.patience, validation.mean_loss)
-            return Monitor(sample(train), validation=validation, early_stopping=stopping)
-        window = self._window()
-        prior = np.bincount(labels, weights, len(intercepts)) / weights.sum()
-        guess = prior if self.acceptability == "prior" else np.full(len(prior), 1 / len(prior))
-        return Monitor(sample(slice(None)), window=window, guess=guess)
-
-    def _window(self) -> WindowTest | None:
-        if self.stopping == "none" or (self.stopping == "auto" and self.subsample == 1):
+    def _left_out(
+        self, table: Table, constraints: Constraints, random: np.random.RandomState
+    ) -> LeftOut | None:
+        """Learn without each fold in turn, to see scores of rows that were left out."""
+        if self.calibration is None:
             return None
-        if self.stop_bad > self.stop_window:
+        assert table.target is not None
+        labels = table.target.codes
+        n_folds = affordable_folds(labels, self.n_folds)
+        if n_folds < 2:
             raise ValueError(
-                f"stop_bad={self.stop_bad} must be at most stop_window={self.stop_window}: "
-                "a window cannot hold more bad rules than rules"
+                f"calibration={self.calibration!r} needs two rows of every class: set "
+                "calibration=None"
             )
-        if self.subsample == 1:
-            raise ValueError(
-                "stopping='window' needs rows outside the subsample to judge rules by: "
-                "set subsample < 1, or another stopping"
-            )
-        return WindowTest(self.stop_window, self.stop_bad)
 
-    def _summary(self, table: Table, binned: BinnedColumns, monitor: Monitor) -> dict[str, Any]:
-        settings = self.get_params(deep=False)
-        return {
-            "learner": type(self).__name__,
-            "settings": {name: plain(settings[name]) for name in self.PARAMETERS},
-            "n_rows": table.n_rows,
-            "total_weight": monitor.train.total_weight,
-            "bins": binned.describe(),
-            "log_loss": monitor.kept_loss,
-            "stopped_by": monitor.stopped_by,
-        }
+        def learn(part: Table, seed: int, check: Callable[[], None]) -> AdditiveRules:
+            random = np.random.RandomState(seed)
+            boosting = Boosting(self, part, constraints, random, n_threads=1)
+            boosting.run(self.n_rules, advance, check)
+            return self._compact(self._model(boosting), part, random, n_folds=0)
+
+        folds = stratified_folds(labels, n_folds, random)
+        show = bool(self.verbose)
+        with progress_bar("cross-validation", n_folds * self.n_rules, show) as advance:
+            scores = left_out_scores(learn, table, folds, random, self._n_threads)
+        return LeftOut(scores, folds)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A fit that could go on holds native objects and all rows: it is not worth saving.
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_last_boosting"}

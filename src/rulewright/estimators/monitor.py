@@ -10,6 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from rulewright.capacity import EarlyStopping, WindowTest
     from rulewright.kernels import CodeColumns, FloatArray, RowArray, Subsample
+    from rulewright.model.rule import Head
     from rulewright.search import FoundRule
     from rulewright.weighting import LogLikelihood
 
@@ -32,7 +33,8 @@ class Sample:
 class Monitor:
     """The stopping rule that the user asked for, and the trace of the fit.
 
-    `guess` is, per class, the share of right votes that a rule must beat in the window test.
+    `guess` is, per class, the share of right votes that a rule must beat in the window test;
+    `stopped_by` stays empty as long as learning should go on.
     """
 
     train: Sample
@@ -40,7 +42,7 @@ class Monitor:
     early_stopping: EarlyStopping | None = None
     window: WindowTest | None = None
     guess: FloatArray | None = None
-    stopped_by: str = "n_rules"
+    stopped_by: str = ""
     train_loss: list[float] = field(default_factory=list)
     validation_loss: list[float] = field(default_factory=list)
     acceptable: list[float] = field(default_factory=list)
@@ -48,35 +50,34 @@ class Monitor:
     def __post_init__(self) -> None:
         self.start_loss = self.train.mean_loss
 
-    def stop_after(
-        self, rule: FoundRule, step: float, cover: RowArray, subsample: Subsample
-    ) -> bool:
-        """Take in the rule just added; tell whether learning should end."""
+    def watch(
+        self, rule: FoundRule, head: Head, step: float, cover: RowArray, subsample: Subsample
+    ) -> None:
+        """Take in the rule just added, and say in `stopped_by` whether learning should end."""
         self.train_loss.append(self.train.mean_loss)
-        if self._validation_says_stop(rule, step):
+        if self._validation_says_stop(rule, head, step):
             self.stopped_by = "validation"
-        elif self._window_says_stop(rule, cover, subsample):
+        elif self._window_says_stop(head, cover, subsample):
             self.stopped_by = "window"
-        else:
-            return False
-        return True
 
-    def _validation_says_stop(self, rule: FoundRule, step: float) -> bool:
+    def _validation_says_stop(self, rule: FoundRule, head: Head, step: float) -> bool:
         if self.validation is None or self.early_stopping is None:
             return False
-        self.validation.likelihood.add(rule.cover(self.validation.codes), rule.vote, step)
+        self.validation.likelihood.add(rule.cover(self.validation.codes), head, step)
         self.validation_loss.append(self.validation.mean_loss)
         return self.early_stopping.stop_after(self.validation_loss[-1])
 
-    def _window_says_stop(self, rule: FoundRule, cover: RowArray, subsample: Subsample) -> bool:
+    def _window_says_stop(self, head: Head, cover: RowArray, subsample: Subsample) -> bool:
         if self.window is None or self.guess is None:
             return False
         outside = cover[~subsample.drawn[cover]]
-        weights = self.train.likelihood.class_weights(outside).tolist()
-        if not any(weights):  # nothing to judge the rule by
+        weights = self.train.likelihood.class_weights(outside)
+        total = float(weights.sum())
+        if total == 0:  # nothing to judge the rule by
             self.acceptable.append(np.nan)
             return False
-        good = bool(weights[rule.vote] > self.guess[rule.vote] * sum(weights))
+        right, guess = weights[head.classes].sum(), self.guess[head.classes].sum()
+        good = bool(right > guess * total)
         self.acceptable.append(good)
         return self.window.stop_after(good)
 

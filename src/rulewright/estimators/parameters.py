@@ -27,25 +27,31 @@ class Domain(Protocol):
 
 @dataclass(frozen=True)
 class Integer:
-    """A whole number of at least `low`; None is allowed when `optional`."""
+    """A whole number of at least `low`, one of `words`, or None when `optional`."""
 
     low: int
     optional: bool = False
+    words: tuple[str, ...] = ()
 
     def accepts(self, value: object) -> bool:
         """Tell whether the value is allowed."""
         if value is None:
             return self.optional
+        if isinstance(value, str):
+            return value in self.words
         if isinstance(value, bool) or not isinstance(value, numbers.Integral):
             return False
         return int(value) >= self.low
 
     def parse(self, text: str) -> object:
         """Read a value from the command line."""
+        if text in self.words:
+            return text
         return None if text == "none" else int(text)
 
     def __str__(self) -> str:
-        return f"a whole number >= {self.low}" + (" or none" if self.optional else "")
+        others = [*self.words, *(["none"] if self.optional else [])]
+        return " or ".join([f"a whole number >= {self.low}", *others])
 
 
 @dataclass(frozen=True)
@@ -78,20 +84,23 @@ class Real:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of a few words."""
+    """One of a few words; None is allowed when `optional`."""
 
     words: tuple[str, ...]
+    optional: bool = False
 
     def accepts(self, value: object) -> bool:
         """Tell whether the value is allowed."""
+        if value is None:
+            return self.optional
         return isinstance(value, str) and value in self.words
 
     def parse(self, text: str) -> object:
         """Read a value from the command line."""
-        return text
+        return None if self.optional and text == "none" else text
 
     def __str__(self) -> str:
-        return "one of " + ", ".join(self.words)
+        return "one of " + ", ".join(self.words) + (" or none" if self.optional else "")
 
 
 @dataclass(frozen=True)

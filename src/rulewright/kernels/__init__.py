@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rulewright.kernels import _core
-from rulewright.kernels._core import Likelihood, Workspace
+from rulewright.kernels._core import Exponential, Likelihood, ResponseFit, Workspace
 from rulewright.kernels.structs import (
     GROUP,
     MISSING,
@@ -31,8 +31,10 @@ from rulewright.kernels.structs import (
     Op,
     RowArray,
     Score,
+    SignArray,
     StatArray,
     Subsample,
+    WordArray,
 )
 
 __all__ = [
@@ -46,6 +48,7 @@ __all__ = [
     "CodeArray",
     "CodeColumns",
     "CompiledRules",
+    "Exponential",
     "FloatArray",
     "GrownCondition",
     "GrownRule",
@@ -53,18 +56,24 @@ __all__ = [
     "Likelihood",
     "Limits",
     "Op",
+    "ResponseFit",
     "RowArray",
     "Score",
+    "SignArray",
     "StatArray",
     "Subsample",
+    "WordArray",
     "Workspace",
     "cover_rows",
     "draw_rows",
     "encode_values",
     "grow_rule",
     "has_threads",
+    "prefix_sums",
+    "rule_bits",
     "rule_covers",
     "rule_scores",
+    "split_by_weight",
     "usable_cpus",
 ]
 
@@ -124,6 +133,11 @@ def draw_rows(n: int, size: int, seed: int) -> Subsample:
     return Subsample(rows, drawn.view(np.bool_))
 
 
+def split_by_weight(weights: StatArray, strata: IntArray, share: float, seed: int) -> BoolArray:
+    """Flag rows that hold a random share of the weight of every stratum."""
+    return _core.split_by_weight(weights, strata, share, seed).view(np.bool_)
+
+
 def cover_rows(columns: CodeColumns, tests: IntArray, n_threads: int = 1) -> RowArray:
     """Find the rows that satisfy all tests (column, low, high, skip), in ascending order."""
     return _core.cover_rows(columns.native, tests, n_threads)
@@ -146,19 +160,27 @@ def grow_rule(
         columns.native,
         rows,
         stats,
-        score.kind,
-        score.l2,
-        score.unit,
-        score.first_lane,
-        score.n_pairs,
-        score.first_class,
-        score.up,
-        score.down,
+        *score,
         *limits,
         workspace or Workspace(),
         n_threads,
     )
     return GrownRule([GrownCondition(*condition) for condition in conditions], vote)
+
+
+def prefix_sums(
+    columns: CodeColumns,
+    tests: IntArray,
+    stats: StatArray,
+    first_lane: int,
+    side: BoolArray,
+    n_threads: int = 1,
+) -> StatArray:
+    """Sum two lanes over the rows that satisfy the first l tests, as [side, l, lane]."""
+    sums = _core.prefix_sums(
+        columns.native, tests, stats, first_lane, side.view(np.uint8), n_threads
+    )
+    return sums.reshape(2, len(tests) + 1, 2)
 
 
 def rule_scores(
@@ -169,7 +191,10 @@ def rule_scores(
     intercepts: FloatArray,
     n_threads: int = 1,
 ) -> FloatArray:
-    """Sum intercepts and the responses of the fired rules, in rule order, for every row."""
+    """Sum intercepts and the responses of the fired rules, in rule order, for every row.
+
+    A row of `heads` is the first and the last of the classes that the rule votes for.
+    """
     scores = np.tile(intercepts, (codes.shape[1], 1))
     _core.add_responses(codes, *compiled, heads, responses, scores, n_threads)
     return scores
@@ -180,3 +205,10 @@ def rule_covers(codes: CodeArray, compiled: CompiledRules, n_threads: int = 1) -
     covers = np.zeros((codes.shape[1], len(compiled.rule_starts) - 1), dtype=np.bool_)
     _core.rule_covers(codes, *compiled, covers, n_threads)
     return covers
+
+
+def rule_bits(codes: CodeArray, compiled: CompiledRules, n_threads: int = 1) -> WordArray:
+    """Pack the covers of the rules: row i is bit i % 64 of word i // 64, spare bits are 0."""
+    bits = np.zeros((len(compiled.rule_starts) - 1, -(-codes.shape[1] // 64)), dtype=np.uint64)
+    _core.rule_bits(codes, *compiled, bits, n_threads)
+    return bits

@@ -5,7 +5,9 @@ from rulewright.kernels.structs import (
     FloatArray,
     IntArray,
     RowArray,
+    SignArray,
     StatArray,
+    WordArray,
 )
 
 has_threads: bool
@@ -20,6 +22,18 @@ class Columns:
 class Workspace:
     def __init__(self) -> None: ...
 
+class Exponential:
+    def __init__(
+        self,
+        own: IntArray,
+        weights: FloatArray,
+        stats: StatArray,
+        scale: float,
+        by_cost: bool,
+    ) -> None: ...
+    def add(self, rows: RowArray, place: int, confidence: float, n_threads: int) -> float: ...
+    def refresh(self, n_threads: int) -> None: ...
+
 class Likelihood:
     def __init__(
         self,
@@ -28,17 +42,38 @@ class Likelihood:
         exp_scores: FloatArray,
         stats: StatArray,
         scale: float,
+        cumulative: bool,
     ) -> None: ...
     def refresh_stats(self, rows: RowArray, n_threads: int) -> None: ...
-    def loss_change(self, rows: RowArray, vote: int, size: float, n_threads: int) -> float: ...
-    def add_step(self, rows: RowArray, vote: int, size: float, n_threads: int) -> float: ...
+    def loss_change(
+        self, rows: RowArray, first: int, last: int, size: float, n_threads: int
+    ) -> float: ...
+    def add_step(
+        self, rows: RowArray, first: int, last: int, size: float, n_threads: int
+    ) -> float: ...
     def sum_stats(self, rows: RowArray, n_threads: int) -> StatArray: ...
     def class_weights(self, rows: RowArray, n_threads: int) -> FloatArray: ...
+
+class ResponseFit:
+    def __init__(
+        self,
+        targets: FloatArray,
+        weights: FloatArray,
+        probabilities: FloatArray,
+        covers: WordArray,
+        heads: IntArray,
+        signs: SignArray,
+    ) -> None: ...
+    def sweep(self, rules: IntArray, responses: FloatArray, l1: float, l2: float) -> float: ...
+    def move(self, rules: IntArray, steps: FloatArray) -> None: ...
+    def gradients(self, rules: IntArray, n_threads: int) -> FloatArray: ...
+    def hessian(self, rules: IntArray, n_threads: int) -> FloatArray: ...
 
 def encode_values(
     values: FloatArray, cuts: FloatArray, on_cut: bool, missing: int, n_threads: int
 ) -> CodeArray: ...
 def draw_rows(n: int, size: int, seed: int) -> tuple[RowArray, ByteArray]: ...
+def split_by_weight(weights: StatArray, strata: IntArray, share: float, seed: int) -> ByteArray: ...
 def cover_rows(columns: Columns, tests: IntArray, n_threads: int) -> RowArray: ...
 def grow_rule(
     columns: Columns,
@@ -47,19 +82,28 @@ def grow_rule(
     score: str,
     l2: float,
     unit: float,
-    first_lane: int,
     n_pairs: int,
-    first_class: int,
+    first_lane: int,
     up: bool,
     down: bool,
     max_conditions: int,
     tolerance: float,
     min_weight: int,
-    operators: ByteArray,
+    up_operators: ByteArray,
+    down_operators: ByteArray,
     required: ByteArray,
+    groups: WordArray,
     workspace: Workspace,
     n_threads: int,
 ) -> tuple[list[tuple[int, int, int, int, float]], int]: ...
+def prefix_sums(
+    columns: Columns,
+    tests: IntArray,
+    stats: StatArray,
+    first_lane: int,
+    side: ByteArray,
+    n_threads: int,
+) -> StatArray: ...
 def add_responses(
     codes: CodeArray,
     intervals: IntArray,
@@ -76,5 +120,13 @@ def rule_covers(
     condition_starts: IntArray,
     rule_starts: IntArray,
     out: BoolArray,
+    n_threads: int,
+) -> None: ...
+def rule_bits(
+    codes: CodeArray,
+    intervals: IntArray,
+    condition_starts: IntArray,
+    rule_starts: IntArray,
+    out: WordArray,
     n_threads: int,
 ) -> None: ...

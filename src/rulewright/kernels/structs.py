@@ -26,7 +26,9 @@ StatArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 ByteArray = npt.NDArray[np.uint8]
+SignArray = npt.NDArray[np.int8]
 CodeArray = npt.NDArray[np.uint16]
+WordArray = npt.NDArray[np.uint64]
 
 
 class Op(IntEnum):
@@ -43,8 +45,8 @@ class Op(IntEnum):
 class Score(NamedTuple):
     """Which score judges a cover, and how it reads the lanes of the row statistics.
 
-    Lanes come in pairs (g, h), one pair per class; with two classes one pair, that of class 1, says
-    all: a negative g votes `up` for it, a positive g votes `down` for class 0.
+    Lanes come in pairs. Of a pair (g, h) a negative g votes `up` for the side that the pair stands
+    for, a positive g votes `down` against it; "slipper" reads pairs (W+, W-) and votes up.
     """
 
     kind: str
@@ -52,7 +54,6 @@ class Score(NamedTuple):
     unit: float
     n_pairs: int
     first_lane: int = 0
-    first_class: int = 0
     up: bool = True
     down: bool = False
 
@@ -68,15 +69,18 @@ class Limits(NamedTuple):
     """What a rule may look like.
 
     `max_conditions` is -1 for no limit; `min_weight` is in fixed-point steps of the last lane, 0
-    when not asked for; `operators` has bit ``1 << Op`` set per column; a rule must use every
-    `required` column.
+    when not asked for. Per column: `up_operators` (`down_operators`) has bit ``1 << Op`` set when
+    a rule that votes up (down) may use the operator; a rule must use every `required` column; the
+    columns of a rule must have a bit of `groups` in common.
     """
 
     max_conditions: int
     tolerance: float
     min_weight: int
-    operators: ByteArray
+    up_operators: ByteArray
+    down_operators: ByteArray
     required: ByteArray
+    groups: WordArray
 
 
 class GrownCondition(NamedTuple):
@@ -90,7 +94,7 @@ class GrownCondition(NamedTuple):
 
 
 class GrownRule(NamedTuple):
-    """Conditions in the order of growth and the class voted for (-1: no rule)."""
+    """Conditions in the order of growth and the vote: 2 pair, plus 1 if down (-1: no rule)."""
 
     conditions: list[GrownCondition]
     vote: int

@@ -4,17 +4,20 @@ from rulewright.model.additive import AdditiveRules
 from rulewright.model.document import ModelFileError
 from rulewright.model.explanation import Explanation
 from rulewright.model.parity import ParityError, SqlReport
-from rulewright.model.rule import Rule
+from rulewright.model.rule import Head, Rule
 from rulewright.model.rule_model import RuleModel
+from rulewright.model.steps import Steps
 from rulewright.model.storage import load_model
 
 __all__ = [
     "AdditiveRules",
     "Explanation",
+    "Head",
     "ModelFileError",
     "ParityError",
     "Rule",
     "RuleModel",
     "SqlReport",
+    "Steps",
     "load_model",
 ]

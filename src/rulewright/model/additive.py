@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,7 +14,8 @@ from rulewright import kernels
 from rulewright.conditions import Labels, Range
 from rulewright.conditions.checks import checked_number
 from rulewright.data import Schema
-from rulewright.model.classes import checked_classes
+from rulewright.model.classes import checked_classes, class_names
+from rulewright.model.decisions import checked_costs, checked_steps
 from rulewright.model.explanation import Explanation
 from rulewright.model.python_code import additive_python
 from rulewright.model.rule import Rule
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.conditions import Condition
+    from rulewright.model.decisions import Costs
+    from rulewright.model.rule import Head
+    from rulewright.model.steps import Steps
 
 
 _MAX_SIZE = sys.float_info.max / 2
@@ -34,7 +39,7 @@ _MAX_SIZE = sys.float_info.max / 2
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AdditiveRules(RuleModel):
-    """Scores are intercepts plus responses of fired rules; probabilities are their softmax.
+    """Scores are intercepts plus responses of fired rules; probabilities follow from them.
 
     Parameters
     ----------
@@ -48,6 +53,12 @@ class AdditiveRules(RuleModel):
         The rules; their responses are added in this order.
     summary : dict
         What the learner noted down, as JSON data.
+    costs : K x K numbers, optional
+        ``costs[k][j]`` is what it costs to predict class j where class k is true, 0 for j = k:
+        the label is then the class of the lowest expected cost.
+    steps : tuple of Steps, optional
+        Calibration, one for each class: probabilities are the steps at the margin of the scores,
+        divided by their sum, and not the softmax.
     """
 
     form: ClassVar[str] = "additive"
@@ -57,6 +68,8 @@ class AdditiveRules(RuleModel):
     intercepts: tuple[float, ...]
     rules: tuple[Rule, ...]
     summary: dict[str, Any] = field(default_factory=dict)
+    costs: Costs | None = field(default=None, kw_only=True)
+    steps: tuple[Steps, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if not isinstance(self.schema, Schema):
@@ -73,6 +86,10 @@ class AdditiveRules(RuleModel):
             "rules": tuple(self.rules),
             "summary": dict(self.summary),
         }
+        if self.costs is not None:
+            checked["costs"] = checked_costs(self.costs, class_names(classes))
+        if self.steps is not None:
+            checked["steps"] = checked_steps(self.steps, len(classes))
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         for i, rule in enumerate(self.rules):
@@ -95,11 +112,11 @@ class AdditiveRules(RuleModel):
         scores = np.tile(np.array(self.intercepts), (len(fired), 1))
         yield scores.copy()
         for i, rule in enumerate(self.rules):
-            scores[fired[:, i], rule.head] += rule.response
+            scores[fired[:, i], rule.head.classes] += rule.response
             yield scores.copy()
 
     def explain(self, X: object, *, n_threads: int | None = None) -> Explanation:
-        """Tell for each row which rules fired and what each added to the score of its class."""
+        """Tell for each row which rules fired and what each added to the scores of its head."""
         table = self._read(X)
         scores = self.scores(table, n_threads=n_threads)
         return Explanation(
@@ -109,20 +126,67 @@ class AdditiveRules(RuleModel):
             fired=self.covers(table, n_threads=n_threads),
             scores=scores,
             probabilities=self.probabilities(scores),
+            chosen=self.decide(scores),
+            expected_costs=None if self.costs is None else self.expected_costs(scores),
         )
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
         """Give the same model with other rules."""
         return replace(self, rules=tuple(rules))
 
+    def merged(self) -> Self:
+        """Join rules with the same conditions and head; the scores stay the same.
+
+        The first of them stays, with the sum of the responses; a sum of zero leaves no rule.
+        """
+        same: dict[tuple[frozenset[Condition], Head], list[Rule]] = {}
+        for rule in self.rules:
+            same.setdefault((frozenset(rule.conjunction), rule.head), []).append(rule)
+        joined = [
+            replace(rules[0], response=math.fsum(rule.response for rule in rules))
+            for rules in same.values()
+        ]
+        return self.with_rules([rule for rule in joined if rule.response != 0.0])
+
+    def scaled(self, slope: float, offsets: Sequence[float]) -> Self:
+        """Multiply all scores and add to them: how a temperature or a logistic curve calibrates.
+
+        Parameters
+        ----------
+        slope : float
+            Factor of all scores, not negative.
+        offsets : sequence of float
+            What is then added to the score of each class.
+        """
+        if self.steps is not None:
+            raise ValueError("the steps of this model fit its scores as they are: scale it first")
+        if not 0.0 <= slope < math.inf:
+            raise ValueError(f"slope must be finite and not negative, not {slope}")
+        if len(offsets) != len(self.classes):
+            raise ValueError(f"{len(self.classes)} classes need as many offsets: {len(offsets)}")
+        pairs = zip(self.intercepts, offsets, strict=True)
+        return replace(
+            self,
+            intercepts=tuple(slope * start + offset for start, offset in pairs),
+            rules=tuple(replace(rule, response=slope * rule.response) for rule in self.rules),
+        )
+
     def preamble(self) -> str:
-        """Say which scores every row starts with."""
+        """Say which scores every row starts with, and how they become labels if not as usual."""
         starts = zip(self.class_names, self.intercepts, strict=True)
-        return "intercept: " + ", ".join(f"{plain(name)} {value:+.3g}" for name, value in starts)
+        text = "intercept: " + ", ".join(f"{plain(name)} {value:+.3g}" for name, value in starts)
+        if self.steps is not None:
+            text += "; probabilities by calibrated steps"
+        return text if self.costs is None else text + "; label by lowest expected cost"
 
     def form_fields(self) -> dict[str, Any]:
-        """Give the intercepts."""
-        return {"intercepts": list(self.intercepts)}
+        """Give the intercepts, and costs and steps if there are any."""
+        fields: dict[str, Any] = {"intercepts": list(self.intercepts)}
+        if self.costs is not None:
+            fields["costs"] = [list(row) for row in self.costs]
+        if self.steps is not None:
+            fields["steps"] = [steps.to_json() for steps in self.steps]
+        return fields
 
     def to_sql(
         self,
@@ -159,13 +223,14 @@ class AdditiveRules(RuleModel):
         ----------
         function : str
             Name of the function, which takes a row as a dict from column names to values (missing:
-            None, NaN or absent) and returns a dict from class labels to probabilities.
+            None, NaN or absent) and returns a dict from class labels to probabilities. A second
+            function, with ``_label`` behind its name, returns the label.
         """
         return additive_python(self, function)
 
     @cached_property
     def _responses(self) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
-        heads = np.array([rule.head for rule in self.rules], dtype=np.int32)
+        heads = np.array([rule.head for rule in self.rules], dtype=np.int32).reshape(-1, 2)
         responses = np.array([rule.response for rule in self.rules], dtype=np.float64)
         return heads, responses, np.array(self.intercepts, dtype=np.float64)
 
@@ -174,7 +239,8 @@ class AdditiveRules(RuleModel):
         # scores can overflow.
         sizes = [abs(value) for value in self.intercepts]
         for rule in self.rules:
-            sizes[rule.head] += abs(rule.response)
+            for k in range(rule.head.first, rule.head.last + 1):
+                sizes[k] += abs(rule.response)
         if not max(sizes) <= _MAX_SIZE:
             raise ValueError("intercepts and responses must be finite and so must be their sums")
 

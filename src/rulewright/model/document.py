@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 FORMAT = "rulewright-model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+READABLE_VERSIONS = (1, 2)
+"""Version 1 knew neither heads of several classes, nor costs, nor steps."""
 MAX_FILE_BYTES = 2**30
 
 
@@ -64,10 +66,10 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
     if document.get("format") != FORMAT:
         raise ModelFileError("not a model file of rulewright")
     version = document.get("format_version")
-    if type(version) is not int or version != FORMAT_VERSION:
+    if type(version) is not int or version not in READABLE_VERSIONS:
         raise ModelFileError(
-            f"format version {version!r} cannot be read by this library, which reads version "
-            f"{FORMAT_VERSION}; use the library version {document.get('library_version')!r}"
+            f"format version {version!r} cannot be read by this library, which reads versions up "
+            f"to {FORMAT_VERSION}; use the library version {document.get('library_version')!r}"
         )
     if document.pop("sha256", None) != _hash(document):
         raise ModelFileError("the hash does not fit the content: the file was damaged or edited")

@@ -35,6 +35,10 @@ class Explanation:
         Which rule fired on which row.
     scores, probabilities : float arrays of shape (rows, classes)
         What the model answers.
+    chosen : int array
+        Index of the predicted class of each row.
+    expected_costs : float array of shape (rows, classes) or None
+        What predicting each class is expected to cost, for a model with costs.
     """
 
     class_names: tuple[str, ...]
@@ -43,6 +47,8 @@ class Explanation:
     fired: NDArray[np.bool_]
     scores: NDArray[np.float64]
     probabilities: NDArray[np.float64]
+    chosen: NDArray[np.intp]
+    expected_costs: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -54,7 +60,7 @@ class Explanation:
 
     def label(self, row: int) -> str:
         """Give the predicted class of a row, as text."""
-        return self.class_names[int(np.argmax(self.scores[row]))]
+        return self.class_names[int(self.chosen[row])]
 
     def to_dict(self) -> dict[str, Any]:
         """Give the explanation as plain data."""
@@ -71,21 +77,25 @@ class Explanation:
             "row": [row for row, _ in fired],
             "rule": [i for _, i in fired],
             "if": [str(self.rules[i].conjunction) for _, i in fired],
-            "class": [self.class_names[self.rules[i].head] for _, i in fired],
+            "class": [self.rules[i].head.text(self.class_names) for _, i in fired],
             "added": [self.rules[i].response for _, i in fired],
         }
         return to_frame(table, backend)
 
     def _row_dict(self, row: int) -> dict[str, Any]:
-        return {
+        answer = {
             "label": self.label(row),
             "scores": self.scores[row].tolist(),
             "probabilities": self.probabilities[row].tolist(),
+        }
+        if self.expected_costs is not None:
+            answer["expected_costs"] = self.expected_costs[row].tolist()
+        return answer | {
             "rules": [
                 {
                     "id": i,
                     "if": str(self.rules[i].conjunction),
-                    "class": self.class_names[self.rules[i].head],
+                    "class": self.rules[i].head.text(self.class_names),
                     "added": self.rules[i].response,
                 }
                 for i in self.rule_ids(row)
@@ -108,12 +118,15 @@ class Explanation:
             f"row {row}: {plain(self.label(row))}   probabilities "
             + ", ".join(f"{name} {value:.3f}" for name, value in chances)
         ]
+        if self.expected_costs is not None:
+            costs = zip(names, self.expected_costs[row], strict=True)
+            lines.append("  expected costs " + ", ".join(f"{name} {c:.3g}" for name, c in costs))
         starts = zip(names, self.intercepts, strict=True)
         added = [(f"{value:+.3g} {name}", "intercept") for name, value in starts]
         for i in self.rule_ids(row):
             rule = self.rules[i]
             text = f"rule {i}: IF {rule.conjunction}"
-            added.append((f"{rule.response:+.3g} {names[rule.head]}", text))
+            added.append((f"{rule.response:+.3g} {rule.head.text(names)}", text))
         sums = zip(names, self.scores[row], strict=True)
         added += [(f"= {value:+.3g} {name}", "score") for name, value in sums]
         width = max(len(amount) for amount, _ in added)

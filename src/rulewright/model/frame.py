@@ -15,12 +15,12 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 
 def rules_table(model: RuleModel) -> dict[str, list[Any]]:
     """Give one list per column of the table of rules; ``model[id]`` is the rule of a line."""
-    rules, labels = model.rules, model.classes.tolist()
+    rules = model.rules
     intervals = [rule.precision_interval for rule in rules]
     table: dict[str, list[Any]] = {
         "id": list(range(len(rules))),
         "if": [str(rule.conjunction) for rule in rules],
-        "head": [labels[rule.head] for rule in rules],
+        "head": _heads(model),
         "response": [rule.response for rule in rules],
         "support": [rule.support for rule in rules],
     }
@@ -31,6 +31,14 @@ def rules_table(model: RuleModel) -> dict[str, list[Any]]:
     table["precision_high"] = [high for _, high in intervals]
     table["n_conditions"] = [len(rule.conjunction) for rule in rules]
     return table
+
+
+def _heads(model: RuleModel) -> list[Any]:
+    """Give the labels, or where some rule speaks for several classes the text of every head."""
+    if any(rule.head.is_union for rule in model.rules):
+        return [rule.head.text(model.class_names) for rule in model.rules]
+    labels = model.classes.tolist()
+    return [labels[rule.head.first] for rule in model.rules]
 
 
 def to_frame(table: dict[str, list[Any]], backend: str | None = None) -> Any:

@@ -16,11 +16,14 @@ from rulewright.model.sql_words import quoted_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from rulewright.data import ColumnSchema
     from rulewright.model.adversarial import Rows
     from rulewright.model.rule_model import RuleModel
 
 _TOLERANCE = 1e-12
+_COST_TOLERANCE = 1e-9
 _TABLE = "table \"of\" 'rows'"
 _TYPES = {
     "duckdb": {"number": "DOUBLE", "string": "VARCHAR", "boolean": "BOOLEAN"},
@@ -80,15 +83,15 @@ def _compare(model: RuleModel, rows: Rows, answers: list[tuple[Any, ...]], diale
     """Compare the answers of a database with those of the model; give the largest difference."""
     scores = model.scores(rows)
     chances = model.probabilities(scores)
-    labels = model.classes[np.argmax(scores, axis=1)].tolist()
+    labels = model.classes[model.decide(scores)].tolist()
     n_classes = len(model.classes)
     if len(answers) != len(scores):
         raise ParityError(f"{dialect} gave {len(answers)} rows for {len(scores)}")
     worst = 0.0
     for i, (_, *answer) in enumerate(answers):
         error = np.abs(np.subtract(answer[n_classes:-1], chances[i])).max()
-        equal = answer[:n_classes] == scores[i].tolist() and answer[-1] == labels[i]
-        if not (equal and error <= _TOLERANCE):
+        equal = answer[:n_classes] == scores[i].tolist() and error <= _TOLERANCE
+        if not (equal and _same_label(model, scores[i : i + 1], answer[-1], labels[i])):
             row = {name: rows[name][i] for name in model.columns}
             raise ParityError(
                 f"{dialect} answers differently from the model on the row {row}: scores, "
@@ -97,6 +100,15 @@ def _compare(model: RuleModel, rows: Rows, answers: list[tuple[Any, ...]], diale
             )
         worst = max(worst, float(error))
     return worst
+
+
+def _same_label(model: RuleModel, scores: NDArray[np.float64], found: Any, label: Any) -> bool:
+    """Tell whether labels are equal, or cost the same but for rounding."""
+    if found == label or (model.costs is None and model.steps is None):
+        return bool(found == label)
+    cost_of = dict(zip(model.classes.tolist(), model.expected_costs(scores)[0], strict=True))
+    most = max(map(max, model.costs)) if model.costs else 1.0
+    return found in cost_of and bool(cost_of[found] - cost_of[label] <= _COST_TOLERANCE * most)
 
 
 def _run_duckdb(

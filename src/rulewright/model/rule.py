@@ -1,31 +1,62 @@
-"""One rule: a conjunction, the class it speaks for, and what was counted when it was learned."""
+"""One rule: a conjunction, the classes it speaks for, and what was counted in training."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from numbers import Integral
+from typing import TYPE_CHECKING, NamedTuple
 
 from rulewright.conditions import Conjunction
 from rulewright.conditions.checks import checked_number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # The 97.5 percent point of the normal distribution.
 _Z = 1.959963984540054
 _FIELDS = {"if", "head", "response", "support", "class_weights"}
 
 
+class Head(NamedTuple):
+    """The classes a rule speaks for: one, or all from the first to the last."""
+
+    first: int
+    last: int
+
+    @property
+    def classes(self) -> slice:
+        """The classes as a slice of per-class values."""
+        return slice(self.first, self.last + 1)
+
+    @property
+    def is_union(self) -> bool:
+        """Whether there is more than one class."""
+        return self.first < self.last
+
+    def text(self, names: Sequence[str]) -> str:
+        """Say the classes in words, given the names of all classes of the model."""
+        if not self.is_union:
+            return names[self.first]
+        if self.last == len(names) - 1:
+            return f"at least {names[self.first]}"
+        if self.first == 0:
+            return f"at most {names[self.last]}"
+        return f"{names[self.first]} to {names[self.last]}"
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """IF the conjunction holds THEN the score of class ``head`` grows by ``response``.
+    """IF the conjunction holds THEN the score of each class of ``head`` grows by ``response``.
 
     Parameters
     ----------
     conjunction : Conjunction
         The conditions; an empty conjunction covers every row.
-    head : int
-        Index of the class.
+    head : Head
+        Indices of the first and the last class; an int stands for one class.
     response : float
-        What a covered row's score of that class gains, shrinkage included.
+        What a covered row's scores of these classes gain, shrinkage included.
     support : float
         Training weight of the covered rows.
     class_weights : tuple of float
@@ -33,7 +64,7 @@ class Rule:
     """
 
     conjunction: Conjunction
-    head: int
+    head: Head
     response: float
     support: float
     class_weights: tuple[float, ...]
@@ -45,24 +76,16 @@ class Rule:
                 "make one with Conjunction.of(conditions)"
             )
         weights = tuple(_number(w, "class weight of a rule", low=0.0) for w in self.class_weights)
-        head = self.head
-        if isinstance(head, bool) or not isinstance(head, Integral):
-            raise ValueError(f"head of a rule must be a class index, not {type(head).__name__}")
-        if not 0 <= head < len(weights):
-            raise ValueError(
-                f"head of a rule is class index {head}, but the rule has {len(weights)} "
-                "class weights; give one weight per class"
-            )
-        object.__setattr__(self, "head", int(head))
+        object.__setattr__(self, "head", _head(self.head, len(weights)))
         object.__setattr__(self, "response", _number(self.response, "response of a rule"))
         object.__setattr__(self, "support", _number(self.support, "support of a rule", low=0.0))
         object.__setattr__(self, "class_weights", weights)
 
     @property
     def precision(self) -> float:
-        """Share of the head class in the covered training weight; NaN when nothing is covered."""
+        """Share of the head in the covered training weight; NaN when nothing is covered."""
         total = math.fsum(self.class_weights)
-        return self.class_weights[self.head] / total if total > 0.0 else math.nan
+        return math.fsum(self.class_weights[self.head.classes]) / total if total else math.nan
 
     @property
     def precision_interval(self) -> tuple[float, float]:
@@ -73,7 +96,7 @@ class Rule:
         """Give the rule as plain data."""
         return {
             "if": self.conjunction.to_json(),
-            "head": self.head,
+            "head": list(self.head) if self.head.is_union else self.head.first,
             "response": self.response,
             "support": self.support,
             "class_weights": list(self.class_weights),
@@ -96,7 +119,8 @@ class Rule:
         )
 
     def __str__(self) -> str:
-        return f"IF {self.conjunction} THEN class {self.head} ({self.response:+.3g})"
+        head = self.head.text([f"class {k}" for k in range(len(self.class_weights))])
+        return f"IF {self.conjunction} THEN {head} ({self.response:+.3g})"
 
 
 def wilson_interval(share: float, total: float) -> tuple[float, float]:
@@ -108,6 +132,23 @@ def wilson_interval(share: float, total: float) -> tuple[float, float]:
     spread = _Z / (1.0 + z2 / total)
     spread *= math.sqrt(share * (1.0 - share) / total + z2 / (4.0 * total * total))
     return max(0.0, center - spread), min(1.0, center + spread)
+
+
+def _head(value: object, n_classes: int) -> Head:
+    pair = value if isinstance(value, tuple | list) and len(value) == 2 else (value, value)
+    for index in pair:
+        if isinstance(index, bool) or not isinstance(index, Integral):
+            raise ValueError(
+                "head of a rule must be a class index or the first and the last of several, "
+                f"not {type(index).__name__}"
+            )
+    first, last = map(int, pair)
+    if not 0 <= first <= last < n_classes:
+        raise ValueError(
+            f"head of a rule is class index {first if first == last else pair}, but the rule has "
+            f"{n_classes} class weights; give one weight per class"
+        )
+    return Head(first, last)
 
 
 def _number(value: object, what: str, low: float = -math.inf) -> float:

@@ -12,6 +12,7 @@ from rulewright import kernels
 from rulewright.data import Table, read_like
 from rulewright.model.classes import class_names, classes_to_json
 from rulewright.model.compiled import compile_rules
+from rulewright.model.decisions import climbed, expected_costs, least_cost, softmax
 from rulewright.model.document import write_document
 from rulewright.model.frame import rules_table, to_frame
 from rulewright.model.parity import verify_sql
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
 
     from rulewright.data import Schema
     from rulewright.model.compiled import CompiledModel
+    from rulewright.model.decisions import Costs
     from rulewright.model.explanation import Explanation
     from rulewright.model.parity import SqlReport
     from rulewright.model.rule import Rule
+    from rulewright.model.steps import Steps
 
 # What print() shows of a long model.
 SHOWN_RULES = 50
@@ -49,6 +52,11 @@ class RuleModel(ABC):
         The rules in the order they were learned.
     summary : dict
         What the learner noted down, as JSON data.
+    costs : tuple of tuples of float, or None
+        ``costs[k][j]`` is what it costs to predict class j where class k is true; None if all
+        errors cost the same.
+    steps : tuple of Steps, or None
+        Calibration of each class; None if probabilities are the softmax of the scores.
     """
 
     form: ClassVar[str]
@@ -56,6 +64,8 @@ class RuleModel(ABC):
     classes: NDArray[Any]
     rules: tuple[Rule, ...]
     summary: dict[str, Any]
+    costs: Costs | None
+    steps: tuple[Steps, ...] | None
 
     @abstractmethod
     def scores(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
@@ -116,20 +126,46 @@ class RuleModel(ABC):
         return self.probabilities(self.scores(X, n_threads=n_threads))
 
     def predict(self, X: object, *, n_threads: int | None = None) -> NDArray[Any]:
-        """Give the label of the class with the highest score; of equal ones the first."""
-        best: NDArray[Any] = self.classes[np.argmax(self.scores(X, n_threads=n_threads), axis=1)]
-        return best
+        """Give the label of the class that ``decide`` chooses."""
+        labels: NDArray[Any] = self.classes[self.decide(self.scores(X, n_threads=n_threads))]
+        return labels
 
     def covers(self, X: object, *, n_threads: int | None = None) -> NDArray[np.bool_]:
         """Tell which rule covers which row, as an array of shape (rows, rules)."""
         codes, threads = self._codes(X, n_threads)
         return kernels.rule_covers(codes, self._compiled.rules, threads)
 
+    def cover_bits(self, X: object, *, n_threads: int | None = None) -> NDArray[np.uint64]:
+        """Tell which rule covers which row, 64 rows a word, in an array of shape (rules, words).
+
+        Row i is bit ``i % 64`` of word ``i // 64``; bits beyond the last row are 0.
+        """
+        codes, threads = self._codes(X, n_threads)
+        return kernels.rule_bits(codes, self._compiled.rules, threads)
+
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Turn scores into probabilities: the softmax."""
-        weights: NDArray[np.float64] = np.exp(scores - scores.max(axis=1, keepdims=True))
-        weights /= weights.sum(axis=1, keepdims=True)
-        return weights
+        """Turn scores into probabilities: the softmax, or the steps of the calibration.
+
+        The steps of class k are taken at the margin, the score of k minus the highest of the
+        others, and divided by their sum over the classes.
+        """
+        return softmax(scores) if self.steps is None else climbed(scores, self.steps)
+
+    def expected_costs(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give what predicting each class is expected to cost; without costs an error costs 1."""
+        return expected_costs(self.probabilities(scores), self.costs)
+
+    def decide(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Choose a class for each row of scores, as indices of classes.
+
+        The class of the lowest expected cost; of equal ones that of the highest score, then the
+        first. Without costs and steps this is the class of the highest score.
+        """
+        if self.costs is not None or self.steps is not None:
+            return least_cost(self.expected_costs(scores), scores)
+        # From the scores: classes that differ in score may round to equal probabilities.
+        best: NDArray[np.intp] = np.argmax(scores, axis=1)
+        return best
 
     def rules_table(self) -> dict[str, list[Any]]:
         """Give the table of rules as a dict of columns, one item per rule."""
@@ -147,7 +183,7 @@ class RuleModel(ABC):
         -------
         dataframe
             Columns ``id``, ``if``, ``head``, ``response``, ``support``, ``weight_<class>`` (covered
-            training weight of each class), ``precision`` (share of the head class) with its
+            training weight of each class), ``precision`` (share of the head) with its
             Wilson 95 percent interval ``precision_low``, ``precision_high``, ``n_conditions``.
         """
         return to_frame(self.rules_table(), backend)
@@ -167,7 +203,8 @@ class RuleModel(ABC):
     def verify_sql(self, dialects: Sequence[str] = ("duckdb", "sqlite")) -> SqlReport:
         """Run the SQL export on adversarial rows and compare it with this model.
 
-        Scores must be equal to the bit, labels equal, probabilities within 1e-12.
+        Scores must be equal to the bit, probabilities within 1e-12, labels equal (with costs or
+        steps but for classes whose expected costs are within 1e-9 of each other).
 
         Raises
         ------

@@ -9,6 +9,7 @@ from rulewright.model.additive import AdditiveRules
 from rulewright.model.classes import classes_from_json
 from rulewright.model.document import ModelFileError, read_document
 from rulewright.model.rule import Rule
+from rulewright.model.steps import Steps
 
 if TYPE_CHECKING:
     import os
@@ -52,9 +53,16 @@ def load_model(path: str | os.PathLike[str]) -> RuleModel:
 
 
 def _additive(content: dict[str, Any]) -> AdditiveRules:
-    _check_fields(content, _COMMON_FIELDS | {"intercepts"})
+    _check_fields(content, _COMMON_FIELDS | {"intercepts"}, optional={"costs", "steps"})
     intercepts = _list(content, "intercepts", MAX_CLASSES)
-    return AdditiveRules(intercepts=tuple(intercepts), **_common(content))
+    costs = _list(content, "costs", MAX_CLASSES) if "costs" in content else None
+    steps = _list(content, "steps", MAX_CLASSES) if "steps" in content else None
+    return AdditiveRules(
+        intercepts=tuple(intercepts),
+        costs=None if costs is None else tuple(costs),
+        steps=None if steps is None else tuple(Steps.from_json(obj) for obj in steps),
+        **_common(content),
+    )
 
 
 def _common(content: dict[str, Any]) -> dict[str, Any]:
@@ -75,10 +83,10 @@ def _rule(obj: object, i: int) -> Rule:
         raise ModelFileError(f"rule {i}: {error}") from error
 
 
-def _check_fields(content: dict[str, Any], expected: set[str]) -> None:
-    if missing := sorted(expected - content.keys()):
+def _check_fields(content: dict[str, Any], needed: set[str], optional: set[str]) -> None:
+    if missing := sorted(needed - content.keys()):
         raise ModelFileError(f"fields are missing: {missing}")
-    if unknown := sorted(content.keys() - expected):
+    if unknown := sorted(content.keys() - needed - optional):
         raise ModelFileError(f"unknown fields: {unknown}")
 
 

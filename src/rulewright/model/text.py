@@ -53,7 +53,7 @@ def _lines(model: RuleModel, ids: Sequence[int]) -> list[str]:
 
 
 def _claim(rule: Rule, names: Sequence[str]) -> str:
-    return f"IF {rule.conjunction} THEN {names[rule.head]} ({rule.response:+.3g})"
+    return f"IF {rule.conjunction} THEN {rule.head.text(names)} ({rule.response:+.3g})"
 
 
 def _record(rule: Rule) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,60 +18,74 @@ if TYPE_CHECKING:
         CodeColumns,
         FloatArray,
         GrownCondition,
+        IntArray,
         Limits,
         RowArray,
         Score,
         StatArray,
     )
+    from rulewright.model.rule import Head
 
 
 @dataclass(frozen=True)
 class FoundRule:
-    """A grown rule: its vote, its conditions, and the criterion after each of them."""
+    """A grown rule: its vote and its conditions, as tests on codes and, when asked for, on values.
+
+    What a vote means is known to whoever made the statistics.
+    """
 
     vote: int
+    grown: tuple[GrownCondition, ...]
     tests: tuple[Test, ...]
-    conditions: tuple[Condition, ...]
-    criteria: tuple[float, ...]
+    binned: BinnedColumns
+    threshold: Threshold
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions on values, in the order of growth."""
+        return tuple(self.binned.condition(grown, self.threshold) for grown in self.grown)
+
+    @property
+    def criteria(self) -> tuple[float, ...]:
+        """The criterion after each condition."""
+        return tuple(grown.criterion for grown in self.grown)
+
+    @property
+    def test_array(self) -> IntArray:
+        """The tests as kernels read them."""
+        return np.array(self.tests, dtype=np.int32).reshape(-1, 4)
+
+    def prefix(self, length: int) -> FoundRule:
+        """Return the rule with its first `length` conditions only."""
+        return replace(self, grown=self.grown[:length], tests=self.tests[:length])
 
     def cover(self, codes: CodeColumns, n_threads: int = 1) -> RowArray:
         """Find the rows that the rule covers."""
-        return kernels.cover_rows(codes, np.array(self.tests, dtype=np.int32), n_threads)
+        return kernels.cover_rows(codes, self.test_array, n_threads)
 
-    def rule(self, response: float, class_weights: FloatArray) -> Rule:
+    def rule(self, head: Head, response: float, class_weights: FloatArray) -> Rule:
         """Return the rule for the model: canonical conditions, response, what it covers."""
         weights = tuple(class_weights.tolist())
-        return Rule(Conjunction.of(self.conditions), self.vote, response, sum(weights), weights)
+        return Rule(Conjunction.of(self.conditions), head, response, sum(weights), weights)
 
 
 class RuleGrower:
     """Grows rules on binned columns, one native call each."""
 
-    def __init__(
-        self, binned: BinnedColumns, limits: Limits, threshold: Threshold, n_threads: int = 1
-    ) -> None:
-        self.binned, self.limits = binned, limits
+    def __init__(self, binned: BinnedColumns, threshold: Threshold, n_threads: int = 1) -> None:
+        self.binned = binned
         self.threshold: Threshold = threshold
         self.n_threads = n_threads
         self._workspace = kernels.Workspace()
-        # Boosting finds the same conditions again and again.
-        self._resolved: dict[tuple[int, ...], tuple[Test, Condition]] = {}
 
     def grow(
-        self, codes: CodeColumns, rows: RowArray, stats: StatArray, score: Score
+        self, codes: CodeColumns, rows: RowArray, stats: StatArray, score: Score, limits: Limits
     ) -> FoundRule | None:
         """Grow the rule that `score` likes best on `rows`; None when no condition helps."""
-        grown = kernels.grow_rule(
-            codes, rows, stats, score, self.limits, self.n_threads, self._workspace
+        conditions, vote = kernels.grow_rule(
+            codes, rows, stats, score, limits, self.n_threads, self._workspace
         )
-        return self._resolve(grown.conditions, grown.vote) if grown.conditions else None
-
-    def _resolve(self, grown: list[GrownCondition], vote: int) -> FoundRule:
-        tests, conditions = zip(*map(self._resolve_one, grown), strict=True)
-        return FoundRule(vote, tests, conditions, tuple(c.criterion for c in grown))
-
-    def _resolve_one(self, grown: GrownCondition) -> tuple[Test, Condition]:
-        key = grown[:4]  # all but the criterion
-        if key not in self._resolved:
-            self._resolved[key] = self.binned.resolve(grown, self.threshold)
-        return self._resolved[key]
+        if not conditions:
+            return None
+        tests = tuple(self.binned.test(grown, self.threshold) for grown in conditions)
+        return FoundRule(vote, tuple(conditions), tests, self.binned, self.threshold)

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rulewright.data import DataError, Schema
-from rulewright.kernels import Limits, Op
+from rulewright.data import DataError
+from rulewright.kernels import Limits
+from rulewright.search.constraints import OPERATORS, Constraints
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from rulewright.data import Schema
 
-OPERATORS = {
-    "<=": Op.LESS_EQUAL,
-    ">=": Op.GREATER_EQUAL,
-    "=": Op.EQUAL,
-    "!=": Op.NOT_EQUAL,
-    "is missing": Op.MISSING,
-    "is known": Op.KNOWN,
-}
 MOST = 2**31 - 1
-VALUE_OPERATORS = ("<=", ">=", "=", "!=")
 
 
 @dataclass(frozen=True)
@@ -39,49 +31,57 @@ class SearchLimits:
         A condition is added only if it improves the criterion by more than this.
     missing_conditions : bool
         Whether "is missing" and "is known" are conditions too.
-    operators : mapping of column name to operators
-        Operators allowed on a column, when not all.
-    forbidden, required : tuples of column names
-        Columns that no rule may use, and columns that every rule must use.
+    not_equal : bool
+        Whether "!=" is a condition too.
+    constraints : Constraints
+        What an expert allows. Operators named there for a column are allowed whatever
+        `missing_conditions` and `not_equal` say.
     """
 
     max_conditions: int | None = None
     min_weight: float = 0.0
     tolerance: float = 1e-8
     missing_conditions: bool = False
-    operators: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    forbidden: tuple[str, ...] = ()
-    required: tuple[str, ...] = ()
+    not_equal: bool = True
+    constraints: Constraints = field(default_factory=Constraints)
 
     def compile(self, schema: Schema, unit: float) -> Limits:
         """Translate to columns by position and to fixed-point steps of `unit`."""
-        self._check_names(schema)
-        everywhere = OPERATORS if self.missing_conditions else VALUE_OPERATORS
-        bits = [
-            sum(1 << OPERATORS[op] for op in self.operators.get(name, tuple(everywhere)))
-            if name not in self.forbidden
-            else 0
-            for name in schema.names
-        ]
+        self.constraints.check(schema)
+        required = [name in self.constraints.required for name in schema.names]
+        if self.max_conditions is not None and self.max_conditions < sum(required):
+            raise DataError(
+                f"required: a rule must use {sum(required)} columns, but max_conditions is "
+                f"{self.max_conditions}. Raise it or require fewer."
+            )
+        up, down = (
+            np.array([self._operators(name, vote) for name in schema.names], dtype=np.uint8)
+            for vote in ("increasing", "decreasing")
+        )
         return Limits(
             max_conditions=-1 if self.max_conditions is None else min(self.max_conditions, MOST),
             tolerance=self.tolerance,
             min_weight=round(min(self.min_weight / unit, 2.0**62)),
-            operators=np.array(bits, dtype=np.uint8),
-            required=np.array([name in self.required for name in schema.names], dtype=np.uint8),
+            up_operators=up,
+            down_operators=down,
+            required=np.array(required, dtype=np.uint8),
+            groups=np.array(self.constraints.group_bits(schema), dtype=np.uint64),
         )
 
-    def _check_names(self, schema: Schema) -> None:
-        for option in ("operators", "forbidden", "required"):
-            for name in getattr(self, option):
-                if name not in schema.names:
-                    raise DataError(f"{option}: there is no column {name!r} in the table")
-        for name, operators in self.operators.items():
-            for op in operators:
-                if op not in OPERATORS:
-                    raise DataError(
-                        f"operators: {op!r} for column {name!r} is none of {', '.join(OPERATORS)}"
-                    )
-        both = set(self.forbidden) & set(self.required)
-        if both:
-            raise DataError(f"column {min(both)!r} is both forbidden and required")
+    def _operators(self, column: str, vote: Literal["increasing", "decreasing"]) -> int:
+        """Give the bits of the operators that a rule may use to raise or lower the class."""
+        constraints = self.constraints
+        allowed = set(constraints.operators.get(column, self._usual))
+        if column in constraints.monotone:
+            # A rule that raises the class as the column grows must hold for all larger values.
+            allowed.discard("<=" if constraints.monotone[column] == vote else ">=")
+        if column in constraints.forbidden:
+            allowed.clear()
+        return sum(1 << OPERATORS[operator] for operator in allowed)
+
+    @property
+    def _usual(self) -> list[str]:
+        """Operators of a column for which none are named."""
+        unusual = set() if self.missing_conditions else {"is missing", "is known"}
+        unusual |= set() if self.not_equal else {"!="}
+        return [operator for operator in OPERATORS if operator not in unusual]

@@ -19,15 +19,17 @@ LEAST_ROWS = 50
 
 
 class Subsampler:
-    """Draws the same share of the rows again and again, without replacement.
+    """Draws the same share of the rows (or columns) again and again, without replacement.
 
-    Fewer than `LEAST_ROWS` rows are never split: half of them would be too few to learn from, and a
+    Fewer than `least` rows are never split: half of them would be too few to learn from, and a
     weight of two means exactly what a row twice means.
     """
 
-    def __init__(self, n_rows: int, share: float, random: np.random.RandomState) -> None:
+    def __init__(
+        self, n_rows: int, share: float, random: np.random.RandomState, least: int = LEAST_ROWS
+    ) -> None:
         self.n_rows = n_rows
-        self.size = n_rows if n_rows < LEAST_ROWS else max(1, int(share * n_rows))
+        self.size = n_rows if n_rows < least else max(1, int(share * n_rows))
         everyone = np.arange(n_rows, dtype=kernels.ROW)
         self.everyone = Subsample(everyone, np.ones(n_rows, dtype=np.bool_))
         self.seed = 0 if self.takes_all else int.from_bytes(random.bytes(8), "little")

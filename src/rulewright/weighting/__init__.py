@@ -1,6 +1,16 @@
-"""From rules to weights: likelihood, Newton steps, default rules."""
+"""From rules to weights: likelihoods, boosting confidence, sparse fits, calibration."""
 
+from rulewright.weighting.calibration import CALIBRATIONS, calibrate, cross_fitted
 from rulewright.weighting.default_rule import DEFAULT_RULES, default_scores
+from rulewright.weighting.exponential import ExponentialLoss
 from rulewright.weighting.likelihood import LogLikelihood
 
-__all__ = ["DEFAULT_RULES", "LogLikelihood", "default_scores"]
+__all__ = [
+    "CALIBRATIONS",
+    "DEFAULT_RULES",
+    "ExponentialLoss",
+    "LogLikelihood",
+    "calibrate",
+    "cross_fitted",
+    "default_scores",
+]

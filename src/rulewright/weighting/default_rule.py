@@ -7,43 +7,68 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from rulewright.weighting.likelihood import heads
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rulewright.kernels import FloatArray
+    from rulewright.model.rule import Head
 
 
 class Prior(NamedTuple):
-    """Shares of the classes among the training rows, kept off 0 and 1 by half a row."""
+    """Shares of the classes among the training rows, and the votes a default rule may cast."""
 
     shares: FloatArray
+    heads: tuple[Head, ...]
+    half_row: float
     l2: float
     shrinkage: float
     total: float
 
-    @property
-    def majority(self) -> int:
-        """Class with the largest share; the lower one of equals."""
-        return int(np.argmax(self.shares))
+    def share(self, head: Head) -> float:
+        """Share of the classes of a head, kept off 0 and 1 by half a row."""
+        share = float(self.shares[head.classes].sum())
+        return min(max(share, self.half_row), 1 - self.half_row)
 
+    def derivatives(self, head: Head) -> tuple[float, float]:
+        """Return g and h of a vote of the rule that always fires, at scores of zero."""
+        k, size = len(self.shares), head.last - head.first + 1
+        g = self.total * (size / k - self.share(head))
+        return g, self.total * size * (k - size) / k**2
 
-def _vote(prior: Prior, alpha: float) -> FloatArray:
-    scores = np.zeros(len(prior.shares))
-    scores[prior.majority] = alpha
-    return scores
+    def best_head(self) -> Head:
+        """Return the head with the lowest g / sqrt(h + l2), the first of equals.
+
+        With a vote per class it is the majority class: all h are equal.
+        """
+
+        def criterion(head: Head) -> float:
+            g, h = self.derivatives(head)
+            return g / math.sqrt(h + self.l2)
+
+        return min(self.heads, key=criterion)
+
+    def vote(self, head: Head, alpha: float) -> FloatArray:
+        """Return scores of `alpha` for the classes of the head and 0 for the others."""
+        scores = np.zeros(len(self.shares))
+        scores[head.classes] = alpha
+        return scores
 
 
 def exact(prior: Prior) -> FloatArray:
-    """Vote for the majority class with the response that minimises the loss."""
-    share = prior.shares[prior.majority]
-    return _vote(prior, math.log(share * (len(prior.shares) - 1) / (1 - share)))
+    """Vote for the best head with the response that minimises the loss."""
+    head = prior.best_head()
+    share, size = prior.share(head), head.last - head.first + 1
+    odds = share * (len(prior.shares) - size) / ((1 - share) * size)
+    return prior.vote(head, math.log(odds))
 
 
 def newton(prior: Prior) -> FloatArray:
-    """Vote for the majority class with one Newton step, as the paper prints it."""
-    k = len(prior.shares)
-    g = prior.total * (1 / k - prior.shares[prior.majority])
-    return _vote(prior, -g / (prior.total * (k - 1) / k**2 + prior.l2))
+    """Vote for the best head with one Newton step, as the paper prints it."""
+    head = prior.best_head()
+    g, h = prior.derivatives(head)
+    return prior.vote(head, -g / (h + prior.l2))
 
 
 def newton_shrunk(prior: Prior) -> FloatArray:
@@ -53,7 +78,7 @@ def newton_shrunk(prior: Prior) -> FloatArray:
 
 def log_prior(prior: Prior) -> FloatArray:
     """Start from the logarithms of the shares: the best constant model."""
-    return np.log(prior.shares)
+    return np.log(np.clip(prior.shares, prior.half_row, 1 - prior.half_row))
 
 
 def none(prior: Prior) -> FloatArray:
@@ -71,9 +96,15 @@ DEFAULT_RULES: dict[str, Callable[[Prior], FloatArray]] = {
 
 
 def default_scores(
-    kind: str, class_weights: FloatArray, n_rows: int, l2: float, shrinkage: float
+    kind: str,
+    class_weights: FloatArray,
+    n_rows: int,
+    l2: float,
+    shrinkage: float,
+    ordinal: bool = False,
 ) -> FloatArray:
     """Return the scores of the default rule for the given weights of the classes."""
     total = float(class_weights.sum())
-    shares = np.clip(class_weights / total, 1 / (2 * n_rows), 1 - 1 / (2 * n_rows))
-    return DEFAULT_RULES[kind](Prior(shares, l2, shrinkage, total))
+    votes = heads(len(class_weights), ordinal)
+    prior = Prior(class_weights / total, votes, 1 / (2 * n_rows), l2, shrinkage, total)
+    return DEFAULT_RULES[kind](prior)

@@ -1,7 +1,9 @@
 """Maximum likelihood as boosting needs it: row statistics in, steps out.
 
-The loss is ``sum_i w_i (log sum_k exp f_ik - f_i,y_i)``. For a vote on class k over the rows that a
-rule covers its derivatives are ``g = sum w (p_k - [y = k])`` and ``h = sum w p_k (1 - p_k)``.
+The loss is ``sum_i w_i (log sum_k exp f_ik - f_i,y_i)``. A rule votes for a union U of classes: one
+class, or with ordered classes all from some class on, or all up to one. Over the rows it covers the
+derivatives of the loss are ``g = sum w (P - [y in U])`` and ``h = sum w P (1 - P)``, where P is the
+probability of U.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.kernels import ROW, STAT, Score
+from rulewright.model.rule import Head
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, IntArray, RowArray, StatArray
@@ -28,6 +31,14 @@ g = -a (h + l2) the right side is negative as long as exp(a) - 1 - a < a^2.
 """
 
 
+def heads(n_classes: int, ordinal: bool) -> tuple[Head, ...]:
+    """Return what a rule may vote for; with two classes the order makes no difference."""
+    if not ordinal:
+        return tuple(Head(k, k) for k in range(n_classes))
+    cuts = range(1, n_classes)
+    return tuple(head for k in cuts for head in (Head(0, k - 1), Head(k, n_classes - 1)))
+
+
 class LogLikelihood:
     """Scores, statistics and loss of a set of rows, moved by `add` only.
 
@@ -39,6 +50,8 @@ class LogLikelihood:
         Weight of each row.
     scores : float64 array
         Scores f_0 that every row starts from, one per class.
+    ordinal : bool
+        Whether the classes are ordered and rules vote for "at least" or "at most" a class.
     weigh_rows : bool
         Whether the statistics end with a lane of row weights (for a minimum covered weight).
     n_threads : int
@@ -51,51 +64,64 @@ class LogLikelihood:
         weights: FloatArray,
         scores: FloatArray,
         *,
+        ordinal: bool = False,
         weigh_rows: bool = False,
         n_threads: int = 1,
     ) -> None:
         n, self.n_classes, self.n_threads = len(labels), len(scores), n_threads
-        self.n_pairs = 1 if self.n_classes == 2 else self.n_classes
+        self.heads = heads(self.n_classes, ordinal)
+        # One pair per cut tells both sides; two classes are two sides of one cut.
+        self.cumulative = ordinal or self.n_classes == 2
+        self.n_pairs = self.n_classes - self.cumulative
         # As fine as 62 bits (and floats) allow: no sum of |g| <= w or h <= w can overflow.
         self.unit = 2.0 ** max(math.ceil(math.log2(float(weights.sum()))) - 61, -1022)
         self.stats = np.zeros((n, 2 * self.n_pairs + weigh_rows), dtype=STAT)
         if weigh_rows:
             self.stats[:, -1] = np.rint(weights / self.unit).astype(STAT)
         exp_scores = np.tile(np.exp(scores - scores.max()), (n, 1))
-        self.state = kernels.Likelihood(labels, weights, exp_scores, self.stats, 1 / self.unit)
+        self.state = kernels.Likelihood(
+            labels, weights, exp_scores, self.stats, 1 / self.unit, self.cumulative
+        )
         self._everyone = np.arange(n, dtype=ROW)
         self._totals: StatArray | None = None  # kept up to date once somebody asked for them
         self.state.refresh_stats(self._everyone, n_threads)
         log_p = scores - np.logaddexp.reduce(scores)
         self.loss = -float(self.state.class_weights(self._everyone, n_threads) @ log_p)
 
-    def score(self, kind: str, l2: float, vote: int | None = None) -> Score:
-        """Describe the score for the search: over all votes, or for one `vote` only."""
-        if self.n_classes == 2:
-            up, down = vote in (None, 1), vote in (None, 0)
-            return Score(kind, l2, self.unit, 1, first_class=1, up=up, down=down)
-        if vote is None:
-            return Score(kind, l2, self.unit, self.n_classes)
-        return Score(kind, l2, self.unit, 1, first_lane=2 * vote, first_class=vote)
+    def score(self, kind: str, l2: float, head: Head | None = None) -> Score:
+        """Describe the score for the search: over all votes, or for one `head` only."""
+        if head is None:
+            return Score(kind, l2, self.unit, self.n_pairs, down=self.cumulative)
+        pair, down = self._pair(head)
+        return Score(kind, l2, self.unit, 1, first_lane=2 * pair, up=not down, down=down)
 
-    def derivatives(self, rows: RowArray, vote: int) -> tuple[float, float]:
+    def head_of(self, score: Score, vote: int) -> Head:
+        """Return what the vote of a search with this score speaks for."""
+        pair, down = score.first_lane // 2 + vote // 2, vote % 2
+        if not self.cumulative:
+            return Head(pair, pair)
+        return Head(0, pair) if down else Head(pair + 1, self.n_classes - 1)
+
+    def derivatives(self, rows: RowArray, head: Head) -> tuple[float, float]:
         """Return (g, h) of a vote over the rows."""
         sums = self.state.sum_stats(rows, self.n_threads)
-        return self._derivatives(sums, vote)
+        return self._derivatives(sums, head)
 
-    def best_vote(self, kind: str, l2: float) -> int:
-        """Return the class whose criterion over all rows is lowest."""
+    def best_vote(self, kind: str, l2: float) -> Head:
+        """Return the head whose criterion over all rows is lowest."""
         if self._totals is None:
             self._totals = self.state.sum_stats(self._everyone, self.n_threads)
-        pairs = [self._derivatives(self._totals, vote) for vote in range(self.n_classes)]
+        pairs = [self._derivatives(self._totals, head) for head in self.heads]
         if kind == "newton":
-            return int(np.argmin([g / math.sqrt(max(h + l2, 1e-12)) for g, h in pairs]))
-        return int(np.argmin([g for g, _ in pairs]))
+            best = np.argmin([g / math.sqrt(max(h + l2, 1e-12)) for g, h in pairs])
+        else:
+            best = np.argmin([g for g, _ in pairs])
+        return self.heads[int(best)]
 
     def newton_step(
         self,
         rows: RowArray,
-        vote: int,
+        head: Head,
         l2: float,
         backtrack: bool = True,
         min_evidence: float = 0.0,
@@ -106,21 +132,21 @@ class LogLikelihood:
         errors; with less than `min_evidence` the response is 0. With `backtrack` the step is
         halved until it lowers the loss.
         """
-        g, h = self.derivatives(rows, vote)
+        g, h = self.derivatives(rows, head)
         curvature = max(h + l2, 1e-12)
         if -g < min_evidence * math.sqrt(curvature):
             return 0.0
         step = min(-g / curvature, LARGEST_STEP)
         if backtrack and step > SAFE_STEP:
-            while self.state.loss_change(rows, vote, step, self.n_threads) >= 0 and step > 0:
+            while self.state.loss_change(rows, *head, step, self.n_threads) >= 0 and step > 0:
                 step /= 2
         return step
 
-    def add(self, rows: RowArray, vote: int, step: float) -> None:
+    def add(self, rows: RowArray, head: Head, step: float) -> None:
         """Add a step to the scores of the rows and bring everything up to date."""
         if self._totals is not None:
             self._totals -= self.state.sum_stats(rows, self.n_threads)
-        self.loss += self.state.add_step(rows, vote, step, self.n_threads)
+        self.loss += self.state.add_step(rows, *head, step, self.n_threads)
         if self._totals is not None:
             self._totals += self.state.sum_stats(rows, self.n_threads)
 
@@ -128,6 +154,14 @@ class LogLikelihood:
         """Return the weight of each class among the rows."""
         return self.state.class_weights(rows, self.n_threads)
 
-    def _derivatives(self, sums: StatArray, vote: int) -> tuple[float, float]:
-        pair, sign = (0, 1 if vote else -1) if self.n_classes == 2 else (2 * vote, 1)
-        return sign * float(sums[pair]) * self.unit, float(sums[pair + 1]) * self.unit
+    def _pair(self, head: Head) -> tuple[int, bool]:
+        """Return the pair that tells about the head, and whether its g is to be negated."""
+        if not self.cumulative:
+            return head.first, False
+        down = head.first == 0
+        return (head.last if down else head.first - 1), down
+
+    def _derivatives(self, sums: StatArray, head: Head) -> tuple[float, float]:
+        pair, down = self._pair(head)
+        g = float(sums[2 * pair]) * self.unit
+        return -g if down else g, float(sums[2 * pair + 1]) * self.unit

@@ -1,0 +1,65 @@
+"""How far probabilities can be trusted: log-loss, Brier score, calibration error, accuracy.
+
+All take class codes, probabilities of shape (rows, classes) and row weights, of which one at least
+must be positive.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from rulewright.kernels import FloatArray, IntArray
+
+N_BINS = 10
+"""Bins of confidence in the calibration error."""
+
+_LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
+
+
+def accuracy(labels: IntArray, probabilities: FloatArray, weights: FloatArray) -> float:
+    """Give the share of weight whose most probable class is the true one."""
+    return float(np.average(probabilities.argmax(axis=1) == labels, weights=weights))
+
+
+def log_loss(labels: IntArray, probabilities: FloatArray, weights: FloatArray) -> float:
+    """Give the mean of -log of the true class's probability, which counts as at least 2e-16."""
+    given = probabilities[np.arange(len(labels)), labels]
+    return float(np.average(-np.log(np.maximum(given, _LEAST_PROBABILITY)), weights=weights))
+
+
+def brier(labels: IntArray, probabilities: FloatArray, weights: FloatArray) -> float:
+    """Give the mean of sum_k (p_k - [y = k])^2 over all classes, from 0 to 2.
+
+    With two classes this is twice the score of one class alone that some libraries report.
+    """
+    hit = labels[:, None] == np.arange(probabilities.shape[1])
+    return float(np.average(np.square(probabilities - hit).sum(axis=1), weights=weights))
+
+
+def calibration_error(labels: IntArray, probabilities: FloatArray, weights: FloatArray) -> float:
+    """Give the expected calibration error (ECE) of the most probable class.
+
+    Rows are binned by the probability of that class, in ten bins of equal width; the error is the
+    mean over the weight of |mean probability - share of right labels| in the row's bin.
+    """
+    confidence = probabilities.max(axis=1)
+    right = probabilities.argmax(axis=1) == labels
+    bins = np.clip(np.ceil(confidence * N_BINS).astype(np.intp) - 1, 0, N_BINS - 1)
+    gaps = np.bincount(bins, weights * (confidence - right), N_BINS)
+    return float(np.abs(gaps).sum() / weights.sum())
+
+
+def reliability(
+    labels: IntArray, probabilities: FloatArray, weights: FloatArray
+) -> dict[str, float]:
+    """Give all figures by name: log_loss, brier, ece, accuracy."""
+    rows = (labels, probabilities, weights)
+    return {
+        "log_loss": log_loss(*rows),
+        "brier": brier(*rows),
+        "ece": calibration_error(*rows),
+        "accuracy": accuracy(*rows),
+    }

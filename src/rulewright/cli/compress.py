@@ -1,0 +1,85 @@
+"""`rulewright compress`: few rules of a saved model that predict like all of them."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rulewright.cli.display import make_console, print_curve, print_rules
+from rulewright.cli.output import check_output
+from rulewright.cli.training import ColumnRoles, check_names
+from rulewright.data import DataError
+from rulewright.estimators.compression import compress as compress_model
+from rulewright.model import load_model
+
+_LARGEST_SEED = 2**32 - 1
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def compress(
+    model: Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Table to choose by, best of rows that the model was not learned from: on others "
+            "the figures are too good and too many rules are kept.",
+            show_default=False,
+        ),
+    ],
+    target: Annotated[
+        str, typer.Option(metavar="COL", help="Column with the classes.", show_default=False)
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Save the smaller model here, as JSON.",
+            show_default=False,
+        ),
+    ],
+    rules: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Most rules to keep.  [default: chosen by cross-validation]"
+        ),
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
+    ] = None,
+    cv: Annotated[
+        int, typer.Option(min=2, metavar="FOLDS", help="Folds of the cross-validation.")
+    ] = 5,
+    seed: Annotated[int, typer.Option(min=0, max=_LARGEST_SEED, help="Seed of the folds.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Threads.")] = 1,
+    rules_shown: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Print the N strongest rules.")
+    ] = 20,
+) -> None:
+    """Keep few rules of MODEL, weighed anew to predict the classes of FILE."""
+    check_output(output, "-o")
+    try:
+        small = compress_model(
+            load_model(model),
+            file,
+            target,
+            rules,
+            sample_weight=weights,
+            n_folds=cv,
+            random_state=seed,
+            n_jobs=jobs,
+            verbose=int(sys.stderr.isatty()),
+        )
+    except DataError:
+        check_names(file, ColumnRoles(target, weights))
+        raise
+    small.save(output)  # before printing: a closed pipe must not lose it
+    console = make_console()
+    print_curve(console, small.summary["compression"])
+    console.print()
+    print_rules(console, small, rules_shown, f"'rulewright show {output} --all' shows all")
+    console.print(f"\nmodel saved to {output}")

@@ -1,0 +1,96 @@
+"""Internal cross-validation: folds that run side by side and end together."""
+
+from __future__ import annotations
+
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from functools import partial
+from threading import Event
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rulewright.data import Table
+    from rulewright.kernels import FloatArray, IntArray
+    from rulewright.model import AdditiveRules
+
+Result = TypeVar("Result")
+
+
+class CancelledError(RuntimeError):
+    """Raised in the folds still running after one failed or the user pressed Ctrl-C."""
+
+
+def affordable_folds(labels: IntArray, asked: int) -> int:
+    """Return how many folds, at most `asked`, can all hold every class that is present."""
+    counts = np.bincount(labels)
+    return min(asked, int(counts[counts > 0].min()))
+
+
+def stratified_folds(labels: IntArray, n_folds: int, random: np.random.RandomState) -> IntArray:
+    """Give every row a fold; the rows of a class are spread evenly, whatever its label."""
+    folds = np.empty(len(labels), dtype=np.int32)
+    order = random.permutation(len(labels))
+    _, first = np.unique(labels[order], return_index=True)
+    # Class after class in turn, so that both the folds and those of a class differ by one row.
+    by_class = [order[labels[order] == labels[order[i]]] for i in sorted(first)]
+    folds[np.concatenate(by_class)] = np.arange(len(labels)) % n_folds
+    return folds
+
+
+def left_out_scores(
+    learn: Callable[[Table, int, Callable[[], None]], AdditiveRules],
+    table: Table,
+    folds: IntArray,
+    random: np.random.RandomState,
+    n_threads: int,
+) -> FloatArray:
+    """Return the scores of every row by the model that was learned without its fold.
+
+    `learn` takes training rows, a seed, and a function to call between its steps.
+    """
+
+    def run(fold: int, seed: int, check: Callable[[], None]) -> FloatArray:
+        model = learn(table.take(np.flatnonzero(folds != fold)), seed, check)
+        return model.scores(table.take(np.flatnonzero(folds == fold)), n_threads=1)
+
+    seeds = random.randint(2**31, size=int(folds.max()) + 1)
+    tasks = [partial(run, fold, int(seed)) for fold, seed in enumerate(seeds)]
+    results = side_by_side(tasks, n_threads)
+    scores = np.empty((len(folds), results[0].shape[1]))
+    for fold, result in enumerate(results):
+        scores[folds == fold] = result
+    return scores
+
+
+def side_by_side(
+    tasks: Sequence[Callable[[Callable[[], None]], Result]], n_threads: int
+) -> list[Result]:
+    """Run tasks on threads and return their results in order.
+
+    Each task is handed a function to call between its steps: it raises when the tasks are to end
+    because one failed or the user pressed Ctrl-C, so nothing keeps running in the background.
+    """
+    ended = Event()
+
+    def check() -> None:
+        if ended.is_set():
+            raise CancelledError
+
+    if n_threads == 1 or len(tasks) == 1:
+        return [task(check) for task in tasks]
+    with ThreadPoolExecutor(min(n_threads, len(tasks))) as pool:
+        try:
+            futures = [pool.submit(task, check) for task in tasks]
+            running = set(futures)
+            while running:  # a wait without end may not hear Ctrl-C
+                done, running = wait(running, timeout=0.1, return_when=FIRST_EXCEPTION)
+                for future in done:
+                    future.result()  # raises the error of a task that failed
+            return [future.result() for future in futures]
+        except BaseException:
+            ended.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

@@ -1,0 +1,62 @@
+"""A calibration that climbs in steps: what isotonic regression learns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulewright.conditions.checks import checked_number
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """A function that is constant between thresholds and never falls.
+
+    Parameters
+    ----------
+    thresholds : tuple of float
+        Where the value changes, ascending; a margin on a threshold has the value below it.
+    values : tuple of float
+        One more than thresholds, each above 0 and below 1.
+    """
+
+    thresholds: tuple[float, ...]
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        thresholds = tuple(checked_number(t, "threshold of steps") for t in self.thresholds)
+        values = tuple(checked_number(v, "value of steps") for v in self.values)
+        if len(values) != len(thresholds) + 1:
+            raise ValueError(
+                f"{len(thresholds)} thresholds of steps need one value more, not {len(values)}"
+            )
+        if not all(map(math.isfinite, thresholds)) or any(a >= b for a, b in pairwise(thresholds)):
+            raise ValueError("thresholds of steps must be finite and ascend")
+        if not 0.0 < values[0] <= values[-1] < 1.0 or any(a > b for a, b in pairwise(values)):
+            raise ValueError("values of steps must lie between 0 and 1 and must not fall")
+        object.__setattr__(self, "thresholds", thresholds)
+        object.__setattr__(self, "values", values)
+
+    def __call__(self, margins: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the value at each margin."""
+        return np.array(self.values)[np.searchsorted(self.thresholds, margins, side="left")]
+
+    def to_json(self) -> dict[str, list[float]]:
+        """Give the steps as plain data."""
+        return {"thresholds": list(self.thresholds), "values": list(self.values)}
+
+    @classmethod
+    def from_json(cls, obj: object) -> Steps:
+        """Make steps from the plain data of their ``to_json``; anything else is a ValueError."""
+        if not isinstance(obj, dict) or obj.keys() != {"thresholds", "values"}:
+            raise ValueError("steps must be an object with the keys 'thresholds' and 'values'")
+        if not all(isinstance(part, list) for part in obj.values()):
+            raise ValueError("thresholds and values of steps must be lists of numbers")
+        return cls(tuple(obj["thresholds"]), tuple(obj["values"]))

@@ -1,0 +1,237 @@
+"""Few rules out of many: a sparse logistic fit of the responses of given rules.
+
+The objective is ``L / W + penalty sum_j |b_j| + l2 / (2 W) sum_j b_j^2`` with the cross-entropy
+``L = sum_i w_i (log sum_k exp f_ik - sum_k q_ik f_ik)``, W the sum of the weights, and free
+intercepts. The targets q are the classes of the rows, or probabilities that a model gave them. A
+response keeps its sign: a rule goes on speaking for its classes, so that a monotone model stays
+monotone.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulewright import kernels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rulewright.kernels import FloatArray, IntArray, SignArray, WordArray
+
+L2 = 3.0
+"""Ridge penalty of the responses, in rows."""
+
+TOLERANCE = 1e-4
+"""Sweeps go on until they lower the objective by less than about this: enough to choose rules."""
+
+MOST_SWEEPS = 1000
+"""Sweeps for one penalty at most."""
+
+PATH_RATIO = 0.8
+"""Each penalty of a path over the one before."""
+
+PATH_END = 1e-4
+"""Least penalty of a path, as a share of the largest."""
+
+SPARE_RULES = 20
+"""So many rules more than wanted are active when elimination begins."""
+
+
+class SparseFit:
+    """Responses of rules, intercepts of classes and probabilities of rows, moved together.
+
+    Parameters
+    ----------
+    covers : uint64 array of shape (rules, words)
+        Packed covers, as `RuleModel.cover_bits` gives them.
+    heads : int32 array of shape (rules, 2)
+        First and last class of each rule.
+    signs : int8 array
+        1 for a rule that speaks for its classes, -1 for one that speaks against them.
+    targets : float64 array of shape (rows, classes)
+        Probabilities to be matched; 1 for the class of the row, or those of a model.
+    weights : float64 array
+        Weight of each row; rows of weight 0 get probabilities, but do not count.
+    l2 : float
+        Ridge penalty of the responses.
+    tolerance : float
+        Sweeps go on until they lower the objective by less than about this.
+    n_threads : int
+        Threads to use; the result does not depend on it.
+    """
+
+    def __init__(
+        self,
+        covers: WordArray,
+        heads: IntArray,
+        signs: SignArray,
+        targets: FloatArray,
+        weights: FloatArray,
+        *,
+        l2: float = L2,
+        tolerance: float = TOLERANCE,
+        n_threads: int = 1,
+    ) -> None:
+        n_rows, n_classes = targets.shape
+        self.l2, self.n_threads, self.total = l2, n_threads, float(weights.sum())
+        self.least_change = tolerance * self.total
+        self.signs, self.n_rules = signs, len(covers)
+        self.rules = np.arange(self.n_rules, dtype=np.int32)
+        # An intercept is a free rule that covers every row; that of class 0 is not needed.
+        classes = np.arange(1, n_classes, dtype=np.int32)
+        self.free = self.n_rules + classes - 1
+        self.probabilities = np.full((n_rows, n_classes), 1 / n_classes)
+        self.state = kernels.ResponseFit(
+            targets,
+            weights,
+            self.probabilities,
+            np.vstack([covers, _everyone(n_rows, n_classes - 1)]),
+            np.vstack([heads, np.stack([classes, classes], axis=1)]),
+            np.concatenate([signs, np.zeros(n_classes - 1, dtype=np.int8)]),
+        )
+        self._values = np.zeros(self.n_rules + n_classes - 1)
+        self._descend(self.free, 0.0)
+        self._pulls = self._find_pulls()
+        self.penalty = self.largest_penalty = float(self._pulls.max(initial=0.0)) / self.total
+
+    @property
+    def responses(self) -> FloatArray:
+        """Responses of the rules."""
+        return self._values[: self.n_rules]
+
+    @property
+    def intercepts(self) -> FloatArray:
+        """Intercepts of the classes; the first is 0."""
+        return np.concatenate([[0.0], self._values[self.n_rules :]])
+
+    @property
+    def active(self) -> IntArray:
+        """Rules whose response is not 0."""
+        return np.flatnonzero(self.responses).astype(np.int32)
+
+    def solve(self, penalty: float) -> None:
+        """Minimise the objective; best called with penalties that fall slowly.
+
+        Only rules that may become active are swept over (the sequential strong rule); that no
+        other one should be is then checked by its derivative.
+        """
+        l1 = penalty * self.total
+        chosen = (self._pulls >= 2 * l1 - self.penalty * self.total) | (self.responses != 0)
+        while True:
+            self._converge(self.rules[chosen], l1)
+            self._pulls = self._find_pulls()
+            missed = ~chosen & (self._pulls > l1)
+            if not missed.any():
+                break
+            chosen |= missed
+        self.penalty = penalty
+
+    def keep(self, rules: IntArray) -> None:
+        """Set the responses of all other rules to 0 and fit these without the penalty."""
+        dropped = np.setdiff1d(self.active, rules).astype(np.int32)
+        self._move(dropped, -self.responses[dropped])
+        self._descend(np.concatenate([self.free, rules]), 0.0)
+
+    def drop(self, n_kept: int) -> None:
+        """Take out active rules until `n_kept` are left, each time the one that is missed least.
+
+        Without rule j the loss is about ``b_j^2 / (2 C_jj)`` higher once the others have made up
+        for it, by ``-C_kj b_j / C_jj``, where C is the inverse of the second derivatives.
+        """
+        rules = self.active
+        ids = np.concatenate([rules, self.free])
+        is_rule, signs = ids < self.n_rules, np.append(self.signs, 0 * self.free)[ids]
+        second = self.state.hessian(ids, self.n_threads).reshape(len(ids), len(ids))
+        second[np.diag_indices(len(ids))] += np.where(is_rule, self.l2, 1e-9 * self.total)
+        inverse, values = np.linalg.inv(second), self._values[ids]
+        kept = np.ones(len(ids), dtype=np.bool_)
+        for _ in range(len(rules) - n_kept):
+            costs = values**2 / np.maximum(np.diag(inverse), 1e-300)
+            j = int(np.argmin(np.where(kept & is_rule, costs, np.inf)))
+            column = inverse[:, j] / max(inverse[j, j], 1e-300)
+            values = values - column * values[j]
+            inverse = inverse - np.outer(column, inverse[j])
+            kept[j] = False
+            values[is_rule & (~kept | (values * signs <= 0))] = 0.0
+        self._move(ids, values - self._values[ids])
+        self.keep(ids[kept & is_rule])
+
+    @contextmanager
+    def restored(self) -> Iterator[None]:
+        """Undo at the end whatever happens inside."""
+        values, probabilities = self._values.copy(), self.probabilities.copy()
+        yield
+        self._values[:], self.probabilities[:] = values, probabilities
+
+    def _find_pulls(self) -> FloatArray:
+        """Return how much each response would gain by growing in the direction of its sign."""
+        pulls: FloatArray = -self.signs * self.state.gradients(self.rules, self.n_threads)
+        return pulls
+
+    def _converge(self, rules: IntArray, l1: float) -> None:
+        """Sweep over the active rules to convergence, then over all, until nothing changes."""
+        for _ in range(MOST_SWEEPS):
+            if self._sweep(np.concatenate([self.free, rules]), l1) <= self.least_change:
+                break
+            self._descend(np.concatenate([self.free, self.active]), l1)
+
+    def _descend(self, ids: IntArray, l1: float) -> None:
+        for _ in range(MOST_SWEEPS):
+            if self._sweep(ids, l1) <= self.least_change:
+                break
+
+    def _sweep(self, ids: IntArray, l1: float) -> float:
+        return self.state.sweep(ids, self._values, l1, self.l2)
+
+    def _move(self, ids: IntArray, steps: FloatArray) -> None:
+        self.state.move(ids, steps)
+        self._values[ids] += steps
+
+
+def _everyone(n_rows: int, n_covers: int) -> WordArray:
+    """Return packed covers of all rows."""
+    covers = np.full((n_covers, -(-n_rows // 64)), ~np.uint64(0))
+    if n_rows % 64:
+        covers[:, -1] = np.uint64(2 ** (n_rows % 64) - 1)
+    return covers
+
+
+def path(fit: SparseFit, check: Callable[[], None]) -> Iterator[float]:
+    """Lower the penalty step by step, solve for each and yield it."""
+    penalty = PATH_RATIO * fit.largest_penalty
+    while penalty > PATH_END * fit.largest_penalty:
+        check()
+        fit.solve(penalty)
+        yield penalty
+        penalty *= PATH_RATIO
+
+
+def selections(
+    fit: SparseFit, sizes: Sequence[int], check: Callable[[], None]
+) -> Iterator[tuple[int, float]]:
+    """Yield each size and its penalty while the fit has at most so many rules.
+
+    For a size the path is followed until `SPARE_RULES` rules more are active; these are refitted
+    without the penalty and then taken out one by one.
+    """
+    waiting = sorted(sizes)
+    for penalty in path(fit, check):
+        n_ready = sum(size + SPARE_RULES <= len(fit.active) for size in waiting)
+        if n_ready:
+            yield from _eliminate(fit, waiting[:n_ready], penalty)
+        waiting = waiting[n_ready:]
+        if not waiting:
+            return
+    yield from _eliminate(fit, waiting, fit.penalty)
+
+
+def _eliminate(fit: SparseFit, sizes: Sequence[int], penalty: float) -> Iterator[tuple[int, float]]:
+    with fit.restored():
+        fit.keep(fit.active)
+        for size in reversed(sizes):
+            if size < len(fit.active):
+                fit.drop(size)
+            yield size, penalty

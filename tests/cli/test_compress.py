@@ -1,0 +1,47 @@
+import pytest
+
+from rulewright import load_model
+from rulewright.estimators.compression import compress
+
+
+@pytest.fixture
+def small(model, tmp_path):
+    """Give where the smaller model goes."""
+    return tmp_path / "small.json"
+
+
+def test_the_saved_model_is_that_of_the_library(cli, model, loans, small):
+    """The command compresses as `compress` does, and prints the sizes and the rules."""
+    args = ("--target", "repaid", "--rules", 5, "-o", small)
+    result = cli("compress", model, loans, *args, "--rules-shown", 2)
+    assert (result.exit_code, result.stderr) == (0, "")
+    expected = compress(load_model(model), loans, "repaid", 5, random_state=0)
+    assert load_model(small) == expected
+    assert len(expected) <= 5
+    assert f"compression: {len(expected)} of " in result.stdout
+    assert result.stdout.count(" IF ") == min(2, len(expected))
+    assert result.stdout.endswith(f"\nmodel saved to {small}\n")
+
+
+def test_the_sizes_are_shown_again(cli, model, loans, small):
+    """What was printed of the sizes is kept in the model."""
+    printed = cli("compress", model, loans, "--target", "repaid", "-o", small).stdout
+    curve = printed[printed.index("compression:") : printed.index("\n\n")]
+    assert "log-loss" in curve
+    assert curve in cli("show", small).stdout
+
+
+def test_wrong_compressions(cli_failure, model, loans, small, write):
+    """Unknown columns, other classes and impossible paths are refused; nothing is written."""
+    told = cli_failure("compress", model, loans, "--target", "repayed", "-o", small)
+    assert "--target repayed: " in told
+    assert "Did you mean repaid?" in told
+    changed = write("other.csv", loans.read_text().replace(",yes\n", ",perhaps\n"))
+    assert "perhaps" in cli_failure("compress", model, changed, "--target", "repaid", "-o", small)
+    nowhere = small.parent / "no" / "m.json"
+    assert "does not exist" in cli_failure(
+        "compress", model, loans, "--target", "repaid", "-o", nowhere
+    )
+    options = ("--target", "repaid", "-o", small, "--rules", 0)
+    assert "Invalid value for '--rules'" in cli_failure("compress", model, loans, *options)
+    assert not small.exists()

@@ -1,0 +1,222 @@
+"""Calibrated probabilities: better on new rows, the same rules, and honest figures about them."""
+
+import importlib
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from sklearn.metrics import log_loss
+
+from builders import mlrules, rule_texts, slipper, softmax
+from rulewright import load_model
+from rulewright.weighting import CALIBRATIONS
+
+pytestmark = pytest.mark.native
+
+
+def overconfident(**changed):
+    """Make MLRules that learn by heart: steps of full length and no limits."""
+    return mlrules(n_rules=60, shrinkage=1.0, l2=0.0, subsample=0.5, **changed)
+
+
+MAKERS = {
+    "mlrules": overconfident,
+    "ordinal": lambda **kw: overconfident(ordinal=True, **kw),
+    "compact": lambda **kw: overconfident(max_final_rules=8, **kw),
+    "slipper": lambda **kw: slipper(n_rounds=40, **kw),
+    "slipper cv": lambda **kw: slipper(n_rounds="cv", max_rounds=40, **kw),
+    "slipper ovr": lambda **kw: slipper(n_rounds=30, multiclass="ovr", **kw),
+}
+HARMED = ["mlrules", "ordinal", "slipper", "slipper ovr"]
+
+
+def noisy(seed, n_rows, n_classes):
+    """Make rows whose class depends on two columns and much chance."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 4))
+    drive = X[:, 0] + X[:, 1] * (X[:, 2] > 0) + 1.5 * rng.normal(size=n_rows)
+    return X, np.digitize(drive, [0] if n_classes == 2 else [-1, 1])
+
+
+@pytest.mark.parametrize("kind", CALIBRATIONS)
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", HARMED)
+def test_calibration_helps_on_new_rows(name, n_classes, kind):
+    """The log-loss of an overconfident model falls."""
+    X, y = noisy(0, 600, n_classes)
+    new, truth = noisy(1, 3000, n_classes)
+    raw, calibrated = (MAKERS[name](calibration=c).fit(X, y) for c in (None, kind))
+    before, after = (log_loss(truth, est.predict_proba(new)) for est in (raw, calibrated))
+    assert after < before - 0.005
+    assert (calibrated.model_.steps is None) == (kind != "isotonic")
+
+
+@pytest.mark.parametrize("kind", CALIBRATIONS)
+def test_calibration_changes_no_rule(kind):
+    """Rules and votes stay; responses are multiplied by one number."""
+    X, y = noisy(0, 300, 3)
+    raw, calibrated = (mlrules(calibration=c, subsample=0.5).fit(X, y) for c in (None, kind))
+    assert rule_texts(calibrated.model_) == rule_texts(raw.model_)
+    responses = np.array([[rule.response for rule in e.model_.rules] for e in (raw, calibrated)])
+    assert np.ptp(responses[1] / responses[0]) < 1e-9
+
+
+@pytest.mark.parametrize("kind", [None, *CALIBRATIONS])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", MAKERS)
+def test_probabilities_labels_and_scores_agree(name, n_classes, kind, tmp_path):
+    """Rows sum to 1, the most probable class is predicted, and the saved model is the same."""
+    X, y = noisy(2, 300, n_classes)
+    est = MAKERS[name](calibration=kind).fit(X, y)
+    new = noisy(3, 500, n_classes)[0]
+    p, scores = est.predict_proba(new), est.decision_function(new)
+    assert np.all((p > 0) & (p < 1))
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
+    clear = np.diff(np.sort(p, axis=1)[:, -2:])[:, 0] > 1e-12  # not a tie of two classes
+    assert clear.mean() > 0.8
+    np.testing.assert_array_equal(est.predict(new)[clear], p.argmax(axis=1)[clear])
+    if kind != "isotonic":
+        best = scores > 0 if n_classes == 2 else scores.argmax(axis=1)
+        np.testing.assert_array_equal(est.predict(new), best)
+    est.model_.save(tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    assert loaded == est.model_
+    np.testing.assert_array_equal(loaded.predict_proba(new), p)
+    np.testing.assert_array_equal(loaded.predict(new), est.predict(new))
+
+
+@pytest.mark.parametrize("kind", ["platt", "isotonic"])
+@pytest.mark.parametrize("name", MAKERS)
+def test_threads_change_nothing(name, kind):
+    """Folds side by side give the model that folds one after the other give."""
+    X, y = noisy(4, 200, 3)
+    one, two = (MAKERS[name](calibration=kind, n_jobs=n).fit(X, y) for n in (1, 2))
+    assert one.model_ == two.model_
+    other = MAKERS[name](calibration=kind, random_state=1).fit(X, y)
+    assert other.model_ != one.model_
+
+
+def spy_on_folds(monkeypatch, learner):
+    """Collect what `learner` gives to be calibrated: scores of rows left out, and folds."""
+    module = importlib.import_module(f"rulewright.estimators.{learner}")
+    seen, original = [], module.with_probabilities
+
+    def spy(model, table, kind, left_out):
+        seen.append(left_out)
+        return original(model, table, kind, left_out)
+
+    monkeypatch.setattr(module, "with_probabilities", spy)
+    return seen
+
+
+def rows_of(name, monkeypatch):
+    return spy_on_folds(monkeypatch, "slipper" if name.startswith("slipper") else "mlrules")
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", ["compact", *HARMED])
+def test_scores_of_a_fold_do_not_know_its_labels(name, n_classes, monkeypatch):
+    """When rows of one fold exchange labels, their own scores stay, those of others change."""
+    X, y = noisy(5, 240, n_classes)
+    folds = (np.arange(240) % 3).astype(np.int32)
+    seen = rows_of(name, monkeypatch)
+    for module in ("mlrules", "slipper"):
+        monkeypatch.setattr(
+            importlib.import_module(f"rulewright.estimators.{module}"),
+            "stratified_folds",
+            lambda labels, n_folds, random: folds,
+        )
+    MAKERS[name](calibration="platt").fit(X, y)
+    changed, inside = y.copy(), np.flatnonzero(folds == 0)
+    changed[inside] = np.random.default_rng(0).permutation(y[inside])
+    MAKERS[name](calibration="platt").fit(X, changed)
+    before, after = (left_out.scores for left_out in seen)
+    np.testing.assert_array_equal(after[inside], before[inside])
+    assert np.any(after != before)
+
+
+def figures(labels, p, weights):
+    """Compute the four figures row by row, in words of their definitions."""
+    total, gaps = weights.sum(), np.zeros(10)
+    loss = brier = right = 0.0
+    for label, row, weight in zip(labels, p, weights, strict=True):
+        loss -= weight * np.log(row[label])
+        brier += weight * sum((row[k] - (k == label)) ** 2 for k in range(len(row)))
+        top = int(np.argmax(row))
+        right += weight * (top == label)
+        gaps[min(int(np.ceil(row[top] * 10)) - 1, 9)] += weight * (row[top] - (top == label))
+    sums = {"log_loss": loss, "brier": brier, "ece": abs(gaps).sum(), "accuracy": right}
+    return {name: value / total for name, value in sums.items()}
+
+
+@pytest.mark.parametrize("name", ["mlrules", "slipper", "slipper cv"])
+def test_the_figures_are_those_of_rows_left_out(name, monkeypatch):
+    """Recomputed from the scores: each fold is judged by the temperature of the other folds."""
+    X, y = noisy(6, 300, 3)
+    weights = np.random.default_rng(0).choice([0.5, 1.0, 2.0], 300)
+    seen = rows_of(name, monkeypatch)
+    est = MAKERS[name](calibration="temperature").fit(X, y, sample_weight=weights)
+    (scores, folds), noted = seen[0], est.model_.summary["reliability"]
+    assert (noted["rows"], noted["calibration"]) == ("left out", "temperature")
+    assert noted["uncalibrated"] == pytest.approx(figures(y, softmax(scores), weights))
+    p = np.empty_like(scores)
+    for fold in range(3):
+        rest = folds != fold
+        counts = rest.sum() * np.bincount(y[rest], weights[rest]) / weights[rest].sum()
+        aims = (np.eye(3)[y[rest]] * counts[y[rest], None] + 2 / 3) / (counts[y[rest], None] + 2)
+
+        def badness(slope, rest=rest, aims=aims):
+            return -np.sum(weights[rest, None] * aims * np.log(softmax(slope * scores[rest])))
+
+        slope = minimize_scalar(badness, bounds=(1e-3, 3), method="bounded").x
+        p[~rest] = softmax(slope * scores[~rest])
+    expected = figures(y, p, weights)
+    assert {key: noted[key] for key in expected} == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_the_figures_foretell_new_rows(name):
+    """Figures of rows left out come closer to those of new rows than training figures do."""
+    X, y = noisy(7, 600, 2)
+    new, truth = noisy(8, 4000, 2)
+    est = MAKERS[name](calibration="platt").fit(X, y)
+    noted = est.model_.summary["reliability"]
+    real = figures(truth, est.predict_proba(new), np.ones(4000))
+    trained = figures(y, est.predict_proba(X), np.ones(600))
+    for key in ("log_loss", "brier", "accuracy"):
+        assert abs(noted[key] - real[key]) < abs(trained[key] - real[key])
+
+
+@pytest.mark.parametrize("make", [mlrules, slipper])
+def test_without_rows_left_out_the_figures_are_those_of_training(make):
+    """They say so, and are right."""
+    X, y = noisy(9, 200, 3)
+    weights = np.random.default_rng(0).choice([0.5, 1.0, 2.0], 200)
+    est = make().fit(X, y, sample_weight=weights)
+    noted = dict(est.model_.summary["reliability"])
+    assert noted.pop("rows") == "training"
+    assert noted == pytest.approx(figures(y, est.predict_proba(X), weights))
+
+
+def test_what_slipper_does_by_itself():
+    """Where it chooses the rounds it calibrates by Platt scaling; otherwise it does not."""
+    X, y = noisy(10, 150, 2)
+    chosen, platt = (slipper(n_rounds="cv", calibration=c).fit(X, y) for c in ("auto", "platt"))
+    assert chosen.model_.rules == platt.model_.rules
+    assert chosen.model_.intercepts == platt.model_.intercepts
+    assert chosen.model_.summary["reliability"]["calibration"] == "platt"
+    given = slipper(calibration="auto").fit(X, y).model_
+    assert given.rules == slipper(calibration=None).fit(X, y).model_.rules
+    assert "calibration" not in given.summary["reliability"]
+
+
+@pytest.mark.parametrize("kind", CALIBRATIONS)
+def test_a_class_of_one_row_cannot_be_calibrated(kind):
+    """MLRules refuse with the remedy; SLIPPER warns and goes on without."""
+    X, y = noisy(11, 80, 2)
+    y[0], y[1:] = 7, np.minimum(y[1:], 1)
+    with pytest.raises(ValueError, match=rf"calibration='{kind}' needs two rows of every class"):
+        mlrules(calibration=kind).fit(X, y)
+    with pytest.warns(UserWarning, match="a class has a single row"):
+        est = slipper(calibration=kind).fit(X, y)
+    assert "calibration" not in est.model_.summary["reliability"]

@@ -1,0 +1,194 @@
+"""Costs of errors and weights of classes, for every learner."""
+
+import re
+
+import numpy as np
+import pytest
+
+from builders import LEARNERS, mixed_table, mlrules, slipper
+
+pytestmark = pytest.mark.native
+
+NAMES = np.array(["dog", "eel", "fox"])
+ABSOLUTE = abs(np.arange(4)[:, None] - np.arange(4))
+
+
+@pytest.fixture(scope="module")
+def data():
+    return mixed_table(np.random.default_rng(5), 200, n_classes=4)
+
+
+@pytest.mark.parametrize("ordinal", [False, True])
+def test_equal_costs_give_the_most_probable_class(data, ordinal):
+    """With 1 - I as costs `predict` is the argmax of the probabilities (T11)."""
+    X, y = data
+    est = mlrules(cost_matrix=1 - np.eye(4), ordinal=ordinal).fit(X, y)
+    np.testing.assert_array_equal(est.predict(X), est.predict_proba(X).argmax(axis=1))
+    np.testing.assert_array_equal(est.predict(X), mlrules(ordinal=ordinal).fit(X, y).predict(X))
+
+
+@pytest.mark.parametrize("options", [{}, {"ordinal": True}, {"calibration": "isotonic"}])
+def test_the_class_of_the_least_expected_cost_is_predicted(data, options):
+    """Brute force over all classes finds no cheaper one; rules and probabilities are unchanged."""
+    X, y = data
+    costs = np.random.default_rng(0).exponential(size=(4, 4)) * (1 - np.eye(4))
+    est, free = (mlrules(cost_matrix=c, **options).fit(X, y) for c in (costs, None))
+    p = est.predict_proba(X)
+    expected = [[sum(row[k] * costs[k, j] for k in range(4)) for j in range(4)] for row in p]
+    chosen = np.take_along_axis(np.array(expected), est.predict(X)[:, None], axis=1)[:, 0]
+    np.testing.assert_allclose(chosen, np.min(expected, axis=1), rtol=1e-12)
+    assert np.any(est.predict(X) != free.predict(X))
+    assert est.model_.rules == free.model_.rules
+    np.testing.assert_array_equal(p, free.predict_proba(X))
+
+
+@pytest.mark.parametrize("ordinal", [False, True])
+def test_absolute_costs_give_the_median(data, ordinal):
+    """The first class with half of the probability up to it."""
+    X, y = data
+    est = mlrules(cost_matrix="absolute", ordinal=ordinal).fit(X, y)
+    median = (est.predict_proba(X).cumsum(axis=1) >= 0.5).argmax(axis=1)
+    np.testing.assert_array_equal(est.predict(X), median)
+    same = mlrules(cost_matrix=ABSOLUTE, ordinal=ordinal).fit(X, y)
+    assert same.model_ == est.model_
+    assert np.any(median != est.predict_proba(X).argmax(axis=1))
+
+
+@pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
+@pytest.mark.parametrize("options", [{"cost_matrix": ABSOLUTE}, {"calibration": "isotonic"}])
+def test_stages_end_with_the_prediction(data, make, options):
+    """After all rules the staged predictions and probabilities are those of the model."""
+    X, y = data
+    est = make(**options).fit(X, y)
+    assert len(list(est.staged_predict(X))) == len(est.model_) + 1
+    *_, last = est.staged_predict(X)
+    np.testing.assert_array_equal(last, est.predict(X))
+    *_, last = est.staged_predict_proba(X)
+    np.testing.assert_allclose(last, est.predict_proba(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
+@pytest.mark.parametrize(
+    ("costs", "told"),
+    [
+        (np.eye(3), "predicting 'dog' for 'dog' is 1"),
+        ([[0, 1, 1], [1, 0, -2], [1, 1, 0]], "predicting 'fox' for 'eel' is -2"),
+        ([[0, 1, 1], [1, 0, 1], [np.nan, 1, 0]], "NaN"),
+        ([[0, 1, np.inf], [1, 0, 1], [1, 1, 0]], "inf"),
+        (1 - np.eye(2), "3 rows of 3 numbers"),
+        ([1, 2, 3], "3 rows of 3 numbers"),
+        ([[0, 1], [1, 0, 1], [1, 1, 0]], ""),
+        ([[0, 1, "much"], [1, 0, 1], [1, 1, 0]], "much"),
+        ("relative", "'relative' must be an array"),
+        (5, "3 rows of 3 numbers"),
+    ],
+)
+def test_wrong_costs_are_told(make, costs, told):
+    """The error names the option and, where one entry is wrong, its classes."""
+    X, y = mixed_table(np.random.default_rng(0), 60, n_classes=3)
+    with pytest.raises(ValueError, match=rf"cost_matrix.*{re.escape(told)}"):
+        make(cost_matrix=costs).fit(X, NAMES[y])
+
+
+def test_costs_of_nothing_teach_slipper_nothing():
+    """Its rows are weighed by costs: where all are 0 it says so."""
+    X, y = mixed_table(np.random.default_rng(0), 60, n_classes=3)
+    with pytest.raises(ValueError, match=r"cost_matrix.*nothing"):
+        slipper(cost_matrix=np.zeros((3, 3))).fit(X, y)
+    with pytest.raises(ValueError, match="cost_matrix: both errors"):
+        slipper(cost_matrix=[[0, 1], [0, 0]]).fit(X, y > 0)
+    mean = slipper(cost_matrix=[[0, 0, 0], [1, 0, 1], [1, 1, 0]]).fit(X, y)
+    assert 0 not in mean.predict(X)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("size", [1e-320, 1e-300, 1e300])
+def test_the_scale_of_costs_is_free(n_classes, size):
+    """Only their proportions matter to SLIPPER, up to sums that overflow, which are told."""
+    X, y = mixed_table(np.random.default_rng(0), 120, n_classes=n_classes)
+    costs = 1 - np.eye(n_classes)
+    expected = slipper(cost_matrix=costs).fit(X, y).predict(X)
+    np.testing.assert_array_equal(slipper(cost_matrix=size * costs).fit(X, y).predict(X), expected)
+    with pytest.raises(ValueError, match="cost_matrix: the sum of weights times costs is infinite"):
+        slipper(cost_matrix=5e307 * costs).fit(X, y)
+    extreme = [[0, 1e-300], [1e300, 0]]
+    assert np.all(np.isfinite(slipper(cost_matrix=extreme).fit(X, y > 0).model_.scores(X)))
+
+
+@pytest.mark.parametrize("multiclass", ["auto", "cost"])
+@pytest.mark.parametrize("calibration", [None, "platt", "isotonic"])
+def test_costs_count_once_in_slipper(multiclass, calibration):
+    """What boosting has weighed is not weighed again: two classes behave the same in both modes.
+
+    The dearer an error, the rarer: with costs c : 1 a row is called positive from a probability of
+    about 1 / (1 + c) on.
+    """
+    X, y = mixed_table(np.random.default_rng(3), 1500)
+    costs = [[0, 1], [4, 0]]
+    options = {"multiclass": multiclass, "calibration": calibration, "n_rounds": 12}
+    dear, equal = (
+        slipper(cost_matrix=c, **options).fit(X, y) for c in (costs, 1 - np.eye(2, dtype=int))
+    )
+    missed, alarms = (np.mean(dear.predict(X)[y == k] != k) for k in (1, 0))
+    assert missed < np.mean(equal.predict(X)[y == 1] != 1)
+    assert alarms < 0.75  # a threshold of 1 / (1 + 4^2) calls nearly every row positive
+    if multiclass == "cost" and calibration is None:
+        np.testing.assert_array_equal(dear.predict(X), dear.model_.scores(X).argmax(axis=1))
+
+
+@pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_weights_of_classes_multiply_those_of_rows(make, n_classes):
+    """A dict of factors equals sample weights; a class that is not named keeps its own."""
+    rng = np.random.default_rng(0)
+    X, y = mixed_table(rng, 150, n_classes=n_classes)
+    weights = rng.choice([1.0, 2.0, 0.5], 150)
+    names = NAMES[y]
+    given = make(class_weight={"dog": 3.0}).fit(X, names, sample_weight=weights).model_
+    equal = make().fit(X, names, sample_weight=weights * np.where(y == 0, 3.0, 1.0)).model_
+    assert given == equal
+    assert given.rules != make().fit(X, names, sample_weight=weights).model_.rules
+    dropped = make(class_weight={"dog": 0}).fit(X, names, sample_weight=weights).model_
+    assert dropped == make().fit(X, names, sample_weight=weights * (y > 0)).model_
+
+
+@pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
+def test_balanced_classes_weigh_the_same(make):
+    """Each class gets the weight n / K, whatever the rows weigh; absent classes get none."""
+    rng = np.random.default_rng(1)
+    X, y = mixed_table(rng, 150)
+    y = np.where(rng.random(150) < 0.6, 0, y)
+    weights = rng.choice([1.0, 2.0, 0.5, 0.0], 150)
+    sums = np.bincount(y, weights)
+    factors = weights.sum() / (2 * sums)
+    given = make(class_weight="balanced").fit(X, y, sample_weight=weights).model_
+    equal = make().fit(X, y, sample_weight=weights * factors[y]).model_
+    assert [r.conjunction for r in given.rules] == [r.conjunction for r in equal.rules]
+    np.testing.assert_allclose(given.scores(X), equal.scores(X), rtol=1e-9)
+    np.testing.assert_allclose(
+        [sum(rule.class_weights) for rule in given.rules], [r.support for r in given.rules]
+    )
+    np.testing.assert_allclose(given.summary["total_weight"], weights.sum())
+
+
+@pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "even",
+        [1, 2],
+        3,
+        {0: -1.0},
+        {0: np.nan},
+        {1: np.inf},
+        {0: 0, 1: 0},
+        {0: None},
+        {0: "much"},
+        {0: 1e308, 1: 1e308},
+    ],
+)
+def test_wrong_weights_of_classes_are_refused(make, wrong):
+    """What is no weight is a ValueError that tells where to look."""
+    X, y = mixed_table(np.random.default_rng(0), 60)
+    with pytest.raises(ValueError, match="weight"):
+        make(class_weight=wrong).fit(X, y)

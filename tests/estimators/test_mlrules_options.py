@@ -1,0 +1,172 @@
+"""Ordered classes and drawn columns: what MLRules can be asked for."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from builders import mixed_table, mlrules
+from rulewright.estimators.monitor import Monitor
+from rulewright.model.rule import Head
+from rulewright.search import RuleGrower
+from rulewright.weighting import LogLikelihood
+
+pytestmark = pytest.mark.native
+
+NAMES = ["bad", "fair", "good", "great"]
+
+
+@pytest.fixture(scope="module")
+def scale():
+    """Make a mixed table with four classes in an order."""
+    X, y = mixed_table(np.random.default_rng(5), 200, n_classes=4)
+    return X, pd.Categorical.from_codes(y, NAMES, ordered=True)
+
+
+@pytest.mark.parametrize("options", [{}, {"criterion": "gradient"}, {"class_choice": "prefixed"}])
+def test_ordinal_rules_vote_for_one_end_of_the_scale(scale, options):
+    """Heads reach up to the last or down to the first class, print as such, and lower the loss."""
+    est = mlrules(n_rules=40, ordinal=True, **options).fit(*scale)
+    assert est.classes_.tolist() == NAMES
+    heads = {rule.head for rule in est.model_.rules}
+    assert all((head.first == 0) != (head.last == 3) for head in heads)
+    if options.get("class_choice") != "prefixed":  # which finds one cut to be the neediest
+        assert {head.first == 0 for head in heads if head.is_union} == {True, False}
+    for rule, line in zip(est.model_.rules, est.model_.to_text().splitlines()[2:], strict=True):
+        first, last = rule.head
+        words = NAMES[first] if first == last else f"at least {NAMES[first]}"
+        if first == 0 < last:
+            words = f"at most {NAMES[last]}"
+        assert f" THEN {words} (+" in line
+    assert np.all(np.diff(est.trace_["train_loss"]) < 0)
+
+
+@pytest.mark.parametrize("l2", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"class_choice": "prefixed", "criterion": "gradient", "default_rule": "newton"},
+        {"subsample": 0.5, "stopping": "window", "acceptability": "prior"},
+    ],
+)
+def test_two_classes_have_an_order_anyway(l2, options):
+    """With K = 2 the ordinal and the nominal task give one model (T7)."""
+    X, y = mixed_table(np.random.default_rng(1), 150)
+    nominal, ordinal = (mlrules(l2=l2, ordinal=o, **options).fit(X, y) for o in (False, True))
+    assert len(nominal.model_) > 0
+    assert ordinal.model_.rules == nominal.model_.rules
+    assert ordinal.model_.intercepts == nominal.model_.intercepts
+    np.testing.assert_array_equal(ordinal.predict_proba(X), nominal.predict_proba(X))
+    np.testing.assert_array_equal(ordinal.predict(X), nominal.predict(X))
+
+
+@pytest.mark.parametrize("shares", [[5, 1, 1, 5], [1, 6, 4, 2], [1, 1, 2, 8], [0, 3, 3, 1]])
+def test_the_ordinal_default_rule_votes_for_the_best_union(shares):
+    """It has the lowest g / sqrt(h + l2), and afterwards the union is as likely as it is common."""
+    y = pd.Categorical(np.repeat(range(4), np.multiply(shares, 5)), categories=range(4))
+    model = mlrules(n_rules=0, ordinal=True).fit(np.zeros((len(y), 1)), y).model_
+    n, share = len(y), np.array(shares) * 5 / len(y)
+    unions = [Head(0, k) for k in range(3)] + [Head(k, 3) for k in range(1, 4)]
+
+    def criterion(head):
+        part = (head.last - head.first + 1) / 4
+        return n * (part - share[head.classes].sum()) / np.sqrt(n * part * (1 - part) + 1)
+
+    best = min(unions, key=criterion)
+    p = model.predict_proba(np.zeros((1, 1)))[0]
+    inside, outside = p[best.classes], np.delete(p, range(best.first, best.last + 1))
+    least = 1 / (2 * n)
+    assert inside.sum() == pytest.approx(np.clip(share[best.classes].sum(), least, 1 - least))
+    assert np.ptp(inside) < 1e-12
+    assert np.ptp(outside) < 1e-12
+
+
+@pytest.mark.parametrize("acceptability", ["random", "prior"])
+def test_a_union_is_acceptable_when_it_beats_guessing_a_union(scale, acceptability, monkeypatch):
+    """Outside its subsample a rule must be right more often than a guess of all its classes."""
+    X, y = scale
+    outside, watch = [], Monitor.watch
+
+    def spy(self, rule, head, step, cover, subsample):
+        outside.append(~subsample.drawn)
+        watch(self, rule, head, step, cover, subsample)
+
+    monkeypatch.setattr(Monitor, "watch", spy)
+    est = mlrules(
+        n_rules=30,
+        ordinal=True,
+        subsample=0.5,
+        stopping="window",
+        stop_window=99,
+        stop_bad=99,
+        acceptability=acceptability,
+    ).fit(X, y)
+    guess = np.full(4, 0.25) if acceptability == "random" else np.bincount(y.codes) / len(y)
+    covers = est.model_.covers(X)
+    assert any(rule.head.is_union for rule in est.model_.rules)
+    for i, rule in enumerate(est.model_.rules):
+        codes = y.codes[covers[:, i] & outside[i]]
+        right = np.mean((codes >= rule.head.first) & (codes <= rule.head.last))
+        assert est.trace_["acceptable"][i] == (right > guess[rule.head.classes].sum())
+
+
+def test_prefixed_ordinal_rules_vote_for_the_neediest_union(scale, monkeypatch):
+    """The head of every rule is the one whose criterion over all rows was lowest."""
+    chosen, best_vote = [], LogLikelihood.best_vote
+
+    def spy(self, kind, l2):
+        values = {}
+        for head in self.heads:
+            g, h = self.derivatives(self._everyone, head)
+            values[head] = g / np.sqrt(h + l2)
+        chosen.append(min(values, key=values.get))
+        return best_vote(self, kind, l2)
+
+    monkeypatch.setattr(LogLikelihood, "best_vote", spy)
+    est = mlrules(ordinal=True, class_choice="prefixed").fit(*scale)
+    assert [rule.head for rule in est.model_.rules] == chosen[: len(est.model_)]
+    assert len(set(chosen)) > 1
+
+
+def spy_on_growth(monkeypatch):
+    """Collect the open columns of every search and the columns of what it found."""
+    seen, grow = [], RuleGrower.grow
+
+    def spy(self, codes, rows, stats, score, limits):
+        found = grow(self, codes, rows, stats, score, limits)
+        used = set() if found is None else {condition.column for condition in found.conditions}
+        seen.append((set(np.flatnonzero(limits.up_operators).tolist()), used))
+        return found
+
+    monkeypatch.setattr(RuleGrower, "grow", spy)
+    return seen
+
+
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.5])
+def test_rules_use_the_columns_drawn_for_them(share, monkeypatch):
+    """Each rule has its own draw of the columns, of the size asked for, and stays within it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 9))
+    y = (X.sum(axis=1) > 0).astype(int)
+    seen = spy_on_growth(monkeypatch)
+    est = mlrules(column_subsample=share).fit(X, y)
+    assert {len(drawn) for drawn, _ in seen} == {max(1, int(share * 9))}
+    assert all(used <= {f"x{j}" for j in drawn} for drawn, used in seen)
+    assert len({tuple(sorted(drawn)) for drawn, _ in seen}) > 3
+    assert len(est.model_) == 15
+    assert mlrules(column_subsample=share).fit(X, y).model_ == est.model_
+    other = mlrules(column_subsample=share, random_state=1).fit(X, y)
+    assert other.model_.rules != est.model_.rules
+
+
+def test_required_columns_need_not_be_drawn(monkeypatch):
+    """What every rule must use is open to every rule, in addition to the draw."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 9))
+    y = (X[:, 4] + X.sum(axis=1) > 0).astype(int)
+    seen = spy_on_growth(monkeypatch)
+    est = mlrules(column_subsample=0.3, constraints={"required": ["x4"]}).fit(X, y)
+    assert all(4 in drawn for drawn, _ in seen)
+    assert {len(drawn) for drawn, _ in seen} == {2, 3}
+    assert len(est.model_) > 0
+    assert all("x4" in rule.conjunction.columns for rule in est.model_.rules)

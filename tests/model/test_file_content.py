@@ -1,0 +1,146 @@
+"""Files that say they are models and are not: every field is checked."""
+
+import json
+import random
+from dataclasses import replace
+
+import pytest
+
+from model.builders import CHURN_ROWS, churn_model, saved, write
+from rulewright.model import Head, ModelFileError, Steps, load_model
+
+pytestmark = pytest.mark.native
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.json"
+
+
+STEPS = {"thresholds": [0.0], "values": [0.2, 0.7]}
+RULE = {"if": [], "head": 0, "response": 1.0, "support": 1.0, "class_weights": [1.0, 0.0]}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"form": "tree"}, "unknown model form"),
+        ({"form": ["additive"]}, "unknown model form"),
+        ({"extra": 1}, "unknown fields"),
+        ({"library_version": 3}, "library_version"),
+        ({"intercepts": [0.0]}, "intercepts"),
+        ({"intercepts": {"a": 1}}, "must be a list"),
+        ({"intercepts": [10**400, 0.0]}, "too large"),
+        ({"intercepts": [True, 0.0]}, "must be a number"),
+        ({"classes": ["a", "b"]}, "'type' and 'values'"),
+        ({"classes": {"type": "string", "values": ["a", 1]}}, "of the type string"),
+        ({"classes": {"type": "integer", "values": [1, True]}}, "of the type integer"),
+        ({"classes": {"type": "integer", "values": [1, 10**30]}}, "64 bits"),
+        ({"classes": {"type": "string", "values": []}}, "list of 1"),
+        ({"classes": {"type": "string", "values": ["a", "a"]}}, "different"),
+        ({"classes": {"type": "date", "values": ["a", "b"]}}, "unknown type"),
+        ({"rules": {}}, "must be a list"),
+        ({"rules": [RULE | {"head": 2}]}, "rule 0: head"),
+        ({"rules": [RULE | {"head": 0.0}]}, "rule 0: head"),
+        ({"rules": [RULE | {"head": [1, 0]}]}, "rule 0: head"),
+        ({"rules": [RULE | {"head": [0, 1, 1]}]}, "rule 0: head"),
+        ({"rules": [RULE | {"response": "1"}]}, "rule 0: response"),
+        ({"rules": [RULE | {"class_weights": [1.0]}]}, "class weights"),
+        ({"rules": [RULE | {"class_weights": {"0": 1.0}}]}, "list of numbers"),
+        ({"rules": [RULE | {"more": 1}]}, "rule 0: a rule must be"),
+        ({"rules": [RULE, 3]}, "rule 1: a rule must be"),
+        ({"rules": [RULE | {"if": [{"column": "age", "in": ["a"]}]}]}, "nominal column"),
+        ({"rules": [RULE | {"if": [{"column": "color", "high": 3}]}]}, "numeric column"),
+        ({"rules": [RULE | {"if": [{"column": "color", "in": ["pink"]}]}]}, "no label 'pink'"),
+        ({"rules": [RULE | {"if": [{"column": "size", "high": 3}]}]}, "column 'size'"),
+        ({"costs": {}}, "must be a list"),
+        ({"costs": [[0.0, 1.0]]}, "2 rows of 2 numbers"),
+        ({"costs": [[0.0, 1.0], [0.0]]}, "2 rows of 2 numbers"),
+        ({"costs": [[0.0, -1.0], [1.0, 0.0]]}, "'churn' for 'stay' is -1.0"),
+        ({"costs": [[0.5, 1.0], [1.0, 0.0]]}, "0 where the prediction is true"),
+        ({"costs": [[0.0, "1"], [1.0, 0.0]]}, "cost must be a number"),
+        ({"costs": [[0.0, 1.7e308], [1.0, 0.0]]}, "must be finite"),
+        ({"steps": STEPS}, "must be a list"),
+        ({"steps": [STEPS]}, "2 Steps"),
+        ({"steps": [STEPS, [1.0]]}, "'thresholds' and 'values'"),
+        ({"steps": [STEPS, STEPS | {"values": 0.5}]}, "lists of numbers"),
+        ({"steps": [STEPS, STEPS | {"values": [0.7, 0.2]}]}, "must not fall"),
+        ({"steps": [STEPS, STEPS | {"values": [0.2, 1.0]}]}, "between 0 and 1"),
+        ({"steps": [STEPS, STEPS | {"values": [0.2, 0.3, 0.4]}]}, "one value more"),
+        ({"steps": [STEPS, {"thresholds": [1.0, 1.0], "values": [0.1] * 3}]}, "ascend"),
+        ({"summary": [1]}, "summary"),
+        ({"schema": {}}, "schema"),
+    ],
+)
+def test_wrong_content_is_refused(path, change, message):
+    """A file with a hash that fits is still checked field by field."""
+    write(path, saved(path) | change)
+    with pytest.raises(ModelFileError, match=message):
+        load_model(path)
+
+
+def test_missing_fields_are_refused(path):
+    """Each field of the file is needed."""
+    document = saved(path)
+    for key in document:
+        write(path, {name: value for name, value in document.items() if name != key})
+        if key != "sha256":
+            with pytest.raises(ModelFileError):
+                load_model(path)
+
+
+HOSTILE = [
+    None,
+    True,
+    -1,
+    2**70,
+    1e308,
+    "",
+    "x",
+    [],
+    {},
+    [[]],
+    {"a": []},
+    [None],
+    "__import__('os')",
+]
+
+
+def places(node, way=()):
+    """Give the way to every value inside plain data."""
+    yield way
+    items = node.items() if isinstance(node, dict) else enumerate(node)
+    for key, value in items:
+        if isinstance(value, dict | list):
+            yield from places(value, (*way, key))
+        else:
+            yield (*way, key)
+
+
+def decided_model():
+    """Make a model that has all fields a file can have."""
+    union = replace(churn_model()[0], head=Head(0, 1))
+    costs, steps = ((0.0, 1.0), (5.0, 0.0)), (Steps((0.0, 1.5), (0.2, 0.3, 0.7)),) * 2
+    model = churn_model()
+    return replace(model, rules=(*model.rules, union), costs=costs, steps=steps)
+
+
+def test_malformed_files_end_in_a_model_or_a_clean_error(path):
+    """Hundreds of files with a value replaced or removed load or are refused."""
+    document, rng = saved(path, decided_model()), random.Random(1)
+    ways = [way for way in places(document) if way]
+    for _ in range(600):
+        mutant = json.loads(json.dumps(document))
+        *above, last = rng.choice(ways)
+        node = mutant
+        for key in above:
+            node = node[key]
+        if rng.random() < 0.2:
+            del node[last]
+        else:
+            node[last] = rng.choice(HOSTILE)
+        write(path, mutant)
+        try:
+            load_model(path).predict(CHURN_ROWS)
+        except ValueError:
+            continue
