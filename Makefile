@@ -7,13 +7,14 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SANITIZE := build/sanitize
 CXX_FILES = $(shell find native -name '*.cpp' -o -name '*.hpp')
 
-.PHONY: help demo test lint format sanitize bench clean check-machine
+.PHONY: help demo test lint format docs sanitize bench clean check-machine
 
 help:
 	@echo "make demo      learn from the bundled table, print the rules, save the model"
 	@echo "make test      build, lint, type-check and run all tests"
 	@echo "make lint      ruff, mypy, import-linter, clang-format"
 	@echo "make format    let ruff and clang-format rewrite the files"
+	@echo "make docs      run the examples of docs/ and write down what they print"
 	@echo "make sanitize  run the native tests on an ASan + UBSan build"
 	@echo "make bench     measure speed and memory against rivals"
 
@@ -68,6 +69,9 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CXX_FILES)
+
+docs: $(VENV)/.dev
+	$(BIN)/python docs/build.py
 
 # A second environment holds the sanitizer build and borrows every other package from the first.
 # Python itself is not instrumented: the runtime is preloaded, and its leak check, which would
