@@ -35,7 +35,7 @@ def twins(seed, n_rows, n_classes, weighted=False, extreme=False, cumulative=Non
 
 
 def random_step(rng, n_classes, spread=2.0):
-    """Draw a union of neighbouring classes, but not of all, and a size, as the kernels take them."""
+    """Draw a union of neighbouring classes, though not of all, and a size of step."""
     first, last = np.sort(rng.integers(0, n_classes, 2)).tolist()
     if (first, last) == (0, n_classes - 1):
         last -= 1
