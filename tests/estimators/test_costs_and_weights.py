@@ -1,6 +1,7 @@
 """Costs of errors and weights of classes, for every learner."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -146,10 +147,11 @@ def test_weights_of_classes_multiply_those_of_rows(make, n_classes):
     names = NAMES[y]
     given = make(class_weight={"dog": 3.0}).fit(X, names, sample_weight=weights).model_
     equal = make().fit(X, names, sample_weight=weights * np.where(y == 0, 3.0, 1.0)).model_
-    assert given == equal
+    assert replace(given, summary={}) == replace(equal, summary={})
     assert given.rules != make().fit(X, names, sample_weight=weights).model_.rules
     dropped = make(class_weight={"dog": 0}).fit(X, names, sample_weight=weights).model_
-    assert dropped == make().fit(X, names, sample_weight=weights * (y > 0)).model_
+    left = make().fit(X, names, sample_weight=weights * (y > 0)).model_
+    assert replace(dropped, summary={}) == replace(left, summary={})
 
 
 @pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)

@@ -8,7 +8,6 @@ from builders import mixed_table, mlrules
 from rulewright.estimators.monitor import Monitor
 from rulewright.model.rule import Head
 from rulewright.search import RuleGrower
-from rulewright.weighting import LogLikelihood
 
 pytestmark = pytest.mark.native
 
@@ -22,15 +21,14 @@ def scale():
     return X, pd.Categorical.from_codes(y, NAMES, ordered=True)
 
 
-@pytest.mark.parametrize("options", [{}, {"criterion": "gradient"}, {"class_choice": "prefixed"}])
+@pytest.mark.parametrize("options", [{}, {"criterion": "gradient"}])
 def test_ordinal_rules_vote_for_one_end_of_the_scale(scale, options):
     """Heads reach up to the last or down to the first class, print as such, and lower the loss."""
     est = mlrules(n_rules=40, ordinal=True, **options).fit(*scale)
     assert est.classes_.tolist() == NAMES
     heads = {rule.head for rule in est.model_.rules}
     assert all((head.first == 0) != (head.last == 3) for head in heads)
-    if options.get("class_choice") != "prefixed":  # which finds one cut to be the neediest
-        assert {head.first == 0 for head in heads if head.is_union} == {True, False}
+    assert {head.first == 0 for head in heads if head.is_union} == {True, False}
     for rule, line in zip(est.model_.rules, est.model_.to_text().splitlines()[2:], strict=True):
         first, last = rule.head
         words = NAMES[first] if first == last else f"at least {NAMES[first]}"
@@ -110,22 +108,15 @@ def test_a_union_is_acceptable_when_it_beats_guessing_a_union(scale, acceptabili
         assert est.trace_["acceptable"][i] == (right > guess[rule.head.classes].sum())
 
 
-def test_prefixed_ordinal_rules_vote_for_the_neediest_union(scale, monkeypatch):
-    """The head of every rule is the one whose criterion over all rows was lowest."""
-    chosen, best_vote = [], LogLikelihood.best_vote
-
-    def spy(self, kind, l2):
-        values = {}
-        for head in self.heads:
-            g, h = self.derivatives(self._everyone, head)
-            values[head] = g / np.sqrt(h + l2)
-        chosen.append(min(values, key=values.get))
-        return best_vote(self, kind, l2)
-
-    monkeypatch.setattr(LogLikelihood, "best_vote", spy)
-    est = mlrules(ordinal=True, class_choice="prefixed").fit(*scale)
-    assert [rule.head for rule in est.model_.rules] == chosen[: len(est.model_)]
-    assert len(set(chosen)) > 1
+def test_scales_that_cannot_be_climbed_are_refused(scale):
+    """The order of sorted labels is the scale; a vote chosen in advance would stick to one step."""
+    X, y = scale
+    turned = pd.Categorical.from_codes(y.codes, NAMES[::-1], ordered=True)
+    with pytest.raises(ValueError, match=r"bad < fair .* but the target declares great < good"):
+        mlrules(ordinal=True).fit(X, turned)
+    with pytest.raises(ValueError, match="take 'joint'"):
+        mlrules(ordinal=True, class_choice="prefixed").fit(X, y)
+    assert len(mlrules().fit(X, turned).model_) > 0
 
 
 def spy_on_growth(monkeypatch):

@@ -172,11 +172,8 @@ def test_control_c_leaves_nothing_behind(name, n_jobs, monkeypatch):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_control_c_ends_compression(n_jobs, monkeypatch):
     """The folds of `compress` end like those of a fit."""
-    timers = []
 
     def endless(fit, sizes, check):
-        if not timers:
-            timers.append(press_control_c(0.1))
         while True:
             check()
             time.sleep(0.01)
@@ -186,9 +183,10 @@ def test_control_c_ends_compression(n_jobs, monkeypatch):
     est = mlrules().fit(X, y)
     before = threading.active_count()
     monkeypatch.setattr("rulewright.estimators.compression.selections", endless)
+    timer = press_control_c(0.3)
     with pytest.raises(KeyboardInterrupt):
         compress(est, X, y, n_jobs=n_jobs)
-    timers[0].join()
+    timer.join()
     assert threading.active_count() == before
 
 

@@ -29,7 +29,7 @@ def scale():
         {"subsample": 0.5, "column_subsample": 0.5},
         {"subsample": 0.5, "stopping": "window"},
         {"stopping": "validation", "validation_fraction": 0.2, "patience": 5},
-        {"ordinal": True, "class_choice": "prefixed", "subsample": 0.6},
+        {"ordinal": True, "subsample": 0.6},
     ],
 )
 def test_going_on_equals_learning_at_once(scale, options):

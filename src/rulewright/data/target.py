@@ -33,10 +33,13 @@ class Target:
         included.
     codes : int32 array
         Position of each row's class in ``classes``.
+    declared : tuple of str, optional
+        The classes in the order in which categories declared them.
     """
 
     classes: NDArray[Any]
     codes: NDArray[np.int32]
+    declared: tuple[str, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -88,8 +91,9 @@ def target_of(raw: Raw, name: str, path: str | None = None) -> Target:
     found, codes = factor(values)
     if raw.declared is None:
         return Target(np.array(found), codes)
-    classes = sorted({str(label) for label in raw.declared} | set(found))
-    return Target(np.array(classes), recode(found, codes, classes, absent=-1))
+    declared = tuple(map(str, raw.declared))
+    classes = sorted(set(declared) | set(found))
+    return Target(np.array(classes), recode(found, codes, classes, absent=-1), declared)
 
 
 def read_weights(weights: Any, n_rows: int) -> NDArray[np.float64]:

@@ -142,9 +142,11 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Note down how the model was learned."""
         assert table.weights is not None
         settings = self.get_params(deep=False)
+        named = [n for n in ("class_weight", "positive_class") if settings.get(n) is not None]
         summary = {
             "learner": type(self).__name__,
-            "settings": {name: plain(settings[name]) for name in self.PARAMETERS},
+            "settings": {name: plain(settings[name]) for name in self.PARAMETERS}
+            | {name: str(settings[name]) for name in named},
             "n_rows": table.n_rows,
             "total_weight": float(table.weights.sum()),
         }

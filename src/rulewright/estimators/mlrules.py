@@ -83,8 +83,8 @@ class MLRulesClassifier(RuleClassifier):
     patience : int
         Rules that "validation" waits for an improvement.
     ordinal : bool
-        Whether the classes, in the order of their labels, form a scale: rules then vote for "at
-        least" or "at most" a class.
+        Whether the classes, in the order of their sorted labels, form a scale: rules then vote for
+        "at least" or "at most" a class.
     column_subsample : float
         Share of the columns that each rule may use, drawn anew for every rule.
     max_final_rules : int, optional
@@ -258,6 +258,8 @@ class MLRulesClassifier(RuleClassifier):
         self.trace_, self.stopped_by_ = {}, "one_class"
         if len(self.classes_) == 1:
             return AdditiveRules(table.schema, self.classes_, (0.0,), (), self._summary(table))
+        if self.ordinal:
+            self._check_order(table)
         constraints = self._checked_constraints(
             table, ordered=self.ordinal or len(self.classes_) == 2
         )
@@ -278,6 +280,22 @@ class MLRulesClassifier(RuleClassifier):
         model = replace(model, costs=self._checked_costs())
         left_out = self._left_out(table, constraints, random)
         return with_probabilities(model, table, self.calibration, left_out)
+
+    def _check_order(self, table: Table) -> None:
+        """Refuse a scale that is not the order of the labels, or that rules cannot climb."""
+        assert table.target is not None
+        declared, found = table.target.declared, tuple(map(str, self.classes_))
+        if declared is not None and declared != found:
+            raise ValueError(
+                f"ordinal=True takes the classes in the order {' < '.join(found)}, but the target "
+                f"declares {' < '.join(declared)}: rename the labels so that they sort, such as "
+                "'1 low', or take numbers"
+            )
+        if self.class_choice == "prefixed" and len(self.classes_) > 2:
+            raise ValueError(
+                "class_choice='prefixed' would vote at one step of the scale only: take 'joint' "
+                "with ordinal=True"
+            )
 
     def _started(
         self, table: Table, constraints: Constraints, random: np.random.RandomState

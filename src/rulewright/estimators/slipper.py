@@ -215,14 +215,16 @@ class SlipperClassifier(RuleClassifier):
         random = check_random_state(self.random_state)
         problems = self._problems(table)
         n_rounds, n_folds = self._plan(labels)
+        # Drawn first, so that folds or none make no difference to the rules.
+        seeds = [int.from_bytes(random.bytes(8), "little") for _ in problems]
         folds = stratified_folds(labels, n_folds, random) if n_folds else None
         digits = constraints.digits_by_column(table.schema)
         fit = self._fit_of(bin_table(table, self.max_bins, self._n_threads, digits), constraints)
         n_steps = len(problems) * (n_rounds or self.max_rounds) * (n_folds + 1)
         with progress_bar("boosting rules", n_steps, bool(self.verbose)) as advance:
             boosted = [
-                fit.run(problem, n_rounds, self.max_rounds, folds, random, advance)
-                for problem in problems
+                fit.run(problem, n_rounds, self.max_rounds, folds, seed, advance)
+                for problem, seed in zip(problems, seeds, strict=True)
             ]
         self._record(boosted)
         left_out = None if folds is None else LeftOut(self._scores(boosted), folds)

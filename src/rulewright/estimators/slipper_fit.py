@@ -88,14 +88,13 @@ class SlipperFit:
         n_rounds: int | None,
         max_rounds: int,
         folds: IntArray | None,
-        random: np.random.RandomState,
+        seed: int,
         advance: Callable[[], None],
     ) -> Boosted:
         """Boost `n_rounds` rounds, or as many of `max_rounds` as err least on the folds."""
-        seed = int.from_bytes(random.bytes(8), "little")
         result = Boosted(problem)
         if folds is not None:
-            runs = self._run_folds(problem, n_rounds or max_rounds, folds, random, advance)
+            runs = self._run_folds(problem, n_rounds or max_rounds, folds, seed, advance)
             result.cv_error = np.mean([run.errors for run in runs], axis=0)
             if n_rounds is None:
                 n_rounds = int(np.argmin(result.cv_error)) + 1
@@ -114,14 +113,14 @@ class SlipperFit:
         problem: Problem,
         n_rounds: int,
         folds: IntArray,
-        random: np.random.RandomState,
+        seed: int,
         advance: Callable[[], None],
     ) -> list[FoldRun]:
-        seeds = [int.from_bytes(random.bytes(8), "little") for _ in range(folds.max() + 1)]
-        tasks = [
-            partial(self._run_fold, problem, n_rounds, folds == fold, seed, advance)
-            for fold, seed in enumerate(seeds)
-        ]
+        tasks = []
+        for fold in range(int(folds.max()) + 1):
+            own_seed = (seed + (fold + 1) * 2**32) % 2**64  # a round adds one
+            args = (problem, n_rounds, folds == fold, own_seed, advance)
+            tasks.append(partial(self._run_fold, *args))
         return side_by_side(tasks, self.n_threads)
 
     def _run_fold(
