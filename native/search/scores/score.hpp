@@ -12,7 +12,7 @@
 //   double  empty(const Stat* sums) const    criterion of the rule without conditions, which the
 //                                            first condition must beat
 //
-// To add a score: one file here, one case in grow_rule (grow.cpp), one twin in reference.py.
+// To add a score: one file here, one case in grow_rule (grow.cpp), one twin in reference/search.py.
 #pragma once
 
 #include <limits>
