@@ -92,20 +92,19 @@ class BoundResponseFit {
   public:
     using Rules = Vector<std::int32_t>;
 
-    BoundResponseFit(Matrix<double> targets, Vector<double> weights,
+    BoundResponseFit(Vector<std::int32_t> labels, Vector<double> weights,
                      MutableMatrix<double> probabilities, Matrix<std::uint64_t> covers,
                      Matrix<std::int32_t> heads, Vector<std::int8_t> signs)
-        : targets_(std::move(targets)),
+        : labels_(std::move(labels)),
           weights_(std::move(weights)),
           probabilities_(std::move(probabilities)),
           covers_(std::move(covers)),
           heads_(std::move(heads)),
           signs_(std::move(signs)) {
-        const std::size_t n = targets_.shape(0), n_rules = covers_.shape(0);
+        const std::size_t n = labels_.shape(0), n_rules = covers_.shape(0);
         require(weights_.shape(0) == n && probabilities_.shape(0) == n,
-                "targets, weights and probabilities differ in rows");
-        require(targets_.shape(1) == probabilities_.shape(1),
-                "targets and probabilities differ in classes");
+                "labels, weights and probabilities differ in rows");
+        require_labels(labels_, probabilities_.shape(1));
         require(covers_.shape(1) == (n + 63) / 64, "covers have the wrong number of words");
         require(heads_.shape(0) == n_rules && heads_.shape(1) == 2 && signs_.shape(0) == n_rules,
                 "covers, heads and signs differ in rules");
@@ -145,9 +144,9 @@ class BoundResponseFit {
 
   private:
     ResponseFit view() const {
-        return {targets_.shape(0), probabilities_.shape(1), covers_.shape(1),
-                targets_.data(),   weights_.data(),         probabilities_.data(),
-                covers_.data(),    heads_.data(),           signs_.data(),
+        return {labels_.shape(0), probabilities_.shape(1), covers_.shape(1),
+                labels_.data(),   weights_.data(),         probabilities_.data(),
+                covers_.data(),   heads_.data(),           signs_.data(),
                 hits_.data()};
     }
     template <class Body>
@@ -160,7 +159,7 @@ class BoundResponseFit {
         body();
     }
 
-    Matrix<double> targets_;
+    Vector<std::int32_t> labels_;
     Vector<double> weights_;
     MutableMatrix<double> probabilities_;
     Matrix<std::uint64_t> covers_;
@@ -242,9 +241,9 @@ void bind_weighting(nb::module_& m) {
         .def("class_weights", &BoundLikelihood::class_weights, nb::arg("rows").noconvert(),
              nb::arg("n_threads"));
     nb::class_<BoundResponseFit>(m, "ResponseFit")
-        .def(nb::init<Matrix<double>, Vector<double>, MutableMatrix<double>, Matrix<std::uint64_t>,
-                      Matrix<std::int32_t>, Vector<std::int8_t>>(),
-             nb::arg("targets").noconvert(), nb::arg("weights").noconvert(),
+        .def(nb::init<Vector<std::int32_t>, Vector<double>, MutableMatrix<double>,
+                      Matrix<std::uint64_t>, Matrix<std::int32_t>, Vector<std::int8_t>>(),
+             nb::arg("labels").noconvert(), nb::arg("weights").noconvert(),
              nb::arg("probabilities").noconvert(), nb::arg("covers").noconvert(),
              nb::arg("heads").noconvert(), nb::arg("signs").noconvert())
         .def("sweep", &BoundResponseFit::sweep, nb::arg("rules").noconvert(),

@@ -108,8 +108,8 @@ std::vector<double> weigh_hits(const ResponseFit& fit, std::size_t n_rules) {
         const auto rule = static_cast<std::int32_t>(i);
         const Head head = head_of(fit, rule);
         each_covered(fit, rule, [&](std::size_t row) {
-            const double* q = fit.targets + row * fit.n_classes;
-            hits[i] += fit.weights[row] * std::accumulate(q + head.first, q + head.last + 1, 0.0);
+            const auto label = static_cast<std::size_t>(fit.labels[row]);
+            if (head.first <= label && label <= head.last) hits[i] += fit.weights[row];
         });
     }
     return hits;

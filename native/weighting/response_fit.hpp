@@ -2,10 +2,9 @@
 //
 // Coordinate descent on the penalised negative log-likelihood
 //
-//   sum_i w_i (log sum_k exp f_ik - sum_k q_ik f_ik) + sum_j (l1 |b_j| + l2 b_j^2 / 2),
+//   sum_i w_i (log sum_k exp f_ik - f_i,y_i) + sum_j (l1 |b_j| + l2 b_j^2 / 2),
 //
-// where q are the probabilities to be matched (1 for the class of a row, or those of a model), and
-// f_ik is the sum of the responses b_j of the rules that cover row i and speak for class k. A
+// where f_ik is the sum of the responses b_j of the rules that cover row i and speak for class k. A
 // response keeps the sign of its rule; a rule of sign 0 is free and has no penalty (one that covers
 // everything is an intercept). Covers are packed bits. Rows keep their probabilities: a step
 // multiplies those of the voted classes by exp(step) and then all to sum to 1, without an
@@ -25,8 +24,8 @@ namespace rulewright {
 struct ResponseFit {
     std::size_t n_rows;
     std::size_t n_classes;
-    std::size_t n_words;    // 64-bit words of a cover
-    const double* targets;  // n_rows x n_classes
+    std::size_t n_words;  // 64-bit words of a cover
+    const std::int32_t* labels;
     const double* weights;
     double* probabilities;        // n_rows x n_classes
     const std::uint64_t* covers;  // n_rules x n_words, spare bits 0
@@ -35,7 +34,7 @@ struct ResponseFit {
     const double* hits;           // n_rules, see weigh_hits
 };
 
-// Weight that the targets give the classes of each rule on the rows it covers: what of its
+// Weight of the rows of its classes that each rule covers: what of its
 // derivative never changes.
 std::vector<double> weigh_hits(const ResponseFit& fit, std::size_t n_rules);
 

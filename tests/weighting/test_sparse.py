@@ -52,7 +52,7 @@ class Problem:
         return scores
 
     def fit(self, **options):
-        rows = (np.eye(self.n_classes)[self.labels], self.weights)
+        rows = (self.labels, self.weights, self.n_classes)
         return SparseFit(packed(self.covered), self.heads, self.signs, *rows, **options)
 
     def gradients(self, fit):
@@ -238,7 +238,7 @@ def test_without_rules_the_shares_are_fitted():
     """The intercepts alone give the shares of the classes."""
     labels = np.array([0, 0, 0, 1, 2, 2], np.int32)
     none = (np.zeros((0, 1), np.uint64), np.zeros((0, 2), np.int32), np.zeros(0, np.int8))
-    fit = SparseFit(*none, np.eye(3)[labels], np.ones(6), tolerance=1e-14)
+    fit = SparseFit(*none, labels, np.ones(6), 3, tolerance=1e-14)
     assert fit.probabilities[0] == pytest.approx([3 / 6, 1 / 6, 2 / 6], abs=1e-6)
     assert fit.largest_penalty == 0
     assert [size for size, _ in selections(fit, [0, 3], check=lambda: None)] == [3, 0]

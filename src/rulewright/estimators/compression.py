@@ -14,7 +14,7 @@ from rulewright.capacity.sizes import sizes_up_to, smallest_good
 from rulewright.data import DataError, Table, read_like, read_table
 from rulewright.estimators.base import threads, with_weights
 from rulewright.estimators.folds import side_by_side, stratified_folds
-from rulewright.estimators.parameters import Choice, Domain, Integer, check_parameters
+from rulewright.estimators.parameters import Integer, check_parameters
 from rulewright.estimators.progress import progress_bar
 from rulewright.model import AdditiveRules
 from rulewright.weighting.sparse import SparseFit, selections
@@ -30,11 +30,7 @@ MOST_ROWS = 20_000
 MOST_RULES = 200
 """Most rules that cross-validation chooses; ask for more by number."""
 
-_PARAMETERS: dict[str, Domain] = {
-    "n_rules": Integer(0, optional=True),
-    "fit_to": Choice(("model", "labels")),
-    "n_folds": Integer(2),
-}
+_PARAMETERS = {"n_rules": Integer(0, optional=True), "n_folds": Integer(2)}
 
 
 def compress(
@@ -43,7 +39,6 @@ def compress(
     y: Any = None,
     n_rules: int | None = None,
     *,
-    fit_to: str = "model",
     sample_weight: Any = None,
     n_folds: int = 5,
     random_state: Any = 0,
@@ -55,10 +50,6 @@ def compress(
     Equal rules are joined; a logistic fit with a falling L1 penalty over all rules proposes a few
     more than wanted; they are refitted without it, and the rule that is missed least is taken out
     until the size is reached. Responses keep their signs.
-
-    By default the responses are fitted to the probabilities that the whole model gives the rows,
-    not to their classes: the rules were chosen to fit those classes, and a few of them, fitted
-    again, would believe in them too firmly.
 
     Parameters
     ----------
@@ -73,9 +64,6 @@ def compress(
         Most rules to keep. By default the size is chosen by cross-validation: the smallest model
         whose log-loss, with log(n) / 2n charged for each rule, is within one standard error of
         the lowest.
-    fit_to : {"model", "labels"}
-        What the responses are fitted to: the probabilities of the model, or the classes (better
-        when the rows are new to the model).
     sample_weight : array-like or str, optional
         Row weights, or the name of the column of X that holds them.
     n_folds : int
@@ -95,7 +83,7 @@ def compress(
         and refit are cross-validated, the rules themselves are not: they have seen all rows, so
         the curve is too good, and the more so the more rules there are.
     """
-    options = {"n_rules": n_rules, "fit_to": fit_to, "n_folds": n_folds}
+    options = {"n_rules": n_rules, "n_folds": n_folds}
     check_parameters("compress", options, _PARAMETERS)
     model = getattr(model, "model_", model)
     if not isinstance(model, AdditiveRules):
@@ -105,9 +93,7 @@ def compress(
         )
     random, n_threads = check_random_state(random_state), threads(n_jobs)
     table = _read(model, X, y, sample_weight)
-    small = compress_table(
-        model, table, n_rules, n_folds, random, n_threads, verbose, fit_to == "labels"
-    )
+    small = compress_table(model, table, n_rules, n_folds, random, n_threads, verbose)
     assert table.target is not None
     assert table.weights is not None
     figures = reliability(table.target.codes, small.predict_proba(table), table.weights)
@@ -122,7 +108,6 @@ def compress_table(
     random: np.random.RandomState | None = None,
     n_threads: int = 1,
     verbose: int = 0,
-    to_labels: bool = False,
 ) -> AdditiveRules:
     """Compress a model on a table that has the model's columns and classes, and weights.
 
@@ -133,8 +118,7 @@ def compress_table(
         return _noted(merged, [], len(model), "no rules")
     random = random or np.random.RandomState(0)
     sample = _sample(table, random)
-    teacher = None if to_labels else model
-    problem = _Problem.of(merged, sample, teacher, n_threads)
+    problem = _Problem.of(merged, sample, n_threads)
     most = min(25 * len(merged.classes), MOST_RULES) if n_rules is None else n_rules
     sizes = sizes_up_to(min(most, len(merged)))
     folds = _folds(problem.labels, n_folds, random)
@@ -148,7 +132,7 @@ def compress_table(
         losses = np.array([fold.log_loss for fold in judged])
         size = smallest_good(sizes, losses, [fold.weight for fold in judged], sample.n_rows)
     kept = [merged.rules[rule] for rule in chosen[size].rules.tolist()]
-    small = _refitted(merged.with_rules(kept), table, teacher, n_threads)
+    small = _refitted(merged.with_rules(kept), table, n_threads)
     by = "n_rules" if n_rules is not None else "cross-validation"
     return _noted(small, _curve(sizes, chosen, judged), len(model), by)
 
@@ -172,30 +156,20 @@ class _Problem(NamedTuple):
     covers: WordArray
     heads: IntArray
     signs: SignArray
-    targets: FloatArray
-    weights: FloatArray
     labels: IntArray
+    weights: FloatArray
+    n_classes: int
 
     @classmethod
-    def of(
-        cls, model: AdditiveRules, table: Table, teacher: AdditiveRules | None, n_threads: int
-    ) -> _Problem:
-        """Pack the rules of a model; the targets are those of a teacher, or the classes."""
+    def of(cls, model: AdditiveRules, table: Table, n_threads: int) -> _Problem:
+        """Pack the rules of a model over the rows of a table."""
         assert table.target is not None
         assert table.weights is not None
         covers = model.cover_bits(table, n_threads=n_threads)
         heads = np.array([rule.head for rule in model.rules], dtype=np.int32).reshape(-1, 2)
         signs = np.sign([rule.response for rule in model.rules]).astype(np.int8)
         labels = table.target.codes
-        targets = np.eye(len(model.classes))[labels]
-        if teacher is not None:
-            targets = teacher.predict_proba(table, n_threads=n_threads)
-        return cls(covers, heads, signs, targets, table.weights, labels)
-
-    def fit(self, **options: Any) -> SparseFit:
-        """Start a fit of the rules to the targets."""
-        rows = (self.targets, self.weights)
-        return SparseFit(self.covers, self.heads, self.signs, *rows, **options)
+        return cls(covers, heads, signs, labels, table.weights, len(model.classes))
 
 
 class _Kept(NamedTuple):
@@ -215,16 +189,14 @@ class _Judged(NamedTuple):
 
 def _choose(problem: _Problem, sizes: Sequence[int], n_threads: int) -> dict[int, _Kept]:
     """Choose the rules of each size on all rows."""
-    fit = problem.fit(n_threads=n_threads)
+    fit = SparseFit(*problem, n_threads=n_threads)
     proposals = selections(fit, sizes, check=lambda: None)
     return {size: _Kept(fit.active, penalty) for size, penalty in proposals}
 
 
-def _refitted(
-    model: AdditiveRules, table: Table, teacher: AdditiveRules | None, n_threads: int
-) -> AdditiveRules:
+def _refitted(model: AdditiveRules, table: Table, n_threads: int) -> AdditiveRules:
     """Return the model with responses and intercepts that fit all rows, to many digits."""
-    fit = _Problem.of(model, table, teacher, n_threads).fit(tolerance=1e-10)
+    fit = SparseFit(*_Problem.of(model, table, n_threads), tolerance=1e-10)
     fit.keep(fit.rules)
     pairs = zip(model.rules, fit.responses.tolist(), strict=True)
     rules = [replace(rule, response=value) for rule, value in pairs if value != 0]
@@ -240,7 +212,7 @@ def _judge(
 ) -> _Judged:
     """Fit a model of each size to the rows outside the fold and judge it on those inside."""
     labels, weights = problem.labels[fold], problem.weights[fold]
-    fit = problem._replace(weights=np.where(fold, 0.0, problem.weights)).fit()
+    fit = SparseFit(*problem._replace(weights=np.where(fold, 0.0, problem.weights)))
     losses, shares = {}, {}
     for size, _ in selections(fit, sizes, check):
         p = fit.probabilities[fold]

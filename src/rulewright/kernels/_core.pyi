@@ -57,7 +57,7 @@ class Likelihood:
 class ResponseFit:
     def __init__(
         self,
-        targets: FloatArray,
+        labels: IntArray,
         weights: FloatArray,
         probabilities: FloatArray,
         covers: WordArray,

@@ -1,10 +1,9 @@
 """Few rules out of many: a sparse logistic fit of the responses of given rules.
 
-The objective is ``L / W + penalty sum_j |b_j| + l2 / (2 W) sum_j b_j^2`` with the cross-entropy
-``L = sum_i w_i (log sum_k exp f_ik - sum_k q_ik f_ik)``, W the sum of the weights, and free
-intercepts. The targets q are the classes of the rows, or probabilities that a model gave them. A
-response keeps its sign: a rule goes on speaking for its classes, so that a monotone model stays
-monotone.
+The objective is ``L / W + penalty sum_j |b_j| + l2 / (2 W) sum_j b_j^2`` with the negative
+log-likelihood ``L = sum_i w_i (log sum_k exp f_ik - f_i,y_i)``, W the sum of the weights, and free
+intercepts. A response keeps its sign: a rule goes on speaking for its classes, so that a monotone
+model stays monotone.
 """
 
 from __future__ import annotations
@@ -21,8 +20,9 @@ if TYPE_CHECKING:
 
     from rulewright.kernels import FloatArray, IntArray, SignArray, WordArray
 
-L2 = 3.0
-"""Ridge penalty of the responses, in rows."""
+L2 = 20.0
+"""Ridge penalty of the responses, in rows: rules were chosen on the rows that they are fitted to
+again, and would believe in them too firmly (`docs/defaults.md`)."""
 
 TOLERANCE = 1e-4
 """Sweeps go on until they lower the objective by less than about this: enough to choose rules."""
@@ -51,10 +51,12 @@ class SparseFit:
         First and last class of each rule.
     signs : int8 array
         1 for a rule that speaks for its classes, -1 for one that speaks against them.
-    targets : float64 array of shape (rows, classes)
-        Probabilities to be matched; 1 for the class of the row, or those of a model.
+    labels : int32 array
+        Class of each row.
     weights : float64 array
         Weight of each row; rows of weight 0 get probabilities, but do not count.
+    n_classes : int
+        Number of classes, at least 2.
     l2 : float
         Ridge penalty of the responses.
     tolerance : float
@@ -68,14 +70,15 @@ class SparseFit:
         covers: WordArray,
         heads: IntArray,
         signs: SignArray,
-        targets: FloatArray,
+        labels: IntArray,
         weights: FloatArray,
+        n_classes: int,
         *,
         l2: float = L2,
         tolerance: float = TOLERANCE,
         n_threads: int = 1,
     ) -> None:
-        n_rows, n_classes = targets.shape
+        n_rows = len(labels)
         self.l2, self.n_threads, self.total = l2, n_threads, float(weights.sum())
         self.least_change = tolerance * self.total
         self.signs, self.n_rules = signs, len(covers)
@@ -85,7 +88,7 @@ class SparseFit:
         self.free = self.n_rules + classes - 1
         self.probabilities = np.full((n_rows, n_classes), 1 / n_classes)
         self.state = kernels.ResponseFit(
-            targets,
+            labels,
             weights,
             self.probabilities,
             np.vstack([covers, _everyone(n_rows, n_classes - 1)]),

@@ -122,24 +122,25 @@ class ResponseFit:
 
     def __init__(
         self,
-        targets: FloatArray,
+        labels: IntArray,
         weights: FloatArray,
         probabilities: FloatArray,
         covers: WordArray,
         heads: IntArray,
         signs: SignArray,
     ) -> None:
-        self.targets, self.weights, self.probabilities = targets, weights, probabilities
+        self.labels, self.weights, self.probabilities = labels, weights, probabilities
         classes = np.arange(probabilities.shape[1])
         bits = np.unpackbits(covers.astype("<u8").view(np.uint8), axis=1, bitorder="little")
-        covered = bits[:, : len(targets), None].astype(np.bool_)
+        covered = bits[:, : len(labels), None].astype(np.bool_)
         speaks = (heads[:, :1] <= classes) & (classes <= heads[:, 1:])
         self.design = covered & speaks[:, None, :]  # rules x rows x classes
         self.signs = signs
 
     def gradients(self, rules: IntArray, n_threads: int) -> FloatArray:
         """Differentiate the negative log-likelihood along each rule."""
-        residuals = self.weights[:, None] * (self.probabilities - self.targets)
+        hit = self.labels[:, None] == np.arange(self.probabilities.shape[1])
+        residuals = self.weights[:, None] * (self.probabilities - hit)
         g: FloatArray = (self.design[rules] * residuals).sum(axis=(1, 2))
         return g
 
