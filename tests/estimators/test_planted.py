@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from builders import mlrules
+from rulewright import MLRulesClassifier, SlipperClassifier
 
 pytestmark = pytest.mark.native
 
@@ -67,3 +69,39 @@ def test_three_planted_classes():
         best = max((r for r in est.model_.rules if r.head.first == label), key=lambda r: r.response)
         assert column in best.conjunction.columns
     assert np.mean(est.predict(X) == y) > 0.95
+
+
+PLANTED = ({"n2", "s1"}, {"n4", "n0"}, {"n5", "s3"})
+
+
+def three_rules(rng, n_rows):
+    """Make ten columns of noise in which three rules decide nine labels of ten."""
+    X = {f"n{j}": rng.normal(size=n_rows) for j in range(6)}
+    X |= {f"s{j}": rng.choice(list("pqrs"), n_rows) for j in range(4)}
+    first = (X["n2"] > 0.3) & (X["s1"] == "q")
+    second = (X["n4"] <= -0.5) & (X["n0"] <= 0.2)
+    third = (X["n5"] > 0.5) & (X["s3"] == "p")
+    y = (first | second | third).astype(int)
+    return X, np.where(rng.random(n_rows) < 0.1, 1 - y, y), y
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "est",
+    [
+        SlipperClassifier(positive_class=1, random_state=0),
+        MLRulesClassifier(max_conditions=2, max_final_rules=10, random_state=0),
+    ],
+    ids=["slipper", "mlrules"],
+)
+def test_three_planted_rules_are_recovered(est, seed):
+    """Each rule's columns meet in one of at most ten rules, and labels without noise are predicted."""
+    rng = np.random.default_rng(seed)
+    X, noisy, _ = three_rules(rng, 3000)
+    model = clone(est).fit(X, noisy).model_
+    assert len(model) <= 10
+    positive = [rule for rule in model.rules if rule.head.first == 1]
+    for columns in PLANTED:
+        assert any(columns <= set(rule.conjunction.columns) for rule in positive)
+    new, _, clean = three_rules(rng, 2000)
+    assert np.mean(model.predict(new) == clean) > 0.95
