@@ -95,7 +95,7 @@ def three_rules(rng, n_rows):
     ids=["slipper", "mlrules"],
 )
 def test_three_planted_rules_are_recovered(est, seed):
-    """Each rule's columns meet in one of at most ten rules, and labels without noise are predicted."""
+    """Each rule's columns meet in one of at most ten rules, which see through the noise."""
     rng = np.random.default_rng(seed)
     X, noisy, _ = three_rules(rng, 3000)
     model = clone(est).fit(X, noisy).model_
