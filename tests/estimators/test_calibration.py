@@ -101,9 +101,9 @@ def spy_on_folds(monkeypatch, learner):
     module = importlib.import_module(f"rulewright.estimators.{learner}")
     seen, original = [], module.with_probabilities
 
-    def spy(model, table, kind, left_out):
+    def spy(model, table, kind, left_out, *known):
         seen.append(left_out)
-        return original(model, table, kind, left_out)
+        return original(model, table, kind, left_out, *known)
 
     monkeypatch.setattr(module, "with_probabilities", spy)
     return seen

@@ -84,7 +84,7 @@ def test_as_good_as_guessing_is_not_acceptable(labels, acceptable):
     labels = np.array(labels, dtype=np.int32)
     likelihood = LogLikelihood(labels, np.ones(4), np.zeros(2))
     binned = bin_table(read_table({"x": np.zeros(4)}))
-    guess = np.array([0.5, 0.5])
+    guess = [0.5, 0.5]
     monitor = Monitor(Sample(binned.codes, likelihood, 4.0), window=WindowTest(10, 8), guess=guess)
     rule = FoundRule(1, (), (), binned, "midpoint")
     everyone = np.arange(4, dtype=ROW)

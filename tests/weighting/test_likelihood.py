@@ -252,3 +252,10 @@ def test_far_scores_stay_finite():
     assert np.all(np.isfinite(state.state.class_weights(rows, 1)))
     assert 0 <= state.loss == pytest.approx(math.log(2), abs=1e-9)
     assert state.derivatives(rows, Head(1, 1))[0] <= 0
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_probabilities_are_those_of_the_scores(n_classes):
+    """They are the softmax of the scores that steps have moved."""
+    state, scores, _, _ = random_likelihood(np.random.default_rng(1), 50, n_classes)
+    np.testing.assert_allclose(state.probabilities, softmax(scores), rtol=1e-9)

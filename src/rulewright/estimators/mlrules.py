@@ -277,9 +277,11 @@ class MLRulesClassifier(RuleClassifier):
         self.trace_ = boosting.monitor.trace()
         self.stopped_by_ = boosting.monitor.stopped_by or "n_rules"
         model = self._compact(self._model(boosting), table, random, self.n_folds)
-        model = replace(model, costs=self._checked_costs())
+        if self.cost_matrix is not None:
+            model = replace(model, costs=self._checked_costs())
         left_out = self._left_out(table, constraints, random)
-        return with_probabilities(model, table, self.calibration, left_out)
+        known = boosting.probabilities() if self.max_final_rules is None else None
+        return with_probabilities(model, table, self.calibration, left_out, known)
 
     def _check_order(self, table: Table) -> None:
         """Refuse a scale that is not the order of the labels, or that rules cannot climb."""

@@ -124,6 +124,13 @@ class Boosting:
         now["constraints"] = constraints
         return [name for name, value in now.items() if value != before[name]]
 
+    def probabilities(self) -> FloatArray | None:
+        """Return those of all rows, if they are at hand."""
+        monitor = self.monitor
+        if monitor.validation is not None:  # some rows were kept aside, some rules may go
+            return None
+        return monitor.train.likelihood.probabilities
+
     def learns_from(self, table: Table) -> bool:
         """Tell whether this fit's rows are those of the table."""
         ours, theirs = self.table, table
@@ -202,7 +209,7 @@ class Boosting:
         guess = prior / prior.sum()
         if settings.acceptability == "random":
             guess = np.full(len(guess), 1 / len(guess))
-        return Monitor(self._sample(slice(None)), window=self._window(), guess=guess)
+        return Monitor(self._sample(slice(None)), window=self._window(), guess=guess.tolist())
 
     def _window(self) -> WindowTest | None:
         settings = self.settings

@@ -41,7 +41,7 @@ class Monitor:
     validation: Sample | None = None
     early_stopping: EarlyStopping | None = None
     window: WindowTest | None = None
-    guess: FloatArray | None = None
+    guess: list[float] | None = None
     stopped_by: str = ""
     train_loss: list[float] = field(default_factory=list)
     validation_loss: list[float] = field(default_factory=list)
@@ -71,13 +71,13 @@ class Monitor:
         if self.window is None or self.guess is None:
             return False
         outside = cover[~subsample.drawn[cover]]
-        weights = self.train.likelihood.class_weights(outside)
-        total = float(weights.sum())
+        weights = self.train.likelihood.class_weights(outside).tolist()
+        total = sum(weights)
         if total == 0:  # nothing to judge the rule by
             self.acceptable.append(np.nan)
             return False
-        right, guess = weights[head.classes].sum(), self.guess[head.classes].sum()
-        good = bool(right > guess * total)
+        right, guess = sum(weights[head.classes]), sum(self.guess[head.classes])
+        good = right > guess * total
         self.acceptable.append(good)
         return self.window.stop_after(good)
 

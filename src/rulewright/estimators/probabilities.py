@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from rulewright.capacity import reliability
@@ -22,18 +21,24 @@ class LeftOut(NamedTuple):
 
 
 def with_probabilities(
-    model: AdditiveRules, table: Table, kind: str | None, left_out: LeftOut | None
+    model: AdditiveRules,
+    table: Table,
+    kind: str | None,
+    left_out: LeftOut | None,
+    known: FloatArray | None = None,
 ) -> AdditiveRules:
     """Calibrate a model and note in its summary how reliable its probabilities are.
 
     The figures are those of rows left out where there are any, each row calibrated by the other
-    folds; otherwise of the training rows, and then too good.
+    folds; otherwise of the training rows, and then too good. `known` are the probabilities of the
+    training rows if the learner has them at hand.
     """
     assert table.target is not None
     assert table.weights is not None
     labels, weights = table.target.codes, table.weights
     if left_out is None:
-        figures = reliability(labels, model.predict_proba(table), weights)
+        p = model.predict_proba(table) if known is None else known
+        figures = reliability(labels, p, weights)
         return _noted(model, {"rows": "training", **figures})
     raw = reliability(labels, model.probabilities(left_out.scores), weights)
     if kind is None:
@@ -47,4 +52,5 @@ def with_probabilities(
 
 
 def _noted(model: AdditiveRules, figures: dict[str, object]) -> AdditiveRules:
-    return replace(model, summary={**model.summary, "reliability": figures})
+    model.summary["reliability"] = figures  # a copy would check every rule again
+    return model

@@ -78,9 +78,9 @@ class LogLikelihood:
         self.stats = np.zeros((n, 2 * self.n_pairs + weigh_rows), dtype=STAT)
         if weigh_rows:
             self.stats[:, -1] = np.rint(weights / self.unit).astype(STAT)
-        exp_scores = np.tile(np.exp(scores - scores.max()), (n, 1))
+        self._exp_scores = np.tile(np.exp(scores - scores.max()), (n, 1))
         self.state = kernels.Likelihood(
-            labels, weights, exp_scores, self.stats, 1 / self.unit, self.cumulative
+            labels, weights, self._exp_scores, self.stats, 1 / self.unit, self.cumulative
         )
         self._everyone = np.arange(n, dtype=ROW)
         self._totals: StatArray | None = None  # kept up to date once somebody asked for them
@@ -149,6 +149,12 @@ class LogLikelihood:
         self.loss += self.state.add_step(rows, *head, step, self.n_threads)
         if self._totals is not None:
             self._totals += self.state.sum_stats(rows, self.n_threads)
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """Probabilities of the classes, as an array of shape (rows, classes)."""
+        answer: FloatArray = self._exp_scores / self._exp_scores.sum(axis=1, keepdims=True)
+        return answer
 
     def class_weights(self, rows: RowArray) -> FloatArray:
         """Return the weight of each class among the rows."""
