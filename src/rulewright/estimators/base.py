@@ -14,18 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 from rulewright.data import DataError, Table, read_table
 from rulewright.estimators.parameters import Domain, check_parameters, plain
 from rulewright.kernels import usable_cpus
-from rulewright.model.classes import class_names
-from rulewright.model.decisions import checked_costs
-from rulewright.search import Constraints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
     from rulewright.kernels import FloatArray, IntArray
-    from rulewright.model import AdditiveRules, Explanation
-    from rulewright.model.decisions import Costs
+    from rulewright.model import Explanation, RuleModel
 
 MOST_THREADS = 1024
 """More than a system may start, which would end the process."""
@@ -40,11 +36,9 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     PARAMETERS: ClassVar[Mapping[str, Domain]] = {}
 
     class_weight: Any
-    constraints: Any
-    cost_matrix: Any
     nominal: Any
     n_jobs: int | None
-    model_: AdditiveRules
+    model_: RuleModel
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn a rule model.
@@ -80,7 +74,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.model_ = self._learn(self._weighted(with_weights(table)))
         return self
 
-    def _learn(self, table: Table) -> AdditiveRules:
+    def _learn(self, table: Table) -> RuleModel:
         raise NotImplementedError
 
     def _weighted(self, table: Table) -> Table:
@@ -111,47 +105,18 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("no row has any weight left")
         return factors
 
-    def _checked_constraints(self, table: Table, ordered: bool) -> Constraints:
-        """Return the expert's constraints; monotone columns need classes with an order."""
-        constraints = Constraints.of(self.constraints)
-        constraints.check(table.schema)
-        if constraints.monotone and not ordered:
-            raise ValueError(
-                f"constraints: monotone columns ({', '.join(constraints.monotone)}) need two "
-                "classes, or classes in an order: set ordinal=True where the learner has it"
-            )
-        return constraints
-
-    def _checked_costs(self) -> Costs | None:
-        """Return the costs of errors as the model keeps them."""
-        n_classes = len(self.classes_)
-        if self.cost_matrix is None or n_classes == 1:
-            return None
-        matrix = self.cost_matrix
-        if isinstance(matrix, str):
-            if matrix != "absolute":
-                raise ValueError(f"cost_matrix={matrix!r} must be an array, 'absolute' or none")
-            places = np.arange(n_classes)
-            matrix = abs(places[:, None] - places)
-        try:
-            return checked_costs(np.asarray(matrix, dtype=float), class_names(self.classes_))
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"cost_matrix: {error}") from None
-
     def _summary(self, table: Table) -> dict[str, Any]:
         """Note down how the model was learned."""
         assert table.weights is not None
         settings = self.get_params(deep=False)
         named = [n for n in ("class_weight", "positive_class") if settings.get(n) is not None]
-        summary = {
+        return {
             "learner": type(self).__name__,
             "settings": {name: plain(settings[name]) for name in self.PARAMETERS}
             | {name: str(settings[name]) for name in named},
             "n_rows": table.n_rows,
             "total_weight": float(table.weights.sum()),
         }
-        constraints = Constraints.of(self.constraints).to_json()
-        return {**summary, "constraints": constraints} if constraints else summary
 
     @property
     def _n_threads(self) -> int:
@@ -174,18 +139,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Tell which rules fired on each row and what each added."""
         return self._fitted().explain(X)
 
-    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
-        """Yield the probabilities after 0, 1, 2, ... rules."""
-        model = self._fitted()
-        return map(model.probabilities, model.staged_scores(X, n_threads=self._n_threads))
-
-    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """Yield the predictions after 0, 1, 2, ... rules."""
-        model = self._fitted()
-        for scores in model.staged_scores(X, n_threads=self._n_threads):
-            yield self.classes_[model.decide(scores)]
-
-    def _fitted(self) -> AdditiveRules:
+    def _fitted(self) -> RuleModel:
         check_is_fitted(self, "model_")
         return self.model_
 

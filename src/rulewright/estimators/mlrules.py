@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.conditions.binned import MOST_BINS
-from rulewright.estimators.base import RuleClassifier
+from rulewright.estimators.boosted import BoostedClassifier
 from rulewright.estimators.compression import compress_table
 from rulewright.estimators.folds import affordable_folds, left_out_scores, stratified_folds
 from rulewright.estimators.mlrules_boosting import Boosting
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rulewright.search import Constraints
 
 
-class MLRulesClassifier(RuleClassifier):
+class MLRulesClassifier(BoostedClassifier):
     r"""Boosted rules that vote for one class each and together minimise the log-loss.
 
     The model is :math:`f(x) = f_0 + \sum_m \nu\,\alpha_m\,e_{k_m} \Phi_m(x)` with conjunctions

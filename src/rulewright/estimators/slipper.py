@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.conditions.binned import MOST_BINS, bin_table
-from rulewright.estimators.base import RuleClassifier
+from rulewright.estimators.boosted import BoostedClassifier
 from rulewright.estimators.folds import affordable_folds, stratified_folds
 from rulewright.estimators.parameters import Choice, Domain, Flag, Integer, Real
 from rulewright.estimators.probabilities import LeftOut, with_probabilities
@@ -40,7 +40,7 @@ TIE = 1e-12
 """A score of 0 is a vote against the positive class."""
 
 
-class SlipperClassifier(RuleClassifier):
+class SlipperClassifier(BoostedClassifier):
     r"""Few rules that vote for one class each with confidence, boosted and pruned.
 
     The score is :math:`F(x) = \sum_t C_t [x \in R_t]`; with two classes all rules vote for the
