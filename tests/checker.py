@@ -12,12 +12,14 @@ def load(path):
     digest = model.pop("sha256")
     canonical = json.dumps(model, sort_keys=True, separators=(",", ":"))
     assert digest == hashlib.sha256(canonical.encode()).hexdigest(), "the hash does not fit"
-    assert (model["format"], model["format_version"]) == ("rulewright-model", 2)
+    assert (model["format"], model["format_version"]) == ("rulewright-model", 3)
     return model
 
 
 def holds(condition, value):
     """Tell whether a condition holds for a number, a label or None (missing)."""
+    if "any" in condition:
+        return any(holds(part, value) for part in condition["any"])
     if "missing" in condition:
         return condition["missing"] == (value is None)
     if value is None:
@@ -32,15 +34,48 @@ def holds(condition, value):
     return above and below
 
 
+def fired(model, row):
+    """Give the rules that hold for a row: a dict of numbers, labels and None."""
+    return [
+        rule
+        for rule in model["rules"]
+        if all(holds(condition, row[condition["column"]]) for condition in rule["if"])
+    ]
+
+
 def predict(model, row):
     """Give scores, probabilities and label of a row: a dict of numbers, labels and None."""
+    return predict_dnf(model, row) if model["form"] == "dnf" else predict_additive(model, row)
+
+
+def predict_dnf(model, row):
+    """Give the answers of a DNF model."""
+    ways = range(len(model["class_weights"]))
+    scores = [
+        max((rule["response"] for rule in fired(model, row) if rule["head"] == k), default=0.0)
+        for k in ways
+    ]
+    if not any(scores):
+        total = sum(model["default_weights"])
+        scores = [(weight + 1) / (total + 2) for weight in model["default_weights"]]
+        most, default = scores[model["default"]], model["default"]
+        scores = [s if k == default else min(s, most * (1 - 1e-9)) for k, s in enumerate(scores)]
+    top = max(scores)
+    priors = [weight + 1 if not scores[k] else 0 for k, weight in enumerate(model["class_weights"])]
+    shares = [min((1 - top) * prior / max(sum(priors), 1), top * (1 - 1e-9)) for prior in priors]
+    odds = [scores[k] or shares[k] for k in ways]
+    label = min(ways, key=lambda k: (-scores[k], -model["class_weights"][k], k))
+    return scores, [value / sum(odds) for value in odds], model["classes"]["values"][label]
+
+
+def predict_additive(model, row):
+    """Give the answers of an additive model."""
     scores = list(model["intercepts"])
-    for rule in model["rules"]:
-        if all(holds(condition, row[condition["column"]]) for condition in rule["if"]):
-            head = rule["head"]
-            first, last = head if isinstance(head, list) else (head, head)
-            for k in range(first, last + 1):
-                scores[k] += rule["response"]
+    for rule in fired(model, row):
+        head = rule["head"]
+        first, last = head if isinstance(head, list) else (head, head)
+        for k in range(first, last + 1):
+            scores[k] += rule["response"]
     weights = [weight_of(model, scores, k) for k in range(len(scores))]
     chances = [weight / sum(weights) for weight in weights]
     return scores, chances, model["classes"]["values"][choose(model, scores, chances)]

@@ -13,4 +13,24 @@ inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t i) {
     return z ^ (z >> 31);
 }
 
+// The random numbers of one restart: a pure function of (seed, purpose, restart).
+class RandomStream {
+  public:
+    RandomStream(std::uint64_t seed, std::uint64_t purpose, std::uint64_t restart)
+        : key_(random_bits(random_bits(seed, purpose), restart)) {}
+
+    std::uint64_t bits() { return random_bits(key_, drawn_++); }
+    std::uint64_t below(std::uint64_t n) {
+        return static_cast<std::uint64_t>((static_cast<Wide>(bits()) * n) >> 64);
+    }
+    bool chance(double p) { return static_cast<double>(bits() >> 11) * 0x1p-53 < p; }
+    std::uint64_t drawn() const { return drawn_; }
+
+  private:
+    __extension__ using Wide = unsigned __int128;
+
+    std::uint64_t key_;
+    std::uint64_t drawn_ = 0;
+};
+
 }  // namespace rulewright

@@ -51,6 +51,7 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
 
 void bind_conditions(nb::module_& m);
 void bind_search(nb::module_& m);
+void bind_dnf(nb::module_& m);
 void bind_weighting(nb::module_& m);
 void bind_model(nb::module_& m);
 

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rulewright.conditions import parse_condition, parse_conjunction
     from rulewright.data import read_table
-    from rulewright.estimators import MLRulesClassifier, SlipperClassifier, compress, size_curve
+    from rulewright.estimators import (
+        MLRulesClassifier,
+        SL2Classifier,
+        SlipperClassifier,
+        compress,
+        size_curve,
+    )
     from rulewright.model import load_model
     from rulewright.search import Constraints
 
@@ -18,6 +24,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Constraints",
     "MLRulesClassifier",
+    "SL2Classifier",
     "SlipperClassifier",
     "compress",
     "load_model",
@@ -30,6 +37,7 @@ __all__ = [
 _ROOMS = {
     "Constraints": "search",
     "MLRulesClassifier": "estimators",
+    "SL2Classifier": "estimators",
     "SlipperClassifier": "estimators",
     "compress": "estimators",
     "load_model": "model",

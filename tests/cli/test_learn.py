@@ -191,7 +191,7 @@ def test_unknown_columns_bring_near_matches(cli_failure, loans):
         (["--set", "backtracking=perhaps"], "must be true or false"),
         (["--set", "criterion=newt"], "must be one of newton, gradient"),
         (["--set", "l2=1", "--set", "l2=2"], "--set: l2 is given twice"),
-        (["--learner", "slip"], "--learner slip: unknown. Known are: mlrules, slipper."),
+        (["--learner", "slip"], "--learner slip: unknown. Known are: mlrules, slipper, sl2."),
         (["--cv", "1"], "--cv 1: one fold"),
         (["--cv", "-1"], "Invalid value for '--cv'"),
         (["--seed", "-1"], "Invalid value for '--seed'"),
@@ -286,3 +286,16 @@ def test_something_must_be_left_to_learn_from(cli_failure, messy):
     told = cli_failure("learn", messy, "--target", "outcome", "--drop", "jined")
     assert "--drop jined" in told
     assert "Did you mean joined?" in told
+
+
+def test_rule_sets_are_learned_too(cli, loans, tmp_path):
+    """SL2 learns by name, predicts from its file, and takes no constraints."""
+    path = tmp_path / "m.json"
+    options = ("--learner", "sl2", "--set", "n_terms=2", "--set", "max_steps=500", "--cv", 2)
+    result = cli("learn", loans, "--target", "repaid", *options, "--model", path)
+    assert result.exit_code == 0, result.output
+    assert "DnfModel" in result.stdout
+    assert cli("predict", path, loans).stdout.startswith("label,probability_no,probability_yes\n")
+    refused = cli("learn", loans, "--target", "repaid", *options, "--forbid", "age")
+    assert refused.exit_code == 2
+    assert "mlrules and slipper do" in refused.output

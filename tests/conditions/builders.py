@@ -5,7 +5,7 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
-from rulewright.conditions import Labels, Presence, Range
+from rulewright.conditions import Labels, Presence, Range, negated
 from rulewright.data import Column, ColumnSchema, Table
 
 KNOWN_LABELS = ("blue", "green", "red")
@@ -53,9 +53,14 @@ def presences(names=ANY_TEXT):
     return st.builds(Presence, names, st.booleans())
 
 
+def with_opposites(plain):
+    """Draw plain conditions and their opposites, of which most have alternatives."""
+    return plain | plain.map(negated)
+
+
 def conditions():
     """Draw any condition with any names, labels and bounds."""
-    return ranges() | label_conditions() | presences()
+    return with_opposites(ranges() | label_conditions() | presences())
 
 
 def conditions_on_small_table():
@@ -64,7 +69,7 @@ def conditions_on_small_table():
     color = st.just("color")
     labels = st.sampled_from([*KNOWN_LABELS, "unseen"])
     small = ranges(names, st.integers(-2, 3).map(float))
-    return small | label_conditions(color, labels) | presences(names | color)
+    return with_opposites(small | label_conditions(color, labels) | presences(names | color))
 
 
 @st.composite

@@ -27,7 +27,14 @@ def name_of(check):
 def instances(cls):
     """Make a learner with all defaults, and one that sees all rows."""
     known = cls().get_params()
-    whole = {"n_rules": 60, "subsample": 1.0, "n_rounds": 20, "grow_share": 1.0, "random_state": 0}
+    whole = {
+        "n_rules": 60,
+        "subsample": 1.0,
+        "n_rounds": 20,
+        "grow_share": 1.0,
+        "n_terms": 2,
+        "random_state": 0,
+    }
     for settings in ({}, whole):
         yield cls(**{name: value for name, value in settings.items() if name in known})
 
@@ -54,7 +61,7 @@ def test_estimators_work_in_pipelines_and_searches(cls):
     """Pipelines, grid search and cross-validation treat them like any classifier."""
     data = load_iris(return_X_y=True)
     est = next(iter(instances(cls)))
-    size = "n_rules" if "n_rules" in est.get_params() else "n_rounds"
+    size = next(n for n in ("n_rules", "n_rounds", "max_steps") if n in est.get_params())
     grid = {f"{cls.__name__.lower()}__{size}": [1, 60]}
     search = GridSearchCV(make_pipeline(StandardScaler(), est), grid, cv=3)
     search.fit(*data)

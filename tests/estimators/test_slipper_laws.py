@@ -11,6 +11,7 @@ from builders import SEEDS, mixed_table, rule_texts
 from rulewright import SlipperClassifier
 from rulewright.conditions.binned import bin_table
 from rulewright.data import read_table
+from rulewright.estimators.base import positive_of_two
 from rulewright.estimators.slipper_fit import SlipperFit
 from rulewright.estimators.slipper_problem import every_class, every_cost, one_class
 from rulewright.estimators.slipper_rounds import Rounds
@@ -295,7 +296,7 @@ def test_equal_rules_become_one_without_changing_scores():
     bodies = [frozenset(map(str, rule.conjunction)) for rule in est.model_.rules]
     assert len(set(bodies)) == len(bodies) < np.count_nonzero(est.trace_["confidence"])
     table = read_table(X, target=y, weights=np.ones(300))
-    problem = one_class(table, est._positive(table))
+    problem = one_class(table, positive_of_two(None, est.classes_, table))
     fit = SlipperFit(bin_table(table), LIMITS, "observed", 2 / 3, True, 1)
     seed = int.from_bytes(np.random.RandomState(0).bytes(8), "little")
     again = fit.run(problem, 60, 60, None, seed, lambda: None)

@@ -5,18 +5,20 @@ import pytest
 from sklearn.base import clone
 
 from builders import mixed_table, mlrules, rule_texts
-from rulewright import SlipperClassifier, kernels
+from rulewright import SL2Classifier, SlipperClassifier, kernels
 from rulewright.kernels import reference
 
 pytestmark = pytest.mark.native
 
 TWINS = (
+    "DnfSearch",
     "Exponential",
     "Likelihood",
     "ResponseFit",
     "cover_rows",
     "draw_rows",
     "encode_values",
+    "find_partition",
     "grow_rule",
     "prefix_sums",
     "rule_bits",
@@ -70,6 +72,14 @@ def test_the_twins_boost_the_same_model(n_classes, options, monkeypatch):
     """The same holds for SLIPPER, in all its forms."""
     X, y = mixed_table(np.random.default_rng(n_classes), 70, n_classes=n_classes)
     check_twins(SlipperClassifier(random_state=0, **options), X, y, monkeypatch)
+
+
+@pytest.mark.parametrize(("n_classes", "options"), [(2, {"n_terms": 2}), (3, {"n_folds": 3})])
+def test_the_twins_find_the_same_rule_sets(n_classes, options, monkeypatch):
+    """The same holds for SL2, step by step."""
+    X, y = mixed_table(np.random.default_rng(n_classes), 70, n_classes=n_classes)
+    est = SL2Classifier(max_steps=60, max_terms=2, random_state=0, **options)
+    check_twins(est, X, y, monkeypatch)
 
 
 def check_twins(est, X, y, monkeypatch):

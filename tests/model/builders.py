@@ -6,9 +6,16 @@ import json
 import numpy as np
 from hypothesis import strategies as st
 
-from rulewright.conditions import Conjunction, Labels, Presence, Range, parse_conjunction
+from rulewright.conditions import (
+    Conjunction,
+    Labels,
+    Presence,
+    Range,
+    negated,
+    parse_conjunction,
+)
 from rulewright.data import ColumnSchema, Schema, label_of
-from rulewright.model import AdditiveRules, Head, Rule, Steps
+from rulewright.model import AdditiveRules, DnfModel, Head, Rule, Steps
 
 CHURN_SCHEMA = Schema(
     (
@@ -105,7 +112,14 @@ def column_schemas(draw, name):
 
 @st.composite
 def conditions(draw, column):
-    """Draw a condition on a column."""
+    """Draw a condition on a column, or its opposite."""
+    condition = draw(plain_conditions(column))
+    return negated(condition) if draw(st.booleans()) else condition
+
+
+@st.composite
+def plain_conditions(draw, column):
+    """Draw a condition on a column that has no alternatives."""
     kind = draw(st.sampled_from(["test", "test", "test", "presence"]))
     if kind == "presence":
         return Presence(column.name, draw(st.booleans()))
@@ -131,8 +145,8 @@ def assert_chosen(model, scores, label):
 
 
 @st.composite
-def models(draw):
-    """Draw an additive model with strange names, labels, thresholds and responses."""
+def schemas_and_classes(draw):
+    """Draw columns and classes with strange names and labels."""
     names = draw(
         st.lists(strange_text, min_size=1, max_size=4, unique_by=lambda name: name.encode().lower())
     )
@@ -142,12 +156,40 @@ def models(draw):
             [strange_text, st.integers(-(2**40), 2**40), st.floats(-1e9, 1e9), st.booleans()]
         )
     )
-    classes = draw(st.lists(values, min_size=1, max_size=4, unique=True))
+    return schema, draw(st.lists(values, min_size=1, max_size=4, unique=True))
+
+
+@st.composite
+def conjunctions(draw, schema):
+    """Draw a conjunction over the columns of a schema."""
+    used = draw(st.lists(st.sampled_from(schema.columns), max_size=3, unique=True))
+    return Conjunction(tuple(draw(conditions(column)) for column in used))
+
+
+@st.composite
+def dnf_models(draw):
+    """Draw a DNF model with strange names, labels, thresholds and counts, often with ties."""
+    schema, classes = draw(schemas_and_classes())
+    responses = st.sampled_from([0.25, 0.5, 0.9, 1.0]) | st.floats(1e-6, 1.0)
+    weights = st.tuples(*[st.integers(0, 3).map(float) | st.floats(0.0, 1e6)] * len(classes))
+    ids = st.integers(0, len(classes) - 1)
+    rules = [
+        Rule(draw(conjunctions(schema)), draw(ids), draw(responses), 3.0, draw(weights))
+        for _ in range(draw(st.integers(0, 5)))
+    ]
+    return DnfModel(
+        schema, np.array(classes), tuple(rules), draw(ids), draw(weights), draw(weights)
+    )
+
+
+@st.composite
+def models(draw):
+    """Draw an additive model with strange names, labels, thresholds and responses."""
+    schema, classes = draw(schemas_and_classes())
     responses = st.floats(-30.0, 30.0) | st.sampled_from([0.1, 0.2, 0.3, -0.3])
     rules = []
     for _ in range(draw(st.integers(0, 5))):
-        used = draw(st.lists(st.sampled_from(schema.columns), max_size=3, unique=True))
-        conjunction = Conjunction(tuple(draw(conditions(column)) for column in used))
+        conjunction = draw(conjunctions(schema))
         ends = draw(st.tuples(*[st.integers(0, len(classes) - 1)] * 2))
         rules.append(
             Rule(conjunction, Head(*sorted(ends)), draw(responses), 3.0, (1.0,) * len(classes))

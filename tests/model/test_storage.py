@@ -12,6 +12,7 @@ from model.builders import (
     CHURN_SCHEMA,
     assert_chosen,
     churn_model,
+    dnf_models,
     models,
     saved,
     write,
@@ -28,7 +29,7 @@ def path(tmp_path):
     return tmp_path / "model.json"
 
 
-@given(models())
+@given(models() | dnf_models())
 @settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -62,7 +63,7 @@ def plain(column, value):
 def test_the_file_is_readable(path):
     """The file has a line for each rule and names its format."""
     document = saved(path)
-    assert (document["format"], document["format_version"]) == ("rulewright-model", 2)
+    assert (document["format"], document["format_version"]) == ("rulewright-model", 3)
     lines = path.read_text().splitlines()
     assert sum(line.startswith('  {"if"') for line in lines) == 6
     assert document["summary"] == {"learner": "by hand", "rounds": 6}
@@ -147,7 +148,7 @@ def test_a_cut_file_is_refused(path, keep):
         ('{"a": 1, "a": 1}', "twice"),
         ('{"a": ' + "9" * 5000 + "}", "not valid JSON"),
         ('\ufeff{"a": 1}', "not valid JSON"),
-        ('{"format": "rulewright-model", "format_version": 3}', "version 3"),
+        ('{"format": "rulewright-model", "format_version": 4}', "version 4"),
         ('{"format": "rulewright-model", "format_version": 0}', "version 0"),
         ('{"format": "rulewright-model", "format_version": true}', "version True"),
         ('{"format": "rulewright-model", "format_version": 1}', "hash"),
@@ -186,9 +187,10 @@ def test_too_many_rules_are_refused(path, monkeypatch):
         load_model(path)
 
 
-def test_files_of_version_1_load(path):
-    """A file of the first version, which knew only single classes, is the same model."""
-    write(path, saved(path) | {"format_version": 1})
+@pytest.mark.parametrize("version", [1, 2])
+def test_files_of_older_versions_load(path, version):
+    """A file of an older version, which knew less, is the same model."""
+    write(path, saved(path) | {"format_version": version})
     assert load_model(path) == churn_model()
 
 

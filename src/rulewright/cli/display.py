@@ -155,9 +155,9 @@ def print_curve(console: Console, compression: Mapping[str, Any]) -> None:
 
 def _rules_grid(model: RuleModel, shown: int, width: int) -> Grid:
     order = sorted(range(len(model)), key=lambda i: -abs(model.rules[i].response))[:shown]
-    headers = ("#", "THEN", "adds", "covers", "precision")
+    headers = ("#", "THEN", model.response_name, "covers", "precision")
     names = [_short(name) for name in model.class_names]
-    rows = [(str(i), *_vote(model.rules[i], names)) for i in order]
+    rows = [(str(i), *_vote(model, model.rules[i], names)) for i in order]
     taken = sum(max(map(len, cells)) + _GAP for cells in zip(headers, *rows, strict=True))
     grid = _grid(**{"#": "right"})
     grid.add_column("IF")
@@ -181,8 +181,9 @@ def wrapped(conditions: Sequence[str], width: int) -> str:
     return "\n".join(lines)
 
 
-def _vote(rule: Rule, names: Sequence[str]) -> tuple[str, str, str, str]:
-    return rule.head.text(names), f"{rule.response:+.3g}", f"{rule.support:.6g}", _precision(rule)
+def _vote(model: RuleModel, rule: Rule, names: Sequence[str]) -> tuple[str, str, str, str]:
+    response = format(rule.response, model.response_format)
+    return rule.head.text(names), response, f"{rule.support:.6g}", _precision(rule)
 
 
 def _precision(rule: Rule) -> str:

@@ -38,7 +38,7 @@ from rulewright.cli.evaluate import (
 from rulewright.cli.output import check_output
 from rulewright.cli.training import ColumnRoles, read_training, row_weights
 from rulewright.data import Table, Target
-from rulewright.estimators import MLRulesClassifier, SlipperClassifier
+from rulewright.estimators import MLRulesClassifier, SL2Classifier, SlipperClassifier
 from rulewright.estimators.base import RuleClassifier
 from rulewright.estimators.parameters import parse_settings
 from rulewright.estimators.progress import progress_bar
@@ -48,6 +48,7 @@ from rulewright.search import Constraints
 LEARNERS: Mapping[str, type[RuleClassifier]] = {
     "mlrules": MLRulesClassifier,
     "slipper": SlipperClassifier,
+    "sl2": SL2Classifier,
 }
 
 _LARGEST_SEED = 2**32 - 1
@@ -171,7 +172,13 @@ def make_estimator(
         parsed = parse_settings(name, split_settings(settings), learner.PARAMETERS)
     except ValueError as error:
         raise ValueError(f"--set: {error}") from None
-    return learner(**parsed, constraints=constraints, random_state=seed, n_jobs=jobs)
+    estimator = learner(**parsed, random_state=seed, n_jobs=jobs)
+    if "constraints" in estimator.get_params():
+        estimator.set_params(constraints=constraints)
+    elif constraints != Constraints():
+        able = [key for key, cls in LEARNERS.items() if "constraints" in cls().get_params()]
+        raise ValueError(f"--learner {name} takes no constraints; {' and '.join(able)} do.")
+    return estimator
 
 
 def split_settings(settings: Sequence[str]) -> dict[str, str]:

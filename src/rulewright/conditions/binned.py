@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from rulewright import kernels
-from rulewright.conditions.condition import Condition, Labels, Presence, Range
+from rulewright.conditions.condition import Labels, Presence, Range
 from rulewright.conditions.rounding import rounded_edges
 from rulewright.conditions.short import short_between
 from rulewright.data import DataError
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rulewright.conditions.any_of import Condition
     from rulewright.data import Column, ColumnSchema, Schema, Table
 
 Threshold = Literal["midpoint", "observed"]

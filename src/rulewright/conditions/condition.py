@@ -1,4 +1,4 @@
-"""The three kinds of condition on one column, and their text and JSON forms.
+"""The three plain kinds of condition on one column, and their text and JSON forms.
 
 ``Range`` tests a numeric column, ``Labels`` a nominal one, ``Presence`` either. A missing value
 fails every condition but ``is missing``; a label never seen in training is not missing: it fails
@@ -206,11 +206,11 @@ class Presence:
         return {"column": self.column, "missing": self.missing}
 
 
-Condition: TypeAlias = Range | Labels | Presence
+Plain: TypeAlias = Range | Labels | Presence
 
 
-def condition_from_json(obj: object) -> Condition:
-    """Make a condition from the plain data of its ``to_json``; anything else is a ValueError."""
+def plain_from_json(obj: object) -> Plain:
+    """Make a plain condition from the data of its ``to_json``; all else is a ValueError."""
     if not isinstance(obj, dict):
         raise ValueError(f"a condition must be a JSON object, not {type(obj).__name__}")
     if "column" not in obj:
@@ -228,7 +228,7 @@ def condition_from_json(obj: object) -> Condition:
         return _range_from_json(column, fields)
     raise ValueError(
         f"condition on column {column!r} has the keys {list(fields)}; expected 'low' and 'high' "
-        "(with 'low_open', 'high_open'), or 'in', or 'not_in', or 'missing'"
+        "(with 'low_open', 'high_open'), or 'in', or 'not_in', or 'missing', or 'any'"
     )
 
 
@@ -241,7 +241,7 @@ def _range_from_json(column: str, fields: dict[str, Any]) -> Range:
     return Range(column, **fields)
 
 
-def _set(condition: Condition, **fields: object) -> None:
+def _set(condition: Plain, **fields: object) -> None:
     """Store checked fields in a condition that is still being built."""
     for name, value in fields.items():
         object.__setattr__(condition, name, value)
@@ -251,7 +251,7 @@ def _is_missing(value: Value) -> bool:
     return value is None or value != value
 
 
-def _check_kind(column: Column, kind: Literal["numeric", "nominal"], condition: Condition) -> None:
+def _check_kind(column: Column, kind: Literal["numeric", "nominal"], condition: Plain) -> None:
     if column.schema.kind != kind:
         raise ValueError(
             f"condition '{condition}' needs a {kind} column, "

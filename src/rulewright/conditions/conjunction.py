@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.conditions.condition import (
+from rulewright.conditions.any_of import (
     Condition,
-    Labels,
-    Presence,
-    Range,
+    alternatives_of,
+    any_of,
     condition_from_json,
 )
+from rulewright.conditions.condition import Labels, Presence, Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
+    from rulewright.conditions.condition import Plain
     from rulewright.data import Table
 
 
@@ -103,6 +105,18 @@ class Conjunction:
 
 def merge(first: Condition, second: Condition) -> Condition:
     """Give the one condition that holds exactly where two on the same column both hold."""
+    # Alternatives that are apart and in order stay so when merged one by one.
+    found = []
+    for one in alternatives_of(first):
+        for other in alternatives_of(second):
+            with suppress(Contradiction):
+                found.append(_merge_plain(one, other))
+    if not found:
+        raise Contradiction(f"'{first}' and '{second}' can never hold together")
+    return any_of(found)
+
+
+def _merge_plain(first: Plain, second: Plain) -> Plain:
     if isinstance(first, Presence):
         return _merge_presence(first, second)
     if isinstance(second, Presence):
@@ -116,10 +130,10 @@ def merge(first: Condition, second: Condition) -> Condition:
     )
 
 
-def _merge_presence(presence: Presence, other: Condition) -> Condition:
+def _merge_presence(presence: Presence, other: Plain) -> Plain:
     wants_missing = isinstance(other, Presence) and other.missing
     if presence.missing != wants_missing:
-        raise _contradiction(presence, other)
+        raise Contradiction
     return other
 
 
@@ -128,7 +142,7 @@ def _merge_ranges(first: Range, second: Range) -> Range:
     low, low_open = max((first.low, first.low_open), (second.low, second.low_open))
     high, high_closed = min((first.high, not first.high_open), (second.high, not second.high_open))
     if low > high or (low == high and (low_open or not high_closed)):
-        raise _contradiction(first, second)
+        raise Contradiction
     return Range(first.column, low, high, low_open, not high_closed)
 
 
@@ -140,9 +154,5 @@ def _merge_labels(first: Labels, second: Labels) -> Labels:
     others = frozenset(second.labels)
     labels = tuple(label for label in first.labels if (label in others) != second.negated)
     if not labels:
-        raise _contradiction(first, second)
+        raise Contradiction
     return Labels(first.column, labels)
-
-
-def _contradiction(first: Condition, second: Condition) -> Contradiction:
-    return Contradiction(f"'{first}' and '{second}' can never hold together")

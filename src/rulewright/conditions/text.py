@@ -3,13 +3,16 @@
 ::
 
     conjunction := "true" | condition ("and" condition)*
-    condition   := name ("<" | "<=" | ">" | ">=") number
+    condition   := plain ["(" ("or" alternative)+ ")"]
+    alternative := plain | "missing"
+    plain       := name ("<" | "<=" | ">" | ">=") number
                  | number ("<" | "<=") name ("<" | "<=") number
                  | name ("=" | "!=") label
                  | name ["not"] "in" "{" label ("," label)* "}"
                  | name "is" ("missing" | "known")
 
-Names and labels are bare words or JSON strings in double quotes.
+All alternatives of a condition are about one column. Names and labels are bare words or JSON
+strings in double quotes.
 """
 
 from __future__ import annotations
@@ -19,14 +22,15 @@ import math
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from rulewright.conditions.condition import Condition, Labels, Presence, Range
+from rulewright.conditions.any_of import AnyOf, Condition
+from rulewright.conditions.condition import Labels, Plain, Presence, Range
 from rulewright.conditions.conjunction import Conjunction
 from rulewright.conditions.words import BARE_WORD, KEYWORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SYMBOL = re.compile(r"<=|>=|!=|[<>={},]")
+_SYMBOL = re.compile(r"<=|>=|!=|[<>={},()]")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.])")
 _JSON = json.JSONDecoder()
 
@@ -82,6 +86,16 @@ class _Reader:
         self._next = next(self._tokens)
 
     def condition(self) -> Condition:
+        first = self._plain()
+        if not self.skip("("):
+            return first
+        alternatives = [first]
+        while self._sign("or", ")") == "or":
+            missing = self.skip("missing")
+            alternatives.append(Presence(first.column, True) if missing else self._plain())
+        return AnyOf(tuple(alternatives))
+
+    def _plain(self) -> Plain:
         if self._next.kind == "number":
             return self._interval()
         name = self._word("a column name or a number")

@@ -3,7 +3,7 @@
 import json
 import re
 
-KEYWORDS = frozenset({"and", "in", "not", "is", "missing", "known", "true"})
+KEYWORDS = frozenset({"and", "in", "not", "is", "missing", "known", "true", "or"})
 BARE_WORD = re.compile(r"[^\W\d][\w.\-]*")
 
 

@@ -2,6 +2,7 @@
 
 from rulewright.estimators.compression import compress, size_curve
 from rulewright.estimators.mlrules import MLRulesClassifier
+from rulewright.estimators.sl2 import SL2Classifier
 from rulewright.estimators.slipper import SlipperClassifier
 
-__all__ = ["MLRulesClassifier", "SlipperClassifier", "compress", "size_curve"]
+__all__ = ["MLRulesClassifier", "SL2Classifier", "SlipperClassifier", "compress", "size_curve"]

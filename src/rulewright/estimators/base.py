@@ -151,6 +151,19 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+def positive_of_two(positive_class: Any, classes: NDArray[Any], table: Table) -> int:
+    """Return the class that rules describe, of two: the one named, or the lighter one."""
+    assert table.target is not None
+    if positive_class is None:
+        weights = np.bincount(table.target.codes, table.weights, 2)
+        return 0 if weights[0] < weights[1] else 1
+    labels = classes.tolist()
+    if not np.isscalar(positive_class) or positive_class not in labels:
+        names = ", ".join(map(repr, labels))
+        raise ValueError(f"positive_class={positive_class!r} is none of {names}")
+    return int(labels.index(positive_class))
+
+
 def with_weights(table: Table) -> Table:
     """Give every row a weight and drop the rows that weigh nothing."""
     if table.weights is None:

@@ -56,14 +56,17 @@ class Integer:
 
 @dataclass(frozen=True)
 class Real:
-    """A number from `low` to `high`; `low` itself is excluded when `above`."""
+    """A number from `low` to `high`, without `low` when `above`; or None when `optional`."""
 
     low: float
     high: float = math.inf
     above: bool = False
+    optional: bool = False
 
     def accepts(self, value: object) -> bool:
         """Tell whether the value is allowed."""
+        if value is None:
+            return self.optional
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
             return False
         try:
@@ -75,11 +78,12 @@ class Real:
 
     def parse(self, text: str) -> object:
         """Read a value from the command line."""
-        return float(text)
+        return None if self.optional and text == "none" else float(text)
 
     def __str__(self) -> str:
         least = f"> {self.low:g}" if self.above else f">= {self.low:g}"
-        return f"a number {least}" + ("" if self.high == math.inf else f" and <= {self.high:g}")
+        most = "" if self.high == math.inf else f" and <= {self.high:g}"
+        return f"a number {least}{most}" + (" or none" if self.optional else "")
 
 
 @dataclass(frozen=True)

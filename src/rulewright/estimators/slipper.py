@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.conditions.binned import MOST_BINS, bin_table
+from rulewright.estimators.base import positive_of_two
 from rulewright.estimators.boosted import BoostedClassifier
 from rulewright.estimators.folds import affordable_folds, stratified_folds
 from rulewright.estimators.parameters import Choice, Domain, Flag, Integer, Real
@@ -254,7 +255,9 @@ class SlipperClassifier(BoostedClassifier):
         if n_classes == 2 and self.multiclass == "auto":
             if matrix is not None and not (matrix[0, 1] > 0 and matrix[1, 0] > 0):
                 raise ValueError("cost_matrix: both errors of two classes must cost something")
-            return [one_class(table, self._positive(table), matrix)]
+            return [
+                one_class(table, positive_of_two(self.positive_class, self.classes_, table), matrix)
+            ]
         kind = self.multiclass
         if kind == "auto":
             kind = "mh" if matrix is None else "cost"
@@ -267,18 +270,6 @@ class SlipperClassifier(BoostedClassifier):
         if kind == "ovr":
             return [one_class(table, k) for k in range(n_classes)]
         return [every_class(table) if matrix is None else every_cost(table, matrix)]
-
-    def _positive(self, table: Table) -> int:
-        """Return the class that rules vote for: the one named, or the lighter one."""
-        assert table.target is not None
-        if self.positive_class is None:
-            weights = np.bincount(table.target.codes, table.weights, 2)
-            return 0 if weights[0] < weights[1] else 1
-        labels = self.classes_.tolist()
-        if not np.isscalar(self.positive_class) or self.positive_class not in labels:
-            names = ", ".join(map(repr, labels))
-            raise ValueError(f"positive_class={self.positive_class!r} is none of {names}")
-        return int(labels.index(self.positive_class))
 
     @property
     def _calibration(self) -> str | None:

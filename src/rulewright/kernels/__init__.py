@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from rulewright.kernels import _core
 from rulewright.kernels._core import Exponential, Likelihood, ResponseFit, Workspace
+from rulewright.kernels.dnf import DnfSearch, find_partition
 from rulewright.kernels.structs import (
     GROUP,
     MISSING,
@@ -23,6 +24,9 @@ from rulewright.kernels.structs import (
     ByteArray,
     CodeArray,
     CompiledRules,
+    DnfBest,
+    DnfSettings,
+    DnfState,
     FloatArray,
     GrownCondition,
     GrownRule,
@@ -48,6 +52,10 @@ __all__ = [
     "CodeArray",
     "CodeColumns",
     "CompiledRules",
+    "DnfBest",
+    "DnfSearch",
+    "DnfSettings",
+    "DnfState",
     "Exponential",
     "FloatArray",
     "GrownCondition",
@@ -67,6 +75,7 @@ __all__ = [
     "cover_rows",
     "draw_rows",
     "encode_values",
+    "find_partition",
     "grow_rule",
     "has_threads",
     "prefix_sums",

@@ -22,6 +22,34 @@ class Columns:
 class Workspace:
     def __init__(self) -> None: ...
 
+class DnfSearch:
+    def __init__(
+        self,
+        bits: WordArray,
+        weights: IntArray,
+        n_positives: int,
+        n_terms: int,
+        max_steps: int,
+        seed: int,
+        max_literals: int,
+        p_g1: float,
+        p_g2: float,
+        p_s: float,
+        seeded: bool,
+        focused: bool,
+        positive_unit: int,
+        negative_unit: int,
+        target: int,
+        n_restarts: int,
+        check: bool,
+    ) -> None: ...
+    def advance(self, n_steps: int, n_threads: int) -> int: ...
+    def n_steps(self) -> int: ...
+    def state(self, restart: int) -> tuple[int, int, int, int, list[list[int]]]: ...
+    def best(
+        self,
+    ) -> list[tuple[int, int, int, list[list[int]], list[tuple[int, int, int]]]]: ...
+
 class Exponential:
     def __init__(
         self,
@@ -69,6 +97,16 @@ class ResponseFit:
     def gradients(self, rules: IntArray, n_threads: int) -> FloatArray: ...
     def hessian(self, rules: IntArray, n_threads: int) -> FloatArray: ...
 
+def find_partition(
+    positives: WordArray,
+    negatives: WordArray,
+    n_parts: int,
+    one_new: bool,
+    seed: int,
+    first_restart: int,
+    n_restarts: int,
+    n_threads: int,
+) -> tuple[int, IntArray]: ...
 def encode_values(
     values: FloatArray, cuts: FloatArray, on_cut: bool, missing: int, n_threads: int
 ) -> CodeArray: ...

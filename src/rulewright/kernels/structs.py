@@ -110,3 +110,48 @@ class CompiledRules(NamedTuple):
     intervals: IntArray
     condition_starts: IntArray
     rule_starts: IntArray
+
+
+class DnfSettings(NamedTuple):
+    """How to search for a k-term DNF formula, in the order in which the kernel takes it.
+
+    With probability `p_g1` a random term is generalised, with `p_g2` a random literal leaves it,
+    with `p_s` a random literal that rejects the row joins a term. `max_literals` is -1 for no
+    limit. A misclassified row costs its weight times the unit of its class. A restart ends when it
+    has found a score of at most `target`. `check` counts every score anew and is slow.
+    """
+
+    n_terms: int
+    max_steps: int
+    seed: int
+    max_literals: int = -1
+    p_g1: float = 0.2
+    p_g2: float = 0.1
+    p_s: float = 0.1
+    seeded: bool = True
+    focused: bool = False
+    positive_unit: int = 1
+    negative_unit: int = 1
+    target: int = 0
+    n_restarts: int = 1
+    check: bool = False
+
+
+class DnfState(NamedTuple):
+    """Where a restart stands: steps, random numbers drawn, full terms met, score, formula."""
+
+    n_steps: int
+    n_drawn: int
+    n_stuck: int
+    score: int
+    terms: list[list[int]]
+
+
+class DnfBest(NamedTuple):
+    """The best formula, where it comes from, and its improvements (step, score, literals)."""
+
+    score: int
+    n_literals: int
+    restart: int
+    terms: list[list[int]]
+    trace: list[tuple[int, int, int]]

@@ -1,6 +1,7 @@
 """Models made of rules: they predict, print, explain, save and export."""
 
 from rulewright.model.additive import AdditiveRules
+from rulewright.model.dnf import DnfModel
 from rulewright.model.document import ModelFileError
 from rulewright.model.explanation import Explanation
 from rulewright.model.parity import ParityError, SqlReport
@@ -11,6 +12,7 @@ from rulewright.model.storage import load_model
 
 __all__ = [
     "AdditiveRules",
+    "DnfModel",
     "Explanation",
     "Head",
     "ModelFileError",

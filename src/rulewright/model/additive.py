@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from rulewright import kernels
-from rulewright.conditions import Labels, Range
 from rulewright.conditions.checks import checked_number
-from rulewright.data import Schema
+from rulewright.model.additive_python import additive_python
+from rulewright.model.additive_sql import additive_sql
+from rulewright.model.checks import check_rules, check_schema, checked_summary
 from rulewright.model.classes import checked_classes, class_names
 from rulewright.model.decisions import checked_costs, checked_steps
 from rulewright.model.explanation import Explanation
-from rulewright.model.python_code import additive_python
-from rulewright.model.rule import Rule
 from rulewright.model.rule_model import RuleModel
-from rulewright.model.sql import additive_sql
 from rulewright.model.text import plain
 
 if TYPE_CHECKING:
@@ -29,8 +27,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.conditions import Condition
+    from rulewright.data import Schema
     from rulewright.model.decisions import Costs
-    from rulewright.model.rule import Head
+    from rulewright.model.rule import Head, Rule
     from rulewright.model.steps import Steps
 
 
@@ -72,19 +71,16 @@ class AdditiveRules(RuleModel):
     steps: tuple[Steps, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.schema, Schema):
-            raise ValueError(f"schema must be a Schema, not {type(self.schema).__name__}")
+        check_schema(self.schema)
         classes = checked_classes(self.classes)
         intercepts = tuple(checked_number(value, "intercept") for value in self.intercepts)
         if len(intercepts) != len(classes):
             raise ValueError(f"{len(classes)} classes need as many intercepts: {len(intercepts)}")
-        if not isinstance(self.summary, dict):
-            raise ValueError(f"summary must be a dict, not {type(self.summary).__name__}")
         checked = {
             "classes": classes,
             "intercepts": intercepts,
             "rules": tuple(self.rules),
-            "summary": dict(self.summary),
+            "summary": checked_summary(self.summary),
         }
         if self.costs is not None:
             checked["costs"] = checked_costs(self.costs, class_names(classes))
@@ -92,8 +88,7 @@ class AdditiveRules(RuleModel):
             checked["steps"] = checked_steps(self.steps, len(classes))
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-        for i, rule in enumerate(self.rules):
-            _check_rule(rule, i, self.schema, len(classes))
+        check_rules(self.rules, self.schema, len(classes))
         self._check_sums()
 
     def scores(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
@@ -243,29 +238,3 @@ class AdditiveRules(RuleModel):
                 sizes[k] += abs(rule.response)
         if not max(sizes) <= _MAX_SIZE:
             raise ValueError("intercepts and responses must be finite and so must be their sums")
-
-
-def _check_rule(rule: Rule, i: int, schema: Schema, n_classes: int) -> None:
-    if not isinstance(rule, Rule):
-        raise ValueError(f"rule {i} must be a Rule, not {type(rule).__name__}")
-    if len(rule.class_weights) != n_classes:
-        raise ValueError(
-            f"rule {i} has {len(rule.class_weights)} class weights for {n_classes} classes"
-        )
-    for condition in rule.conjunction:
-        _check_condition(condition, i, schema)
-
-
-def _check_condition(condition: Condition, i: int, schema: Schema) -> None:
-    if condition.column not in schema:
-        raise ValueError(f"rule {i} uses column {condition.column!r}, which the schema lacks")
-    column = schema[condition.column]
-    needed = {Range: "numeric", Labels: "nominal"}.get(type(condition), column.kind)
-    if column.kind != needed:
-        raise ValueError(
-            f"rule {i}: '{condition}' needs a {needed} column, not a {column.kind} one"
-        )
-    if isinstance(condition, Labels):
-        for label in condition.labels:
-            if label not in column.label_index:
-                raise ValueError(f"rule {i}: column {column.name!r} has no label {label!r}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.conditions import Labels, Range
+from rulewright.conditions import AnyOf, Labels, Range
 from rulewright.data import label_of
 from rulewright.model.compiled import marks_by_column
 from rulewright.model.sql_words import label_value
@@ -85,6 +85,9 @@ def _probes(
     condition: Condition, choices: list[Any], schema: Schema, rng: np.random.Generator
 ) -> list[Any]:
     """Give values that show whether a condition is kept to the letter."""
+    if isinstance(condition, AnyOf):
+        parts = condition.alternatives
+        return [probe for part in parts for probe in _probes(part, choices, schema, rng)]
     if isinstance(condition, Range):
         bounds = [bound for bound in (condition.low, condition.high) if math.isfinite(bound)]
         return [None, *itertools.chain.from_iterable(map(_around, bounds))]

@@ -7,6 +7,7 @@ exact. A nominal column is coded by the labels its rules name; other known label
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright import kernels
-from rulewright.conditions import Labels, Presence, Range
+from rulewright.conditions import AnyOf, Labels, Presence, Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,6 +56,8 @@ class NumericCoder:
 
     def conditions(self, condition: Condition) -> list[list[Interval]]:
         """Give intervals that must hold, all of the outer list and any of the inner ones."""
+        if isinstance(condition, AnyOf):
+            return _any_of([self.conditions(part) for part in condition.alternatives])
         if isinstance(condition, Presence):
             return [[_presence(self.row, condition)]]
         assert isinstance(condition, Range)
@@ -92,6 +95,8 @@ class NominalCoder:
 
     def conditions(self, condition: Condition) -> list[list[Interval]]:
         """Give intervals that must hold, all of the outer list and any of the inner ones."""
+        if isinstance(condition, AnyOf):
+            return _any_of([self.conditions(part) for part in condition.alternatives])
         if isinstance(condition, Presence):
             return [[_presence(self.row, condition)]]
         assert isinstance(condition, Labels)
@@ -174,11 +179,23 @@ def _coder(
 
 def _marks(condition: Condition) -> Iterable[float | str]:
     """Give the thresholds or labels that a condition tells apart."""
+    if isinstance(condition, AnyOf):
+        return [mark for part in condition.alternatives for mark in _marks(part)]
     if isinstance(condition, Labels):
         return condition.labels
     if isinstance(condition, Range):
         return [bound for bound in (condition.low, condition.high) if np.isfinite(bound)]
     return ()
+
+
+def _any_of(alternatives: Sequence[list[list[Interval]]]) -> list[list[Interval]]:
+    """Bring alternatives to the form of a condition.
+
+    Only a range over several parts of a column has more than one list, of which any choice must
+    hold with any choice of the others.
+    """
+    choices = itertools.product(*alternatives)
+    return [list(itertools.chain.from_iterable(choice)) for choice in choices]
 
 
 def _presence(row: int, condition: Presence) -> Interval:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 Costs: TypeAlias = tuple[tuple[float, ...], ...]
 """``costs[k][j]`` is what it costs to predict class j where class k is true."""
 
+BELOW = 1.0 - 1e-9
+"""The factor of a number that is just below another."""
+
 _MAX_COST = sys.float_info.max / 2
 
 

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 FORMAT = "rulewright-model"
-FORMAT_VERSION = 2
-READABLE_VERSIONS = (1, 2)
-"""Version 1 knew neither heads of several classes, nor costs, nor steps."""
+FORMAT_VERSION = 3
+READABLE_VERSIONS = (1, 2, 3)
+"""Version 1 knew neither heads of several classes, nor costs, nor steps; version 2 neither
+conditions with alternatives nor DNF models."""
 MAX_FILE_BYTES = 2**30
 
 

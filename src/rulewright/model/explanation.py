@@ -11,6 +11,8 @@ from rulewright.model.frame import to_frame
 from rulewright.model.text import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from rulewright.model.rule import Rule
@@ -121,6 +123,12 @@ class Explanation:
         if self.expected_costs is not None:
             costs = zip(names, self.expected_costs[row], strict=True)
             lines.append("  expected costs " + ", ".join(f"{name} {c:.3g}" for name, c in costs))
+        added = self._added(row, names)
+        width = max(len(amount) for amount, _ in added)
+        return "\n".join([*lines, *(f"  {amount:<{width}}   {text}" for amount, text in added)])
+
+    def _added(self, row: int, names: Sequence[str]) -> list[tuple[str, str]]:
+        """Give the amounts that make up the scores, and where each comes from."""
         starts = zip(names, self.intercepts, strict=True)
         added = [(f"{value:+.3g} {name}", "intercept") for name, value in starts]
         for i in self.rule_ids(row):
@@ -128,6 +136,21 @@ class Explanation:
             text = f"rule {i}: IF {rule.conjunction}"
             added.append((f"{rule.response:+.3g} {rule.head.text(names)}", text))
         sums = zip(names, self.scores[row], strict=True)
-        added += [(f"= {value:+.3g} {name}", "score") for name, value in sums]
-        width = max(len(amount) for amount, _ in added)
-        return "\n".join([*lines, *(f"  {amount:<{width}}   {text}" for amount, text in added)])
+        return added + [(f"= {value:+.3g} {name}", "score") for name, value in sums]
+
+
+class DnfExplanation(Explanation):
+    """The rules that hold for each row, the most precise first; nothing is added up."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the explanation as plain data."""
+        return {key: value for key, value in super().to_dict().items() if key != "intercepts"}
+
+    def _added(self, row: int, names: Sequence[str]) -> list[tuple[str, str]]:
+        rules = [(i, self.rules[i]) for i in self.rule_ids(row)]
+        if not rules:
+            return [(f"{self.scores[row].max():.3g} {plain(self.label(row))}", "no rule holds")]
+        return [
+            (f"{rule.response:.3g} {rule.head.text(names)}", f"rule {i}: IF {rule.conjunction}")
+            for i, rule in rules
+        ]

@@ -84,19 +84,22 @@ def _compare(model: RuleModel, rows: Rows, answers: list[tuple[Any, ...]], diale
     scores = model.scores(rows)
     chances = model.probabilities(scores)
     labels = model.classes[model.decide(scores)].tolist()
+    flags = list(zip(*model.flags(scores).values(), strict=True)) or [()] * len(scores)
     n_classes = len(model.classes)
     if len(answers) != len(scores):
         raise ParityError(f"{dialect} gave {len(answers)} rows for {len(scores)}")
     worst = 0.0
     for i, (_, *answer) in enumerate(answers):
-        error = np.abs(np.subtract(answer[n_classes:-1], chances[i])).max()
+        label, *found = answer[2 * n_classes :]
+        error = np.abs(np.subtract(answer[n_classes : 2 * n_classes], chances[i])).max()
         equal = answer[:n_classes] == scores[i].tolist() and error <= _TOLERANCE
-        if not (equal and _same_label(model, scores[i : i + 1], answer[-1], labels[i])):
+        equal = equal and tuple(found) == flags[i]
+        if not (equal and _same_label(model, scores[i : i + 1], label, labels[i])):
             row = {name: rows[name][i] for name in model.columns}
             raise ParityError(
                 f"{dialect} answers differently from the model on the row {row}: scores, "
                 f"probabilities and label are {answer}, and not {scores[i].tolist()}, "
-                f"{chances[i].tolist()} and {labels[i]!r}"
+                f"{chances[i].tolist()}, {labels[i]!r}, {list(flags[i])}"
             )
         worst = max(worst, float(error))
     return worst

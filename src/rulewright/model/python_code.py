@@ -1,4 +1,4 @@
-"""Additive rules as the source of a Python module that needs nothing but Python.
+"""What the Python source of every form of model has in common; it needs nothing but Python.
 
 Names and labels enter the source only through ``repr``, so none of them can become code.
 """
@@ -9,15 +9,18 @@ import builtins
 from keyword import iskeyword
 from typing import TYPE_CHECKING
 
-from rulewright.conditions import Labels, Presence
+from rulewright.conditions import AnyOf, Labels, Presence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.conditions import Condition
-    from rulewright.model.additive import AdditiveRules
+    from rulewright.model.rule import Rule
+    from rulewright.model.rule_model import RuleModel
 
-_READERS = '''
+TITLE = '"""A rule model exported by rulewright; it needs nothing but Python."""\n\n'
+
+READERS = '''
 
 def _number(value):
     """Read a value of a numeric column: missing is NaN, which fails every comparison."""
@@ -42,31 +45,7 @@ def _scores(row):
     """Give the score of each class."""
 '''
 
-_SOFTMAX = '''    return scores
-
-
-def _chances(scores):
-    """Give the probability of each class: the softmax of the scores."""
-    top = max(scores)
-    odds = [exp(score - top) for score in scores]
-    total = sum(odds)
-    return [value / total for value in odds]
-'''
-
-_CLIMB = '''    return scores
-
-
-def _chances(scores):
-    """Give the probability of each class: its step at the margin, divided by their sum."""
-    odds = []
-    for k, (thresholds, values) in enumerate(_STEPS):
-        others = scores[:k] + scores[k + 1 :] or scores
-        odds.append(values[bisect_left(thresholds, scores[k] - max(others))])
-    total = sum(odds)
-    return [value / total for value in odds]
-'''
-
-_PREDICT = '''
+PREDICT = '''
 
 def {function}(row):
     """Give the probability of each class for a row, a dict from column names to values.
@@ -74,66 +53,43 @@ def {function}(row):
     A value that is absent, None or NaN is missing.
     """
     return dict(zip(_LABELS, _chances(_scores(row))))
-
-
-def {function}_label(row):
-    """Give the class of the lowest expected cost; of equal ones that of the highest score."""
-    scores = _scores(row)
-    {costs}
-    return _LABELS[min(range(len(scores)), key=lambda k: (costs[k], -scores[k]))]
 '''
 
 _TAKEN = {"exp", "bisect_left", "_number", "_label", "_scores", "_chances"}
-_TAKEN |= {"_LABELS", "_COSTS", "_STEPS"}
+_TAKEN |= {"_LABELS", "_COSTS", "_STEPS", "_PRIORS"}
 
 
-def additive_python(model: AdditiveRules, function: str) -> str:
-    """Write additive rules as Python source; see ``AdditiveRules.to_python``."""
+def check_function(function: str) -> None:
+    """Refuse what cannot be the name of the function."""
     taken = hasattr(builtins, function) or function in _TAKEN
     if taken or not (function.isascii() and function.isidentifier()) or iskeyword(function):
         raise ValueError(f"function must be a free Python name, not {function!r}")
-    parts = [*_constants(model), _READERS, *_sums(model)]
-    parts.append(_SOFTMAX if model.steps is None else _CLIMB)
-    return "".join(parts) + _PREDICT.format(function=function, costs=_costs(model))
 
 
-def _constants(model: AdditiveRules) -> Iterator[str]:
-    yield '"""A rule model exported by rulewright; it needs nothing but Python."""\n\n'
-    if model.steps is None:
-        yield "from math import exp\n\n"
-    else:
-        yield "from bisect import bisect_left\n\n"
-        yield f"_STEPS = {[(steps.thresholds, steps.values) for steps in model.steps]!r}\n"
-    if model.costs is not None:
-        yield f"_COSTS = {model.costs!r}\n"
-    yield f"_LABELS = {model.classes.tolist()!r}\n"
-
-
-def _sums(model: AdditiveRules) -> Iterator[str]:
-    names = {name: f"x{i}" for i, name in enumerate(model.columns)}
-    for name, variable in names.items():
+def inputs(model: RuleModel) -> Iterator[str]:
+    """Write how the values of a row are read into variables."""
+    for name, variable in _variables(model).items():
         reader = "_number" if model.schema[name].kind == "numeric" else "_label"
         yield f"    {variable} = {reader}(row.get({name!r}))\n"
-    yield f"    scores = {list(model.intercepts)!r}\n"
+
+
+def rule_tests(model: RuleModel) -> Iterator[tuple[Rule, str]]:
+    """Give each rule with the test of its conjunction."""
+    names = _variables(model)
     for rule in model.rules:
         tests = [_test(condition, names[condition.column], model) for condition in rule.conjunction]
-        yield f"    if {' and '.join(tests) or True}:\n"
-        for k in range(rule.head.first, rule.head.last + 1):
-            yield f"        scores[{k}] += {rule.response!r}\n"
+        yield rule, " and ".join(tests) or "True"
 
 
-def _costs(model: AdditiveRules) -> str:
-    """Write how to get the expected cost of each class, or what has the same order."""
-    if model.costs is not None:
-        sums = "[sum(p * c for p, c in zip(chances, column)) for column in zip(*_COSTS)]"
-        return f"chances = _chances(scores)\n    costs = {sums}"
-    if model.steps is not None:
-        return "costs = [1.0 - p for p in _chances(scores)]"
-    return "costs = [-score for score in scores]"
+def _variables(model: RuleModel) -> dict[str, str]:
+    return {name: f"x{i}" for i, name in enumerate(model.columns)}
 
 
-def _test(condition: Condition, variable: str, model: AdditiveRules) -> str:
-    """Write a condition such that it fails for missing values, except ``is missing``."""
+def _test(condition: Condition, variable: str, model: RuleModel) -> str:
+    """Write a condition such that it fails for missing values, except where it allows them."""
+    if isinstance(condition, AnyOf):
+        parts = [_test(part, variable, model) for part in condition.alternatives]
+        return "(" + " or ".join(parts) + ")"
     if isinstance(condition, Presence):
         if model.schema[condition.column].kind == "nominal":
             return f"{variable} is {'' if condition.missing else 'not '}None"

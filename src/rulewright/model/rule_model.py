@@ -39,7 +39,7 @@ SHOWN_RULES = 50
 class RuleModel(ABC):
     """A fitted model made of rules; it predicts and prints without its training data.
 
-    A form of model (additive rules, and later decision lists, DNF, votes) says how the fired rules
+    A form of model (additive rules, DNF, votes, and later decision lists) says how the fired rules
     make scores, in Python and in its exports; everything else is here.
 
     Attributes
@@ -64,8 +64,10 @@ class RuleModel(ABC):
     classes: NDArray[Any]
     rules: tuple[Rule, ...]
     summary: dict[str, Any]
-    costs: Costs | None
-    steps: tuple[Steps, ...] | None
+    costs: Costs | None = None
+    steps: tuple[Steps, ...] | None = None
+    response_name: ClassVar[str] = "adds"
+    response_format: ClassVar[str] = "+.3g"
 
     @abstractmethod
     def scores(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
@@ -108,6 +110,11 @@ class RuleModel(ABC):
     @abstractmethod
     def to_python(self, function: str = "predict_proba") -> str:
         """Write the model as the source of a Python module without dependencies."""
+
+    @property
+    def preference(self) -> Sequence[int]:
+        """All classes, first the one that wins where several have the highest score."""
+        return range(len(self.classes))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -159,13 +166,19 @@ class RuleModel(ABC):
         """Choose a class for each row of scores, as indices of classes.
 
         The class of the lowest expected cost; of equal ones that of the highest score, then the
-        first. Without costs and steps this is the class of the highest score.
+        first. Without costs and steps this is the class of the highest score, of equal ones the
+        first in ``preference``.
         """
         if self.costs is not None or self.steps is not None:
             return least_cost(self.expected_costs(scores), scores)
         # From the scores: classes that differ in score may round to equal probabilities.
-        best: NDArray[np.intp] = np.argmax(scores, axis=1)
+        order = np.array(self.preference, dtype=np.intp)
+        best: NDArray[np.intp] = order[np.argmax(scores[:, order], axis=1)]
         return best
+
+    def flags(self, scores: NDArray[np.float64]) -> dict[str, NDArray[np.bool_]]:
+        """Give what exports tell besides scores, probabilities and label: truth values by name."""
+        return {}
 
     def rules_table(self) -> dict[str, list[Any]]:
         """Give the table of rules as a dict of columns, one item per rule."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rulewright.data import Schema
 from rulewright.model.additive import AdditiveRules
 from rulewright.model.classes import classes_from_json
+from rulewright.model.dnf import DnfModel
 from rulewright.model.document import ModelFileError, read_document
 from rulewright.model.rule import Rule
 from rulewright.model.steps import Steps
@@ -65,6 +66,13 @@ def _additive(content: dict[str, Any]) -> AdditiveRules:
     )
 
 
+def _dnf(content: dict[str, Any]) -> DnfModel:
+    weights = ("class_weights", "default_weights")
+    _check_fields(content, _COMMON_FIELDS | {"default", *weights}, optional=set())
+    counts: dict[str, Any] = {key: tuple(_list(content, key, MAX_CLASSES)) for key in weights}
+    return DnfModel(default=content["default"], **counts, **_common(content))
+
+
 def _common(content: dict[str, Any]) -> dict[str, Any]:
     """Read the fields that models of all forms have."""
     rules = _list(content, "rules", MAX_RULES)
@@ -99,4 +107,7 @@ def _list(content: dict[str, Any], key: str, limit: int) -> list[Any]:
     return values
 
 
-_FORMS: dict[str, Callable[[dict[str, Any]], RuleModel]] = {AdditiveRules.form: _additive}
+_FORMS: dict[str, Callable[[dict[str, Any]], RuleModel]] = {
+    AdditiveRules.form: _additive,
+    DnfModel.form: _dnf,
+}

@@ -45,15 +45,16 @@ def _title(model: RuleModel) -> str:
 def _lines(model: RuleModel, ids: Sequence[int]) -> list[str]:
     width = len(str(len(model) - 1))
     names = [plain(name) for name in model.class_names]
-    heads = [f"{i:>{width}}  {_claim(model.rules[i], names)}" for i in ids]
+    heads = [f"{i:>{width}}  {_claim(model, model.rules[i], names)}" for i in ids]
     aligned = max((len(head) for head in heads if len(head) <= _MAX_ALIGNED), default=0)
     return [
         f"{head:<{aligned}}   {_record(model.rules[i])}" for i, head in zip(ids, heads, strict=True)
     ]
 
 
-def _claim(rule: Rule, names: Sequence[str]) -> str:
-    return f"IF {rule.conjunction} THEN {rule.head.text(names)} ({rule.response:+.3g})"
+def _claim(model: RuleModel, rule: Rule, names: Sequence[str]) -> str:
+    response = format(rule.response, model.response_format)
+    return f"IF {rule.conjunction} THEN {rule.head.text(names)} ({response})"
 
 
 def _record(rule: Rule) -> str:

@@ -4,6 +4,8 @@ Sums of statistics are sums of integers, so a twin and its kernel agree to the b
 """
 
 from rulewright.kernels.reference.conditions import encode_values
+from rulewright.kernels.reference.dnf import DnfSearch
+from rulewright.kernels.reference.dnf_partition import find_partition
 from rulewright.kernels.reference.model import rule_bits, rule_covers, rule_scores
 from rulewright.kernels.reference.search import (
     Growth,
@@ -24,6 +26,7 @@ from rulewright.kernels.reference.search import (
 from rulewright.kernels.reference.weighting import Exponential, Likelihood, ResponseFit
 
 __all__ = [
+    "DnfSearch",
     "Exponential",
     "Growth",
     "Likelihood",
@@ -35,6 +38,7 @@ __all__ = [
     "criterion",
     "draw_rows",
     "encode_values",
+    "find_partition",
     "grow_rule",
     "judge",
     "prefix_sums",

@@ -1,0 +1,175 @@
+#include <stdexcept>
+
+#include "base/parallel.hpp"
+#include "bind/bind.hpp"
+#include "search/dnf_partition.hpp"
+#include "search/dnf_search.hpp"
+
+namespace rulewright {
+namespace {
+
+using Words = Matrix<std::uint64_t>;
+using BoundImprovement = std::tuple<std::uint64_t, Stat, std::size_t>;  // step, score, literals
+using BoundBest =
+    std::tuple<Stat, std::size_t, std::size_t, std::vector<Term>, std::vector<BoundImprovement>>;
+using BoundState = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, Stat, std::vector<Term>>;
+
+constexpr double kLargestScore = 0x1p62;
+
+// Restarts of the local search and the examples they share; the bits belong to Python.
+class BoundDnfSearch {
+  public:
+    BoundDnfSearch(Words bits, const Vector<std::int32_t>& weights, std::size_t n_positives,
+                   std::size_t n_terms, std::uint64_t max_steps, std::uint64_t seed,
+                   std::int64_t max_literals, double p_g1, double p_g2, double p_s, bool seeded,
+                   bool focused, Stat positive_unit, Stat negative_unit, Stat target,
+                   std::size_t n_restarts, bool check)
+        : bits_(std::move(bits)),
+          examples_(checked_examples(bits_, weights, n_positives, positive_unit, negative_unit)),
+          settings_{n_terms, max_steps, seed, static_cast<std::uint64_t>(max_literals),
+                    p_g1,    p_g2,      p_s,  seeded,
+                    focused, target,    check} {
+        require(n_terms >= 1 && n_terms <= 65536, "the number of terms is out of range");
+        require(n_restarts >= 1 && n_restarts <= 1 << 24, "the number of restarts is out of range");
+        require(max_literals >= -1, "a limit of literals is -1 or more");
+        require(target >= 0, "the target is negative");
+        for (const double p : {p_g1, p_g2, p_s}) {
+            require(p >= 0 && p <= 1, "a probability lies between 0 and 1");
+        }
+        nb::gil_scoped_release release;
+        restarts_.reserve(n_restarts);
+        for (std::size_t i = 0; i < n_restarts; ++i)
+            restarts_.emplace_back(examples_, settings_, i);
+    }
+    BoundDnfSearch(const BoundDnfSearch&) = delete;  // restarts refer to their search
+    BoundDnfSearch& operator=(const BoundDnfSearch&) = delete;
+
+    std::size_t advance(std::uint64_t n_steps, int n_threads) {
+        std::size_t n_running = 0;
+        bool broken = false;
+        {
+            nb::gil_scoped_release release;
+            parallel_for(restarts_.size(), n_threads,
+                         [&](std::size_t i) { restarts_[i].advance(n_steps); });
+            for (const DnfRestart& restart : restarts_) {
+                n_running += restart.done() ? 0 : 1;
+                broken = broken || restart.broken();
+            }
+        }
+        if (broken) throw std::runtime_error("a counted score differs from the formula's score");
+        return n_running;
+    }
+
+    std::uint64_t n_steps() const {
+        std::uint64_t n = 0;
+        for (const DnfRestart& restart : restarts_) n += restart.n_steps();
+        return n;
+    }
+
+    BoundState state(std::size_t restart) const {
+        require(restart < restarts_.size(), "there is no such restart");
+        const DnfRestart& run = restarts_[restart];
+        return {run.n_steps(), run.n_drawn(), run.n_stuck(), run.formula().score(),
+                run.formula().terms()};
+    }
+
+    // The lowest (score, literals, restart); nothing when all formulas were too long.
+    std::vector<BoundBest> best() const {
+        const DnfRestart* best = nullptr;
+        for (const DnfRestart& run : restarts_) {
+            if (!run.trace().empty() && (best == nullptr || key(run) < key(*best))) best = &run;
+        }
+        if (best == nullptr) return {};
+        std::vector<BoundImprovement> trace;
+        for (const DnfImprovement& i : best->trace()) {
+            trace.emplace_back(i.step, i.score, i.n_literals);
+        }
+        const auto [score, n_literals] = key(*best);
+        const auto restart = static_cast<std::size_t>(best - restarts_.data());
+        return {{score, n_literals, restart, best->best(), trace}};
+    }
+
+  private:
+    static std::pair<Stat, std::size_t> key(const DnfRestart& run) {
+        return {run.trace().back().score, run.trace().back().n_literals};
+    }
+
+    static DnfExamples checked_examples(const Words& bits, const Vector<std::int32_t>& weights,
+                                        std::size_t n_positives, Stat positive_unit,
+                                        Stat negative_unit) {
+        const std::size_t n = weights.shape(0);
+        require(n_positives >= 1 && n_positives < n && n < 0xFFFFFFFFULL,
+                "both classes need examples");
+        const std::size_t half = count_words(n_positives), n_words = bits.shape(1);
+        require(n_words == half + count_words(n - n_positives),
+                "the bits have the wrong number of words");
+        require(bits.shape(0) >= 1 && bits.shape(0) < 1 << 30,
+                "the number of variables is out of range");
+        for (std::size_t v = 0; v < bits.shape(0); ++v) {
+            require(no_spare_bits(bits(v, half - 1), n_positives) &&
+                        no_spare_bits(bits(v, n_words - 1), n - n_positives),
+                    "a column has bits beyond the examples");
+        }
+        require(positive_unit >= 1 && negative_unit >= 1, "a unit is not positive");
+        const double unit = static_cast<double>(std::max(positive_unit, negative_unit));
+        double largest = 0;
+        for (const std::int32_t weight : as_span(weights)) {
+            require(weight >= 1, "a weight is not positive");
+            largest += unit * weight;
+        }
+        require(largest < kLargestScore, "the weights are too large");
+        return {bits.data(),      bits.shape(0), n_positives,
+                as_span(weights), positive_unit, negative_unit};
+    }
+    static bool no_spare_bits(std::uint64_t last_word, std::size_t n) {
+        return n % kWordBits == 0 || last_word >> (n % kWordBits) == 0;
+    }
+
+    Words bits_;
+    DnfExamples examples_;
+    DnfSettings settings_;
+    std::vector<DnfRestart> restarts_;
+};
+
+auto partition(const Words& positives, const Words& negatives, std::size_t n_parts, bool one_new,
+               std::uint64_t seed, std::uint64_t first_restart, std::uint64_t n_restarts,
+               int n_threads) {
+    require(positives.shape(0) >= 1 && positives.shape(1) >= 1, "there are no positives");
+    require(negatives.shape(1) == positives.shape(1), "positives and negatives differ in words");
+    require(n_parts >= 1 && n_parts <= 65536, "the number of parts is out of range");
+    require(first_restart < 1ULL << 62 && n_restarts < 1ULL << 62, "there are too many restarts");
+    const PartitionTask task{{positives.data(), positives.shape(0), positives.shape(1)},
+                             {negatives.data(), negatives.shape(0), negatives.shape(1)},
+                             n_parts,
+                             one_new,
+                             seed};
+    FoundPartition found;
+    {
+        nb::gil_scoped_release release;
+        found = find_partition(task, first_restart, n_restarts, n_threads);
+    }
+    return std::make_tuple(found.restart, to_numpy(std::move(found.parts)));
+}
+
+}  // namespace
+
+void bind_dnf(nb::module_& m) {
+    nb::class_<BoundDnfSearch>(m, "DnfSearch")
+        .def(nb::init<Words, Vector<std::int32_t>, std::size_t, std::size_t, std::uint64_t,
+                      std::uint64_t, std::int64_t, double, double, double, bool, bool, Stat, Stat,
+                      Stat, std::size_t, bool>(),
+             nb::arg("bits").noconvert(), nb::arg("weights").noconvert(), nb::arg("n_positives"),
+             nb::arg("n_terms"), nb::arg("max_steps"), nb::arg("seed"), nb::arg("max_literals"),
+             nb::arg("p_g1"), nb::arg("p_g2"), nb::arg("p_s"), nb::arg("seeded"),
+             nb::arg("focused"), nb::arg("positive_unit"), nb::arg("negative_unit"),
+             nb::arg("target"), nb::arg("n_restarts"), nb::arg("check"))
+        .def("advance", &BoundDnfSearch::advance, nb::arg("n_steps"), nb::arg("n_threads"))
+        .def("n_steps", &BoundDnfSearch::n_steps)
+        .def("state", &BoundDnfSearch::state, nb::arg("restart"))
+        .def("best", &BoundDnfSearch::best);
+    m.def("find_partition", &partition, nb::arg("positives").noconvert(),
+          nb::arg("negatives").noconvert(), nb::arg("n_parts"), nb::arg("one_new"), nb::arg("seed"),
+          nb::arg("first_restart"), nb::arg("n_restarts"), nb::arg("n_threads"));
+}
+
+}  // namespace rulewright

@@ -1,0 +1,257 @@
+"""Boolean examples of two classes: checks, whole-number weights, and packed bits for kernels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright.data.errors import DataError
+from rulewright.search.formulas import formula_cover
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike
+
+    from rulewright.kernels import BoolArray, FloatArray, IntArray, StatArray, WordArray
+    from rulewright.search.formulas import Formula
+
+LARGEST_WEIGHT = 2**12 - 1
+LARGEST_UNIT = 2**24
+
+
+def boolean_columns(X: Any, n_rows: int) -> BoolArray:
+    """Read Booleans as a matrix (variables, rows).
+
+    Parameters
+    ----------
+    X : array of shape (rows, variables), or packed columns
+        Values are 0 or 1. An array of type uint64 is read as packed columns of shape (variables,
+        words): row i is bit i % 64 of word i // 64.
+    n_rows : int
+        Number of rows.
+    """
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise DataError(f"X has {X.ndim} dimensions; it needs rows and variables")
+    if X.dtype == np.uint64:
+        if X.shape[1] != -(-n_rows // 64):
+            raise DataError(f"packed columns of {n_rows} rows have {-(-n_rows // 64)} words")
+        flat = np.ascontiguousarray(X).astype("<u8").view(np.uint8)
+        return np.unpackbits(flat, axis=1, count=n_rows, bitorder="little").view(np.bool_)
+    if len(X) != n_rows:
+        raise DataError(f"X has {len(X)} rows and y has {n_rows}")
+    return np.ascontiguousarray(checked_booleans(X, "X").T)
+
+
+def checked_booleans(values: ArrayLike, name: str) -> BoolArray:
+    """Turn zeros and ones into Booleans; anything else is an error that tells where it stands."""
+    values = np.asarray(values)
+    if values.dtype == np.bool_:
+        return values
+    wrong = np.argwhere(~((values == 0) | (values == 1)))
+    if len(wrong):
+        place = tuple(wrong[0].tolist())
+        raise DataError(f"{name}{list(place)} is {values[place]!r}; Booleans are 0 or 1")
+    return values.astype(np.bool_)
+
+
+def pack_lines(lines: BoolArray) -> WordArray:
+    """Pack each line of a Boolean matrix into words: place i is bit i % 64 of word i // 64."""
+    padded = np.zeros((len(lines), -(-lines.shape[1] // 64) * 64), dtype=np.bool_)
+    padded[:, : lines.shape[1]] = lines
+    packed = np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+    return packed.reshape(len(lines), -(-lines.shape[1] // 64))
+
+
+def group_rows(columns: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return the first row of each distinct vector, and for each row the number of its vector."""
+    if not len(columns):
+        n = columns.shape[1]
+        return np.zeros(min(n, 1), dtype=np.int32), np.zeros(n, dtype=np.int32)
+    rows = np.ascontiguousarray(np.packbits(columns, axis=0).T)
+    keys = rows.view(np.dtype((np.void, rows.shape[1]))).ravel()
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    return first.astype(np.int32), group.astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class BooleanExamples:
+    """Rows of two classes with weights as the search counts them: whole numbers.
+
+    Rows without weight are left out. Row weights that are whole and not large are kept exactly;
+    others are rounded to 12 bits of the largest in their class, the smallest to 1.
+
+    Attributes
+    ----------
+    columns : Boolean array of shape (variables, rows)
+    labels : Boolean array
+    weights : int32 array
+        Whole weight of each row.
+    units : (int, int)
+        By what a negative and a positive multiply their weight.
+    costs : float array
+        What an error on each row costs: its weight times the weight of its class.
+    counts : float array
+        Weight of each row without the weight of its class; ones if there were no weights.
+    """
+
+    columns: BoolArray
+    labels: BoolArray
+    weights: IntArray
+    units: tuple[int, int]
+    costs: FloatArray
+    counts: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: ArrayLike,
+        class_weight: Mapping[int, float] | str | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> BooleanExamples:
+        """Check a Boolean matrix (or packed columns), labels and weights."""
+        labels = checked_booleans(y, "y")
+        if labels.ndim != 1:
+            raise DataError(f"y has {labels.ndim} dimensions; it needs one label per row")
+        columns = boolean_columns(X, len(labels))
+        counts = _checked_weights(sample_weight, len(labels))
+        pair, factor = _class_weights(class_weight, labels, counts)
+        costs = counts * np.where(labels, pair[1], pair[0]) * factor
+        kept = costs > 0
+        if not kept.all():
+            columns, labels = columns[:, kept], labels[kept]
+            counts, costs = counts[kept], costs[kept]
+        if not len(labels):
+            raise DataError("no row has a weight above 0")
+        weights, scales = _whole_weights(counts, labels)
+        units = _units(pair[0] * scales[0], pair[1] * scales[1])
+        return cls(columns, labels, weights, units, costs, counts)
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.columns)
+
+    @property
+    def n_positives(self) -> int:
+        """Number of positives."""
+        return int(self.labels.sum())
+
+    @property
+    def one_class(self) -> bool:
+        """Whether all rows are positive, or all are negative."""
+        return self.n_positives in (0, len(self.labels))
+
+    @cached_property
+    def varies(self) -> bool:
+        """Whether any variable has two values."""
+        return bool((self.columns != self.columns[:, :1]).any())
+
+    @cached_property
+    def unit_costs(self) -> StatArray:
+        """Cost of an error on each row in whole numbers, as the search counts."""
+        return self.weights.astype(np.int64) * np.where(self.labels, self.units[1], self.units[0])
+
+    @property
+    def unit_value(self) -> float:
+        """What a whole cost of 1 stands for."""
+        return float(self.costs.sum() / self.unit_costs.sum())
+
+    def whole_cost(self, formula: Formula) -> int:
+        """Return the cost of a formula in whole numbers."""
+        return int(self.unit_costs[formula_cover(self.columns, formula) != self.labels].sum())
+
+    def count(self, rows: BoolArray) -> float:
+        """Return the weight of the rows, without the weight of their class."""
+        return float(self.counts[rows].sum())
+
+    @cached_property
+    def lower_bound(self) -> int:
+        """Whole cost that no formula avoids: rows of both classes with the same vector."""
+        first, group = group_rows(self.columns)
+        by_class = np.zeros((2, len(first)), dtype=np.int64)
+        np.add.at(by_class, (self.labels.astype(np.intp), group), self.unit_costs)
+        return int(by_class.min(axis=0).sum())
+
+    @cached_property
+    def bits(self) -> WordArray:
+        """Packed columns, positives first, negatives from a full word on."""
+        parts = [
+            pack_lines(self.columns[:, self.labels]),
+            pack_lines(self.columns[:, ~self.labels]),
+        ]
+        return np.ascontiguousarray(np.hstack(parts))
+
+    @cached_property
+    def bit_weights(self) -> IntArray:
+        """Whole weights in the order of `bits`."""
+        return np.concatenate([self.weights[self.labels], self.weights[~self.labels]])
+
+
+def _checked_weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray:
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n_rows,):
+        raise DataError(f"sample_weight has the shape {weights.shape}, not one weight per row")
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(wrong):
+        raise DataError(
+            f"sample_weight[{wrong[0]}] is {weights[wrong[0]]}; weights are finite and at least 0"
+        )
+    return weights
+
+
+def _class_weights(
+    class_weight: Mapping[int, float] | str | None, labels: BoolArray, counts: FloatArray
+) -> tuple[tuple[float, float], float]:
+    """Return weights of the negative and the positive class, and a factor that both share."""
+    if class_weight is None:
+        return (1.0, 1.0), 1.0
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise ValueError(f"class_weight={class_weight!r} is not known; 'balanced' is")
+        positive, total = float(counts[labels].sum()), float(counts.sum())
+        negative = total - positive
+        if min(positive, negative) <= 0:
+            return (1.0, 1.0), 1.0
+        return (positive, negative), total / (2 * positive * negative)  # whole where counts are
+    unknown = set(class_weight) - {0, 1}
+    if unknown:
+        raise ValueError(f"class_weight names {sorted(unknown)}; the classes are 0 and 1")
+    pair = (float(class_weight.get(0, 1.0)), float(class_weight.get(1, 1.0)))
+    if not all(math.isfinite(weight) and weight >= 0 for weight in pair):
+        raise ValueError(f"class_weight={class_weight!r}: weights are finite and at least 0")
+    return pair, 1.0
+
+
+def _whole_weights(counts: FloatArray, labels: BoolArray) -> tuple[IntArray, tuple[float, float]]:
+    """Return whole weights, and what a weight of 1 stands for in either class."""
+    whole = np.rint(counts).astype(np.int64) if counts.max() < 2**53 else np.zeros(1, np.int64)
+    if np.array_equal(whole, counts):
+        common = int(np.gcd.reduce(whole))
+        if whole.max() // common <= LARGEST_WEIGHT:
+            return (whole // common).astype(np.int32), (1.0, 1.0)
+    weights, scales = np.ones(len(counts), dtype=np.int32), [1.0, 1.0]
+    for label in (0, 1):
+        rows = labels == bool(label)
+        if rows.any():
+            scales[label] = float(counts[rows].max()) / LARGEST_WEIGHT
+            weights[rows] = np.maximum(np.rint(counts[rows] / scales[label]), 1)
+    return weights, (scales[0], scales[1])
+
+
+def _units(negative: float, positive: float) -> tuple[int, int]:
+    """Turn the costs of both classes into whole numbers of (nearly) the same ratio."""
+    largest = max(negative, positive)
+    if not (negative.is_integer() and positive.is_integer() and largest <= LARGEST_UNIT):
+        negative, positive = (round(cost / largest * LARGEST_UNIT) for cost in (negative, positive))
+    whole = max(int(negative), 1), max(int(positive), 1)
+    common = math.gcd(*whole)
+    return whole[0] // common, whole[1] // common

@@ -1,0 +1,236 @@
+"""Search for a k-term DNF formula without any error, by random partitions of the positives."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from rulewright import kernels
+from rulewright.capacity.bounds import block_size_bound, randomsearch_success
+from rulewright.search.boolean_examples import BooleanExamples, group_rows, pack_lines
+from rulewright.search.formulas import FALSE, TRUE, Formula, term_cover, without_subsumed
+from rulewright.search.options import check_whole, count_threads
+from rulewright.search.slices import Slices
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from rulewright.capacity.bounds import Bound
+    from rulewright.kernels import BoolArray
+    from rulewright.search.formulas import Term
+    from rulewright.search.slices import Progress
+
+MOST_PAIR_WORK = 2**30
+"""Operations beyond which pairs of positives are left out of the bound of the block size."""
+
+
+@dataclass(frozen=True)
+class ConsistencyResult:
+    """Whether a formula of k terms covers all positives and no negative.
+
+    Attributes
+    ----------
+    status : str
+        "FOUND"; "CONTRADICTORY" (rows of both classes are equal); "PROVEN_INFEASIBLE" (one term
+        is not enough); "NOT_FOUND".
+    formula : tuple of terms, or None
+        A term is a tuple of literals (variable, whether it must be true).
+    guaranteed : bool
+        Whether the status is certain, or for NOT_FOUND, wrong with probability of at most `delta`.
+    delta : float
+        Bound of the probability that a formula exists although none was found; 0 if certain.
+    restarts : int
+        Partitions tried.
+    ln_restarts_needed : float
+        Logarithm of the number after which the delta asked for is reached.
+    contradictions : tuple of (int, int)
+        Positive and negative rows that are equal, one pair for each such vector.
+    stop_reason : str
+        "optimal", "contradictory", "proven_infeasible", "restarts", "time" or "cancelled".
+    """
+
+    status: str
+    formula: Formula | None
+    guaranteed: bool
+    delta: float
+    restarts: int
+    ln_restarts_needed: float
+    contradictions: tuple[tuple[int, int], ...]
+    stop_reason: str
+
+
+def find_consistent_dnf(
+    X: Any,
+    y: ArrayLike,
+    k: int,
+    *,
+    delta: float = 0.05,
+    max_restarts: int = 10_000,
+    break_symmetry: bool = False,
+    generalise: bool = False,
+    time_limit: float | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> ConsistencyResult:
+    """Look for at most k terms that together cover all positives and no negative.
+
+    A restart puts the positives, in random order, into k parts such that the literals shared by a
+    part cover no negative. If a formula exists, a restart finds one with a probability that is
+    bounded from below; hence the number of restarts after which NOT_FOUND is wrong with
+    probability of at most `delta`.
+
+    Parameters
+    ----------
+    X, y : as for `search_dnf`
+        Boolean matrix (rows, variables) or packed columns; 0 and 1.
+    k : int
+        Most terms.
+    delta : float
+        Accepted probability of missing a formula that exists.
+    max_restarts : int
+        Most restarts, whatever delta asks for.
+    break_symmetry : bool
+        Let a row open only the first unused part: often faster, but no bound is known.
+    generalise : bool
+        Drop literals from the found terms as long as no negative becomes covered.
+    time_limit, random_state, n_jobs, progress
+        As for `search_dnf`; progress gets the restarts done and infinity.
+    """
+    check_whole("k", k, 1)
+    check_whole("max_restarts", max_restarts, 1)
+    if not 0 < delta < 1:
+        raise ValueError(f"delta={delta!r} must lie between 0 and 1")
+    examples = BooleanExamples.of(X, y)
+    seed = int.from_bytes(check_random_state(random_state).bytes(8), "little")
+    n_threads, slices = count_threads(n_jobs), Slices(time_limit, progress)
+    result = _without_search(examples, k)
+    if result is None:
+        plan = _Plan(k, delta, max_restarts, break_symmetry, seed)
+        result = _Problem.of(examples).solve(plan, n_threads, slices)
+    return _generalised(result, examples.columns[:, ~examples.labels]) if generalise else result
+
+
+def _certain(status: str, formula: Formula | None, reason: str) -> ConsistencyResult:
+    return ConsistencyResult(status, formula, True, 0.0, 0, -math.inf, (), reason)
+
+
+def _without_search(examples: BooleanExamples, k: int) -> ConsistencyResult | None:
+    """Settle what needs no search: one class, equal rows, one term."""
+    if examples.one_class:
+        return _certain("FOUND", TRUE if examples.labels[0] else FALSE, "optimal")
+    pairs = _contradictions(examples)
+    if pairs:
+        return ConsistencyResult(
+            "CONTRADICTORY", None, True, 0.0, 0, -math.inf, pairs, "contradictory"
+        )
+    term = shared_term(examples.columns[:, examples.labels])
+    if not term_cover(examples.columns, term)[~examples.labels].any():
+        return _certain("FOUND", (term,), "optimal")
+    return _certain("PROVEN_INFEASIBLE", None, "proven_infeasible") if k == 1 else None
+
+
+def _contradictions(examples: BooleanExamples) -> tuple[tuple[int, int], ...]:
+    """Return the first positive and the first negative row of each vector that has both."""
+    _, group = group_rows(examples.columns)
+    rows = [np.flatnonzero(examples.labels == label) for label in (True, False)]
+    firsts = [dict(zip(group[r[::-1]].tolist(), r[::-1].tolist(), strict=True)) for r in rows]
+    both = sorted(firsts[0].keys() & firsts[1].keys(), key=firsts[0].__getitem__)
+    return tuple((firsts[0][vector], firsts[1][vector]) for vector in both)
+
+
+def shared_term(columns: BoolArray) -> Term:
+    """Return all literals that every row satisfies: the most special term that covers them."""
+    agree = (columns == columns[:, :1]).all(axis=1)
+    return tuple((int(v), bool(columns[v, 0])) for v in np.flatnonzero(agree))
+
+
+class _Plan(NamedTuple):
+    """What the caller asks of the search; `one_new` opens only the first unused part."""
+
+    k: int
+    delta: float
+    max_restarts: int
+    one_new: bool
+    seed: int
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Distinct rows; negatives that differ from all positives in a variable are left out.
+
+    No term made of shared literals covers such a negative, so decisions are the same without.
+    """
+
+    positives: BoolArray  # (variables, rows)
+    negatives: BoolArray
+
+    @classmethod
+    def of(cls, examples: BooleanExamples) -> _Problem:
+        positives, negatives = (
+            examples.columns[:, rows][:, np.sort(group_rows(examples.columns[:, rows])[0])]
+            for rows in (examples.labels, ~examples.labels)
+        )
+        near = term_cover(negatives, shared_term(positives))
+        return cls(positives, negatives[:, near])
+
+    def chances(self, k: int, delta: float) -> Bound:
+        """Bound the probability that a restart succeeds, and thereby the restarts needed."""
+        varies = (self.positives != self.positives[:, :1]).any(axis=1)
+        positives, negatives = self.positives[varies].T, self.negatives[varies].T
+        work = len(positives) ** 2 * len(negatives) * positives.shape[1]
+        size = block_size_bound(positives, negatives, pairs=work <= MOST_PAIR_WORK)
+        return randomsearch_success(len(positives), k, size.value, delta)
+
+    def solve(self, plan: _Plan, n_threads: int, slices: Slices) -> ConsistencyResult:
+        """Try partitions until one works or the budget is spent."""
+        chances = self.chances(plan.k, plan.delta)
+        enough, ln_needed = chances.terms["restarts"], chances.terms["ln_restarts"]
+        if plan.one_new:
+            enough = math.inf
+        formula, done = self.try_partitions(plan, enough, n_threads, slices)
+        if formula is not None:
+            return ConsistencyResult("FOUND", formula, True, 0.0, done, ln_needed, (), "optimal")
+        missed = 1.0 if plan.one_new else math.exp(-chances.value * done)
+        reason = slices.reason or "restarts"
+        return ConsistencyResult(
+            "NOT_FOUND", None, done >= enough, missed, done, ln_needed, (), reason
+        )
+
+    def try_partitions(
+        self, plan: _Plan, enough: float, n_threads: int, slices: Slices
+    ) -> tuple[Formula | None, int]:
+        """Return the formula of the first partition that works, and how many were tried."""
+        rows = pack_lines(self.positives.T), pack_lines(self.negatives.T)
+        budget = int(min(plan.max_restarts, enough))
+        slices.size, done = n_threads, 0
+        while True:
+            n = min(slices.size, budget - done)
+            found, parts = kernels.find_partition(
+                *rows, plan.k, plan.one_new, plan.seed, done, n, n_threads
+            )
+            if found >= 0:
+                terms = [shared_term(self.positives[:, parts == p]) for p in np.unique(parts)]
+                return without_subsumed(tuple(terms)), found + 1
+            done += n
+            if done >= budget or not slices.go_on(done, lambda: math.inf):
+                return None, done
+
+
+def _generalised(result: ConsistencyResult, negatives: BoolArray) -> ConsistencyResult:
+    """Drop literals, in order, as long as no negative becomes covered."""
+    if result.formula is None:
+        return result
+    terms = []
+    for term in result.formula:
+        short = term
+        for literal in term:
+            shorter = tuple(other for other in short if other != literal)
+            if not term_cover(negatives, shorter).any():
+                short = shorter
+        terms.append(short)
+    return replace(result, formula=without_subsumed(tuple(terms)))

@@ -1,0 +1,28 @@
+"""Checks of options, with errors that name them."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+from rulewright.kernels import usable_cpus
+
+
+def check_whole(name: str, value: object, least: int) -> None:
+    """Refuse what is not a whole number of at least `least`."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name}={value!r} must be a whole number of at least {least}")
+
+
+def check_share(name: str, value: float) -> None:
+    """Refuse what is no probability."""
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name}={value!r} must lie between 0 and 1")
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Return how many threads `n_jobs` asks for, by scikit-learn's convention."""
+    if n_jobs is None:
+        return 1
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 must be a whole number other than 0, or none")
+    return int(n_jobs) if n_jobs > 0 else max(1, usable_cpus() + 1 + int(n_jobs))

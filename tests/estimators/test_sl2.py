@@ -1,0 +1,184 @@
+"""SL2: sizes by cross-validation, few literals, and the laws of its card."""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from builders import mixed_table
+from rulewright import SL2Classifier, load_model, parse_conjunction
+from rulewright.conditions.booleans import encode_booleans
+from rulewright.data import read_table
+from rulewright.estimators import sl2 as module
+from rulewright.estimators.dnf_rows import BooleanRows, merge_equal_rows
+
+pytestmark = pytest.mark.native
+
+
+def sl2(**changed):
+    """Make a small learner whose parameters are all set."""
+    settings = {"n_terms": 2, "max_terms": 4, "n_folds": 3, "max_steps": 300, "random_state": 0}
+    return SL2Classifier(**{**settings, **changed})
+
+
+def planted(rng, n_rows, noise=0.0):
+    """Make columns of noise and labels that two short terms decide."""
+    X = {f"s{j}": rng.choice(list("pqr"), n_rows) for j in range(5)}
+    X["n"] = rng.normal(size=n_rows)
+    y = ((X["s0"] == "p") & (X["s1"] != "q")) | ((X["s2"] == "r") & (X["s3"] == "p"))
+    return X, np.where(rng.random(n_rows) < noise, ~y, y).astype(int), y.astype(int)
+
+
+def test_planted_terms_are_found():
+    """Without noise the rule set is the planted one, in as few literals."""
+    X, y, _ = planted(np.random.default_rng(0), 600)
+    est = sl2(n_terms="cv", max_steps=3000, positive_class=1).fit(X, y)
+    assert est.n_terms_ == [2]
+    texts = {str(rule.conjunction).replace(" (or missing)", "") for rule in est.model_.rules}
+    assert texts == {"s0 = p and s1 != q", "s2 = r and s3 = p"}
+
+
+def test_noise_is_seen_through():
+    """With a tenth of the labels turned, labels without noise are predicted."""
+    rng = np.random.default_rng(1)
+    X, noisy, _ = planted(rng, 1500, noise=0.1)
+    est = sl2(n_terms="cv", max_steps=3000, positive_class=1).fit(X, noisy)
+    new, _, clean = planted(rng, 1000)
+    assert np.mean(est.predict(new) == clean) > 0.95
+
+
+def test_sizes_grow_while_they_help():
+    """All sizes but the last gain over the one before; the last but one, or the last, is taken."""
+    X, y = mixed_table(np.random.default_rng(2), 300)
+    est = sl2(n_terms="cv", max_terms=6).fit(X, y)
+    (curve,) = est.cv_accuracy_
+    gains = np.diff(curve)
+    assert np.all(gains[:-1] > 0)
+    assert est.n_terms_ == [int(np.argmax(curve)) + 1]
+    assert len(curve) == 6 or gains[-1] <= 0
+
+
+def test_folds_are_encoded_by_the_rows_they_learn_from(monkeypatch):
+    """No fold sees the values of the rows that judge it."""
+    seen = []
+    monkeypatch.setattr(
+        module, "encode_booleans", lambda t, **o: seen.append(len(t)) or encode_booleans(t, **o)
+    )
+    X, y = mixed_table(np.random.default_rng(3), 90)
+    sl2(n_terms="cv", max_terms=1).fit(X, y)
+    assert sorted(seen) == [60, 60, 60, 90]
+
+
+def test_fewer_literals_cost_no_errors(monkeypatch):
+    """While literals are taken out the cost never rises, and their number falls (I12)."""
+    results, search = [], module.search_dnf
+
+    def spy(*arguments, **options):
+        results.append((options["max_literals"], search(*arguments, **options)))
+        return results[-1][1]
+
+    monkeypatch.setattr(module, "search_dnf", spy)
+    X, y = mixed_table(np.random.default_rng(4), 200)
+    sl2(max_steps=2000).fit(X, y)
+    kept = [results[0][1]]
+    for limit, found in results[1:]:
+        assert limit == kept[-1].n_literals - 1
+        assert found.n_literals <= limit
+        if found.cost <= kept[-1].cost:
+            kept.append(found)
+    assert len(kept) >= len(results) - 1
+    longer = sl2(max_steps=2000, minimise=False).fit(X, y).model_
+    assert sum(len(rule.conjunction) for rule in longer) >= len(kept[-1].formula)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_threads_and_seeds(n_classes):
+    """One seed gives one model for any number of threads; another one may give another."""
+    X, y = mixed_table(np.random.default_rng(5), 200, n_classes=n_classes)
+    one, two = (sl2(n_terms="cv", max_terms=2, n_jobs=n).fit(X, y) for n in (1, 2))
+    assert one.model_ == two.model_
+    other = sl2(n_terms="cv", max_terms=2, random_state=7).fit(X, y)
+    assert other.model_ != one.model_
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_models_save_and_export(n_classes, tmp_path):
+    """Saved, exported and parsed again, rule sets predict the same (I13)."""
+    X, y = mixed_table(np.random.default_rng(6), 200, n_classes=n_classes)
+    model = sl2().fit(X, y).model_
+    model.save(tmp_path / "m.json")
+    assert load_model(tmp_path / "m.json") == model
+    assert model.verify_sql().probability_error <= 1e-12
+    parsed = [
+        replace(rule, conjunction=parse_conjunction(str(rule.conjunction))) for rule in model.rules
+    ]
+    np.testing.assert_array_equal(model.with_rules(parsed).predict(X), model.predict(X))
+
+
+def test_weights_are_repetitions():
+    """A weight of two is a row twice, a weight of zero is no row."""
+    X, y = mixed_table(np.random.default_rng(7), 80)
+    counts = np.arange(80) % 3
+    weighted = sl2(n_terms="cv").fit(X, y, sample_weight=counts)
+    rows = np.repeat(np.arange(80), counts)
+    repeated = sl2(n_terms="cv").fit({name: v[rows] for name, v in X.items()}, y[rows])
+    assert weighted.model_.rules == repeated.model_.rules
+    np.testing.assert_array_equal(weighted.predict_proba(X), repeated.predict_proba(X))
+
+
+def test_equal_rows_become_one():
+    """Rows that differ only in the sign of zero, or in the kind of missing, are alike."""
+    table = read_table(
+        {"a": [0.0, -0.0, np.nan, np.nan, 1.0], "s": ["x", "x", None, None, "x"]},
+        target=[0, 0, 1, 1, 0],
+        weights=[1.0, 2.0, 3.0, 4.0, 5.0],
+    )
+    merged = merge_equal_rows(table)
+    assert merged.weights.tolist() == [3.0, 7.0, 5.0]
+    assert merged.target.codes.tolist() == [0, 1, 0]
+
+
+def test_answers_are_those_of_the_conditions():
+    """The Boolean rows hold what the conditions of the variables say."""
+    X, y = mixed_table(np.random.default_rng(8), 100)
+    table = replace(read_table(X, target=y), weights=np.ones(100))
+    encoding = encode_booleans(table)
+    rows = BooleanRows.of(encoding, table)
+    for j, variable in enumerate(encoding.variables):
+        expected = variable.condition.holds(table[variable.condition.column])
+        np.testing.assert_array_equal(rows.answers[:, j], expected)
+
+
+def test_contradictory_rows_are_no_obstacle():
+    """Rows alike of both classes cannot be told apart; the search ends at once."""
+    X, y = {"a": list("ppqq") * 20}, [0, 1, 1, 1] * 20
+    est = sl2(n_terms=1, max_steps=10**8, positive_class=1).fit(X, y)
+    assert est.predict({"a": ["q"]}).tolist() == [1]
+
+
+def test_a_time_limit_ends_the_fit_with_a_model():
+    """A limit that is too short still gives rules, and says so."""
+    X, y = mixed_table(np.random.default_rng(9), 500)
+    start = time.monotonic()
+    est = sl2(n_terms="cv", max_steps=10**8, time_limit=0.3).fit(X, y)
+    assert time.monotonic() - start < 5
+    assert est.model_.summary["stopped_by"] == "time"
+    assert est.predict(X).shape == (500,)
+
+
+def test_few_rows_and_one_class():
+    """A row or two, one class, or columns that say nothing give the majority."""
+    for n_rows in (1, 2, 3, 5):
+        X, y = np.arange(float(n_rows))[:, None], np.arange(n_rows) % 2
+        assert sl2(n_terms="cv").fit(X, y).predict(X).shape == (n_rows,)
+    assert sl2().fit([[1.0], [2.0]], [3, 3]).predict([[0.0]]).tolist() == [3]
+    assert sl2().fit([[1.0]] * 5, [0, 1, 1, 1, 0]).predict([[1.0]]).tolist() == [1]
+
+
+def test_wrong_settings_are_named():
+    """The error names the parameter."""
+    X, y = mixed_table(np.random.default_rng(10), 40)
+    for options in ({"n_terms": 0}, {"time_limit": 0.0}, {"p_s": 2.0}, {"positive_class": "cat"}):
+        with pytest.raises(ValueError, match=next(iter(options))):
+            sl2(**options).fit(X, y)
