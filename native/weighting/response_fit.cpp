@@ -61,15 +61,15 @@ Derivatives sum_derivatives(const ResponseFit& fit, std::int32_t rule, const Sha
     return {expected - fit.hits[rule], h};
 }
 
-template <class Share>
-void add_step(const ResponseFit& fit, std::int32_t rule, double step, const Share& share) {
+// The total is summed up rather than told from the share: nothing cancels, and it stays 1.
+void add(const ResponseFit& fit, std::int32_t rule, double step) {
     const Head head = head_of(fit, rule);
-    const double factor = std::exp(step), growth = std::expm1(step);
+    const double factor = std::exp(step);
     each_covered(fit, rule, [&](std::size_t row) {
         double* p = fit.probabilities + row * fit.n_classes;
-        const double scale = 1.0 / (1.0 + share(p) * growth);
-        for (std::size_t k = 0; k < fit.n_classes; ++k) p[k] *= scale;
         for (std::size_t k = head.first; k <= head.last; ++k) p[k] *= factor;
+        const double scale = 1.0 / std::accumulate(p, p + fit.n_classes, 0.0);
+        for (std::size_t k = 0; k < fit.n_classes; ++k) p[k] *= scale;
     });
 }
 
@@ -87,10 +87,6 @@ auto with_share(Head head, const Body& body) {
 Derivatives derivatives(const ResponseFit& fit, std::int32_t rule) {
     return with_share(head_of(fit, rule),
                       [&](const auto& share) { return sum_derivatives(fit, rule, share); });
-}
-
-void add(const ResponseFit& fit, std::int32_t rule, double step) {
-    with_share(head_of(fit, rule), [&](const auto& share) { add_step(fit, rule, step, share); });
 }
 
 // Where the quadratic model of a coordinate is lowest, seen from the response.
