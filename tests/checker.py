@@ -45,7 +45,25 @@ def fired(model, row):
 
 def predict(model, row):
     """Give scores, probabilities and label of a row: a dict of numbers, labels and None."""
-    return predict_dnf(model, row) if model["form"] == "dnf" else predict_additive(model, row)
+    forms = {"additive": predict_additive, "dnf": predict_dnf, "votes": predict_votes}
+    return forms[model["form"]](model, row)
+
+
+def predict_votes(model, row):
+    """Give the answers of a vote of rule sets."""
+    held, scores = fired(model, row), []
+    held = [rule in held for rule in model["rules"]]
+    for members in model["members"]:
+        covering = total = 0.0
+        for member in members:
+            total += member["weight"]
+            if any(held[i] for i in member["terms"]):
+                covering += member["weight"]
+        scores.append((2 * covering - total) / total)
+    odds, priors = [1 + score for score in scores], model["priors"]
+    odds = odds if any(odds) else priors
+    label = min(range(len(scores)), key=lambda k: (-scores[k], -priors[k], k))
+    return scores, [value / sum(odds) for value in odds], model["classes"]["values"][label]
 
 
 def predict_dnf(model, row):
@@ -56,7 +74,7 @@ def predict_dnf(model, row):
         for k in ways
     ]
     if not any(scores):
-        total = sum(model["default_weights"])
+        total = math.fsum(model["default_weights"])
         scores = [(weight + 1) / (total + 2) for weight in model["default_weights"]]
         most, default = scores[model["default"]], model["default"]
         scores = [s if k == default else min(s, most * (1 - 1e-9)) for k, s in enumerate(scores)]

@@ -15,7 +15,8 @@ from rulewright.conditions import (
     parse_conjunction,
 )
 from rulewright.data import ColumnSchema, Schema, label_of
-from rulewright.model import AdditiveRules, DnfModel, Head, Rule, Steps
+from rulewright.model import AdditiveRules, DnfModel, Head, Rule, RuleSetVotes, Steps
+from rulewright.model.rule_sets import numbered, term_shares
 
 CHURN_SCHEMA = Schema(
     (
@@ -179,6 +180,35 @@ def dnf_models(draw):
     ]
     return DnfModel(
         schema, np.array(classes), tuple(rules), draw(ids), draw(weights), draw(weights)
+    )
+
+
+@st.composite
+def vote_models(draw):
+    """Draw a vote of rule sets with strange names and labels, shared terms and many ties."""
+    schema, classes = draw(schemas_and_classes())
+    pool = draw(st.lists(conjunctions(schema), max_size=4))
+    formulas = st.lists(st.sampled_from(pool), max_size=3) if pool else st.just([])
+    weights = st.sampled_from([1.0, 1.0, 0.1, 0.0]) | st.floats(0.0, 10.0)
+    terms = {}
+    members = tuple(
+        numbered(
+            [(draw(formulas), 1.0), *draw(st.lists(st.tuples(formulas, weights), max_size=4))],
+            k,
+            terms,
+        )
+        for k in range(len(classes))
+    )
+    found = zip(terms.values(), term_shares(members, len(terms)), strict=True)
+    rules = [Rule(term, k, share, 3.0, (1.0,) * len(classes)) for (k, term), share in found]
+    counts = st.integers(0, 3).map(float) | st.floats(0.0, 1e6)
+    return RuleSetVotes(
+        schema,
+        np.array(classes),
+        tuple(rules),
+        members,
+        draw(st.tuples(*[counts] * len(classes)).filter(any)),
+        draw(st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0]) | st.floats(0.0, 2.5)),
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from model.builders import CHURN_ROWS, assert_chosen, churn_model, dnf_models, models
+from model.builders import CHURN_ROWS, assert_chosen, churn_model, dnf_models, models, vote_models
 from rulewright.data import label_of
 from rulewright.model.adversarial import adversarial_rows
 
@@ -25,7 +25,7 @@ def run(source):
     return space
 
 
-@given(models() | dnf_models())
+@given(models() | dnf_models() | vote_models())
 @settings(max_examples=60, deadline=None)
 def test_python_answers_as_the_model(model):
     """The exported functions give the model's answers on adversarial rows."""

@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from model.builders import CHURN_ROWS, CHURN_SCHEMA, churn_model, dnf_models, finite, models
+from model.builders import (
+    CHURN_ROWS,
+    CHURN_SCHEMA,
+    churn_model,
+    dnf_models,
+    finite,
+    models,
+    vote_models,
+)
 from rulewright.conditions import Conjunction, Labels, Range
 from rulewright.data import ColumnSchema, Schema
 from rulewright.model import AdditiveRules, Head, ParityError, Rule, Steps
@@ -21,7 +29,7 @@ def one_rule(condition, schema, classes=("a", "b")):
     return AdditiveRules(schema, list(classes), (0.0,) * len(classes), (rule,))
 
 
-@given(models() | dnf_models())
+@given(models() | dnf_models() | vote_models())
 @settings(max_examples=40, deadline=None)
 def test_sql_answers_as_the_model(model):
     """Strange names, labels and thresholds give the same answers in DuckDB and SQLite."""

@@ -15,6 +15,7 @@ from model.builders import (
     dnf_models,
     models,
     saved,
+    vote_models,
     write,
 )
 from rulewright.data import label_of
@@ -29,7 +30,7 @@ def path(tmp_path):
     return tmp_path / "model.json"
 
 
-@given(models() | dnf_models())
+@given(models() | dnf_models() | vote_models())
 @settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -148,7 +148,7 @@ def test_a_backtracked_step_lowers_the_loss(seed, n_rows, n_classes, ordinal):
         step = state.newton_step(rows, head, float(rng.choice([0.0, 1e-3, 1.0])))
         assert step <= LARGEST_STEP
         g, _ = state.derivatives(rows, head)
-        if -g * step < 1e-11 * before:  # the change would drown in the rounding of the loss
+        if -g * step < 1e-11 * (1 + before):  # the change would drown in the rounding of the loss
             continue
         for shrinkage in (1.0, 0.1):
             assert loss(moved(scores, rows, head, shrinkage * step), labels, weights) < before

@@ -7,8 +7,10 @@ from rulewright.model.explanation import Explanation
 from rulewright.model.parity import ParityError, SqlReport
 from rulewright.model.rule import Head, Rule
 from rulewright.model.rule_model import RuleModel
+from rulewright.model.rule_sets import RuleSet
 from rulewright.model.steps import Steps
 from rulewright.model.storage import load_model
+from rulewright.model.votes import RuleSetVotes
 
 __all__ = [
     "AdditiveRules",
@@ -19,6 +21,8 @@ __all__ = [
     "ParityError",
     "Rule",
     "RuleModel",
+    "RuleSet",
+    "RuleSetVotes",
     "SqlReport",
     "Steps",
     "load_model",

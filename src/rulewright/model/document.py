@@ -17,7 +17,7 @@ FORMAT = "rulewright-model"
 FORMAT_VERSION = 3
 READABLE_VERSIONS = (1, 2, 3)
 """Version 1 knew neither heads of several classes, nor costs, nor steps; version 2 neither
-conditions with alternatives nor DNF models."""
+conditions with alternatives, nor DNF models, nor votes."""
 MAX_FILE_BYTES = 2**30
 
 

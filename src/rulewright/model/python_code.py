@@ -56,7 +56,7 @@ def {function}(row):
 '''
 
 _TAKEN = {"exp", "bisect_left", "_number", "_label", "_scores", "_chances"}
-_TAKEN |= {"_LABELS", "_COSTS", "_STEPS", "_PRIORS"}
+_TAKEN |= {"_LABELS", "_COSTS", "_STEPS", "_PRIORS", "_RULE_SETS"}
 
 
 def check_function(function: str) -> None:

@@ -10,7 +10,9 @@ from rulewright.model.classes import classes_from_json
 from rulewright.model.dnf import DnfModel
 from rulewright.model.document import ModelFileError, read_document
 from rulewright.model.rule import Rule
+from rulewright.model.rule_sets import rule_set_from_json
 from rulewright.model.steps import Steps
+from rulewright.model.votes import RuleSetVotes
 
 if TYPE_CHECKING:
     import os
@@ -73,6 +75,18 @@ def _dnf(content: dict[str, Any]) -> DnfModel:
     return DnfModel(default=content["default"], **counts, **_common(content))
 
 
+def _votes(content: dict[str, Any]) -> RuleSetVotes:
+    _check_fields(content, _COMMON_FIELDS | {"members", "priors", "abstain"}, optional=set())
+    members: Any = []
+    for sets in _list(content, "members", MAX_CLASSES):
+        if not isinstance(sets, list) or len(sets) > MAX_RULES:
+            raise ModelFileError(f"members must be lists of at most {MAX_RULES} rule sets")
+        members.append([rule_set_from_json(obj) for obj in sets])
+    priors = tuple(_list(content, "priors", MAX_CLASSES))
+    common = _common(content)
+    return RuleSetVotes(members=members, priors=priors, abstain=content["abstain"], **common)
+
+
 def _common(content: dict[str, Any]) -> dict[str, Any]:
     """Read the fields that models of all forms have."""
     rules = _list(content, "rules", MAX_RULES)
@@ -110,4 +124,5 @@ def _list(content: dict[str, Any], key: str, limit: int) -> list[Any]:
 _FORMS: dict[str, Callable[[dict[str, Any]], RuleModel]] = {
     AdditiveRules.form: _additive,
     DnfModel.form: _dnf,
+    RuleSetVotes.form: _votes,
 }
