@@ -1,0 +1,81 @@
+"""Votes of rule sets as the source of a Python module that needs nothing but Python."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rulewright.model.python_code import (
+    PREDICT,
+    READERS,
+    TITLE,
+    check_function,
+    inputs,
+    rule_tests,
+)
+from rulewright.model.rule_sets import LARGEST_MARGIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rulewright.model.votes import RuleSetVotes
+
+_VOTE = '''    scores = []
+    for total, members in _RULE_SETS:
+        votes = 0.0
+        for terms, weight in members:
+            if any(holds[i] for i in terms):
+                votes += weight
+        scores.append((2.0 * votes - total) / total)
+    return scores
+
+
+def _chances(scores):
+    """Give the probability of each class: 1 plus the score, or where all are 0 the priors."""
+    odds = [1.0 + score for score in scores]
+    if not any(odds):
+        odds = _PRIORS
+    total = sum(odds)
+    return [value / total for value in odds]
+'''
+
+_LABEL = '''
+
+def {function}_label(row):
+    """Give the class of the highest score; of equal ones the most frequent, then the first."""
+    scores = _scores(row)
+    return _LABELS[max(range(len(scores)), key=lambda k: (scores[k], _PRIORS[k]))]
+
+
+def {function}_abstains(row):
+    """Tell whether the best score is less than {abstain!r} above the second best."""
+    top, *others = sorted(_scores(row), reverse=True)
+    return (top - others[0] if others else {largest!r}) < {abstain!r}
+'''
+
+
+def votes_python(model: RuleSetVotes, function: str) -> str:
+    """Write a vote of rule sets as Python source; see ``RuleSetVotes.to_python``."""
+    check_function(function)
+    parts = [TITLE, *_constants(model), READERS, *inputs(model), *_holds(model), _VOTE]
+    parts.append(PREDICT.format(function=function))
+    parts.append(_LABEL.format(function=function, abstain=model.abstain, largest=LARGEST_MARGIN))
+    return "".join(parts)
+
+
+def _constants(model: RuleSetVotes) -> Iterator[str]:
+    """Write the classes and the rule sets: for each class the sum of weights and the members."""
+    yield f"_LABELS = {model.classes.tolist()!r}\n_PRIORS = {list(model.priors)!r}\n"
+    yield "_RULE_SETS = [\n"
+    for total, sets in zip(model.totals, model.members, strict=True):
+        yield f"    ({total!r}, [\n"
+        for terms, weight in sets:
+            yield f"        ({terms!r}, {weight!r}),\n"
+        yield "    ]),\n"
+    yield "]\n"
+
+
+def _holds(model: RuleSetVotes) -> Iterator[str]:
+    yield "    holds = [\n"
+    for _, test in rule_tests(model):
+        yield f"        {test},\n"
+    yield "    ]\n"
