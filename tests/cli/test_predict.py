@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rulewright import load_model
+from rulewright import load_model, parse_conjunction, read_table
+from rulewright.model import RuleSetVotes
 
 WRITERS = {"csv": "write_csv", "parquet": "write_parquet", "jsonl": "write_ndjson"}
 ARFF_TYPES = dict.fromkeys(
@@ -151,3 +152,16 @@ def test_a_corrupted_model(cli_failure, corrupted, loans):
     output = corrupted.with_name("out.csv")
     assert "damaged or edited" in cli_failure("predict", corrupted, loans, "-o", output)
     assert not output.exists()
+
+
+def test_abstention_is_a_column(cli, loans, tmp_path):
+    """Rule sets that vote say of every row whether the margin is too small."""
+    table = read_table(loans, target="repaid")
+    young, rich = parse_conjunction("age <= 30"), parse_conjunction("income >= 4000")
+    members = {0: [((young,), 1.0)], 1: [((rich,), 2.0), ((), 1.0)]}
+    votes = RuleSetVotes.counted(table, members, abstain=1.0)
+    votes.save(path := tmp_path / "votes.json")
+    rows = read(cli("predict", path, loans).stdout)
+    said = [row["abstains"] == "true" for row in rows]
+    assert said == votes.abstains(loans).tolist()
+    assert 0 < sum(said) < len(said)

@@ -55,7 +55,7 @@ def predict(
 
 
 def predicted_columns(model: RuleModel, file: Path) -> list[NamedColumn]:
-    """Give the columns ``label`` and ``probability_<class>``, named as in the SQL export."""
+    """Give label, probabilities and flags of the model, named as in the SQL export."""
     try:
         scores = model.scores(file)
     except DataError as error:
@@ -66,7 +66,10 @@ def predicted_columns(model: RuleModel, file: Path) -> list[NamedColumn]:
     labels = [names[k] for k in model.decide(scores)]
     probabilities = model.probabilities(scores).T.tolist()
     titles = [f"probability_{name}" for name in names]
-    return [("label", labels), *zip(titles, probabilities, strict=True)]
+    flags = [
+        (name, [label_of(bool(v)) for v in said]) for name, said in model.flags(scores).items()
+    ]
+    return [("label", labels), *zip(titles, probabilities, strict=True), *flags]
 
 
 def _checked_output(output: Path, inputs: Sequence[Path]) -> str:
