@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rulewright.data import read_table
     from rulewright.estimators import (
         MLRulesClassifier,
+        RuleSetEnsembleClassifier,
         SL2Classifier,
         SlipperClassifier,
         compress,
@@ -24,6 +25,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Constraints",
     "MLRulesClassifier",
+    "RuleSetEnsembleClassifier",
     "SL2Classifier",
     "SlipperClassifier",
     "compress",
@@ -37,6 +39,7 @@ __all__ = [
 _ROOMS = {
     "Constraints": "search",
     "MLRulesClassifier": "estimators",
+    "RuleSetEnsembleClassifier": "estimators",
     "SL2Classifier": "estimators",
     "SlipperClassifier": "estimators",
     "compress": "estimators",

@@ -191,7 +191,10 @@ def test_unknown_columns_bring_near_matches(cli_failure, loans):
         (["--set", "backtracking=perhaps"], "must be true or false"),
         (["--set", "criterion=newt"], "must be one of newton, gradient"),
         (["--set", "l2=1", "--set", "l2=2"], "--set: l2 is given twice"),
-        (["--learner", "slip"], "--learner slip: unknown. Known are: mlrules, slipper, sl2."),
+        (
+            ["--learner", "slip"],
+            "--learner slip: unknown. Known are: mlrules, slipper,",
+        ),
         (["--cv", "1"], "--cv 1: one fold"),
         (["--cv", "-1"], "Invalid value for '--cv'"),
         (["--seed", "-1"], "Invalid value for '--seed'"),
@@ -296,6 +299,10 @@ def test_rule_sets_are_learned_too(cli, loans, tmp_path):
     assert result.exit_code == 0, result.output
     assert "DnfModel" in result.stdout
     assert cli("predict", path, loans).stdout.startswith("label,probability_no,probability_yes\n")
+    options = ("--learner", "ruleset-ensemble", "--set", "n_samples=2", "--cv", 0)
+    result = cli("learn", loans, "--target", "repaid", *options, "--model", path)
+    assert "RuleSetVotes" in result.stdout
+    assert cli("predict", path, loans).stdout.splitlines()[0].endswith("abstains")
     refused = cli("learn", loans, "--target", "repaid", *options, "--forbid", "age")
     assert refused.exit_code == 2
     assert "mlrules and slipper do" in refused.output

@@ -33,6 +33,9 @@ def instances(cls):
         "n_rounds": 20,
         "grow_share": 1.0,
         "n_terms": 2,
+        "max_terms": 2,
+        "n_samples": 3,
+        "max_steps": 500,
         "random_state": 0,
     }
     for settings in ({}, whole):
@@ -60,9 +63,9 @@ def test_the_contract_of_scikit_learn(est, check):
 def test_estimators_work_in_pipelines_and_searches(cls):
     """Pipelines, grid search and cross-validation treat them like any classifier."""
     data = load_iris(return_X_y=True)
-    est = next(iter(instances(cls)))
+    *_, est = instances(cls)
     size = next(n for n in ("n_rules", "n_rounds", "max_steps") if n in est.get_params())
-    grid = {f"{cls.__name__.lower()}__{size}": [1, 60]}
+    grid = {f"{cls.__name__.lower()}__{size}": [1, 300]}
     search = GridSearchCV(make_pipeline(StandardScaler(), est), grid, cv=3)
     search.fit(*data)
     assert search.best_score_ > 0.85

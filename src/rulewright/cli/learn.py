@@ -38,7 +38,12 @@ from rulewright.cli.evaluate import (
 from rulewright.cli.output import check_output
 from rulewright.cli.training import ColumnRoles, read_training, row_weights
 from rulewright.data import Table, Target
-from rulewright.estimators import MLRulesClassifier, SL2Classifier, SlipperClassifier
+from rulewright.estimators import (
+    MLRulesClassifier,
+    RuleSetEnsembleClassifier,
+    SL2Classifier,
+    SlipperClassifier,
+)
 from rulewright.estimators.base import RuleClassifier
 from rulewright.estimators.parameters import parse_settings
 from rulewright.estimators.progress import progress_bar
@@ -49,6 +54,7 @@ LEARNERS: Mapping[str, type[RuleClassifier]] = {
     "mlrules": MLRulesClassifier,
     "slipper": SlipperClassifier,
     "sl2": SL2Classifier,
+    "ruleset-ensemble": RuleSetEnsembleClassifier,
 }
 
 _LARGEST_SEED = 2**32 - 1

@@ -1,0 +1,140 @@
+r"""Posterior weights of sampled rule sets, and their divergence from a prior.
+
+A rule set with e training errors that was sampled c times weighs
+:math:`Q \propto c\,\alpha^{e}`. Alpha is the odds :math:`\eta/(1-\eta)` of a noise rate eta at
+which labels would have been turned; :math:`\alpha = \exp(-\nu/n)` for a decay rate nu of
+:math:`\exp(-\nu e/n)`. Equal canonical rule sets must be one entry, or the divergence is too
+small for a PAC-Bayes bound.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from scipy.special import logsumexp
+
+from rulewright.capacity.bounds import kl_to_ln_prior
+from rulewright.conditions.canonical import term_length
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from rulewright.conditions.canonical import RuleSet
+    from rulewright.kernels import FloatArray
+
+Prior = Literal["length", "flat"]
+PRIORS: tuple[Prior, ...] = ("length", "flat")
+
+LEAST_WEIGHT = 1e-300
+"""Rule sets that weigh less are left out."""
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Distinct rule sets with their weights.
+
+    Parameters
+    ----------
+    rule_sets : tuple of RuleSet
+        Canonical rule sets, each once.
+    errors : tuple of float
+        Training errors of each, by weight of rows.
+    counts : tuple of int
+        How often each was sampled.
+    weights : tuple of float
+        Weights, which sum to 1.
+    """
+
+    rule_sets: tuple[RuleSet, ...]
+    errors: tuple[float, ...]
+    counts: tuple[int, ...]
+    weights: tuple[float, ...]
+
+    @classmethod
+    def of(cls, sampled: Iterable[tuple[RuleSet, float]], alpha: float) -> Posterior:
+        """Merge sampled rule sets, in the order of their first appearance, and weigh them."""
+        errors: dict[RuleSet, float] = {}
+        counts: dict[RuleSet, int] = {}
+        for rule_set, n_errors in sampled:
+            errors.setdefault(rule_set, n_errors)
+            counts[rule_set] = counts.get(rule_set, 0) + 1
+        if not errors:
+            raise ValueError("sampled must hold at least one rule set")
+        weights = posterior_weights(list(errors.values()), list(counts.values()), alpha)
+        kept = [(*item, w) for item, w in zip(errors.items(), weights.tolist(), strict=True) if w]
+        rule_sets, costs, shares = zip(*kept, strict=True)
+        return cls(rule_sets, costs, tuple(counts[r] for r in rule_sets), shares)
+
+    def __len__(self) -> int:
+        return len(self.rule_sets)
+
+    @property
+    def effective_size(self) -> float:
+        """Number of equally weighted rule sets that would be as many: 1 / sum Q^2."""
+        return 1 / math.fsum(weight * weight for weight in self.weights)
+
+    def loss(self, total: float) -> float:
+        """Give the mean training loss of a rule set drawn by weight, for rows of this weight."""
+        return math.fsum(map(math.prod, zip(self.weights, self.errors, strict=True))) / total
+
+    def divergence(self, sizes: Sequence[int], max_terms: int, prior: Prior) -> float:
+        """Give KL(Q||P) from a prior of rule sets; see `ln_inverse_prior`."""
+        costs = [ln_inverse_prior(r, sizes, max_terms, prior) for r in self.rule_sets]
+        return kl_to_ln_prior(self.weights, costs)
+
+
+def alpha_of(nu: float, n: float) -> float:
+    """Give the factor per error that a decay rate nu means for n rows: exp(-nu / n)."""
+    return math.exp(-nu / n)
+
+
+def nu_of(alpha: float, n: float) -> float:
+    """Give the decay rate that a factor per error means for n rows: -n ln(alpha)."""
+    return -n * math.log(alpha)
+
+
+def posterior_weights(errors: ArrayLike, counts: ArrayLike, alpha: float) -> FloatArray:
+    """Give weights that are proportional to count * alpha^errors and sum to 1.
+
+    Weights below 1e-300 become 0.
+    """
+    if not 0 < alpha <= 1:
+        raise ValueError(f"alpha must be above 0 and at most 1, not {alpha}")
+    costs = np.asarray(errors, dtype=np.float64)
+    logs = np.log(np.asarray(counts, dtype=np.float64)) + (costs - costs.min()) * math.log(alpha)
+    weights: FloatArray = np.exp(logs - logsumexp(logs))
+    weights[weights < LEAST_WEIGHT] = 0.0
+    weights /= math.fsum(weights)
+    return weights
+
+
+def ln_inverse_prior(
+    rule_set: RuleSet, sizes: Sequence[int], max_terms: int, prior: Prior = "length"
+) -> float:
+    """Give ln(1 / P) of a rule set of at most `max_terms` terms over domains of these sizes.
+
+    The number of terms is uniform on 0, ..., `max_terms`. Given k, "flat" takes all sets of k of
+    the T = prod_a (2^d_a - 1) terms alike. "length" draws k terms one by one: a length with
+    probability 2^-(length + 1), then that many of all literals; short rule sets cost little.
+    """
+    if prior not in PRIORS:
+        raise ValueError(f"prior must be one of {', '.join(PRIORS)}, not {prior!r}")
+    k = len(rule_set)
+    if k > max_terms:
+        raise ValueError(f"the prior is for at most {max_terms} terms, the rule set has {k}")
+    ways = math.log(max_terms + 1) - math.lgamma(k + 1)
+    if prior == "flat":
+        n_terms = math.prod((1 << size) - 1 for size in sizes)  # a whole number of any size
+        return ways + math.fsum(math.log(n_terms - j) for j in range(k))
+    n_literals = sum(2 * (size if size > 2 else size - 1) for size in sizes)  # distinct ones
+    lengths = [term_length(sizes, term) for term in rule_set]
+    return ways + math.fsum((n + 1) * math.log(2) + _ln_choose(n_literals, n) for n in lengths)
+
+
+def _ln_choose(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
