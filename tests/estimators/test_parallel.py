@@ -130,11 +130,31 @@ LONG = {
 }
 
 
+class ControlC(threading.Thread):
+    """Sends the signal of Ctrl-C after so many seconds, and again like an impatient user.
+
+    One signal may get lost: an exception in a callback of the garbage collector is ignored.
+    """
+
+    def __init__(self, after):
+        super().__init__()
+        self.after, self.heard = after, threading.Event()
+
+    def run(self):
+        while not self.heard.wait(self.after):
+            signal.raise_signal(signal.SIGINT)
+            self.after = 2.0
+
+    def join(self):
+        self.heard.set()
+        super().join()
+
+
 def press_control_c(after):
-    """Send the signal of Ctrl-C from a thread after so many seconds."""
-    timer = threading.Timer(after, signal.raise_signal, [signal.SIGINT])
-    timer.start()
-    return timer
+    """Press Ctrl-C after so many seconds, until joined."""
+    presser = ControlC(after)
+    presser.start()
+    return presser
 
 
 def press_in_folds(monkeypatch):
