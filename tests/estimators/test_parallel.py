@@ -130,6 +130,14 @@ LONG = {
 }
 
 
+@pytest.fixture(autouse=True)
+def hear_control_c():
+    """Hear the signal even where the tests run in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class ControlC(threading.Thread):
     """Sends the signal of Ctrl-C after so many seconds, and again like an impatient user.
 
