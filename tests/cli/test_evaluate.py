@@ -4,7 +4,6 @@ from sklearn import metrics
 
 from rulewright.cli.evaluate import (
     accuracy,
-    affordable_folds,
     auc,
     cross_validate,
     log_loss,
@@ -12,6 +11,7 @@ from rulewright.cli.evaluate import (
     score,
     stratified_splits,
 )
+from rulewright.estimators.folds import affordable_folds
 
 
 @pytest.fixture(params=[2, 3])

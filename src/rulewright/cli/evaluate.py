@@ -47,12 +47,6 @@ def score(codes: Codes, probabilities: Floats, weights: Floats) -> Scores:
     return Scores(accuracy(*rows), log_loss(*rows), auc(*rows))
 
 
-def affordable_folds(codes: Codes, asked: int) -> int:
-    """Give the number of folds, at most `asked`, such that every class is in every fold."""
-    counts = np.bincount(codes)
-    return min(asked, int(counts[counts > 0].min()))
-
-
 def stratified_splits(codes: Codes, n_folds: int, seed: int) -> list[Split]:
     """Give training and test rows of each fold."""
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)

@@ -30,7 +30,6 @@ from rulewright.cli.evaluate import (
     Floats,
     Rows,
     Scores,
-    affordable_folds,
     cross_validate,
     majority,
     stratified_splits,
@@ -45,6 +44,7 @@ from rulewright.estimators import (
     SlipperClassifier,
 )
 from rulewright.estimators.base import RuleClassifier
+from rulewright.estimators.folds import affordable_folds
 from rulewright.estimators.parameters import parse_settings
 from rulewright.estimators.progress import progress_bar
 from rulewright.model.text import plain

@@ -181,9 +181,13 @@ def encode_booleans(
 
 
 def pack(answers: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Pack answers into words: row i is bit ``i % 64`` of word ``i // 64``, spare bits are 0."""
-    packed = np.zeros(-(-len(answers) // 64) * 8, dtype=np.uint8)
-    packed[: -(-len(answers) // 8)] = np.packbits(answers, bitorder="little")
+    """Pack answers, or lines of answers, into words.
+
+    Row i is bit ``i % 64`` of word ``i // 64``, spare bits are 0.
+    """
+    *lines, n_rows = answers.shape
+    packed = np.zeros((*lines, -(-n_rows // 64) * 8), dtype=np.uint8)
+    packed[..., : -(-n_rows // 8)] = np.packbits(answers, axis=-1, bitorder="little")
     return packed.view("<u8").astype(np.uint64)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulewright.data import DataError, Table, read_table
 from rulewright.estimators.parameters import Domain, check_parameters, plain
-from rulewright.kernels import usable_cpus
+from rulewright.search.options import count_threads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
 
     from rulewright.kernels import FloatArray, IntArray
     from rulewright.model import Explanation, RuleModel
-
-MOST_THREADS = 1024
-"""More than a system may start, which would end the process."""
 
 
 class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -59,7 +55,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self
         """
         check_parameters(type(self).__name__, self.get_params(deep=False), self.PARAMETERS)
-        threads(self.n_jobs)  # a wrong number is told before any work
+        count_threads(self.n_jobs)  # a wrong number is told before any work
         table = read_table(X, target=y, nominal=self.nominal, weights=sample_weight)
         if table.target is None:
             raise ValueError(
@@ -121,7 +117,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def _n_threads(self) -> int:
         """Threads that `n_jobs` asks for, by scikit-learn's convention."""
-        return threads(self.n_jobs)
+        return count_threads(self.n_jobs)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the scores: second minus first class for two classes, one per class otherwise."""
@@ -174,15 +170,3 @@ def with_weights(table: Table) -> Table:
         raise DataError("sample_weight: the sum of the weights is infinite; scale them down")
     kept = np.flatnonzero(table.weights > 0)
     return table if len(kept) == table.n_rows else table.take(kept)
-
-
-def threads(n_jobs: object) -> int:
-    """Return how many threads `n_jobs` asks for, by scikit-learn's convention."""
-    if n_jobs is None:
-        return 1
-    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
-        raise ValueError(f"n_jobs={n_jobs!r} must be a whole number other than 0, or none")
-    jobs = int(n_jobs)
-    if jobs > MOST_THREADS:
-        raise ValueError(f"n_jobs={jobs} must be at most {MOST_THREADS}; -1 takes all processors")
-    return jobs if jobs > 0 else max(1, usable_cpus() + 1 + jobs)

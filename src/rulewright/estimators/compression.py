@@ -12,11 +12,12 @@ from sklearn.utils import check_random_state
 from rulewright.capacity.reliability import accuracy, log_loss, reliability
 from rulewright.capacity.sizes import sizes_up_to, smallest_good
 from rulewright.data import DataError, Table, read_like, read_table
-from rulewright.estimators.base import threads, with_weights
+from rulewright.estimators.base import with_weights
 from rulewright.estimators.folds import side_by_side, stratified_folds
 from rulewright.estimators.parameters import Integer, check_parameters
 from rulewright.estimators.progress import progress_bar
 from rulewright.model import AdditiveRules
+from rulewright.search.options import count_threads
 from rulewright.weighting.sparse import SparseFit, selections
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def compress(
             f"compress needs an AdditiveRules model or a fitted estimator, not "
             f"{type(model).__name__}"
         )
-    random, n_threads = check_random_state(random_state), threads(n_jobs)
+    random, n_threads = check_random_state(random_state), count_threads(n_jobs)
     table = _read(model, X, y, sample_weight)
     small = compress_table(model, table, n_rules, n_folds, random, n_threads, verbose)
     assert table.target is not None

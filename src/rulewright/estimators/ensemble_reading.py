@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rulewright.conditions.canonical import domain_sizes
-from rulewright.estimators.base import threads
 from rulewright.estimators.ensemble_certificate import (
     SAME_ROWS,
     WEIGHTED,
@@ -26,6 +25,7 @@ from rulewright.estimators.ensemble_statistics import (
     term_table,
 )
 from rulewright.estimators.sl2 import SL2Classifier
+from rulewright.search.options import count_threads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,7 +78,7 @@ class EnsembleReading:
         the two are equal, the least number above 0 stands for a second class that is predicted.
         """
         votes = self._votes()
-        scores = votes.scores(X, n_threads=threads(self.n_jobs))
+        scores = votes.scores(X, n_threads=count_threads(self.n_jobs))
         if len(self.classes_) != 2:
             return np.zeros(len(scores)) if len(self.classes_) == 1 else scores
         first, second = votes.probabilities(scores).T

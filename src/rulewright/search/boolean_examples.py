@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulewright.conditions.booleans import pack
 from rulewright.data.errors import DataError
 from rulewright.search.formulas import formula_cover
 
@@ -58,14 +59,6 @@ def checked_booleans(values: ArrayLike, name: str) -> BoolArray:
         place = tuple(wrong[0].tolist())
         raise DataError(f"{name}{list(place)} is {values[place]!r}; Booleans are 0 or 1")
     return values.astype(np.bool_)
-
-
-def pack_lines(lines: BoolArray) -> WordArray:
-    """Pack each line of a Boolean matrix into words: place i is bit i % 64 of word i // 64."""
-    padded = np.zeros((len(lines), -(-lines.shape[1] // 64) * 64), dtype=np.bool_)
-    padded[:, : lines.shape[1]] = lines
-    packed = np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
-    return packed.reshape(len(lines), -(-lines.shape[1] // 64))
 
 
 def group_rows(columns: BoolArray) -> tuple[IntArray, IntArray]:
@@ -183,8 +176,8 @@ class BooleanExamples:
     def bits(self) -> WordArray:
         """Packed columns, positives first, negatives from a full word on."""
         parts = [
-            pack_lines(self.columns[:, self.labels]),
-            pack_lines(self.columns[:, ~self.labels]),
+            pack(self.columns[:, self.labels]),
+            pack(self.columns[:, ~self.labels]),
         ]
         return np.ascontiguousarray(np.hstack(parts))
 

@@ -11,7 +11,8 @@ from sklearn.utils import check_random_state
 
 from rulewright import kernels
 from rulewright.capacity.bounds import block_size_bound, randomsearch_success
-from rulewright.search.boolean_examples import BooleanExamples, group_rows, pack_lines
+from rulewright.conditions.booleans import pack
+from rulewright.search.boolean_examples import BooleanExamples, group_rows
 from rulewright.search.formulas import FALSE, TRUE, Formula, term_cover, without_subsumed
 from rulewright.search.options import check_whole, count_threads
 from rulewright.search.slices import Slices
@@ -205,7 +206,7 @@ class _Problem:
         self, plan: _Plan, enough: float, n_threads: int, slices: Slices
     ) -> tuple[Formula | None, int]:
         """Return the formula of the first partition that works, and how many were tried."""
-        rows = pack_lines(self.positives.T), pack_lines(self.negatives.T)
+        rows = pack(self.positives.T), pack(self.negatives.T)
         budget = int(min(plan.max_restarts, enough))
         slices.size, done = n_threads, 0
         while True:

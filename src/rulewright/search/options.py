@@ -6,6 +6,9 @@ from numbers import Integral
 
 from rulewright.kernels import usable_cpus
 
+MOST_THREADS = 1024
+"""More than a system may start, which would end the process."""
+
 
 def check_whole(name: str, value: object, least: int) -> None:
     """Refuse what is not a whole number of at least `least`."""
@@ -19,10 +22,13 @@ def check_share(name: str, value: float) -> None:
         raise ValueError(f"{name}={value!r} must lie between 0 and 1")
 
 
-def count_threads(n_jobs: int | None) -> int:
+def count_threads(n_jobs: object) -> int:
     """Return how many threads `n_jobs` asks for, by scikit-learn's convention."""
     if n_jobs is None:
         return 1
-    if n_jobs == 0:
-        raise ValueError("n_jobs=0 must be a whole number other than 0, or none")
-    return int(n_jobs) if n_jobs > 0 else max(1, usable_cpus() + 1 + int(n_jobs))
+    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(f"n_jobs={n_jobs!r} must be a whole number other than 0, or none")
+    jobs = int(n_jobs)
+    if jobs > MOST_THREADS:
+        raise ValueError(f"n_jobs={jobs} must be at most {MOST_THREADS}; -1 takes all processors")
+    return jobs if jobs > 0 else max(1, usable_cpus() + 1 + jobs)
