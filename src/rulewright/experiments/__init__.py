@@ -1,0 +1,1 @@
+"""Experiments: the papers' tables beside ours, and learners compared on the same folds."""

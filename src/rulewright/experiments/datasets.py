@@ -1,0 +1,244 @@
+"""Load the papers' data sets: from a folder, by an exact generator, or from OpenML."""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from functools import reduce
+from pathlib import Path
+
+import numpy as np
+
+from rulewright.data import (
+    MISSING_CODE,
+    Column,
+    ColumnSchema,
+    DataError,
+    Table,
+    Target,
+    label_of,
+)
+from rulewright.experiments.folder import read_entry, read_manifest
+from rulewright.experiments.openml import check_sizes, fetch
+from rulewright.experiments.registry import (
+    DatasetInfo,
+    DatasetUnavailableError,
+    dataset_names,
+    find_dataset,
+)
+
+__all__ = [
+    "DatasetInfo",
+    "DatasetUnavailableError",
+    "dataset_names",
+    "find_dataset",
+    "join",
+    "load_dataset",
+    "two_classes",
+]
+
+FOLDER_VARIABLE = "RULEWRIGHT_DATA"
+REST = "rest"
+_REMEDY = (
+    f"Set the environment variable {FOLDER_VARIABLE} to a folder that holds the data sets and "
+    "their manifest.json"
+)
+_PARTS = {"adult": ("adult-train", "adult-test"), "shuttle": ("shuttle-train", "shuttle-test")}
+
+
+def load_dataset(name: str) -> Table:
+    """
+    Load a data set with its classes.
+
+    The set is taken from the folder that the environment variable RULEWRIGHT_DATA names; else it
+    is made by an exact generator, fetched from OpenML, or derived from another set. The rows are
+    the same, but OpenML may have them in another order and call classes by other names.
+
+    Parameters
+    ----------
+    name : str
+        Name or alias of a set of the registry, or the name of any set of the folder.
+
+    Returns
+    -------
+    Table
+        The data with the target set; the classes are strings.
+    """
+    text = os.environ.get(FOLDER_VARIABLE)
+    if text:
+        table = _from_folder(Path(text), name)
+        if table is not None:
+            return table
+    info = find_dataset(name)
+    if info.generator is not None:
+        return info.generator()
+    if info.openml is not None:
+        return _from_openml(info, text)
+    if info.name in _DERIVED:
+        return _derived(info)
+    raise DatasetUnavailableError(
+        f"The data set {info.name!r} is not available: {_folder_state(text)}, and the same data "
+        f"is not at OpenML. {_REMEDY}."
+    )
+
+
+def _from_folder(folder: Path, name: str) -> Table | None:
+    entries = read_manifest(folder)
+    key = name.strip().lower()
+    if key in entries:
+        return read_entry(folder, entries[key])
+    try:
+        known = find_dataset(name).name
+    except ValueError as error:
+        raise ValueError(f"{error} It is not in {folder} either.") from None
+    parts = _PARTS.get(known, (known,))
+    if not entries.keys() >= set(parts):
+        return None
+    first, *others = (read_entry(folder, entries[part]) for part in parts)
+    return reduce(join, others, first)
+
+
+def _from_openml(info: DatasetInfo, folder: str | None) -> Table:
+    try:
+        return fetch(info)
+    except DatasetUnavailableError as error:
+        raise DatasetUnavailableError(
+            f"The data set {info.name!r} is not available: {_folder_state(folder)}, and {error} "
+            f"{_REMEDY}, or get online."
+        ) from error
+
+
+def _derived(info: DatasetInfo) -> Table:
+    source, derive = _DERIVED[info.name]
+    try:
+        table = derive(load_dataset(source))
+    except DatasetUnavailableError as error:
+        raise DatasetUnavailableError(
+            f"{info.name!r} can be made of {source!r}. {error}"
+        ) from error
+    check_sizes(info, table, f"{info.name!r} made of {source!r}")
+    return table
+
+
+def _folder_state(folder: str | None) -> str:
+    return f"it is not in {folder}" if folder else f"{FOLDER_VARIABLE} is not set"
+
+
+def two_classes(table: Table, positive: str | None = None) -> Table:
+    """
+    Set one class against all others together, as SLIPPER did with hypothyroid and splice.
+
+    Parameters
+    ----------
+    table : Table
+        A table with its target.
+    positive : str, optional
+        The class that stays; by default the most frequent one, or both if there are only two.
+
+    Returns
+    -------
+    Table
+        The same rows; the class that stays keeps its name, the others are ``"rest"``.
+    """
+    target = _target(table)
+    labels = [label_of(value) for value in target.classes.tolist()]
+    if positive is None:
+        if len(labels) == 2:
+            return table
+        positive = labels[int(np.bincount(target.codes, minlength=len(labels)).argmax())]
+    if positive not in labels:
+        raise DataError(f"There is no class {positive!r}. The classes are: {', '.join(labels)}.")
+    is_rest = target.codes != labels.index(positive)
+    rest = REST if positive != REST else "others"
+    classes, codes = np.unique([positive, rest], return_inverse=True)
+    return replace(table, target=Target(classes, codes.astype(np.int32)[is_rest.astype(np.intp)]))
+
+
+def join(first: Table, second: Table) -> Table:
+    """
+    Put the rows of a second table under those of a first one, such as test under training data.
+
+    Parameters
+    ----------
+    first, second : Table
+        Tables with the same columns, with or without classes and weights.
+
+    Returns
+    -------
+    Table
+        All rows; nominal columns have the labels of both, the classes are those of both.
+    """
+    for what in ("target", "weights"):
+        if (getattr(first, what) is None) != (getattr(second, what) is None):
+            raise DataError(f"Only one of the tables to be joined has {what}.")
+    kinds = [[(c.schema.name, c.schema.kind) for c in table.columns] for table in (first, second)]
+    if kinds[0] != kinds[1]:
+        difference = sorted(set(kinds[0]) ^ set(kinds[1]))
+        raise DataError(f"The tables to be joined differ in their columns: {difference}.")
+    weights = None
+    if first.weights is not None and second.weights is not None:
+        weights = np.concatenate([first.weights, second.weights])
+    return Table(
+        tuple(_joined(a, b) for a, b in zip(first.columns, second.columns, strict=True)),
+        first.named and second.named,
+        first.n_rows + second.n_rows,
+        None if first.target is None else _joined_target(_target(first), _target(second)),
+        weights,
+    )
+
+
+def _joined(first: Column, second: Column) -> Column:
+    old, new = first.schema, second.schema
+    labels = tuple(dict.fromkeys((*old.labels, *new.labels)))
+    label_type = old.label_type if old.label_type == new.label_type else "string"
+    schema = ColumnSchema(old.name, old.kind, labels, label_type)
+    values = second.values
+    if old.kind == "nominal":
+        # codes below zero are no positions: missing and unseen stay what they are
+        codes = np.array([schema.label_index[label] for label in new.labels], dtype=np.int32)
+        values = values.copy()
+        values[values >= 0] = codes[values[values >= 0]]
+    return Column(schema, np.concatenate([first.values, values]))
+
+
+def _joined_target(first: Target, second: Target) -> Target:
+    if first.classes.dtype.kind != second.classes.dtype.kind:
+        raise DataError("The classes of the tables to be joined are of different types.")
+    classes = np.union1d(first.classes, second.classes)
+    codes = [np.searchsorted(classes, target.classes)[target.codes] for target in (first, second)]
+    declared = None
+    if first.declared is not None and second.declared is not None:
+        declared = tuple(dict.fromkeys((*first.declared, *second.declared)))
+    return Target(classes, np.concatenate(codes).astype(np.int32), declared)
+
+
+def _target(table: Table) -> Target:
+    if table.target is None:
+        raise DataError("The table has no classes: read it with its target.")
+    return table.target
+
+
+def _window_glass(glass: Table) -> Table:
+    """Make Holte's glass-g2: window glass, float processed or not."""
+    target = _target(glass)
+    names = target.classes[target.codes]
+    window = np.flatnonzero(np.char.find(names, "wind") >= 0)
+    is_other = np.char.endswith(names[window], "non-float")
+    classes = Target(np.array(["float", "non-float"]), is_other.astype(np.int32))
+    return replace(glass.take(window), target=classes)
+
+
+def _missing_as_label(table: Table) -> Table:
+    """Make Weka's anneal of anneal-orig: a missing label tells that the attribute is no use."""
+    columns = [
+        Column(replace(c.schema, labels=("not_applicable", *c.schema.labels)), c.values + 1)
+        if c.schema.kind == "nominal" and (c.values == MISSING_CODE).any()
+        else c
+        for c in table.columns
+    ]
+    return replace(table, columns=tuple(columns))
+
+
+_DERIVED: dict[str, tuple[str, Callable[[Table], Table]]] = {
+    "anneal": ("anneal-orig", _missing_as_label),
+    "glass-g2": ("glass", _window_glass),
+}
