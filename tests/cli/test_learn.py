@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rulewright import MLRulesClassifier, load_model
-from rulewright.cli.learn import LEARNERS, split_settings
-from rulewright.estimators import SlipperClassifier
+from rulewright.cli.learn import split_settings
+from rulewright.estimators import LEARNERS, SlipperClassifier
 
 MESSY = '''\
 "name; full";"score";weight;joined;flag;outcome

@@ -1,4 +1,4 @@
-"""How far probabilities can be trusted: log-loss, Brier score, calibration error, accuracy.
+"""How far probabilities can be trusted: log-loss, Brier score, calibration error, accuracy, AUC.
 
 All take class codes, probabilities of shape (rows, classes) and row weights, of which one at least
 must be positive.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.metrics import roc_auc_score
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, IntArray
@@ -50,6 +51,21 @@ def calibration_error(labels: IntArray, probabilities: FloatArray, weights: Floa
     bins = np.clip(np.ceil(confidence * N_BINS).astype(np.intp) - 1, 0, N_BINS - 1)
     gaps = np.bincount(bins, weights * (confidence - right), N_BINS)
     return float(np.abs(gaps).sum() / weights.sum())
+
+
+def auc(labels: IntArray, probabilities: FloatArray, weights: FloatArray) -> float:
+    """Give the area under the ROC curve: of two classes, or the mean of each against the rest.
+
+    Classes without rows, or without other rows beside them, are left out; NaN when none is left.
+    """
+    n_classes = probabilities.shape[1]
+    kinds = [1] if n_classes == 2 else range(n_classes)
+    areas = [
+        roc_auc_score(labels == k, probabilities[:, k], sample_weight=weights)
+        for k in kinds
+        if 0 < np.count_nonzero(labels == k) < len(labels)
+    ]
+    return float(np.mean(areas)) if areas else float("nan")
 
 
 def reliability(

@@ -80,6 +80,16 @@ def print_scores(console: Console, title: str, scores: Mapping[str, Sequence[Sco
     console.print(grid)
 
 
+def print_grid(console: Console, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table of text: names on the left, figures on the right."""
+    grid = _grid(head[0])
+    for title in head[1:]:
+        grid.add_column(title, justify="right")
+    for row in rows:
+        grid.add_row(*map(Text, row))
+    console.print(grid)
+
+
 def print_rules(console: Console, model: RuleModel, shown: int | None, advice: str) -> None:
     """Print the strongest rules.
 

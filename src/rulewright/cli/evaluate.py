@@ -5,10 +5,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from rulewright.capacity.reliability import accuracy, log_loss
+from rulewright.capacity.reliability import accuracy, auc, log_loss
 
 Codes: TypeAlias = NDArray[np.int32]
 Floats: TypeAlias = NDArray[np.float64]
@@ -24,21 +23,6 @@ class Scores(NamedTuple):
     accuracy: float
     log_loss: float
     auc: float
-
-
-def auc(codes: Codes, probabilities: Floats, weights: Floats) -> float:
-    """Give the area under the ROC curve: of two classes, or the mean of each against the rest.
-
-    Classes without rows, or without other rows beside them, are left out; NaN when none is left.
-    """
-    n_classes = probabilities.shape[1]
-    kinds = [1] if n_classes == 2 else range(n_classes)
-    areas = [
-        roc_auc_score(codes == k, probabilities[:, k], sample_weight=weights)
-        for k in kinds
-        if 0 < np.count_nonzero(codes == k) < len(codes)
-    ]
-    return float(np.mean(areas)) if areas else float("nan")
 
 
 def score(codes: Codes, probabilities: Floats, weights: Floats) -> Scores:

@@ -1,7 +1,7 @@
 """`rulewright learn`: from a file to a cross-validated, printed and saved model."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -37,25 +37,13 @@ from rulewright.cli.evaluate import (
 from rulewright.cli.output import check_output
 from rulewright.cli.training import ColumnRoles, read_training, row_weights
 from rulewright.data import Table, Target
-from rulewright.estimators import (
-    MLRulesClassifier,
-    RuleSetEnsembleClassifier,
-    SL2Classifier,
-    SlipperClassifier,
-)
+from rulewright.estimators import LEARNERS
 from rulewright.estimators.base import RuleClassifier
 from rulewright.estimators.folds import affordable_folds
 from rulewright.estimators.parameters import parse_settings
 from rulewright.estimators.progress import progress_bar
 from rulewright.model.text import plain
 from rulewright.search import Constraints
-
-LEARNERS: Mapping[str, type[RuleClassifier]] = {
-    "mlrules": MLRulesClassifier,
-    "slipper": SlipperClassifier,
-    "sl2": SL2Classifier,
-    "ruleset-ensemble": RuleSetEnsembleClassifier,
-}
 
 _LARGEST_SEED = 2**32 - 1
 

@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from rulewright import __version__
 
-COMMANDS = ("learn", "compress", "predict", "show", "export")
+COMMANDS = ("learn", "compress", "predict", "show", "export", "compare", "reproduce")
 """Each is a module of this room with a Typer app of one command."""
 
 FAILED = 2

@@ -70,6 +70,11 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.model_ = self._learn(self._weighted(with_weights(table)))
         return self
 
+    @classmethod
+    def paper(cls, **overrides: Any) -> Self:
+        """Return the settings published with the paper, with any of them overridden."""
+        raise NotImplementedError
+
     def _learn(self, table: Table) -> RuleModel:
         raise NotImplementedError
 

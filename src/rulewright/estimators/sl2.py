@@ -177,16 +177,18 @@ class SL2Classifier(RuleClassifier):
         folds = self._folds(rows, random) if self.n_terms == "cv" else []
         encoding = self._encoding(rows)
         whole, heads = BooleanRows.of(encoding, rows), self._heads(rows)
-        formulas = {}
+        formulas, n_literals = {}, []
         with progress_bar("searching rule sets", len(heads), bool(self.verbose)) as advance:
             for head in heads:
                 formula = self._formula(whole, folds, head, int(seeds[head]))
                 formulas[head] = encoding.conjunctions(formula)
+                n_literals.append(sum(map(len, formula)))
                 advance()
         summary = {
             **self._summary(table),
             "n_booleans": len(encoding),
             "n_terms": self.n_terms_,
+            "n_literals": n_literals,
             "cv_accuracy": self.cv_accuracy_,
             "stopped_by": self.stopped_by_,
         }

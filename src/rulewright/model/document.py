@@ -6,12 +6,13 @@ import hashlib
 import json
 import math
 import os
-import secrets
 import stat
 from collections import Counter
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NoReturn
+
+from rulewright.data.writing import replace_file
 
 FORMAT = "rulewright-model"
 FORMAT_VERSION = 3
@@ -51,7 +52,7 @@ def write_document(path: str | os.PathLike[str], content: dict[str, Any]) -> Non
         raise ValueError(
             f"cannot save the model to {path}: this is not a regular file; give another name"
         )
-    _replace(str(target), data)
+    replace_file(target, data)
 
 
 def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -141,17 +142,3 @@ def _finite(text: str) -> float:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ModelFileError(f"{name} is not allowed in a model file")
-
-
-def _replace(path: str, data: bytes) -> None:
-    # A temporary neighbour and a rename: readers see the old file or the new one, never a part.
-    temporary = f"{path}.{secrets.token_hex(8)}.tmp"
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

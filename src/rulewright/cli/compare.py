@@ -1,0 +1,145 @@
+"""`rulewright compare`: learners, ours and others', on the same folds."""
+
+from ast import literal_eval
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rulewright.cli.experiment import (
+    N_CORES,
+    Fresh,
+    Jobs,
+    Options,
+    Out,
+    Retry,
+    Runs,
+    Seed,
+    TimeLimit,
+    perform,
+    split_names,
+)
+from rulewright.cli.learn import split_settings
+from rulewright.data import read_table
+from rulewright.estimators import LEARNERS
+from rulewright.estimators.parameters import parse_settings
+from rulewright.experiments.comparison import comparison_report, suites
+from rulewright.experiments.datasets import find_dataset
+from rulewright.experiments.learners import Learner, known_learners
+from rulewright.experiments.protocol import Folds
+from rulewright.experiments.reproductions.plan import Extent, all_trials
+from rulewright.experiments.trial import Data
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def compare(
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="Table to compare on, as for 'learn'.", show_default=False),
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(metavar="COL", help="Column with the classes of FILE.")
+    ] = None,
+    nominal: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL", help="Treat numbers of FILE as labels; may be repeated."),
+    ] = None,
+    suite: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help=f"Collection of data sets: {', '.join(suites())}."),
+    ] = None,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SET,...", help="Data sets of the papers; some of the suite's, or any."
+        ),
+    ] = None,
+    learners: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="The first is compared with each other one. Ours, ours with '.paper' for the "
+            "published settings, and in a checkout those of benchmarks/rivals; settings follow "
+            "after colons, as in mlrules:n_rules=50:l2=0.",
+        ),
+    ] = None,
+    folds: Annotated[int, typer.Option(min=2, metavar="K", help="Folds.")] = 10,
+    runs: Runs = 1,
+    seed: Seed = 0,
+    jobs: Jobs = N_CORES,
+    out: Out = Path("results"),
+    time_limit: TimeLimit = None,
+    retry: Retry = False,
+    fresh: Fresh = False,
+) -> None:
+    """Compare learners by cross-validation on FILE, or on data sets of the papers."""
+    asked = choose_learners(split_names(learners) or ["mlrules", "slipper", "sl2"])
+    name, data = choose_data(file, target, tuple(nominal or ()), suite, split_names(sets))
+    labels = [learner.label for learner in asked]
+    title = f"Comparison on {name}: {', '.join(labels)}"
+    protocol = Folds(folds, runs)
+    about = [f"The same {protocol} for every learner; all on one thread, with their defaults."]
+    perform(
+        f"compare-{name}",
+        title,
+        all_trials(asked, data, protocol, Extent(runs=runs, seed=seed)),
+        lambda records: comparison_report(
+            f"compare-{name}", title, about, records, [d.label for d in data], labels
+        ),
+        Options(out, jobs, time_limit, retry, fresh),
+    )
+
+
+def choose_learners(texts: list[str]) -> list[Learner]:
+    """Return the learners asked for, such as ``mlrules`` or ``mlrules:n_rules=50:l2=0``."""
+    known, chosen = known_learners(), []
+    for text in texts:
+        name, *settings = text.split(":")
+        if name not in known:
+            raise ValueError(f"--learners {name}: unknown. Known are: {', '.join(known)}.")
+        learner = known[name]
+        try:
+            parameters = _parameters(learner, split_settings(settings))
+        except ValueError as error:
+            raise ValueError(f"--learners {text}: {error}") from None
+        chosen.append(replace(learner, label=text, parameters=parameters))
+    return chosen
+
+
+def _parameters(learner: Learner, settings: dict[str, str]) -> dict[str, object]:
+    """Read settings: ours by their domains, those of rivals as Python literals or else words."""
+    if learner.kind in LEARNERS:
+        return parse_settings(learner.kind, settings, LEARNERS[learner.kind].PARAMETERS)
+    parsed: dict[str, object] = dict(settings)
+    for name, text in settings.items():
+        with suppress(ValueError, SyntaxError):
+            parsed[name] = literal_eval(text)
+    return parsed
+
+
+def choose_data(
+    file: Path | None,
+    target: str | None,
+    nominal: tuple[str, ...],
+    suite: str | None,
+    sets: list[str],
+) -> tuple[str, list[Data]]:
+    """Return the name of the comparison and its data sets."""
+    if file is not None:
+        if target is None or suite is not None or sets:
+            raise ValueError("FILE needs --target, and goes without --suite and --sets.")
+        read_table(file, target=target, nominal=nominal)  # refuses what cannot be learned from
+        return file.stem, [
+            Data(file.stem, file=str(file.resolve()), target=target, nominal=nominal)
+        ]
+    if suite is None:
+        if not sets:
+            raise ValueError("Give FILE with --target, or --suite, or --sets.")
+        return "sets", [Data(find_dataset(name).name) for name in sets]
+    if suite not in suites():
+        raise ValueError(f"--suite {suite}: unknown. Known are: {', '.join(suites())}.")
+    return suite, [Data(name) for name in Extent(sets=tuple(sets)).chosen(suites()[suite])]

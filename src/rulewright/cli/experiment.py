@@ -1,0 +1,131 @@
+"""What `reproduce` and `compare` have in common: running trials, showing progress, writing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from rulewright.cli.display import make_console, print_grid
+from rulewright.estimators.progress import progress_bar
+from rulewright.experiments.records import Records
+from rulewright.experiments.report import commit, provenance
+from rulewright.experiments.runner import run_trials
+from rulewright.experiments.summary import done, failed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rulewright.experiments.report import Report
+    from rulewright.experiments.trial import Record, Trial
+
+Jobs = Annotated[int, typer.Option(min=1, metavar="N", help="Trials at a time.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the splits and the learners.")]
+Runs = Annotated[
+    int, typer.Option(min=1, metavar="N", help="Repetitions with other splits and random numbers.")
+]
+Out = Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for records, tables and charts.")]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(min=1, metavar="SECONDS", help="End a trial after this; it counts as failed."),
+]
+Retry = Annotated[bool, typer.Option("--retry", help="Run trials again that failed before.")]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Forget earlier records instead of taking them up.")
+]
+N_CORES = os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Options:
+    """How trials are run."""
+
+    out: Path
+    jobs: int
+    time_limit: float | None = None
+    retry: bool = False
+    fresh: bool = False
+
+
+def perform(
+    name: str,
+    title: str,
+    trials: Sequence[Trial],
+    report_of: Callable[[Sequence[Record]], Report],
+    options: Options,
+) -> None:
+    """Run what has no record yet, print the report and write its files."""
+    options.out.mkdir(parents=True, exist_ok=True)
+    path = options.out / f"{name}.records.jsonl"
+    if options.fresh:
+        path.unlink(missing_ok=True)
+    try:
+        records = _records(path, title, trials, options)
+    except KeyboardInterrupt:
+        typer.echo(f"{path} keeps what is done; the same command goes on from there", err=True)
+        raise
+    report = replace(report_of(records), name=name)
+    paths = report.write(options.out, provenance(records, options.jobs))
+    print_report(report)
+    typer.echo("\nwritten: " + ", ".join(map(str, [*paths, path])))
+    if not done(records):
+        raise typer.Exit(1)
+
+
+def _records(path: Path, title: str, trials: Sequence[Trial], options: Options) -> list[Record]:
+    """Return the records of all trials, running those that have none."""
+    keys = [trial.key for trial in trials]
+    with Records(path) as records:
+        known = [records.known[key] for key in keys if key in records.known]
+        if options.retry and (again := failed(known)):
+            records.drop([record["key"] for record in again])
+        missing = sum(key not in records.known for key in keys)
+        typer.echo(f"{title}: {len(trials)} trials, {len(trials) - missing} of them done", err=True)
+        now = commit()
+        if others := {record.get("commit") for record in known} - {now}:
+            olds = ", ".join(str(other) for other in sorted(map(str, others)))
+            typer.echo(
+                f"note: records of other code are taken up ({olds}); --fresh forgets them", err=True
+            )
+        running = run_trials(
+            trials, records, options.jobs, time_limit=options.time_limit, extra={"commit": now}
+        )
+        with progress_bar("trials", missing, sys.stderr.isatty()) as advance:
+            for record in running:
+                if record["status"] != "ok":
+                    _tell_failure(record)
+                advance()
+        return [records.known[key] for key in keys]
+
+
+def _tell_failure(record: Record) -> None:
+    about = f"{record['learner']} on {record['set']}, repeat {record['repeat']}"
+    typer.echo(f"failed: {about}, fold {record['fold']}: {record['problem'][:300]}", err=True)
+
+
+def print_report(report: Report) -> None:
+    """Print tables, targets and failures."""
+    console = make_console()
+    console.print(Text(f"\n{report.title}", style="bold"))
+    for grid in report.grids:
+        console.print(Text(f"\n{grid.title}"))
+        print_grid(console, grid.head, grid.written())
+    for note in report.notes:
+        console.print(Text(f"\n{note}"))
+    if report.targets:
+        console.print()
+        targets = report.target_grid()
+        print_grid(console, targets.head, targets.written())
+    if lines := report.failure_lines():
+        console.print(Text("\nfailed:\n" + "\n".join(lines)))
+
+
+def split_names(texts: Sequence[str] | None) -> list[str]:
+    """Split names given with commas, or by repeating the option; each is taken once."""
+    names = [name.strip() for text in texts or () for name in text.split(",")]
+    return list(dict.fromkeys(name for name in names if name))

@@ -1,0 +1,90 @@
+"""Learners side by side on the same folds of the same data sets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulewright.experiments.printed import printed_table
+from rulewright.experiments.report import Grid, Report
+from rulewright.experiments.reproductions.tables import learner_means, ranking
+from rulewright.experiments.statistics import compare_all_pairs
+from rulewright.experiments.summary import failed, matrix
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rulewright.experiments.report import Cell
+    from rulewright.experiments.trial import Record
+    from rulewright.kernels import FloatArray
+
+MEASURES = {"error": "Error", "log_loss": "Log-loss"}
+"""Figures that learners are compared by, on every set; lower is better."""
+
+
+def suites() -> dict[str, list[str]]:
+    """Return the named collections of data sets."""
+    return {
+        "uci35": list(printed_table("mlrules-table1").data),
+        "thesis18": list(printed_table("thesis-4.2").data),
+        "thesis35": list(printed_table("thesis-4.5").data),
+    }
+
+
+def comparison_report(
+    name: str,
+    title: str,
+    about: list[str],
+    records: Sequence[Record],
+    sets: Sequence[str],
+    learners: Sequence[str],
+) -> Report:
+    """Write the tables; the first learner is compared with each other one."""
+    report = Report(name, title, about, failures=failed(records))
+    report.grids.append(learner_means(records, learners))
+    for figure, heading in MEASURES.items():
+        values = matrix(records, figure, sets, learners)
+        report.grids.append(_by_set(heading, values, sets, learners))
+        whole = np.isfinite(values).all(axis=1)
+        if len(learners) < 2 or whole.sum() < 2:
+            continue
+        report.grids.append(_pairs(heading, values[whole], learners))
+        ranks = ranking(f"{heading}: average ranks", values, learners, None)
+        if ranks is not None:
+            report.grids.append(ranks.grid)
+            report.charts[figure] = ranks.chart
+            report.notes.append(f"{heading}: {ranks.text}")
+    return report
+
+
+def _by_set(heading: str, values: FloatArray, sets: Sequence[str], learners: Sequence[str]) -> Grid:
+    """Show a figure of every learner on every set, and means where all have one."""
+    rows: list[list[Cell]] = [
+        [name, *map(float, row)] for name, row in zip(sets, values, strict=True)
+    ]
+    whole = np.isfinite(values).all(axis=1)
+    if whole.any():
+        rows.append(
+            [f"mean of {whole.sum()} sets with all", *map(float, values[whole].mean(axis=0))]
+        )
+    return Grid(f"{heading} by data set", ["data", *learners], rows)
+
+
+def _pairs(heading: str, values: FloatArray, learners: Sequence[str]) -> Grid:
+    """Compare the first learner with each other one."""
+    first = learners[0]
+    rows: list[list[Cell]] = []
+    for pair in compare_all_pairs(values, learners, control=first):
+        other = pair.second if pair.first == first else pair.first
+        gap = float(np.mean(values[:, 0] - values[:, list(learners).index(other)]))
+        record = f"{pair.record.wins}-{pair.record.losses}-{pair.record.ties}"
+        rows.append([other, gap, record, pair.p_value, pair.adjusted])
+    head = [
+        f"{first} against",
+        "mean difference (negative: better)",
+        "win-loss-tie",
+        "Wilcoxon p",
+        "with Holm's correction",
+    ]
+    return Grid(f"{heading}: {first} against each, on {len(values)} sets", head, rows, 4)

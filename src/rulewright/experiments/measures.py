@@ -1,0 +1,106 @@
+"""What is measured of one fit: scores on new rows, curves over stages, abstention."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright.capacity.reliability import auc, brier, log_loss
+from rulewright.experiments.learners import OurWorker
+from rulewright.experiments.resources import Cost
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rulewright.data import Table
+    from rulewright.experiments.learners import Worker
+    from rulewright.kernels import FloatArray, IntArray
+
+    Figures = dict[str, Any]
+
+MEGABYTE = 2**20
+
+
+def score(worker: Worker, train: Table, test: Table) -> Figures:
+    """Give error, log-loss, Brier score and AUC on new rows, the model's size and the cost."""
+    rows, asked = worker.prepare(train), worker.prepare(test)
+    with Cost() as fit:
+        worker.fit(rows)
+    with Cost() as predict:
+        codes, shares = worker.predict(asked, test)
+    return {**judged(test, codes, shares), **_costs(fit, predict), **worker.describe()}
+
+
+def stages(worker: Worker, train: Table, test: Table, at: Sequence[int]) -> Figures:
+    """Give the test error of the model's first rules, for each number of rules in `at`."""
+    model, fit = _fitted(worker, train)
+    assert test.target is not None
+    wrong = [
+        float(np.mean(model[:n].decide(model[:n].scores(test)) != test.target.codes)) for n in at
+    ]
+    return {"at": list(at), "errors": wrong, "fit_seconds": fit.cpu, "rules": len(model.rules)}
+
+
+def abstention(
+    worker: Worker, train: Table, test: Table, thetas: Sequence[float], priors: Sequence[str]
+) -> Figures:
+    """Give errors, coverage and PAC-Bayes bounds of an ensemble of rule sets that may abstain.
+
+    A bound of the abstaining vote is that of the vote divided by 1 + theta / 2.
+    """
+    model, fit = _fitted(worker, train)
+    assert isinstance(worker, OurWorker)
+    assert test.target is not None
+    estimator: Any = worker.estimator
+    wrong = model.decide(model.scores(test)) != test.target.codes
+    lead = model.margins(test)
+    stated = {prior: estimator.set_params(prior=prior).certificate() for prior in priors}
+    return {
+        "error": float(np.mean(wrong)),
+        "thetas": list(thetas),
+        "coverages": [float(np.mean(lead >= theta)) for theta in thetas],
+        "joint_errors": [float(np.mean(wrong & (lead >= theta))) for theta in thetas],
+        "bounds": {prior: bounds.vote.raw for prior, bounds in stated.items()},
+        "bounds_mcallester": {p: bounds.vote_mcallester.raw for p, bounds in stated.items()},
+        "divergences": {prior: sum(bounds.divergences) for prior, bounds in stated.items()},
+        "training_loss": sum(stated[priors[0]].losses),
+        "fit_seconds": fit.cpu,
+    }
+
+
+def _fitted(worker: Worker, train: Table) -> tuple[Any, Cost]:
+    """Fit one of our own learners and return its model."""
+    if not isinstance(worker, OurWorker):
+        raise ValueError("this measure looks into the model: take a learner of this package")
+    with Cost() as fit:
+        worker.fit(worker.prepare(train))
+    return worker.estimator.model_, fit
+
+
+def judged(test: Table, codes: IntArray, shares: FloatArray) -> dict[str, float]:
+    """Judge labels and probabilities by the classes of the rows."""
+    assert test.target is not None
+    truth, weights = test.target.codes, np.ones(test.n_rows)
+    return {
+        "error": float(np.mean(codes != truth)),
+        "log_loss": log_loss(truth, shares, weights),
+        "brier": brier(truth, shares, weights),
+        "auc": auc(truth, shares, weights),
+    }
+
+
+def _costs(fit: Cost, predict: Cost) -> dict[str, float]:
+    return {
+        "fit_seconds": fit.cpu,
+        "fit_wall_seconds": fit.seconds,
+        "predict_seconds": predict.cpu,
+        "memory_mb": fit.memory / MEGABYTE,
+    }
+
+
+MEASURES: Mapping[str, Callable[..., Figures]] = {
+    "score": score,
+    "stages": stages,
+    "abstention": abstention,
+}

@@ -1,0 +1,284 @@
+"""Two learners against each other, on many data sets or on the folds of one.
+
+Figures of two learners go in pairs, one for each data set or fold. Differences below 1e-12 of the
+largest figure count as none: a mean over folds depends on the order of the sum in its last digits,
+and such a difference is no win.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from rulewright.kernels import FloatArray
+
+_DIGITS = 12
+_MOST_EXACT = 50
+# Weights drawn at once, so that many samples on many sets need no large matrix.
+_CELLS_AT_ONCE = 2_000_000
+
+
+class WinTieLoss(NamedTuple):
+    """How often the first of two learners did better, as well, worse."""
+
+    wins: int
+    ties: int
+    losses: int
+
+    def sign_test(self) -> SignTest:
+        """Test whether wins and losses are equally likely; ties do not count."""
+        return sign_test(self.wins, self.losses)
+
+    def __str__(self) -> str:
+        return f"{self.wins} won, {self.ties} tied, {self.losses} lost"
+
+
+class SignTest(NamedTuple):
+    """Result of `sign_test`."""
+
+    wins: int
+    losses: int
+    p_value: float
+
+    def __str__(self) -> str:
+        return f"sign test: {self.wins} won, {self.losses} lost, {p_text(self.p_value)}"
+
+
+class WilcoxonTest(NamedTuple):
+    """Result of `wilcoxon_signed_rank`.
+
+    `lower` and `higher` are the sums of ranks where the first learner's figure was lower and where
+    it was higher, `statistic` is the smaller sum and `n_used` the number of pairs that differ.
+    """
+
+    statistic: float
+    p_value: float
+    lower: float
+    higher: float
+    n_used: int
+
+    def __str__(self) -> str:
+        return (
+            f"Wilcoxon signed-rank test: W = {self.statistic:g} on {self.n_used} differences, "
+            f"{p_text(self.p_value)}"
+        )
+
+
+class BayesianSignedRank(NamedTuple):
+    """Probabilities that the first learner's figure is lower, about equal, higher."""
+
+    left: float
+    rope: float
+    right: float
+
+    def __str__(self) -> str:
+        return (
+            f"Bayesian signed-rank test: P(lower) = {self.left:.3f}, P(equal) = {self.rope:.3f}, "
+            f"P(higher) = {self.right:.3f}"
+        )
+
+
+class FoldTest(NamedTuple):
+    """Result of a test on the differences of two learners over the folds of one data set."""
+
+    name: str
+    statistic: float
+    p_value: float
+    degrees: tuple[int, ...]
+    mean: float
+
+    def __str__(self) -> str:
+        degrees = ", ".join(str(n) for n in self.degrees)
+        return (
+            f"{self.name} ({degrees} degrees of freedom): {self.statistic:.3f}, mean difference "
+            f"{self.mean:.4g}, {p_text(self.p_value)}"
+        )
+
+
+def win_tie_loss(
+    first: ArrayLike, second: ArrayLike, *, lower_is_better: bool = True
+) -> WinTieLoss:
+    """Count the sets on which the first learner is better, as good, worse."""
+    signs = np.sign(_differences(first, second)) * (1 if lower_is_better else -1)
+    return WinTieLoss(*(int((signs == sign).sum()) for sign in (-1, 0, 1)))
+
+
+def sign_test(wins: int, losses: int) -> SignTest:
+    """Test (two-sided) whether wins and losses are equally likely."""
+    if min(wins, losses) < 0:
+        raise ValueError(f"wins and losses must not be negative, not {wins} and {losses}")
+    played = wins + losses
+    p_value = float(stats.binomtest(wins, played).pvalue) if played else 1.0
+    return SignTest(wins, losses, p_value)
+
+
+def wilcoxon_signed_rank(first: ArrayLike, second: ArrayLike) -> WilcoxonTest:
+    """Test (two-sided) whether the differences are symmetric about 0.
+
+    Differences of 0 are left out. Up to 50 differences the p-value is exact, with ties too, where
+    SciPy's is approximate for more than 13; beyond it is SciPy's normal approximation.
+    """
+    differences = _differences(first, second)
+    differences = differences[differences != 0]
+    ranks = stats.rankdata(np.abs(differences))
+    lower = float(ranks[differences < 0].sum())
+    higher = float(ranks[differences > 0].sum())
+    statistic = min(lower, higher)
+    if len(ranks) <= _MOST_EXACT:
+        p_value = _exact_p(ranks, statistic)
+    else:
+        p_value = float(stats.wilcoxon(differences).pvalue)
+    return WilcoxonTest(statistic, p_value, lower, higher, len(ranks))
+
+
+def bayesian_signed_rank(
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    rope: float = 0.01,
+    prior_strength: float = 0.5,
+    n_samples: int = 50_000,
+    random_state: int = 0,
+) -> BayesianSignedRank:
+    """Give the probability that a learner is practically better, by Benavoli et al. (2017).
+
+    Parameters
+    ----------
+    first, second : array-like of shape (n_sets,)
+        Figures of the learners.
+    rope : float
+        Region of practical equivalence: differences up to it mean nothing, in the unit of the
+        figures (0.01 is a hundredth of an error given as a fraction).
+    prior_strength : float
+        Weight of the prior's one pseudo-observation, which is a difference of 0.
+    n_samples : int
+        Draws of the Dirichlet weights of the differences.
+    random_state : int
+        Seed of the draws.
+
+    Returns
+    -------
+    BayesianSignedRank
+        The share of draws in which the mean of two differences lies most probably below the rope,
+        in it, above it; draws that leave it open are shared out.
+    """
+    if not (rope >= 0 and prior_strength > 0 and n_samples > 0):
+        raise ValueError("rope must not be negative, prior_strength and n_samples be positive")
+    one, two = _pair(first, second)
+    places = np.concatenate([[0.0], one - two])
+    sums = places[:, None] + places
+    # A sum at the border belongs to the rope, whatever its last digits.
+    border = 2 * rope + 10.0**-_DIGITS * max(float(np.abs([one, two]).max()), rope)
+    below, above = (sums < -border).astype(float), (sums > border).astype(float)
+    strengths = np.concatenate([[prior_strength], np.ones(len(one))])
+    rng = np.random.default_rng(random_state)
+    won, at_once = np.zeros(3), max(1, _CELLS_AT_ONCE // len(places))
+    for start in range(0, n_samples, at_once):
+        weights = rng.dirichlet(strengths, min(at_once, n_samples - start))
+        left = ((weights @ below) * weights).sum(axis=1)
+        right = ((weights @ above) * weights).sum(axis=1)
+        won += _shared_wins(np.column_stack([left, 1 - left - right, right]))
+    return BayesianSignedRank(*(float(share) for share in won / n_samples))
+
+
+def five_by_two_f_test(differences: ArrayLike) -> FoldTest:
+    """Test two learners on five repeats of two-fold cross-validation, by Alpaydin (1999).
+
+    Parameters
+    ----------
+    differences : array-like of shape (5, 2)
+        Difference of the learners' figures on each fold of each repeat.
+    """
+    folds = _finite(differences)
+    if folds.shape != (5, 2):
+        raise ValueError(f"differences must have shape (5, 2), not {folds.shape}")
+    variances = 0.5 * np.square(folds[:, 0] - folds[:, 1])
+    statistic = _ratio(float(np.square(folds).sum()), 2 * float(variances.sum()))
+    p_value = float(stats.f.sf(statistic, 10, 5))
+    return FoldTest("5x2 F test", statistic, p_value, (10, 5), float(folds.mean()))
+
+
+def corrected_resampled_t(differences: ArrayLike, n_train: float, n_test: float) -> FoldTest:
+    """Test two learners on many splits of one data set, by Nadeau and Bengio (2003).
+
+    The splits share rows, so the variance of the mean is not 1/n of that of the differences: it is
+    taken as 1/n + n_test/n_train of it.
+
+    Parameters
+    ----------
+    differences : array-like of shape (n_splits,)
+        Difference of the learners' figures on each split, all repeats of all folds.
+    n_train, n_test : float
+        Rows, or shares of rows, of the two sides of a split: 9 and 1 for ten folds.
+    """
+    splits = _finite(differences)
+    if splits.ndim != 1 or len(splits) < 2:
+        raise ValueError(f"differences must be a row of two or more, not of shape {splits.shape}")
+    if not (n_train > 0 and n_test > 0):
+        raise ValueError(f"n_train and n_test must be positive, not {n_train} and {n_test}")
+    mean, n = float(splits.mean()), len(splits)
+    error = float(np.sqrt((1 / n + n_test / n_train) * splits.var(ddof=1)))
+    statistic = _ratio(mean, error)
+    p_value = 2 * float(stats.t.sf(abs(statistic), n - 1))
+    return FoldTest("corrected resampled t test", statistic, p_value, (n - 1,), mean)
+
+
+def p_text(p_value: float) -> str:
+    """Write a p-value for a reader."""
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+
+
+def without_noise(values: FloatArray, scale: float) -> FloatArray:
+    """Give the values as multiples of `scale`, rounded so that only true differences are left."""
+    return np.round(values / scale, _DIGITS) if scale else np.zeros_like(values)
+
+
+def _finite(values: ArrayLike) -> FloatArray:
+    array = np.asarray(values, dtype=float)
+    if not np.isfinite(array).all():
+        raise ValueError("the figures hold NaN or infinity")
+    return array
+
+
+def _pair(first: ArrayLike, second: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    one, two = _finite(first), _finite(second)
+    if one.ndim != 1 or one.shape != two.shape:
+        raise ValueError(f"two rows of figures must be equally long, not {one.shape}, {two.shape}")
+    if len(one) < 2:
+        raise ValueError("a comparison needs the figures of two sets or more")
+    return one, two
+
+
+def _differences(first: ArrayLike, second: ArrayLike) -> FloatArray:
+    one, two = _pair(first, second)
+    return without_noise(one - two, float(np.abs([one, two]).max()))
+
+
+def _exact_p(ranks: FloatArray, statistic: float) -> float:
+    # Every sign is as likely as the other: share of all choices of signs by their sum of ranks,
+    # which is a whole number of halves.
+    halves = np.round(2 * ranks).astype(int)
+    shares = np.zeros(int(halves.sum()) + 1)
+    shares[0] = 1.0
+    for rank in halves:
+        shares[rank:] += shares[:-rank].copy()
+        shares /= 2
+    return min(1.0, 2 * float(shares[: round(2 * statistic) + 1].sum()))
+
+
+def _ratio(numerator: float, denominator: float) -> float:
+    # The same figures in all folds: no difference, or one that never changes.
+    if denominator == 0:
+        return float(np.copysign(np.inf, numerator)) if numerator else 0.0
+    return numerator / denominator
+
+
+def _shared_wins(shares: FloatArray) -> FloatArray:
+    best = np.isclose(shares, shares.max(axis=1, keepdims=True), rtol=0, atol=1e-12)
+    wins: FloatArray = (best / best.sum(axis=1, keepdims=True)).sum(axis=0)
+    return wins

@@ -1,0 +1,211 @@
+"""What an experiment found: tables, targets, charts and failures, as text, Markdown and JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import rulewright
+from rulewright.data.writing import replace_file
+from rulewright.experiments.charts import save_chart
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rulewright.experiments.trial import Record
+
+Cell: TypeAlias = str | float | int | None
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table: a title, a head and rows of cells; numbers are written with `digits` decimals."""
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    digits: int = 3
+
+    def written(self) -> list[list[str]]:
+        """Give the cells as text."""
+        return [[written(cell, self.digits) for cell in row] for row in self.rows]
+
+    def markdown(self) -> str:
+        """Give the table in Markdown."""
+        lines = [list(self.head), ["---", *["---:"] * (len(self.head) - 1)], *self.written()]
+        body = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+        return f"{self.title}\n\n{body}" if self.title else body
+
+
+@dataclass(frozen=True)
+class Target:
+    """What must hold, what was measured, and whether it does; None where it cannot be judged."""
+
+    text: str
+    measured: str
+    met: bool | None
+
+    def cells(self) -> list[Cell]:
+        """Give the line of a table."""
+        verdict = {True: "yes", False: "**no**", None: "not judged"}[self.met]
+        return [self.text, self.measured, verdict]
+
+
+@dataclass
+class Report:
+    """All that an experiment has to say.
+
+    Parameters
+    ----------
+    name, title : str
+        Name of the files, and heading.
+    about : list of str
+        Paragraphs before the tables: source, protocol, settings.
+    grids : list of Grid
+        Tables.
+    targets : list of Target
+        What must hold.
+    charts : dict
+        Altair charts by the ending of their file's name.
+    notes : list of str
+        Paragraphs after the tables.
+    """
+
+    name: str
+    title: str
+    about: list[str]
+    grids: list[Grid] = field(default_factory=list)
+    targets: list[Target] = field(default_factory=list)
+    charts: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    failures: Sequence[Record] = ()
+
+    def target_grid(self) -> Grid:
+        """Give the targets as a table."""
+        return Grid("", ["target", "measured", "met"], [t.cells() for t in self.targets])
+
+    def failure_lines(self) -> list[str]:
+        """Name what failed, alike failures once."""
+        counts: dict[tuple[str, str, str], int] = {}
+        for record in self.failures:
+            problem = " ".join(record["problem"].split())[:300]
+            about = record["learner"], record["set"], problem
+            counts[about] = counts.get(about, 0) + 1
+        return [f"{who} on {what}: {why} ({n} trials)" for (who, what, why), n in counts.items()]
+
+    def markdown(self, provenance: Mapping[str, str]) -> str:
+        """Give the whole page."""
+        parts = [f"# {self.title}", *self.about]
+        parts += [Grid("", ["", ""], list(provenance.items())).markdown()]
+        if self.targets:
+            parts += ["## Targets", self.target_grid().markdown()]
+        parts += [f"![{self.title}: {key}]({self.name}-{key}.svg)" for key in self.charts]
+        parts += [f"## {grid.title}\n\n{_untitled(grid)}" for grid in self.grids]
+        parts += self.notes
+        if lines := self.failure_lines():
+            parts += ["## Failed", "\n".join(f"- {line}" for line in lines)]
+        return "\n\n".join(parts) + "\n"
+
+    def to_json(self, provenance: Mapping[str, str]) -> dict[str, Any]:
+        """Give tables and targets as plain data."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "about": self.about,
+            "provenance": dict(provenance),
+            "targets": [vars(target) for target in self.targets],
+            "tables": [
+                {"title": g.title, "head": list(g.head), "rows": [_plain(row) for row in g.rows]}
+                for g in self.grids
+            ],
+            "notes": self.notes,
+            "failures": self.failure_lines(),
+        }
+
+    def write(self, folder: Path, provenance: Mapping[str, str]) -> list[Path]:
+        """Write Markdown, JSON and charts, each file whole or not at all."""
+        paths = [folder / f"{self.name}-{key}.svg" for key in self.charts]
+        for path, chart in zip(paths, self.charts.values(), strict=True):
+            save_chart(chart, path)
+        page, data = folder / f"{self.name}.md", folder / f"{self.name}.json"
+        replace_file(data, (json.dumps(self.to_json(provenance), indent=1) + "\n").encode())
+        replace_file(page, self.markdown(provenance).encode())
+        return [page, data, *paths]
+
+
+def written(cell: Cell, digits: int) -> str:
+    """Write a cell; a figure that there is none of is a dash."""
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return "-"
+    return f"{cell:.{digits}f}" if isinstance(cell, float) else str(cell)
+
+
+def _plain(row: Sequence[Cell]) -> list[Cell]:
+    """Leave NaN out, which JSON does not know."""
+    return [None if isinstance(c, float) and not math.isfinite(c) else c for c in row]
+
+
+def _untitled(grid: Grid) -> str:
+    return Grid("", grid.head, grid.rows, grid.digits).markdown()
+
+
+def provenance(records: Sequence[Record], n_jobs: int) -> dict[str, str]:
+    """Say how, when and on what the figures were made."""
+    versions = {
+        name: version for record in records for name, version in record.get("versions", {}).items()
+    }
+    versions |= {name: metadata.version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    spent = sum(record.get("fit_seconds", 0.0) for record in records)
+    code = sorted({str(record.get("commit")) for record in records})
+    return {
+        "command": " ".join(["rulewright", *sys.argv[1:]]),
+        "protocol": "; ".join(dict.fromkeys(record["protocol"] for record in records)),
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "commit": ", ".join(code) + (" (+: with changes)" if any("+" in c for c in code) else ""),
+        "versions": f"Python {platform.python_version()}, "
+        + ", ".join(f"{name} {version}" for name, version in versions.items()),
+        "machine": machine(),
+        "cost": f"{len(records)} trials, {n_jobs} at a time, {spent / 60:.1f} processor minutes",
+    }
+
+
+def commit() -> str | None:
+    """Return the commit of the checkout that this package runs from, with + for changes."""
+    here = Path(rulewright.__file__).parent
+    try:
+        found = subprocess.run(
+            ["git", "-C", str(here), "rev-parse", "--short=12", "HEAD"],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=10,
+        ).stdout.strip()
+        changed = subprocess.run(
+            ["git", "-C", str(here), "status", "--porcelain", "--", str(here)],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=10,
+        ).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return f"{found}+" if changed else found
+
+
+def machine() -> str:
+    """Describe processor, cores and system."""
+    info, model = Path("/proc/cpuinfo"), platform.processor() or platform.machine()
+    if info.exists():
+        lines = info.read_text().splitlines()
+        named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+        model = named[0] if named else model
+    return f"{model}, {os.cpu_count()} cores, {platform.system()}"

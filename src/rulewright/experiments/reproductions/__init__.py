@@ -1,0 +1,19 @@
+"""The papers' tables and figures that can be made again, by name."""
+
+from rulewright.experiments.reproductions import mlrules, rulesets, sl2, slipper
+from rulewright.experiments.reproductions.plan import Extent, Reproduction
+
+REPRODUCTIONS: dict[str, Reproduction] = {
+    reproduction.name: reproduction
+    for reproduction in (
+        mlrules.TABLE1,
+        mlrules.FIGURE1,
+        slipper.TABLE1,
+        slipper.FIGURE4,
+        sl2.TABLES,
+        rulesets.TABLE45,
+        rulesets.BOUNDS,
+    )
+}
+
+__all__ = ["REPRODUCTIONS", "Extent", "Reproduction"]

@@ -1,0 +1,159 @@
+"""Running trials side by side, each in a process of its own.
+
+A fresh process per trial keeps one learner's threads and memory away from the next one's figures,
+and a learner that crashes, hangs or eats all memory costs one record, not the run. Processes are
+forked off a server that has imported everything and started no threads.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+import traceback
+from collections import deque
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing.connection import wait
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import ForkServerProcess
+
+    from rulewright.experiments.records import Records
+    from rulewright.experiments.trial import Record, Trial
+
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_PRELOADED = ["rulewright.experiments.trial"]
+
+
+def run_trials(
+    trials: Sequence[Trial],
+    records: Records,
+    n_jobs: int = 1,
+    *,
+    time_limit: float | None = None,
+    extra: Record | None = None,
+) -> Iterator[Record]:
+    """Run the trials that have no record yet, and append and yield their records as they end.
+
+    Parameters
+    ----------
+    trials : sequence of Trial
+        What is to be tried.
+    records : Records
+        File of records, open.
+    n_jobs : int
+        Trials at a time.
+    time_limit : float, optional
+        Seconds after which a trial is ended and recorded as failed.
+    extra : dict, optional
+        What every record says besides, such as the commit.
+    """
+    waiting = deque(trial for trial in trials if trial.key not in records.known)
+    running: list[Run] = []
+    try:
+        while waiting or running:
+            while waiting and len(running) < n_jobs:
+                running.append(Run.started(waiting.popleft()))
+            for run in _ended(running, time_limit):
+                running.remove(run)
+                record = {**run.trial.about(), **(extra or {}), **run.result()}
+                records.append(record)
+                yield record
+    finally:
+        for run in running:
+            run.process.kill()
+
+
+@dataclass
+class Run:
+    """A trial at work."""
+
+    trial: Trial
+    process: ForkServerProcess
+    pipe: Connection
+    begun: float = field(default_factory=time.monotonic)
+    late: bool = False
+
+    @classmethod
+    def started(cls, trial: Trial) -> Run:
+        """Start the process of a trial."""
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(_PRELOADED)
+        ours, theirs = context.Pipe(duplex=False)
+        process = context.Process(target=_work, args=(trial, theirs, _settings()), daemon=True)
+        with _one_thread():
+            process.start()
+        theirs.close()
+        return cls(trial, process, ours)
+
+    def result(self) -> Record:
+        """Return what the process sent, or how it failed."""
+        sent: dict[str, Any] | None = None
+        try:
+            if not self.late and self.pipe.poll():
+                sent = self.pipe.recv()
+        except EOFError:
+            sent = None
+        self.pipe.close()
+        self.process.join()
+        spent = time.monotonic() - self.begun
+        if self.late:
+            return failure(f"TimeoutError: ended after {spent:.0f} s")
+        if sent is None:
+            code = self.process.exitcode
+            how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+            return failure(f"the process died with {how}")
+        return sent
+
+
+def failure(problem: str, trace: str = "") -> Record:
+    """Return the record of a trial that failed."""
+    return {"status": "failed", "problem": problem, "traceback": trace}
+
+
+def _ended(running: Iterable[Run], time_limit: float | None) -> list[Run]:
+    """Wait for runs to end, or be ended by their time limit."""
+    ready = wait([run.pipe for run in running], timeout=0.2)
+    for run in running:
+        if time_limit is not None and time.monotonic() - run.begun > time_limit:
+            run.late = run.pipe not in ready
+            if run.late:
+                run.process.kill()
+    return [run for run in running if run.late or run.pipe in ready]
+
+
+def _settings() -> dict[str, str]:
+    """Return our environment variables, which the server has as they were when it started."""
+    return {name: value for name, value in os.environ.items() if name.startswith("RULEWRIGHT_")}
+
+
+def _work(trial: Trial, pipe: Connection, settings: dict[str, str]) -> None:
+    """Run the trial in the process made for it and send the record."""
+    for name in _settings():
+        del os.environ[name]
+    os.environ.update(settings)
+    try:
+        record = {"status": "ok", **trial.run()}
+    except Exception as error:
+        record = failure(f"{type(error).__name__}: {error}", traceback.format_exc(limit=-5))
+    pipe.send(record)
+    pipe.close()
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let the server start, once, with libraries that keep to one thread."""
+    before = {name: os.environ.get(name) for name in _ONE_THREAD}
+    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

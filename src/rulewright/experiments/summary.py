@@ -1,0 +1,71 @@
+"""From records to one figure per learner and data set."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rulewright.experiments.trial import Record
+    from rulewright.kernels import FloatArray
+
+PER_ROW = frozenset({"error", "log_loss", "brier"})
+"""Figures that are means over test rows, so that a fold counts by its rows."""
+
+
+class Figure(NamedTuple):
+    """Mean over the repetitions, and its standard deviation if there are several."""
+
+    mean: float
+    sd: float | None
+    n_trials: int
+
+
+def done(records: Iterable[Record]) -> list[Record]:
+    """Leave out what failed."""
+    return [record for record in records if record["status"] == "ok"]
+
+
+def failed(records: Iterable[Record]) -> list[Record]:
+    """Keep what failed."""
+    return [record for record in records if record["status"] != "ok"]
+
+
+def figures(records: Iterable[Record], name: str) -> dict[tuple[str, str], Figure]:
+    """Give one figure of the trials that succeeded, by learner and data set."""
+    groups: dict[tuple[str, str], dict[int, list[Record]]] = defaultdict(lambda: defaultdict(list))
+    for record in done(records):
+        value = record.get(name)
+        if value is not None and np.isfinite(value):
+            groups[record["learner"], record["set"]][record["repeat"]].append(record)
+    return {pair: _figure(name, list(runs.values())) for pair, runs in groups.items()}
+
+
+def _figure(name: str, runs: Sequence[Sequence[Record]]) -> Figure:
+    means = [
+        np.average(
+            [record[name] for record in run],
+            weights=[record["n_test"] if name in PER_ROW else 1 for record in run],
+        )
+        for run in runs
+    ]
+    spread = float(np.std(means, ddof=1)) if len(means) > 1 else None
+    return Figure(float(np.mean(means)), spread, sum(map(len, runs)))
+
+
+def matrix(
+    records: Iterable[Record], name: str, sets: Sequence[str], learners: Sequence[str]
+) -> FloatArray:
+    """Give a figure as an array (sets, learners), NaN where there is none."""
+    found = figures(records, name)
+    return np.array(
+        [[_mean_of(found.get((who, what))) for who in learners] for what in sets]
+    ).reshape(len(sets), len(learners))
+
+
+def _mean_of(figure: Figure | None) -> float:
+    return np.nan if figure is None else figure.mean

@@ -1,0 +1,130 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+PROGRAM = [sys.executable, "-c", "from rulewright.cli.main import main; main()"]
+SETS = "tic-tac-toe,balance-scale,iris"  # made by generators: no folder and no network
+QUICK = ["reproduce", "mlrules-table1", "--quick", "--sets", SETS]
+
+
+@pytest.fixture(autouse=True)
+def generated_data(monkeypatch):
+    monkeypatch.delenv("RULEWRIGHT_DATA", raising=False)
+
+
+def lines_of(folder):
+    path = folder / "mlrules-table1-quick.records.jsonl"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def figures(folder):
+    """Return what a run found, by trial; a trial that is there twice fails."""
+    records = [json.loads(line) for line in lines_of(folder)]
+    found = {record["key"]: (record["error"], record["log_loss"]) for record in records}
+    assert len(found) == len(records)
+    return found
+
+
+def killed_run(folder, sign):
+    """Start a run and end it after its first records; return its exit code."""
+    process = subprocess.Popen(
+        [*PROGRAM, *QUICK, "--out", str(folder), "--jobs", "1"], stderr=subprocess.PIPE, text=True
+    )
+    while len(lines_of(folder)) < 3 and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(sign)
+    _, told = process.communicate(timeout=60)
+    return process.returncode, told
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Run without interruption."""
+    folder = tmp_path_factory.mktemp("whole")
+    environment = {k: v for k, v in os.environ.items() if k != "RULEWRIGHT_DATA"}
+    done = subprocess.run(
+        [*PROGRAM, *QUICK, "--out", str(folder)], env=environment, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout
+
+
+def test_tables_are_printed_and_written(whole):
+    """The printed figure stands beside ours, in the terminal and in the files."""
+    folder, printed = whole
+    names = {path.name.removeprefix("mlrules-table1-quick") for path in folder.iterdir()}
+    assert {".md", ".json", "-errors.svg", ".records.jsonl"} <= names
+    page = (folder / "mlrules-table1-quick.md").read_text()
+    for text in (printed, page):
+        assert "tic-tac-toe" in text
+        assert "0.113" in text  # ML.G as printed
+    assert "| commit |" in page
+    assert "Quick run" in page
+    content = json.loads((folder / "mlrules-table1-quick.json").read_text())
+    assert [row[0] for row in content["tables"][0]["rows"]] == [*SETS.split(","), "mean"]
+
+
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_run_goes_on_without_losing_or_doubling_a_record(tmp_path, whole, sign):
+    """The figures are those of a run that was never killed."""
+    code, told = killed_run(tmp_path, sign)
+    assert code == (130 if sign == signal.SIGINT else -sign)
+    if sign == signal.SIGINT:
+        assert "the same command goes on from there" in told
+    kept = lines_of(tmp_path)
+    assert 3 <= len(kept) < 12
+    with (tmp_path / "mlrules-table1-quick.records.jsonl").open("a") as file:
+        file.write('{"key": "torn')  # as if it had died while writing
+    done = subprocess.run(
+        [*PROGRAM, *QUICK, "--out", str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"12 trials, {len(kept)} of them done" in done.stderr
+    assert lines_of(tmp_path)[: len(kept)] == kept
+    assert figures(tmp_path) == figures(whole[0])
+
+
+def test_a_finished_run_only_reports_again(cli, whole):
+    """Nothing is run twice; --fresh starts anew."""
+    folder, _ = whole
+    before = lines_of(folder)
+    result = cli(*QUICK, "--out", folder)
+    assert result.exit_code == 0, result.output
+    assert "12 trials, 12 of them done" in result.stderr
+    assert lines_of(folder) == before
+
+
+def test_failures_are_told_recorded_and_tried_again_on_request(cli, tmp_path, monkeypatch):
+    """Without data every trial fails, and the report says why."""
+    monkeypatch.setenv("RULEWRIGHT_DATA", str(tmp_path))
+    args = ["reproduce", "mlrules-table1", "--quick", "--sets", "iris", "--out", tmp_path / "out"]
+    result = cli(*args)
+    assert result.exit_code == 1
+    assert "manifest.json" in result.stderr
+    assert "failed: ML.G on iris, repeat 0, fold 0" in result.stderr
+    assert "(2 trials)" in result.stdout
+    monkeypatch.delenv("RULEWRIGHT_DATA")
+    assert "4 trials, 4 of them done" in cli(*args).stderr
+    again = cli(*args, "--retry")
+    assert again.exit_code == 0
+    assert "4 trials, 0 of them done" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["nonsense"], "nonsense: unknown. Known are: mlrules-table1,"),
+        (["mlrules-table1", "--sets", "x"], "--sets x: unknown. Known are: haberman,"),
+        (["mlrules-table1", "--runs", "0"], "Invalid value for '--runs'"),
+    ],
+)
+def test_what_is_unknown_is_refused_before_any_work(cli_failure, tmp_path, args, message):
+    """Nothing is written."""
+    assert cli_failure("reproduce", *args, "--out", tmp_path / "out").startswith(message)
+    assert not (tmp_path / "out").exists()
