@@ -7,7 +7,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SANITIZE := build/sanitize
 CXX_FILES = $(shell find native -name '*.cpp' -o -name '*.hpp')
 
-.PHONY: help demo test lint format docs sanitize bench clean check-machine
+.PHONY: help demo test lint format docs sanitize bench bench-install compare clean check-machine
 
 help:
 	@echo "make demo      learn from the bundled table, print the rules, save the model"
@@ -87,11 +87,20 @@ sanitize: install
 	ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$(RUNTIME)" \
 	  $(SANITIZE)/bin/python -m pytest -m native -p no:cacheprovider
 
+# Orange would bring the older pandas, Qt and CUDA of its other parts; its CN2 needs none of them.
 BENCH := .venv-bench
-bench: | check-machine
+bench-install: | check-machine
 	test -d $(BENCH) || $(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check '.[bench]'
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	  orange3 orange-canvas-core
+
+bench: bench-install
 	$(BENCH)/bin/python benchmarks/run.py all
+
+compare: bench-install
+	$(BENCH)/bin/rulewright compare --suite uci35 --folds 3 --time-limit 600 \
+	  --learners mlrules,lightgbm,ebm,forest,hgb,logistic
 
 clean:
 	rm -rf build $(VENV) $(BENCH) demo

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import resource
 import sys
 import time
 import traceback
@@ -19,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import rivals
 from sklearn.metrics import log_loss
+
+from rulewright.experiments.resources import forget_peak, resident
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,27 +43,6 @@ class Job:
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
-
-
-def rss(key: str) -> int:
-    """Return `VmRSS` (now) or `VmHWM` (peak) of this process in bytes.
-
-    Linux's ru_maxrss starts from the parent's peak, so it serves only where /proc is absent.
-    """
-    status = Path("/proc/self/status")
-    if not status.exists():
-        unit = 1 if sys.platform == "darwin" else 1024
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-    line = next(line for line in status.read_text().splitlines() if line.startswith(key + ":"))
-    return int(line.split()[1]) * 1024
-
-
-def forget_peak() -> None:
-    """Let the peak start from now, where the system allows it."""
-    door = Path("/proc/self/clear_refs")
-    # Where it is refused, the peak can only look larger than it is.
-    with contextlib.suppress(OSError):
-        door.write_text("5")
 
 
 def timed(action: Callable[[], Any], repeats: int) -> dict[str, float]:
@@ -93,9 +73,9 @@ def measure(job: Job) -> dict[str, Any]:
     with contextlib.suppress(ValueError):
         rivals.make(job.learner, 5, job.n_jobs, job.settings).fit(X[some], y[some])
     forget_peak()
-    before = rss("VmRSS")
+    before = resident("VmRSS")
     result: dict[str, Any] = timed(lambda: learner.fit(X, y), job.inner_repeats)
-    result["memory_ratio"] = (rss("VmHWM") - before) / X.nbytes
+    result["memory_ratio"] = (resident("VmHWM") - before) / X.nbytes
     if job.verb == "predict":
         if test is None:
             raise ValueError("the verb 'predict' needs a test problem: set Job.test")

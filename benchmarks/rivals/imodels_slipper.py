@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
-from typing import Any
-
 import numpy as np
 from imodels import SlipperClassifier
 
+from rivals.imodels_rules import Imodels
 
-class Adapter:
+
+class Adapter(Imodels):
     name = "imodels"
-
-    def __init__(self, n_rules: int, n_jobs: int, **settings: Any) -> None:
-        self._model = SlipperClassifier(**{"n_estimators": n_rules, "random_state": 0, **settings})
-
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Adapter:
-        self._model.fit(X, y)
-        return self
-
-    def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        return np.asarray(self._model.predict_proba(X))
-
-    def version(self) -> str:
-        return version("imodels")
+    two_classes_only = True
+    model = SlipperClassifier
+    size = "n_estimators"
 
     def describe(self) -> dict[str, float]:
         lengths = [len(weak.rule) for weak in self._model.estimators_]
