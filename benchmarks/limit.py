@@ -6,12 +6,12 @@ import argparse
 import time
 
 import numpy as np
-from accuracy import data_folder, load
 from console import aligned
 from problems import wide
 from sklearn.metrics import log_loss
 
 from rulewright import MLRulesClassifier
+from rulewright.experiments.datasets import load_dataset
 
 LIMITS = (1, 2, 3, 4, 5, 6, 8, None)
 
@@ -33,9 +33,11 @@ def problems(rows: int, sets: list[str]) -> dict[str, tuple[tuple, tuple]]:
     X, y = wide(2 * rows, 30, 2)
     found = {f"wide, {rows:,} rows": ((X[:rows], y[:rows]), (X[rows:], y[rows:]))}
     for name in sets:
-        X, y = load(data_folder(), name)
+        table = load_dataset(name)
+        y = table.target.classes[table.target.codes]
         half = np.random.default_rng(0).permutation(len(y)) < 2 * len(y) // 3
-        found[f"{name}, {half.sum():,} rows"] = ((X[half], y[half]), (X[~half], y[~half]))
+        parts = [(table.take(np.flatnonzero(part)), y[part]) for part in (half, ~half)]
+        found[f"{name}, {half.sum():,} rows"] = (parts[0], parts[1])
     return found
 
 
@@ -43,7 +45,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--rules", type=int, default=500)
-    parser.add_argument("--sets", nargs="*", default=[], help="sets of RULEWRIGHT_DATA")
+    parser.add_argument("--sets", nargs="*", default=[], help="data sets of the papers")
     options = parser.parse_args()
     for name, (train, test) in problems(options.rows, options.sets).items():
         body = [measure(train, test, limit, options.rules) for limit in LIMITS]
