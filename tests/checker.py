@@ -59,7 +59,9 @@ def predict_votes(model, row):
             total += member["weight"]
             if any(held[i] for i in member["terms"]):
                 covering += member["weight"]
-        scores.append((2 * covering - total) / total)
+        scores.append((2 * covering - total) / total if members else None)
+    if None in scores:  # of two classes one is the opposite of the other
+        scores = [0.0 - scores[1 - k] if score is None else score for k, score in enumerate(scores)]
     odds, priors = [1 + score for score in scores], model["priors"]
     odds = odds if any(odds) else priors
     label = min(range(len(scores)), key=lambda k: (-scores[k], -priors[k], k))

@@ -185,15 +185,21 @@ def dnf_models(draw):
 
 @st.composite
 def vote_models(draw):
-    """Draw a vote of rule sets with strange names and labels, shared terms and many ties."""
+    """Draw a vote of rule sets with strange names and labels, shared terms and many ties.
+
+    Of two classes one may have no rule sets: it is the opposite of the other.
+    """
     schema, classes = draw(schemas_and_classes())
     pool = draw(st.lists(conjunctions(schema), max_size=4))
     formulas = st.lists(st.sampled_from(pool), max_size=3) if pool else st.just([])
     weights = st.sampled_from([1.0, 1.0, 0.1, 0.0]) | st.floats(0.0, 10.0)
+    opposite = draw(st.sampled_from([None, 0, 1])) if len(classes) == 2 else None
     terms = {}
     members = tuple(
         numbered(
-            [(draw(formulas), 1.0), *draw(st.lists(st.tuples(formulas, weights), max_size=4))],
+            []
+            if k == opposite
+            else [(draw(formulas), 1.0), *draw(st.lists(st.tuples(formulas, weights), max_size=4))],
             k,
             terms,
         )

@@ -80,6 +80,10 @@ def test_scores_are_sums_of_votes(model):
             covered = covers[:, rule_set.terms].any(axis=1)
             expected += rule_set.weight * np.where(covered, 1.0, -1.0)
             unanimous |= [covered, ~covered]
+        if not sets:
+            assert k == model.opposite
+            np.testing.assert_array_equal(scores[:, k], -scores[:, 1 - k])
+            continue
         np.testing.assert_allclose(scores[:, k], expected, rtol=0, atol=1e-14)
         assert np.all(np.abs(scores[:, k]) <= 1.0)
         assert np.all(np.abs(scores[unanimous.sum(axis=0) == 1, k]) == 1.0)
@@ -88,14 +92,14 @@ def test_scores_are_sums_of_votes(model):
 @given(vote_models())
 @settings(max_examples=60, deadline=None)
 def test_labels_and_probabilities(model):
-    """The best score wins, then the larger prior, then the first class; none is more probable."""
+    """The best score wins, then the larger prior, then the first class; it is most probable."""
     scores = model.scores(adversarial_rows(model))
     chances, labels = model.probabilities(scores), model.decide(scores)
     for row, label in zip(scores.tolist(), labels, strict=True):
         assert label == min(range(len(row)), key=lambda k: (-row[k], -model.priors[k], k))
     assert np.all(chances >= 0.0)
     np.testing.assert_allclose(chances.sum(axis=1), 1.0, rtol=0, atol=1e-12)
-    assert np.array_equal(chances[np.arange(len(labels)), labels], chances.max(axis=1))
+    assert np.array_equal(np.argmax(chances, axis=1), labels)
 
 
 @given(vote_models(), st.lists(st.floats(0.0, 2.0), min_size=2, max_size=2).map(sorted))
@@ -264,7 +268,8 @@ YES = sets(([1, 2], 0.5), ([1], 0.25), ([], 0.25))
         ({"members": 3}, "list"),
         ({"members": [NO]}, "one per class"),
         ({"members": [NO, 3]}, "lists"),
-        ({"members": [NO, []]}, "at least one"),
+        ({"members": [[], []]}, "at least one"),
+        ({"members": [NO, []]}, "rule 1 is in no rule set"),
         ({"members": [NO, [[[1, 2], 1.0]]]}, "keys"),
         ({"members": [NO, [YES[0] | {"k": 1}]]}, "keys"),
         ({"members": [NO, sets((3, 1.0))]}, "indices"),
@@ -317,10 +322,13 @@ def test_counting_needs_a_target_and_rule_sets():
         RuleSetVotes.counted(read_table(ROWS), {})
     with pytest.raises(ValueError, match="classes 0 to 1"):
         RuleSetVotes.counted(table(), {1: [((), 1.0)]})
-    for weights in ([], [0.0], [math.inf], [-1.0, 2.0], [1e308, 1e308]):
+    for weights in ([0.0], [math.inf], [-1.0, 2.0], [1e308, 1e308]):
         members = {0: [((), 1.0)], 1: [((TRUE,) * i, w) for i, w in enumerate(weights)]}
         with pytest.raises(ValueError, match="rule set"):
             RuleSetVotes.counted(table(), members)
+    for target, members in ((TARGET, {0: [], 1: []}), ("abcabc", {0: [((), 1)], 1: [], 2: []})):
+        with pytest.raises(ValueError, match="at least one rule set"):
+            RuleSetVotes.counted(table(list(target)), members)
     with pytest.raises(ValueError, match="abstain"):
         small_vote(math.nan)
 

@@ -95,6 +95,44 @@ def test_repeated_rule_sets_are_one_entry(prior):
     assert merged.effective_size == pytest.approx(1 / float(q @ q))
 
 
+def test_unique_rule_sets_weigh_once():
+    """How often a rule set was sampled is noted, and counts for nothing."""
+    one, other = rule_set(1), rule_set(2)
+    found = Posterior.of([(one, 2.0), (other, 3.0), (one, 2.0)], 0.9, "unique")
+    assert found.counts == (2, 1)
+    assert found.weights[0] / found.weights[1] == pytest.approx(1 / 0.9)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 20), st.integers(0, 20), st.integers(1, 3)), min_size=1, max_size=7
+    ),
+    ALPHAS,
+)
+def test_errors_on_further_rows_complete_the_weights(drawn, alpha):
+    """Weights of all rows together, and the divergence from those of the first rows."""
+    sets = [rule_set(i + 1) for i in range(len(drawn))]
+    sampled = [(s, float(e)) for s, (e, _, n) in zip(sets, drawn, strict=True) for _ in range(n)]
+    before = Posterior.of(sampled, alpha)
+    after = before.updated([float(later) for _, later, _ in drawn], alpha)
+    first, second, counts = map(np.array, zip(*drawn, strict=True))
+    q = posterior_weights(first + second, counts, alpha)
+    assert after.weights == pytest.approx(q, abs=1e-12)
+    assert after.prior == pytest.approx(posterior_weights(first, counts, alpha), abs=1e-12)
+    assert after.errors == tuple(second)
+    assert after.counts == before.counts == tuple(counts)
+    expected = float(q @ np.log(q / np.array(after.prior)))
+    assert after.divergence((3,), 4, "length") == pytest.approx(expected, abs=1e-9)
+
+
+def test_hopeless_rule_sets_leave_the_prior_too():
+    """Rule sets that end with no weight are left out; the rest of the prior sums to less than 1."""
+    before = Posterior.of([(rule_set(1), 0.0), (rule_set(2), 0.0)], 0.5)
+    after = before.updated([0.0, 1e6], 0.5)
+    assert (after.rule_sets, after.weights, after.prior) == ((rule_set(1),), (1.0,), (0.5,))
+    assert after.divergence((3,), 4, "flat") == pytest.approx(math.log(2))
+
+
 @pytest.mark.parametrize("prior", PRIORS)
 def test_a_single_rule_set_costs_its_prior(prior):
     """Without entropy the divergence is ln(1 / P)."""

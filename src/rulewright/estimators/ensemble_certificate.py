@@ -13,7 +13,9 @@ from rulewright.capacity.bounds import (
     abstaining_vote_bound,
     held_out_bound,
     pac_bayes_kl,
+    pac_bayes_mcallester,
     selective_held_out_bound,
+    single_vote_bound,
     vote_bound,
 )
 
@@ -34,8 +36,10 @@ class EnsembleCertificate:
     ----------
     prior : str
         Name of the prior of the rule sets.
+    labels : tuple of str
+        The classes that have rule sets.
     losses : tuple of float
-        Mean training loss of a rule set of each class, drawn by weight.
+        Mean loss of a rule set of each of them, drawn by weight, on the rows of the bound.
     divergences : tuple of float
         KL(Q||P) of each class.
     effective_sizes : tuple of float
@@ -49,6 +53,7 @@ class EnsembleCertificate:
     """
 
     prior: str
+    labels: tuple[str, ...]
     losses: tuple[float, ...]
     divergences: tuple[float, ...]
     effective_sizes: tuple[float, ...]
@@ -59,13 +64,13 @@ class EnsembleCertificate:
     abstaining_mcallester: Bound
 
     def __str__(self) -> str:
-        figures = zip(self.losses, self.divergences, self.effective_sizes, strict=True)
+        figures = zip(self.labels, self.losses, self.divergences, self.effective_sizes, strict=True)
         lines = [f"{self.vote}", f"{self.abstaining}", f"prior {self.prior!r}"]
         return "\n".join(
             lines
             + [
-                f"class {k}: training loss {loss:.4g}, KL {kl:.4g} nats, {size:.3g} rule sets"
-                for k, (loss, kl, size) in enumerate(figures)
+                f"class {label}: loss {loss:.4g}, KL {kl:.4g} nats, {size:.3g} rule sets"
+                for label, loss, kl, size in figures
             ]
         )
 
@@ -104,6 +109,7 @@ class RiskCoverage(NamedTuple):
 
 def ensemble_certificate(
     prior: str,
+    labels: Sequence[str],
     losses: Sequence[float],
     divergences: Sequence[float],
     effective_sizes: Sequence[float],
@@ -111,19 +117,30 @@ def ensemble_certificate(
     *,
     theta: float,
     delta: float,
+    single: bool,
     doubts: tuple[str, ...],
 ) -> EnsembleCertificate:
-    """State the bounds; each class has an equal part of delta."""
+    """State the bounds; each class has an equal part of delta.
+
+    With `single` the one class that has rule sets stands for its opposite too.
+    """
     figures = list(zip(losses, divergences, strict=True))
     gibbs = [pac_bayes_kl(loss, kl, n, delta / len(figures)) for loss, kl in figures]
-    bounds = [
-        vote_bound(losses, divergences, n, delta, form="kl"),
-        vote_bound(losses, divergences, n, delta, form="mcallester"),
-        abstaining_vote_bound(losses, divergences, n, theta, delta, form="kl"),
-        abstaining_vote_bound(losses, divergences, n, theta, delta, form="mcallester"),
-    ]
+    if single:
+        forms = gibbs[0], pac_bayes_mcallester(*figures[0], n, delta)
+        # The lead over the opposite is twice the vote.
+        bounds = [single_vote_bound(form, lead / 2) for lead in (0.0, theta) for form in forms]
+    else:
+        given = (losses, divergences, n)
+        bounds = [
+            vote_bound(*given, delta, form="kl"),
+            vote_bound(*given, delta, form="mcallester"),
+            abstaining_vote_bound(*given, theta, delta, form="kl"),
+            abstaining_vote_bound(*given, theta, delta, form="mcallester"),
+        ]
     return EnsembleCertificate(
         prior,
+        tuple(labels),
         tuple(losses),
         tuple(divergences),
         tuple(effective_sizes),
@@ -151,14 +168,19 @@ def selective_score(wrong: BoolArray, predicted: BoolArray) -> SelectiveScore:
     return SelectiveScore(n_predicted / n, error, n_joint / n)
 
 
-def risk_coverage(wrong: BoolArray, lead: FloatArray) -> RiskCoverage:
+def risk_coverage(
+    wrong: BoolArray, lead: FloatArray, weights: FloatArray | None = None
+) -> RiskCoverage:
     """Count coverage and errors for each lead that abstaining could ask for."""
     theta = np.unique(np.append(lead, 0.0))
     theta = theta[theta <= lead.max()]
     order = np.argsort(lead, kind="stable")
-    n, first = len(lead), np.searchsorted(lead[order], theta)
-    wrong_above = np.append(np.cumsum(wrong[order][::-1])[::-1], 0)[first]
-    return RiskCoverage(theta, (n - first) / n, wrong_above / (n - first), wrong_above / n)
+    first = np.searchsorted(lead[order], theta)
+    counts = np.ones(len(lead)) if weights is None else weights
+    above, wrong_above = (
+        np.cumsum(part[order][::-1])[::-1][first] for part in (counts, counts * wrong)
+    )
+    return RiskCoverage(theta, above / above[0], wrong_above / above, wrong_above / above[0])
 
 
 def lead_for_error(curve: RiskCoverage, n: int, target_error: float, delta: float | None) -> float:
@@ -179,3 +201,22 @@ def lead_for_error(curve: RiskCoverage, n: int, target_error: float, delta: floa
             f"{errors.min():.4g}"
         )
     return float(curve.theta[enough[0]])
+
+
+def chosen_lead(
+    curve: RiskCoverage, lead: float, target_error: float | None
+) -> tuple[float, dict[str, float | None]]:
+    """Return the lead that was given or that a target needs, and what the curve says of it.
+
+    The figures are the error of all predictions, and for the lead the coverage and the error among
+    predictions (None if there are none).
+    """
+    if target_error is not None:
+        lead = lead_for_error(curve, 0, target_error, None)
+    place = int(np.searchsorted(curve.theta, lead))
+    some = place < len(curve.theta)
+    return lead, {
+        "error": float(curve.error[0]),
+        "coverage": float(curve.coverage[place]) if some else 0.0,
+        "error_among_predicted": float(curve.error[place]) if some else None,
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +17,7 @@ from rulewright.estimators.ensemble_certificate import (
     risk_coverage,
     selective_score,
 )
+from rulewright.estimators.ensemble_consensus import distilled, frequent
 from rulewright.estimators.ensemble_statistics import (
     attribute_shares,
     attribute_weights,
@@ -24,8 +25,7 @@ from rulewright.estimators.ensemble_statistics import (
     pair_shares,
     term_table,
 )
-from rulewright.estimators.sl2 import SL2Classifier
-from rulewright.search.options import count_threads
+from rulewright.search.options import check_whole, count_threads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,23 +37,10 @@ if TYPE_CHECKING:
         RiskCoverage,
         SelectiveScore,
     )
+    from rulewright.estimators.ensemble_consensus import Consensus, Distilled
     from rulewright.kernels import BoolArray, FloatArray
     from rulewright.model.votes import RuleSetVotes
     from rulewright.weighting.posterior import Posterior, Prior
-
-
-class Distilled(NamedTuple):
-    """One rule set in the place of an ensemble, and the share of rows on which both agree."""
-
-    estimator: SL2Classifier
-    fidelity: float
-    held_out_fidelity: float | None
-
-    def __str__(self) -> str:
-        text = f"{self.estimator.model_}\nfidelity {self.fidelity:.4g} on the rows learned from"
-        if self.held_out_fidelity is not None:
-            text += f", {self.held_out_fidelity:.4g} on held-out rows"
-        return text
 
 
 class EnsembleReading:
@@ -66,6 +53,7 @@ class EnsembleReading:
     n_jobs: int | None
     model_: Any
     classes_: NDArray[Any]
+    heads_: list[int]
     posteriors_: list[Posterior]
     encoding_: BooleanEncoding
     total_weight_: float
@@ -74,16 +62,14 @@ class EnsembleReading:
     def decision_function(self, X: Any) -> FloatArray:
         """Return the scores; for two classes the second minus the first probability.
 
-        Those rank rows as `predict_proba` does, which the difference of two scores need not. Where
-        the two are equal, the least number above 0 stands for a second class that is predicted.
+        Those rank rows as `predict_proba` does, which the difference of two scores need not.
         """
         votes = self._votes()
         scores = votes.scores(X, n_threads=count_threads(self.n_jobs))
         if len(self.classes_) != 2:
             return np.zeros(len(scores)) if len(self.classes_) == 1 else scores
         first, second = votes.probabilities(scores).T
-        least = np.where(votes.decide(scores) == 1, np.finfo(np.float64).tiny, 0.0)
-        return np.where(first == second, least, second - first)
+        return np.asarray(second - first)
 
     def predict_or_abstain(self, X: Any, abstain_label: Any = None) -> NDArray[Any]:
         """Give labels as objects, `abstain_label` on the rows where the model abstains."""
@@ -101,20 +87,32 @@ class EnsembleReading:
 
         The sum over classes of 1 - chi_i(y) c_i(x), where chi_i(y) is 1 for the true class and -1
         else, is never negative and has the mean 2 sum_i l(Q_i). A wrong prediction with a lead of
-        theta makes it 2 + theta at least; Markov's inequality gives the bounds. They are no strict
-        certificates, because the domains of the prior were read off the training rows; for one
-        see `held_out_certificate`.
+        theta makes it 2 + theta at least; Markov's inequality gives the bounds, for all theta at
+        once. With `single`, one class is minus the other: the sum is 2 (1 - chi(y) c(x)).
+
+        With the priors "length" and "flat" they are no strict certificates, because the domains
+        that those count were read off the training rows; for one see `held_out_certificate`.
+
+        With "split" they are. Cut points, searches and prior weights alpha^errors come from a first
+        half of the rows; the errors on the second turn the prior into the weights of the vote, and
+        the losses of the bound are of the second. So given the first half, only the weights depend
+        on the second, and the bound holds for all weights at once. The halves are drawn by the
+        places of the rows alone: with equal shares of the classes they would not be independent.
+        (That columns are numeric or nominal, and which classes there are, is taken as known.)
         """
         votes, figures = self._votes(), self._figures()
+        doubts = [] if self.prior == "split" else [SAME_ROWS]
         return ensemble_certificate(
             self.prior,
+            [votes.class_names[head] for head in self.heads_],
             figures["losses"],
             figures["divergences"],
             figures["effective_sizes"],
             int(self.total_weight_),
             theta=votes.abstain,
             delta=self.delta,
-            doubts=(SAME_ROWS, WEIGHTED) if self.weighted_ else (SAME_ROWS,),
+            single=votes.opposite is not None,
+            doubts=(*doubts, WEIGHTED) if self.weighted_ else tuple(doubts),
         )
 
     def held_out_certificate(self, X: Any, y: Any) -> HeldOutCertificate:
@@ -205,16 +203,26 @@ class EnsembleReading:
         **settings
             Parameters of `SL2Classifier`; `random_state` and `n_jobs` are taken over.
         """
-        votes = self._votes()
-        labels, lead = votes.predict(X), votes.margins(X)
         chosen = {"random_state": self.random_state, "n_jobs": self.n_jobs, **settings}
-        student = SL2Classifier(**chosen)
-        student.fit(X, labels, sample_weight=lead if lead.any() else None)
-        fidelity = float(np.mean(student.predict(X) == labels))
-        if X_held_out is None:
-            return Distilled(student, fidelity, None)
-        same = student.predict(X_held_out) == votes.predict(X_held_out)
-        return Distilled(student, fidelity, float(np.mean(same)))
+        return distilled(self._votes(), X, X_held_out, chosen)
+
+    def frequent(self, X: Any, X_held_out: Any = None, max_terms: int = 8) -> Consensus:
+        """Pick a few terms of the ensemble itself that predict as it does.
+
+        Terms are tried by falling weight times Laplace precision. The first that makes more rows
+        of `X` agree with the vote is taken, and so on until none does.
+
+        Parameters
+        ----------
+        X : table
+            Rows to agree on, best those of training.
+        X_held_out : table, optional
+            More rows to tell the fidelity on.
+        max_terms : int
+            Most terms.
+        """
+        check_whole("max_terms", max_terms, 1)
+        return frequent(self._votes(), X, X_held_out, max_terms)
 
     def _figures(self) -> dict[str, list[Any]]:
         """Give size, loss and divergence from the prior of the rule sets of each class."""
@@ -235,7 +243,8 @@ class EnsembleReading:
         return self.encoding_
 
     def _by_class(self) -> list[tuple[Any, Posterior]]:
-        return list(zip(self.classes_.tolist(), self.posteriors_, strict=True))
+        labels = self.classes_.tolist()
+        return [(labels[k], p) for k, p in zip(self.heads_, self.posteriors_, strict=True)]
 
     def _wrong(self, X: Any, y: Any) -> BoolArray:
         """Tell on which rows the label with the highest score is wrong."""

@@ -4,47 +4,32 @@ from __future__ import annotations
 
 import time
 import warnings
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.conditions.booleans import encode_booleans
-from rulewright.conditions.canonical import canonical_rule_set, rule_set_conjunctions
-from rulewright.estimators.base import RuleClassifier
-from rulewright.estimators.dnf_rows import BooleanRows
+from rulewright.estimators.base import RuleClassifier, positive_of_two
+from rulewright.estimators.ensemble_certificate import chosen_lead
+from rulewright.estimators.ensemble_posteriors import conjunctions, weighed
 from rulewright.estimators.ensemble_reading import EnsembleReading
-from rulewright.estimators.ensemble_rows import ordered_rows
-from rulewright.estimators.folds import side_by_side
+from rulewright.estimators.ensemble_rows import EnsembleRows, halves, ordered_rows
+from rulewright.estimators.ensemble_search import RuleSetSearch
+from rulewright.estimators.ensemble_unseen import unseen_curve
 from rulewright.estimators.parameters import Choice, Domain, Flag, Integer, Real
-from rulewright.estimators.progress import progress_bar
 from rulewright.model.votes import RuleSetVotes
-from rulewright.search.dnf import search_dnf
-from rulewright.weighting.posterior import PRIORS, Posterior, alpha_of
+from rulewright.weighting.posterior import PRIORS, WEIGHTS, alpha_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping
 
-    from rulewright.conditions.canonical import RuleSet
     from rulewright.data import Table
-    from rulewright.search.boolean_examples import BooleanExamples
+    from rulewright.weighting.posterior import Weight
 
 ALPHA = 0.9
 """Factor of the weight of a rule set per error, unless one is given."""
-
-
-class Job(NamedTuple):
-    """One search: class, most terms, number of the sample."""
-
-    head: int
-    n_terms: int
-    sample: int
-
-    @property
-    def first(self) -> bool:
-        """Whether it is the one search that every class is sure to have."""
-        return self.n_terms == 1 and self.sample == 0
 
 
 class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier):
@@ -68,6 +53,11 @@ class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier):
         is given. It is the odds of a label being wrong by chance.
     nu : float, optional
         The same as a rate of decay: alpha = exp(-nu / n) for n rows.
+    weight : {"multiplicity", "unique"}
+        Whether a rule set that was found several times weighs as many times as much, or once.
+    single : bool
+        Of two classes only the one with the smaller weight gets rule sets; the other is predicted
+        where most of their weight does not vote. Half the searches, and a bound with one part.
     max_steps : int
         Steps of one search.
     p_g1, p_g2, p_s : float
@@ -78,8 +68,16 @@ class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier):
         Most intervals of a numeric column.
     abstain : float
         Lead, from 0 to 2, below which the model abstains; 0 never does.
-    prior : {"length", "flat"}
-        Prior of the bound: short rule sets first, or all of equally many terms alike.
+    bagging : bool
+        Whether each search sees a random half of the rows only. The vote of the rule sets that were
+        found without a row, weighed by their errors on all others, then estimates the error:
+        `out_of_bag_`.
+    target_error : float, optional
+        Choose `abstain`, by such votes, as the smallest lead at which at most this share of the
+        predictions is wrong: an estimate, no bound. Searches are then bagged.
+    prior : {"length", "flat", "split"}
+        Prior of the bound: short rule sets first, all of equally many terms alike, or learned from
+        half of the rows, on which alone rule sets are then searched; see `certificate`.
     delta : float
         Probability that the bound fails.
     time_limit : float, optional
@@ -102,12 +100,18 @@ class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier):
         The rule sets with their weights: print, predict, explain, save and export.
     classes_ : ndarray
         Class labels.
+    heads_ : list of int
+        The classes that have rule sets: all, or with `single` one.
     posteriors_ : list of Posterior
-        Distinct rule sets of each class in canonical form, with errors, counts and weights.
+        Distinct rule sets of those in canonical form, with errors on the rows that the bound is of,
+        counts and weights.
     encoding_ : BooleanEncoding
         The values and intervals that rule sets are made of.
     n_jobs_done_ : int
         Searches that were finished in time.
+    out_of_bag_ : RiskCoverage or None
+        Coverage and errors for each lead, by votes on rows that searches did not see; None without
+        `bagging` and `target_error`.
 
     Examples
     --------
@@ -124,6 +128,8 @@ class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier):
         "n_samples": Integer(1),
         "alpha": Real(0, 1, above=True, optional=True),
         "nu": Real(0, optional=True),
+        "weight": Choice(WEIGHTS),
+        "single": Flag(),
         "max_steps": Integer(1),
         "p_g1": Real(0, 1),
         "p_g2": Real(0, 1),
@@ -131,7 +137,9 @@ class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier):
         "thresholds": Flag(),
         "n_bins": Integer(2),
         "abstain": Real(0),
-        "prior": Choice(PRIORS),
+        "bagging": Flag(),
+        "target_error": Real(0, 1, optional=True),
+        "prior": Choice((*PRIORS, "split")),
         "delta": Real(0, 0.5, above=True),
         "time_limit": Real(0, above=True, optional=True),
     }
@@ -143,6 +151,8 @@ class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier):
         *,
         alpha: float | None = None,
         nu: float | None = None,
+        weight: str = "multiplicity",
+        single: bool = False,
         max_steps: int = 5000,
         p_g1: float = 0.2,
         p_g2: float = 0.1,
@@ -150,6 +160,8 @@ class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier):
         thresholds: bool = False,
         n_bins: int = 10,
         abstain: float = 0.0,
+        bagging: bool = False,
+        target_error: float | None = None,
         prior: str = "length",
         delta: float = 0.05,
         time_limit: float | None = None,
@@ -163,6 +175,8 @@ class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier):
         self.n_samples = n_samples
         self.alpha = alpha
         self.nu = nu
+        self.weight = weight
+        self.single = single
         self.max_steps = max_steps
         self.p_g1 = p_g1
         self.p_g2 = p_g2
@@ -170,6 +184,8 @@ class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier):
         self.thresholds = thresholds
         self.n_bins = n_bins
         self.abstain = abstain
+        self.bagging = bagging
+        self.target_error = target_error
         self.prior = prior
         self.delta = delta
         self.time_limit = time_limit
@@ -185,27 +201,70 @@ class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier):
         return cls(**{"p_g1": 0.1, "p_g2": 0.2, "prior": "flat", **overrides})
 
     def _learn(self, table: Table) -> RuleSetVotes:
-        self._deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
+        deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
+        self._check_choices()
         self._check_rows(table)
-        assert table.weights is not None
-        self.total_weight_ = float(table.weights.sum())
-        self.weighted_ = bool((table.weights != 1.0).any())
-        alpha = self._alpha(self.total_weight_)
-        rows = ordered_rows(table)
-        self.encoding_ = encode_booleans(
-            rows, missing="value", thresholds=self.thresholds, n_bins=self.n_bins
-        )
-        sampled = self._sampled(BooleanRows.of(self.encoding_, rows))
-        self.posteriors_ = [Posterior.of(found, alpha) for found in sampled]
-        self.n_jobs_done_ = sum(map(len, sampled))
+        random = check_random_state(self.random_state)
+        seed, alpha = int(random.randint(2**31)), self._alpha(_total(table))
+        first, second = halves(table, random) if self.prior == "split" else (table, None)
+        search = self._search(first, seed, deadline)
+        found, weight = search.run(self._n_threads, bool(self.verbose)), cast("Weight", self.weight)
+        others = None if second is None else EnsembleRows.of(self.encoding_, ordered_rows(second))
+        self.posteriors_ = weighed(found, alpha, weight, others)
+        self.total_weight_ = _total(table if second is None else second)
+        self.weighted_ = bool((cast("Any", table.weights) != 1.0).any())
+        self.n_jobs_done_ = sum(map(len, found.values()))
         summary = {
             **self._summary(table),
             "alpha": alpha,
             "n_booleans": len(self.encoding_),
-            "searches": [self.n_jobs_done_, len(self._jobs())],
+            "searches": [self.n_jobs_done_, len(search.jobs)],
             **self._figures(),
         }
-        return RuleSetVotes.counted(table, self._members(), abstain=self.abstain, summary=summary)
+        members = conjunctions(self.encoding_, self.heads_, self.posteriors_, len(self.classes_))
+        model = RuleSetVotes.counted(table, members, abstain=self.abstain, summary=summary)
+        if not self._judged:
+            self.out_of_bag_ = None
+            return model
+        self.out_of_bag_ = unseen_curve(model, found, search.rows, others, alpha, weight)
+        lead, noted = chosen_lead(self.out_of_bag_, self.abstain, self.target_error)
+        return replace(model, abstain=lead, summary=summary | {"out_of_bag": noted})
+
+    @property
+    def _judged(self) -> bool:
+        """Whether errors on unseen rows are asked for."""
+        return self.bagging or self.target_error is not None
+
+    def _check_choices(self) -> None:
+        """Refuse settings that do not go together."""
+        if self.single and len(self.classes_) > 2:
+            raise ValueError(f"single=True is for two classes, not {len(self.classes_)}")
+        if self.target_error is not None and self.abstain > 0:
+            raise ValueError(
+                f"target_error={self.target_error!r} chooses abstain, which is given too as "
+                f"{self.abstain!r}: give one"
+            )
+
+    def _search(self, table: Table, seed: int, deadline: float | None) -> RuleSetSearch:
+        """Encode the rows to search on, and prepare the searches of the classes."""
+        rows = ordered_rows(table)
+        self.encoding_ = encode_booleans(
+            rows, missing="value", thresholds=self.thresholds, n_bins=self.n_bins
+        )
+        self.heads_ = list(range(len(self.classes_)))
+        if self.single and len(self.classes_) == 2:
+            self.heads_ = [positive_of_two(None, self.classes_, table)]
+        return RuleSetSearch(
+            EnsembleRows.of(self.encoding_, rows),
+            self.heads_,
+            self.max_terms,
+            self.n_samples,
+            {name: getattr(self, name) for name in ("max_steps", "p_g1", "p_g2", "p_s")},
+            seed,
+            # The second half of a split was not seen anyway.
+            bagging=self.bagging or (self._judged and self.prior != "split"),
+            deadline=deadline,
+        )
 
     def _check_rows(self, table: Table) -> None:
         """Refuse a single row, and warn of classes that are not much more."""
@@ -228,72 +287,7 @@ class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier):
             raise ValueError(f"alpha={self.alpha!r} and nu={self.nu!r} say the same: give one")
         return max(alpha_of(self.nu, total), np.finfo(np.float64).tiny)
 
-    def _sampled(self, rows: BooleanRows) -> list[list[tuple[RuleSet, float]]]:
-        """Search rule sets of all classes side by side; return canonical ones with their errors."""
-        jobs = self._jobs()
-        base = int(check_random_state(self.random_state).randint(2**31))
-        examples = [rows.examples(head) for head in range(len(self.classes_))]
-        with progress_bar("searching rule sets", len(jobs), bool(self.verbose)) as advance:
-            tasks = [partial(self._found, examples, base, job, advance) for job in jobs]
-            results = side_by_side(tasks, self._n_threads)
-        sampled: list[list[tuple[RuleSet, float]]] = [[] for _ in examples]
-        for job, result in zip(jobs, results, strict=True):
-            if result is not None:
-                sampled[job.head].append(result)
-        return sampled
 
-    def _jobs(self) -> list[Job]:
-        """Return all jobs; a run that is cut off has had about as many of each kind."""
-        return [
-            Job(head, n_terms, sample)
-            for sample in range(self.n_samples)
-            for n_terms in range(1, self.max_terms + 1)
-            for head in range(len(self.classes_))
-        ]
-
-    @property
-    def _seconds_left(self) -> float | None:
-        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
-
-    def _found(
-        self,
-        examples: Sequence[BooleanExamples],
-        base: int,
-        job: Job,
-        advance: Callable[[], None],
-        check: Callable[[], None],
-    ) -> tuple[RuleSet, float] | None:
-        """Run one search; only the first of a class counts when its time was up."""
-        check()
-        left = self._seconds_left
-        if left == 0.0 and not job.first:
-            return None
-        # Without the class: its place in the order of classes does not matter.
-        seed = np.random.SeedSequence((base, *job[1:])).generate_state(1)[0]
-        found = search_dnf(
-            examples[job.head],
-            None,
-            job.n_terms,
-            max_steps=self.max_steps,
-            p_g1=self.p_g1,
-            p_g2=self.p_g2,
-            p_s=self.p_s,
-            time_limit=left,
-            random_state=int(seed),
-            n_jobs=1,
-            progress=lambda steps, cost: check(),
-        )
-        advance()
-        if found.stop_reason == "time" and not job.first:
-            return None
-        return canonical_rule_set(self.encoding_, found.formula), found.errors
-
-    def _members(self) -> dict[int, list[tuple[Any, float]]]:
-        """Write the rule sets of each class as conditions, with their weights."""
-        return {
-            head: [
-                (rule_set_conjunctions(self.encoding_, rule_set), weight)
-                for rule_set, weight in zip(posterior.rule_sets, posterior.weights, strict=True)
-            ]
-            for head, posterior in enumerate(self.posteriors_)
-        }
+def _total(table: Table) -> float:
+    assert table.weights is not None
+    return float(table.weights.sum())

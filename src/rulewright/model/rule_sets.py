@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 LARGEST_MARGIN = 2.0
 """Between a class for which all rule sets vote and one for which none does."""
 
+JUST_BELOW = 1.0 - 2.0**-50
+"""The factor of a number that stays below another after both were divided by the same sum."""
+
 _SUM_TOLERANCE = 1e-12
 _SHARE_TOLERANCE = 1e-9
 
@@ -49,7 +52,12 @@ class RuleSet(NamedTuple):
 
 
 Members: TypeAlias = tuple[tuple[RuleSet, ...], ...]
-"""The rule sets of each class."""
+"""The rule sets of each class; one of two may have none and be the opposite of the other."""
+
+
+def opposite_class(members: Members) -> int | None:
+    """Give the class without rule sets, the opposite of the other; None if there is none."""
+    return next((k for k, sets in enumerate(members) if not sets), None)
 
 
 def rule_set_from_json(obj: object) -> tuple[Any, Any]:
@@ -70,20 +78,17 @@ def merged(sets: Iterable[tuple[Iterable[int], float]]) -> tuple[RuleSet, ...]:
     for terms, weight in sets:
         same.setdefault(tuple(sorted(set(terms))), []).append(checked_weight(weight))
     total = sum(sum(weights) for weights in same.values())
-    if not 0.0 < total < math.inf:
-        raise ValueError(
-            "each class needs a rule set (one without terms covers no row), "
-            "and weights whose sum is finite and above 0"
-        )
+    if same and not 0.0 < total < math.inf:
+        raise ValueError("rule sets need weights whose sum is finite and above 0")
     joined = {terms: math.fsum(weights) for terms, weights in same.items()}
     total = math.fsum(joined.values())
     return tuple(RuleSet(terms, weight / total) for terms, weight in joined.items())
 
 
 def total_weight(sets: Sequence[RuleSet]) -> float:
-    """Add up the weights of rule sets in their order."""
+    """Add up the weights of rule sets in their order; none of them count as 1."""
     # Not sum(), which newer versions of Python round in another way.
-    *_, total = accumulate(rule_set.weight for rule_set in sets)
+    *_, total = accumulate(rule_set.weight for rule_set in sets) if sets else (1.0,)
     return total
 
 
@@ -122,6 +127,22 @@ def term_shares(members: Members, n_terms: int) -> list[float]:
     return [math.fsum(part) for part in parts]
 
 
+def margins_of(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give for each row how far the best score is above the second; 2 if there is no second."""
+    if scores.shape[1] == 1:
+        return np.full(len(scores), LARGEST_MARGIN)
+    second, top = np.partition(scores, -2, axis=1)[:, -2:].T
+    return np.asarray(top - second)
+
+
+def checked_abstain(abstain: object) -> float:
+    """Give a margin as a float, or raise a ValueError."""
+    margin = checked_number(abstain, "abstain")
+    if not 0.0 <= margin < math.inf:
+        raise ValueError(f"abstain must be a margin, finite and not negative, not {margin}")
+    return margin
+
+
 def checked_weight(weight: object) -> float:
     """Give a weight as a float, or raise a ValueError."""
     size = checked_number(weight, "weight of a rule set")
@@ -135,18 +156,24 @@ def checked_members(members: Any, rules: Sequence[Rule], n_classes: int) -> Memb
     if not isinstance(members, list | tuple) or len(members) != n_classes:
         raise ValueError(f"members must be {n_classes} lists of rule sets, one per class")
     checked = tuple(_checked_sets(sets, k, rules) for k, sets in enumerate(members))
+    opposite = opposite_class(checked)
+    if opposite is not None and (n_classes != 2 or not any(checked)):
+        raise ValueError(
+            f"members of class {opposite} must be a list of at least one rule set; only one of two "
+            "classes may have none and be the opposite of the other"
+        )
     _check_terms(checked, rules)
     return checked
 
 
 def _checked_sets(sets: Any, k: int, rules: Sequence[Rule]) -> tuple[RuleSet, ...]:
-    if not isinstance(sets, list | tuple) or not sets:
+    if not isinstance(sets, list | tuple):
         raise ValueError(f"members of class {k} must be a list of at least one rule set")
     checked = tuple(_checked_set(given, k, j, rules) for j, given in enumerate(sets))
     if len({rule_set.terms for rule_set in checked}) < len(checked):
         raise ValueError(f"members of class {k} have the same terms; merge them to one")
     total = math.fsum(rule_set.weight for rule_set in checked)
-    if abs(total - 1.0) > _SUM_TOLERANCE:
+    if checked and abs(total - 1.0) > _SUM_TOLERANCE:
         raise ValueError(f"weights of the members of class {k} must sum to 1, not {total!r}")
     return checked
 

@@ -4,11 +4,13 @@ A rule set covers a row if one of its terms holds there. The score of a class is
 rule sets that cover the row minus the weight of those that do not, so it is between -1 and 1. The
 highest score wins, of equal ones the class of the larger prior, then the first one. How far the
 best score is above the second best is the margin; where it is below ``abstain`` the model says so,
-and still gives the label it holds for the best.
+and still gives the label it holds for the best. Of two classes one may have no rule sets: it is the
+opposite of the other, its score minus the other's, and the sign of a score decides.
 
 Scores are computed as ``(2 v - t) / t``, where v is the weight of the covering rule sets and t that
 of all, both added up in the order of the rule sets: so they are exactly 1 or -1 where all agree.
-Probabilities are ``1 + score``, divided by their sum; where all of them are 0, the priors.
+Probabilities are ``1 + score``, divided by their sum; where all of them are 0, the priors. Classes
+level with the one that is predicted stay below it by a hair, so the label is the most probable.
 
 The rules of the model are the terms, each of them once for its class however many rule sets have
 it. The response of a term is its share of the vote: the weight of its rule sets, shared
@@ -24,18 +26,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rulewright.conditions.checks import checked_number
 from rulewright.model.checks import check_rules, check_schema, checked_summary
 from rulewright.model.classes import checked_classes
 from rulewright.model.counts import Weigher, checked_weights
 from rulewright.model.rule import Head, Rule
 from rulewright.model.rule_model import RuleModel
 from rulewright.model.rule_sets import (
-    LARGEST_MARGIN,
+    JUST_BELOW,
+    checked_abstain,
     checked_members,
     covering_weight,
+    margins_of,
     merged,
     numbered,
+    opposite_class,
     term_key,
     term_shares,
     total_weight,
@@ -71,7 +75,8 @@ class RuleSetVotes(RuleModel):
     rules : tuple of Rule
         The terms; the response of each is its share of the vote.
     members : tuple of tuples of RuleSet
-        The rule sets of each class; their weights sum to 1.
+        The rule sets of each class; their weights sum to 1. One of two classes may have none: it
+        is the opposite of the other.
     priors : tuple of float
         Training weight of each class.
     abstain : float
@@ -101,7 +106,7 @@ class RuleSetVotes(RuleModel):
             "rules": rules,
             "members": checked_members(self.members, rules, len(classes)),
             "priors": checked_weights(self.priors, len(classes)),
-            "abstain": _checked_abstain(self.abstain),
+            "abstain": checked_abstain(self.abstain),
             "summary": checked_summary(self.summary),
         }
         for name, value in checked.items():
@@ -124,8 +129,8 @@ class RuleSetVotes(RuleModel):
         table : Table
             The training rows, with target and perhaps weights.
         members : mapping of class index to pairs of terms and weight
-            The rule sets of each class, at least one. Equal ones are joined, and the weights of a
-            class divided by their sum.
+            The rule sets of each class, at least one (none for the opposite of the other class, of
+            two). Equal ones are joined, and the weights of a class divided by their sum.
         abstain : float
             The margin below which the model abstains.
         summary : dict, optional
@@ -159,9 +164,15 @@ class RuleSetVotes(RuleModel):
         return sorted(range(len(self.classes)), key=lambda k: -self.priors[k])
 
     @cached_property
+    def opposite(self) -> int | None:
+        """The class without rule sets, whose score is minus the other's; None if there is none."""
+        return opposite_class(self.members)
+
+    @cached_property
     def effective_sizes(self) -> tuple[float, ...]:
         """How many equal weights vary as much as those of each class: 1 / sum of squares."""
-        return tuple(1.0 / math.fsum(s.weight**2 for s in sets) for sets in self.members)
+        squares = [math.fsum(s.weight**2 for s in sets) for sets in self.members]
+        return tuple(1.0 / total if total else 0.0 for total in squares)
 
     @cached_property
     def totals(self) -> tuple[float, ...]:
@@ -182,18 +193,27 @@ class RuleSetVotes(RuleModel):
         scores *= 2.0
         scores -= totals
         scores /= totals
+        if self.opposite is not None:
+            scores[:, self.opposite] = 0.0 - scores[:, 1 - self.opposite]
         return scores
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Turn scores into probabilities: 1 plus the score, or the priors where all are 0."""
+        """Turn scores into probabilities: 1 plus the score, or the priors where all are 0.
+
+        The class that ``decide`` chooses is the most probable, where others are level by a hair.
+        """
         odds = 1.0 + scores
         odds[~odds.any(axis=1)] = self.priors
+        chosen = self.decide(scores)[:, np.newaxis]
+        most = np.take_along_axis(odds, chosen, axis=1)
+        np.minimum(odds, most * JUST_BELOW, out=odds)
+        np.put_along_axis(odds, chosen, most, axis=1)
         odds /= odds.sum(axis=1, keepdims=True)
         return odds
 
     def margins(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
         """Give for each row how far the best score is above the second; 2 if there is no second."""
-        return _margins(self.scores(X, n_threads=n_threads))
+        return margins_of(self.scores(X, n_threads=n_threads))
 
     def abstains(self, X: object, *, n_threads: int | None = None) -> NDArray[np.bool_]:
         """Tell on which rows the margin is too small to trust the label."""
@@ -205,7 +225,7 @@ class RuleSetVotes(RuleModel):
 
     def flags(self, scores: NDArray[np.float64]) -> dict[str, NDArray[np.bool_]]:
         """Tell of which rows of scores the margin is too small."""
-        return {"abstains": _margins(scores) < self.abstain}
+        return {"abstains": margins_of(scores) < self.abstain}
 
     def explain(self, X: object, *, n_threads: int | None = None) -> VotesExplanation:
         """Tell for each row which terms hold and which rule sets of each class cover it."""
@@ -220,7 +240,7 @@ class RuleSetVotes(RuleModel):
             probabilities=self.probabilities(scores),
             chosen=self.decide(scores),
             members=self.members,
-            margins=_margins(scores),
+            margins=margins_of(scores),
             abstain=self.abstain,
         )
 
@@ -244,10 +264,12 @@ class RuleSetVotes(RuleModel):
 
     def preamble(self) -> str:
         """Say how many rule sets vote for each class, and when the model abstains."""
-        names = map(plain, self.class_names)
+        names = list(map(plain, self.class_names))
         counts = zip(names, self.members, self.effective_sizes, strict=True)
-        text = ", ".join(f"{name} {len(sets)} (ESS {size:.3g})" for name, sets, size in counts)
-        text = f"rule sets: {text}"
+        sizes = [f"{name} {len(sets)} (ESS {size:.3g})" for name, sets, size in counts if sets]
+        if self.opposite is not None:
+            sizes.append(f"{names[self.opposite]} where most do not vote")
+        text = f"rule sets: {', '.join(sizes)}"
         return f"{text}; abstains below a margin of {self.abstain:.3g}" if self.abstain else text
 
     def form_fields(self) -> dict[str, Any]:
@@ -276,17 +298,3 @@ class RuleSetVotes(RuleModel):
         A third function, with ``_abstains`` behind its name, tells whether the model abstains.
         """
         return votes_python(self, function)
-
-
-def _margins(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    if scores.shape[1] == 1:
-        return np.full(len(scores), LARGEST_MARGIN)
-    second, top = np.partition(scores, -2, axis=1)[:, -2:].T
-    return np.asarray(top - second)
-
-
-def _checked_abstain(abstain: object) -> float:
-    margin = checked_number(abstain, "abstain")
-    if not 0.0 <= margin < math.inf:
-        raise ValueError(f"abstain must be a margin, finite and not negative, not {margin}")
-    return margin

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rulewright.model.rule_sets import Members
+    from rulewright.model.rule_sets import Members, RuleSet
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,7 +24,7 @@ class VotesExplanation(DnfExplanation):
     Parameters
     ----------
     members : tuple of tuples of RuleSet
-        The rule sets of each class.
+        The rule sets of each class; a class without any has those of the other that do not cover.
     margins : float array
         How far the best score of each row is above the second best.
     abstain : float
@@ -36,19 +36,23 @@ class VotesExplanation(DnfExplanation):
     abstain: float = field(kw_only=True)
 
     def rule_set_ids(self, row: int, k: int) -> list[int]:
-        """Give the rule sets of a class that cover a row, those of the largest weight first."""
-        sets = self.members[k]
-        ids = [j for j, rule_set in enumerate(sets) if self.fired[row, list(rule_set.terms)].any()]
+        """Give the rule sets that vote for a class on a row, those of the largest weight first."""
+        sets, covering = self._sets(k), bool(self.members[k])
+        covers = [bool(self.fired[row, list(rule_set.terms)].any()) for rule_set in sets]
+        ids = [j for j, covered in enumerate(covers) if covered == covering]
         return sorted(ids, key=lambda j: -sets[j].weight)
 
     def abstains(self, row: int) -> bool:
         """Tell whether the model abstains on a row."""
         return bool(self.margins[row] < self.abstain)
 
+    def _sets(self, k: int) -> tuple[RuleSet, ...]:
+        return self.members[k] or self.members[1 - k]
+
     def _row_dict(self, row: int) -> dict[str, Any]:
         votes = []
-        for k, (name, sets) in enumerate(zip(self.class_names, self.members, strict=True)):
-            ids = self.rule_set_ids(row, k)
+        for k, name in enumerate(self.class_names):
+            sets, ids = self._sets(k), self.rule_set_ids(row, k)
             weight = math.fsum(sets[j].weight for j in ids)
             votes.append({"class": name, "rule_sets": ids, "of": len(sets), "weight": weight})
         margin = float(self.margins[row])
@@ -59,7 +63,7 @@ class VotesExplanation(DnfExplanation):
         added = []
         for k, name in enumerate(names):
             votes = (
-                f"{len(self.rule_set_ids(row, k))} of {len(self.members[k])} rule sets vote for it"
+                f"{len(self.rule_set_ids(row, k))} of {len(self._sets(k))} rule sets vote for it"
             )
             added.append((f"{self.scores[row, k]:+.3g} {name}", votes))
         for i in self.rule_ids(row):

@@ -12,7 +12,7 @@ from rulewright.model.python_code import (
     inputs,
     rule_tests,
 )
-from rulewright.model.rule_sets import LARGEST_MARGIN
+from rulewright.model.rule_sets import JUST_BELOW, LARGEST_MARGIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,14 +26,20 @@ _VOTE = '''    scores = []
             if any(holds[i] for i in terms):
                 votes += weight
         scores.append((2.0 * votes - total) / total)
-    return scores
+{opposite}    return scores
 
 
 def _chances(scores):
-    """Give the probability of each class: 1 plus the score, or where all are 0 the priors."""
+    """Give the probability of each class: 1 plus the score, or where all are 0 the priors.
+
+    Classes level with the one that is predicted stay below it by a hair.
+    """
     odds = [1.0 + score for score in scores]
     if not any(odds):
         odds = _PRIORS
+    best = max(range(len(scores)), key=lambda k: (scores[k], _PRIORS[k]))
+    below = odds[best] * {below!r}
+    odds = [value if k == best else min(value, below) for k, value in enumerate(odds)]
     total = sum(odds)
     return [value / total for value in odds]
 '''
@@ -56,7 +62,8 @@ def {function}_abstains(row):
 def votes_python(model: RuleSetVotes, function: str) -> str:
     """Write a vote of rule sets as Python source; see ``RuleSetVotes.to_python``."""
     check_function(function)
-    parts = [TITLE, *_constants(model), READERS, *inputs(model), *_holds(model), _VOTE]
+    parts = [TITLE, *_constants(model), READERS, *inputs(model), *_holds(model)]
+    parts.append(_VOTE.format(opposite=_opposite(model), below=JUST_BELOW))
     parts.append(PREDICT.format(function=function))
     parts.append(_LABEL.format(function=function, abstain=model.abstain, largest=LARGEST_MARGIN))
     return "".join(parts)
@@ -72,6 +79,12 @@ def _constants(model: RuleSetVotes) -> Iterator[str]:
             yield f"        ({terms!r}, {weight!r}),\n"
         yield "    ]),\n"
     yield "]\n"
+
+
+def _opposite(model: RuleSetVotes) -> str:
+    """Write the score of the class without rule sets, if there is one."""
+    k = model.opposite
+    return "" if k is None else f"    scores[{k}] = 0.0 - scores[{1 - k}]\n"
 
 
 def _holds(model: RuleSetVotes) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rulewright.model.rule_sets import LARGEST_MARGIN
+from rulewright.model.rule_sets import JUST_BELOW, LARGEST_MARGIN
 from rulewright.model.sql_words import boolean, number
 from rulewright.model.sql_writer import SqlWriter, named
 
@@ -44,14 +44,32 @@ class _VotesWriter(SqlWriter["RuleSetVotes"]):
         two, totals = self._number(2.0), map(self._number, self.model.totals)
         pairs = zip(self.scores, totals, strict=True)
         scores = [f"({two} * {score} - {total}) / {total}" for score, total in pairs]
+        opposite = self.model.opposite
+        if opposite is not None:
+            scores[opposite] = f"{self._number(0.0)} - {scores[1 - opposite]}"
         self.step([*self.kept, *named(scores, self.scores)])
 
     def add_odds(self, carried: Sequence[str]) -> None:
-        nothing = f"CASE WHEN {self.top} = {self._number(-1.0)}"
-        pairs = zip(self.scores, map(self._number, self.model.priors), strict=True)
-        one = self._number(1.0)
-        odds = [f"{nothing} THEN {prior} ELSE {one} + {score} END" for score, prior in pairs]
-        self.step([*carried, *named(odds, self.odds)])
+        """Add the odds, in a second step those of classes that are not chosen a hair below."""
+        nothing, one = f"CASE WHEN {self.top} = {self._number(-1.0)}", self._number(1.0)
+        order, chosen, most = self.model.preference, f"{self.prefix}chosen", f"{self.prefix}most"
+        pairs = [
+            *zip(self.scores, self.model.priors, strict=True),
+            (self.top, max(self.model.priors)),
+        ]
+        odds = [
+            f"{nothing} THEN {self._number(prior)} ELSE {one} + {score} END"
+            for score, prior in pairs
+        ]
+        whens = " ".join(f"WHEN {self.scores[k]} = {self.top} THEN {k}" for k in order)
+        choice = f"CASE {whens} END AS {chosen}"
+        self.step([*carried, choice, *named(odds, [*self.odds, most])])
+        below = f"{most} * {self._number(JUST_BELOW)}"
+        final = [
+            f"CASE WHEN {chosen} = {k} THEN {q} ELSE {self.least([q, below])} END"
+            for k, q in enumerate(self.odds)
+        ]
+        self.step([*carried, *named(final, self.odds)])
 
     def flags(self) -> dict[str, str]:
         """Abstain if two classes, the best and another one, are closer to the top than allowed."""

@@ -5,6 +5,8 @@ A rule set with e training errors that was sampled c times weighs
 which labels would have been turned; :math:`\alpha = \exp(-\nu/n)` for a decay rate nu of
 :math:`\exp(-\nu e/n)`. Equal canonical rule sets must be one entry, or the divergence is too
 small for a PAC-Bayes bound.
+
+A prior learned from other rows is such a posterior too: see `Posterior.updated`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import logsumexp
 
-from rulewright.capacity.bounds import kl_to_ln_prior
+from rulewright.capacity.bounds import kl_divergence, kl_to_ln_prior
 from rulewright.conditions.canonical import term_length
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 Prior = Literal["length", "flat"]
 PRIORS: tuple[Prior, ...] = ("length", "flat")
+Weight = Literal["multiplicity", "unique"]
+WEIGHTS: tuple[Weight, ...] = ("multiplicity", "unique")
 
 LEAST_WEIGHT = 1e-300
 """Rule sets that weigh less are left out."""
@@ -43,21 +47,32 @@ class Posterior:
     rule_sets : tuple of RuleSet
         Canonical rule sets, each once.
     errors : tuple of float
-        Training errors of each, by weight of rows.
+        Errors of each, by weight of rows.
     counts : tuple of int
         How often each was sampled.
     weights : tuple of float
         Weights, which sum to 1.
+    prior : tuple of float, optional
+        Weights before the errors were counted, if they were learned from other rows.
     """
 
     rule_sets: tuple[RuleSet, ...]
     errors: tuple[float, ...]
     counts: tuple[int, ...]
     weights: tuple[float, ...]
+    prior: tuple[float, ...] | None = None
 
     @classmethod
-    def of(cls, sampled: Iterable[tuple[RuleSet, float]], alpha: float) -> Posterior:
-        """Merge sampled rule sets, in the order of their first appearance, and weigh them."""
+    def of(
+        cls,
+        sampled: Iterable[tuple[RuleSet, float]],
+        alpha: float,
+        weight: Weight = "multiplicity",
+    ) -> Posterior:
+        """Merge sampled rule sets, in the order of their first appearance, and weigh them.
+
+        With `weight` "unique" it does not matter how often a rule set was sampled.
+        """
         errors: dict[RuleSet, float] = {}
         counts: dict[RuleSet, int] = {}
         for rule_set, n_errors in sampled:
@@ -65,10 +80,18 @@ class Posterior:
             counts[rule_set] = counts.get(rule_set, 0) + 1
         if not errors:
             raise ValueError("sampled must hold at least one rule set")
-        weights = posterior_weights(list(errors.values()), list(counts.values()), alpha)
-        kept = [(*item, w) for item, w in zip(errors.items(), weights.tolist(), strict=True) if w]
-        rule_sets, costs, shares = zip(*kept, strict=True)
-        return cls(rule_sets, costs, tuple(counts[r] for r in rule_sets), shares)
+        times = [n if weight == "multiplicity" else 1 for n in counts.values()]
+        weights = posterior_weights(list(errors.values()), times, alpha)
+        lines = zip(errors, errors.values(), counts.values(), weights.tolist(), strict=True)
+        return cls(*zip(*(line for line in lines if line[3]), strict=True))
+
+    def updated(self, errors: Sequence[float], alpha: float) -> Posterior:
+        """Weigh the rule sets by their errors on further rows; the weights so far are the prior."""
+        weights = posterior_weights(errors, self.weights, alpha)
+        lines = zip(
+            self.rule_sets, errors, self.counts, weights.tolist(), self.weights, strict=True
+        )
+        return Posterior(*zip(*(line for line in lines if line[3]), strict=True))
 
     def __len__(self) -> int:
         return len(self.rule_sets)
@@ -79,11 +102,16 @@ class Posterior:
         return 1 / math.fsum(weight * weight for weight in self.weights)
 
     def loss(self, total: float) -> float:
-        """Give the mean training loss of a rule set drawn by weight, for rows of this weight."""
+        """Give the mean loss of a rule set drawn by weight, for rows of this weight."""
         return math.fsum(map(math.prod, zip(self.weights, self.errors, strict=True))) / total
 
     def divergence(self, sizes: Sequence[int], max_terms: int, prior: Prior) -> float:
-        """Give KL(Q||P) from a prior of rule sets; see `ln_inverse_prior`."""
+        """Give KL(Q||P) from a prior of rule sets; see `ln_inverse_prior`.
+
+        A prior that was learned from other rows takes its place.
+        """
+        if self.prior is not None:
+            return kl_divergence(self.weights, self.prior)
         costs = [ln_inverse_prior(r, sizes, max_terms, prior) for r in self.rule_sets]
         return kl_to_ln_prior(self.weights, costs)
 

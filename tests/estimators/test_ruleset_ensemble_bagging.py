@@ -1,0 +1,167 @@
+"""Votes on rows that searches did not see, and leads chosen by them."""
+
+import numpy as np
+import pytest
+
+from rulewright.conditions.booleans import encode_booleans
+from rulewright.data import read_table
+from rulewright.estimators.base import with_weights
+from rulewright.estimators.ensemble_certificate import risk_coverage
+from rulewright.estimators.ensemble_rows import EnsembleRows, ordered_rows
+from rulewright.estimators.ensemble_search import RuleSetSearch
+from rulewright.estimators.ensemble_unseen import unseen_scores
+from rulewright.estimators.ruleset_ensemble import RuleSetEnsembleClassifier
+
+pytestmark = pytest.mark.native
+
+
+def drawn_rows(seed=0, n_rows=150):
+    """Draw two numeric columns and a nominal one; three classes by a slope that rules only near."""
+    rng = np.random.default_rng(seed)
+    color = rng.choice(["red", "green", "blue"], n_rows)
+    X = {"a": rng.normal(size=n_rows), "b": rng.normal(size=n_rows), "color": color}
+    return X, np.where(X["a"] + X["b"] < 0, 0, 1 + (color == "red"))
+
+
+def quick(**options):
+    """Make an ensemble of few and short searches on half of the rows each."""
+    small = {"max_terms": 3, "n_samples": 4, "max_steps": 150, "n_bins": 4, "random_state": 0}
+    return RuleSetEnsembleClassifier(**{**small, "bagging": True, **options})
+
+
+def some(X, rows):
+    """Take rows of a dict of columns."""
+    return {name: values[rows] for name, values in X.items()}
+
+
+def searched(n_rows=30, bagging=True):
+    """Search on a few rows; give the encoded rows and what was found for class 1."""
+    X, y = drawn_rows(n_rows=n_rows)
+    table = ordered_rows(with_weights(read_table(X, target=y)))
+    rows = EnsembleRows.of(encode_booleans(table, missing="value", n_bins=4), table)
+    return rows, RuleSetSearch(rows, [1], 2, 3, {"max_steps": 60}, 7, bagging).run(1, False)[1]
+
+
+@pytest.mark.parametrize("weight", ["multiplicity", "unique"])
+@pytest.mark.parametrize("n_other", [0, 10])
+def test_unseen_scores_by_definition(weight, n_other):
+    """Each row has the votes of rule sets found without it, by their errors on the other rows."""
+    rows, samples = searched()
+    every = rows if not n_other else rows.followed_by(searched(n_other)[0])
+    samples = [*samples, samples[0]]  # one that was found twice
+    scores = unseen_scores(samples, every, len(rows), 1, 0.7, weight)
+    covers = {s.rule_set: every.covered(s.rule_set) for s in samples}
+    for x in range(len(every)):
+        own = [s.rule_set for s in samples if x >= len(rows) or not s.seen[x]]
+        own = own if weight == "multiplicity" else list(dict.fromkeys(own))
+        votes = total = 0.0
+        for rule_set in own:
+            wrong = covers[rule_set] != (every.rows.labels == 1)
+            part = 0.7 ** (np.delete(wrong, x) @ np.delete(every.rows.weights, x))
+            votes += part if covers[rule_set][x] else -part
+            total += part
+        assert scores[x] == pytest.approx(votes / total if own else np.nan, nan_ok=True)
+
+
+def test_searches_see_halves():
+    """Each search sees another half of the rows, and errors are counted on all of them."""
+    rows, samples = searched()
+    assert {int(s.seen.sum()) for s in samples} == {15}
+    assert len({s.seen.tobytes() for s in samples}) == len(samples) == 6
+    assert all(s.errors == rows.errors(s.rule_set, 1) for s in samples)
+    assert all(s.seen is None for s in searched(bagging=False)[1])
+
+
+def test_without_unseen_rows_there_is_no_vote():
+    """Rule sets that were searched on all rows say nothing of them."""
+    rows, samples = searched(bagging=False)
+    assert np.isnan(unseen_scores(samples, rows, len(rows), 1, 0.9, "multiplicity")).all()
+
+
+def test_classes_by_chance_are_not_learned():
+    """Where there is nothing to learn, seen rows are right too often, unseen ones are not."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (100, 12)).astype(float), rng.integers(0, 2, 100)
+    for options in ({}, {"prior": "split"}, {"single": True}):
+        est = quick(max_steps=1000, **options).fit(X, y)
+        assert est.score(X, y) > 0.65
+        assert 0.42 < est.out_of_bag_.error[0] < 0.65
+
+
+def test_estimates_are_near_the_truth():
+    """The error on unseen rows is about that on new ones."""
+    est = quick(n_samples=8).fit(*drawn_rows(n_rows=400))
+    X, y = drawn_rows(1, n_rows=5000)
+    noted = est.model_.summary["out_of_bag"]
+    assert noted["error"] == est.out_of_bag_.error[0]
+    assert noted["error"] == pytest.approx(1 - est.score(X, y), abs=0.05)
+    assert (noted["coverage"], noted["error_among_predicted"]) == (1.0, noted["error"])
+
+
+@pytest.mark.parametrize("options", [{}, {"bagging": False}, {"prior": "split", "bagging": False}])
+def test_leads_for_a_target(options):
+    """The lead is the smallest that reaches the target on unseen rows, and so it is noted."""
+    X, y = drawn_rows(n_rows=300)
+    est = quick(target_error=0.05, **options).fit(X, y)
+    curve, lead = est.out_of_bag_, est.model_.abstain
+    place = curve.theta.tolist().index(lead)
+    assert place > 0
+    assert curve.error[place] <= 0.05
+    assert (curve.error[:place] > 0.05).all()
+    noted = est.model_.summary["out_of_bag"]
+    assert noted["coverage"] == curve.coverage[place]
+    assert noted["error_among_predicted"] == curve.error[place]
+    assert est.certificate().abstaining.raw < est.certificate().vote.raw
+    found = est.selective_score(*drawn_rows(1, n_rows=3000))
+    assert found.error < 0.08
+    assert found.coverage == pytest.approx(noted["coverage"], abs=0.1)
+
+
+def test_a_given_lead_is_judged_too():
+    """With bagging, coverage and error are noted for the lead that was asked for."""
+    X, y = drawn_rows()
+    est = quick(abstain=0.5).fit(X, y)
+    assert est.model_.abstain == 0.5
+    noted, curve = est.model_.summary["out_of_bag"], est.out_of_bag_
+    assert noted["coverage"] == curve.coverage[curve.theta >= 0.5][0] < 1.0
+    never = quick(abstain=3.0).fit(X, y).model_.summary["out_of_bag"]
+    assert (never["coverage"], never["error_among_predicted"]) == (0.0, None)
+
+
+def test_settings_that_do_not_go_together_are_told():
+    """A lead and a target at once, a target out of reach, and rows that all searches saw."""
+    X, y = drawn_rows()
+    with pytest.raises(ValueError, match=r"target_error=0.1 chooses abstain.*give one"):
+        quick(target_error=0.1, abstain=0.2).fit(X, y)
+    with pytest.raises(ValueError, match="target_error=2 must be"):
+        quick(target_error=2).fit(X, y)
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match="not reached at any lead"):
+        quick(target_error=0.0).fit(X, rng.permutation(y))
+    assert quick(bagging=False).fit(X, y).out_of_bag_ is None
+
+
+def test_nothing_else_matters():
+    """Threads, the order of rows and repeated rows instead of weights change no model."""
+    X, y = drawn_rows()
+    expected = quick(target_error=0.1).fit(X, y)
+    assert quick(target_error=0.1, n_jobs=2).fit(X, y).model_ == expected.model_
+    order = np.random.default_rng(5).permutation(len(y))
+    assert quick(target_error=0.1).fit(some(X, order), y[order]).model_ == expected.model_
+    weights = np.random.default_rng(1).integers(0, 4, len(y))
+    rows = np.repeat(np.arange(len(y)), weights)
+    weighted = quick().fit(X, y, sample_weight=weights)
+    repeated = quick().fit(some(X, rows), y[rows])
+    assert weighted.posteriors_ == repeated.posteriors_
+    assert weighted.out_of_bag_.error.tolist() == repeated.out_of_bag_.error.tolist()
+    assert quick(bagging=False).fit(X, y).posteriors_ != expected.posteriors_
+
+
+def test_curves_of_weighted_rows_are_those_of_repeated_ones():
+    """A weight of three is a row three times."""
+    rng = np.random.default_rng(0)
+    lead, wrong = rng.integers(0, 5, 30) / 4, rng.random(30) < 0.3
+    weights = rng.integers(1, 4, 30)
+    found = risk_coverage(wrong, lead, weights.astype(float))
+    expected = risk_coverage(np.repeat(wrong, weights), np.repeat(lead, weights))
+    assert [part.tolist() for part in found] == [part.tolist() for part in expected]
