@@ -124,6 +124,22 @@ def test_merging_does_not_depend_on_order(several, random):
         assert one.columns == tuple(dict.fromkeys(condition.column for condition in several))
 
 
+@given(SEVERAL)
+def test_merging_all_at_once_is_merging_one_by_one(several):
+    """Thousands of conditions are merged in one go; the result is that of many small merges."""
+    one_by_one = Conjunction()
+    for condition in several:
+        one_by_one = one_by_one and merge_or_none([*one_by_one, condition])
+    assert merge_or_none(several) == one_by_one
+
+
+def test_a_contradiction_names_all_conditions():
+    """The conditions stand as they were given, not as partly merged ones."""
+    expected = r"^'c != x', 'c != y' and 'c in \{x, y\}' can never hold together$"
+    with pytest.raises(Contradiction, match=expected):
+        merged("c != x", "c != y", "c in {x, y}")
+
+
 def test_two_conditions_on_a_column_need_merging():
     """The plain constructor keeps the canonical form and names the remedy."""
     with pytest.raises(ValueError, match=r"two conditions on column 'a'; .* Conjunction\.of"):

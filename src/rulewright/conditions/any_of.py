@@ -45,7 +45,8 @@ class AnyOf:
         column = parts[0].column
         if any(part.column != column for part in parts):
             raise ValueError(f"alternatives must all be about one column, such as {column!r}")
-        known = parts[:-1] if parts[-1] == Presence(column, True) else parts
+        last = parts[-1]
+        known = parts[:-1] if isinstance(last, Presence) and last.missing else parts
         ranges = all(isinstance(part, Range) for part in known)
         if not (ranges or (len(known) == 1 and isinstance(known[0], Labels))):
             raise ValueError(

@@ -17,13 +17,11 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
-from rulewright.conditions.conjunction import Conjunction, merge
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from rulewright.conditions.any_of import Condition
-    from rulewright.conditions.booleans import BooleanEncoding, BooleanLiteral
+    from rulewright.conditions.booleans import Boolean, BooleanEncoding, BooleanLiteral
+    from rulewright.conditions.conjunction import Conjunction
 
 CanonicalTerm = tuple[tuple[int, int], ...]
 """Ascending pairs (attribute, allowed values): value i is allowed where bit i is 1."""
@@ -78,9 +76,8 @@ def covers(general: CanonicalTerm, special: CanonicalTerm) -> bool:
 def allowed_values(encoding: BooleanEncoding, literal: BooleanLiteral) -> int:
     """Give the values of its attribute that a literal allows, as bits."""
     variable = encoding.variables[literal[0]]
-    values = sum(1 << value for value in variable.values)
-    whole = _all_values(encoding.attributes[variable.attribute].size)
-    return values if literal[1] else whole & ~values
+    yes = _values_of(variable)
+    return yes if literal[1] else _all_values(encoding, variable.attribute) & ~yes
 
 
 def term_literals(encoding: BooleanEncoding, term: CanonicalTerm) -> tuple[BooleanLiteral, ...]:
@@ -92,10 +89,7 @@ def term_literals(encoding: BooleanEncoding, term: CanonicalTerm) -> tuple[Boole
 
 def term_conjunction(encoding: BooleanEncoding, term: CanonicalTerm) -> Conjunction:
     """Write a canonical term as conditions on columns."""
-    parts = [list(_literals_of_values(encoding, *restriction)) for restriction in term]
-    return Conjunction.of(
-        _merged([encoding.variables[j].literal(positive) for j, positive in part]) for part in parts
-    )
+    return encoding.conjunction(term_literals(encoding, term))
 
 
 def rule_set_conjunctions(encoding: BooleanEncoding, rule_set: RuleSet) -> tuple[Conjunction, ...]:
@@ -110,39 +104,35 @@ def term_length(sizes: Sequence[int], term: CanonicalTerm) -> int:
     )
 
 
-def _merged(conditions: list[Condition]) -> Condition:
-    """Merge conditions on one column in pairs, which is quick for hundreds of labels too."""
-    while len(conditions) > 1:
-        pairs = zip(conditions[::2], conditions[1::2], strict=False)
-        conditions = [merge(*pair) for pair in pairs] + conditions[len(conditions) & ~1 :]
-    return conditions[0]
+def _values_of(variable: Boolean) -> int:
+    return sum(1 << value for value in variable.values)
 
 
-def _all_values(size: int) -> int:
-    return (1 << size) - 1
+def _all_values(encoding: BooleanEncoding, attribute: int) -> int:
+    return (1 << encoding.attributes[attribute].size) - 1
 
 
 def _literals_of_values(
     encoding: BooleanEncoding, attribute: int, values: int
 ) -> Iterator[BooleanLiteral]:
     """Pick literals, those that exclude most first, each if it still excludes something."""
-    left = _all_values(encoding.attributes[attribute].size) & ~values
+    left = _all_values(encoding, attribute) & ~values
     excluded = {
-        literal: left & ~allowed
-        for literal, allowed in _literals_of(encoding, attribute)
-        if values & ~allowed == 0
+        (j, positive): left & ~yes if positive else yes
+        for j, yes in _questions_of(encoding, attribute)
+        for positive in (True, False)
+        if values & yes == (values if positive else 0)
     }
     if reduce(or_, excluded.values(), 0) != left:
         raise ValueError(f"no literals allow the values {values:b} of attribute {attribute} alone")
     # Of equal ones questions before their opposites, in the order of the variables.
-    for literal in sorted(excluded, key=lambda item: -excluded[item].bit_count()):
+    for literal in sorted(excluded, key=lambda item: (-excluded[item].bit_count(), not item[1])):
         if excluded[literal] & left:
             yield literal
             left &= ~excluded[literal]
 
 
-def _literals_of(encoding: BooleanEncoding, attribute: int) -> list[tuple[BooleanLiteral, int]]:
-    """Give the literals on an attribute, questions first, with the values that they allow."""
-    own = [j for j, v in enumerate(encoding.variables) if v.attribute == attribute]
-    literals = [(j, positive) for positive in (True, False) for j in own]
-    return [(literal, allowed_values(encoding, literal)) for literal in literals]
+def _questions_of(encoding: BooleanEncoding, attribute: int) -> list[tuple[int, int]]:
+    """Give the variables of an attribute, each with the values that answer yes."""
+    variables = enumerate(encoding.variables)
+    return [(j, _values_of(v)) for j, v in variables if v.attribute == attribute]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,7 @@ from rulewright.conditions.any_of import (
 from rulewright.conditions.condition import Labels, Presence, Range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -60,11 +60,10 @@ class Conjunction:
         Contradiction
             When the conditions on some column cannot hold together.
         """
-        merged: dict[str, Condition] = {}
+        by_column: dict[str, list[Condition]] = {}
         for condition in conditions:
-            known = merged.get(condition.column)
-            merged[condition.column] = condition if known is None else merge(known, condition)
-        return cls(tuple(merged.values()))
+            by_column.setdefault(condition.column, []).append(condition)
+        return cls(tuple(map(_merge, by_column.values())))
 
     @classmethod
     def from_json(cls, obj: object) -> Conjunction:
@@ -103,56 +102,61 @@ class Conjunction:
         return " and ".join(map(str, self.conditions)) or "true"
 
 
-def merge(first: Condition, second: Condition) -> Condition:
-    """Give the one condition that holds exactly where two on the same column both hold."""
-    # Alternatives that are apart and in order stay so when merged one by one.
-    found = []
-    for one in alternatives_of(first):
-        for other in alternatives_of(second):
-            with suppress(Contradiction):
-                found.append(_merge_plain(one, other))
+def _merge(conditions: Sequence[Condition]) -> Condition:
+    """Give the one condition that holds exactly where all of these on one column hold."""
+    if len(conditions) == 1:
+        return conditions[0]
+    several = [alternatives_of(condition) for condition in conditions]
+    found = _merge_known([[part for part in parts if not _is_missing(part)] for parts in several])
+    if all(_is_missing(parts[-1]) for parts in several):
+        found.append(several[0][-1])
     if not found:
-        raise Contradiction(f"'{first}' and '{second}' can never hold together")
+        *texts, last = (f"'{condition}'" for condition in conditions)
+        raise Contradiction(f"{', '.join(texts)} and {last} can never hold together")
     return any_of(found)
 
 
-def _merge_plain(first: Plain, second: Plain) -> Plain:
-    if isinstance(first, Presence):
-        return _merge_presence(first, second)
-    if isinstance(second, Presence):
-        return _merge_presence(second, first)
-    if isinstance(first, Range) and isinstance(second, Range):
-        return _merge_ranges(first, second)
-    if isinstance(first, Labels) and isinstance(second, Labels):
-        return _merge_labels(first, second)
-    raise ValueError(
-        f"'{first}' and '{second}' treat column {first.column!r} as numeric and as nominal"
-    )
+def _is_missing(part: Plain) -> bool:
+    return isinstance(part, Presence) and part.missing
 
 
-def _merge_presence(presence: Presence, other: Plain) -> Plain:
-    wants_missing = isinstance(other, Presence) and other.missing
-    if presence.missing != wants_missing:
-        raise Contradiction
-    return other
+def _merge_known(several: Sequence[list[Plain]]) -> list[Plain]:
+    """Give the alternatives for known values where one of each list holds, none for no value."""
+    if not all(several):
+        return []
+    labels = [part for parts in several for part in parts if isinstance(part, Labels)]
+    unions = [[part for part in parts if isinstance(part, Range)] for parts in several]
+    ranges = [union for union in unions if union]
+    if labels and ranges:
+        raise ValueError(
+            f"'{ranges[0][0]}' and '{labels[0]}' treat column {labels[0].column!r} as numeric and "
+            "as nominal"
+        )
+    if labels:
+        return _merge_labels(labels)
+    return [*reduce(_merge_ranges, ranges)] if ranges else several[0]
 
 
-def _merge_ranges(first: Range, second: Range) -> Range:
+def _merge_ranges(first: list[Range], second: list[Range]) -> list[Range]:
+    # Ranges that are apart and in order stay so when merged one by one.
+    met = (_intersection(one, other) for one in first for other in second)
+    return [part for part in met if part is not None]
+
+
+def _intersection(one: Range, other: Range) -> Range | None:
     # Of two equal bounds the open one is the stricter.
-    low, low_open = max((first.low, first.low_open), (second.low, second.low_open))
-    high, high_closed = min((first.high, not first.high_open), (second.high, not second.high_open))
+    low, low_open = max((one.low, one.low_open), (other.low, other.low_open))
+    high, high_closed = min((one.high, not one.high_open), (other.high, not other.high_open))
     if low > high or (low == high and (low_open or not high_closed)):
-        raise Contradiction
-    return Range(first.column, low, high, low_open, not high_closed)
+        return None
+    return Range(one.column, low, high, low_open, not high_closed)
 
 
-def _merge_labels(first: Labels, second: Labels) -> Labels:
-    if first.negated and second.negated:
-        return Labels(first.column, (*first.labels, *second.labels), negated=True)
-    if first.negated:
-        first, second = second, first
-    others = frozenset(second.labels)
-    labels = tuple(label for label in first.labels if (label in others) != second.negated)
-    if not labels:
-        raise Contradiction
-    return Labels(first.column, labels)
+def _merge_labels(conditions: Sequence[Labels]) -> list[Plain]:
+    column = conditions[0].column
+    excluded = {label for c in conditions if c.negated for label in c.labels}
+    wanted = [frozenset(c.labels) for c in conditions if not c.negated]
+    if not wanted:
+        return [Labels(column, tuple(excluded), negated=True)]
+    labels = frozenset.intersection(*wanted) - excluded
+    return [Labels(column, tuple(labels))] if labels else []
