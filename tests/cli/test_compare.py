@@ -38,10 +38,10 @@ def test_learners_are_compared_on_sets_with_ranks_and_tests(cli, tmp_path):
     names = "mlrules:n_rules=20,mlrules:n_rules=1"
     result = cli(*args, "--learners", names, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
-    page = (tmp_path / "out" / "compare-uci35.md").read_text()
+    page = (tmp_path / "out" / "compare-uci35-part.md").read_text()
     for text in ("Wilcoxon p", "average ranks", "win-loss-tie", "mean of 2 sets with all"):
         assert text in page
-    assert (tmp_path / "out" / "compare-uci35-error.svg").exists()
+    assert (tmp_path / "out" / "compare-uci35-part-error.svg").exists()
 
 
 @pytest.mark.parametrize(

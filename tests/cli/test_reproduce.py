@@ -59,14 +59,14 @@ def test_tables_are_printed_and_written(whole):
     """The printed figure stands beside ours, in the terminal and in the files."""
     folder, printed = whole
     names = {path.name.removeprefix("mlrules-table1-quick") for path in folder.iterdir()}
-    assert {".md", ".json", "-errors.svg", ".records.jsonl"} <= names
-    page = (folder / "mlrules-table1-quick.md").read_text()
+    assert {"-part.md", "-part.json", "-part-errors.svg", ".records.jsonl"} <= names
+    page = (folder / "mlrules-table1-quick-part.md").read_text()
     for text in (printed, page):
         assert "tic-tac-toe" in text
         assert "0.113" in text  # ML.G as printed
     assert "| commit |" in page
     assert "Quick run" in page
-    content = json.loads((folder / "mlrules-table1-quick.json").read_text())
+    content = json.loads((folder / "mlrules-table1-quick-part.json").read_text())
     assert [row[0] for row in content["tables"][0]["rows"]] == [*SETS.split(","), "mean"]
 
 
@@ -91,13 +91,22 @@ def test_a_killed_run_goes_on_without_losing_or_doubling_a_record(tmp_path, whol
 
 
 def test_a_finished_run_only_reports_again(cli, whole):
-    """Nothing is run twice; --fresh starts anew."""
+    """Nothing is run twice."""
     folder, _ = whole
     before = lines_of(folder)
     result = cli(*QUICK, "--out", folder)
     assert result.exit_code == 0, result.output
     assert "16 trials, 16 of them done" in result.stderr
     assert lines_of(folder) == before
+
+
+def test_a_fresh_run_forgets_what_was_there(cli, tmp_path):
+    """The same trials are run once more."""
+    args = ["reproduce", "mlrules-table1", "--quick", "--sets", "iris", "--out", tmp_path]
+    assert cli(*args).exit_code == 0
+    result = cli(*args, "--fresh")
+    assert "8 trials, 0 of them done" in result.stderr
+    assert len(figures(tmp_path)) == 8
 
 
 def test_failures_are_told_recorded_and_tried_again_on_request(cli, tmp_path, monkeypatch):

@@ -91,6 +91,7 @@ def compare(
             f"compare-{name}", title, about, records, [d.label for d in data], labels
         ),
         Options(out, jobs, time_limit, retry, fresh),
+        part=suite is not None and sets is not None,
     )
 
 

@@ -58,18 +58,21 @@ def perform(
     trials: Sequence[Trial],
     report_of: Callable[[Sequence[Record]], Report],
     options: Options,
+    *,
+    part: bool = False,
 ) -> None:
-    """Run what has no record yet, print the report and write its files."""
+    """Run what has no record yet, print the report and write its files.
+
+    The report on a part of the data sets does not replace that on all of them.
+    """
     options.out.mkdir(parents=True, exist_ok=True)
     path = options.out / f"{name}.records.jsonl"
-    if options.fresh:
-        path.unlink(missing_ok=True)
     try:
         records = _records(path, title, trials, options)
     except KeyboardInterrupt:
         typer.echo(f"{path} keeps what is done; the same command goes on from there", err=True)
         raise
-    report = replace(report_of(records), name=name)
+    report = replace(report_of(records), name=f"{name}-part" if part else name)
     paths = report.write(options.out, provenance(records, options.jobs))
     print_report(report)
     typer.echo("\nwritten: " + ", ".join(map(str, [*paths, path])))
@@ -81,6 +84,8 @@ def _records(path: Path, title: str, trials: Sequence[Trial], options: Options) 
     """Return the records of all trials, running those that have none."""
     keys = [trial.key for trial in trials]
     with Records(path) as records:
+        if options.fresh:
+            records.drop(list(records.known))
         known = [records.known[key] for key in keys if key in records.known]
         if options.retry and (again := failed(known)):
             records.drop([record["key"] for record in again])

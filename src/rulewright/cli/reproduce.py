@@ -71,6 +71,7 @@ def reproduce(
             reproduction.trials(extent),
             partial(_report, reproduction, extent),
             options,
+            part=bool(extent.sets),
         )
 
 

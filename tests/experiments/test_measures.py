@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from rulewright.experiments.generators import balance_scale, tic_tac_toe
+from rulewright.experiments.learners import Learner, RivalWorker, frame_of
+from rulewright.experiments.measures import abstention, judged, score, stages
+from rulewright.experiments.protocol import Folds, Place
+
+
+def halves(table):
+    split = Folds(2).split(table.target.codes, Place(0, 0), 0)
+    return table.take(split.train), table.take(split.test)
+
+
+def test_scores_agree_with_the_estimator():
+    train, test = halves(tic_tac_toe())
+    worker = Learner("x", "mlrules", {"n_rules": 30}).start(seed=3)
+    found = score(worker, train, test)
+    estimator = worker.estimator
+    truth = test.target.classes[test.target.codes]
+    assert estimator.random_state == 3
+    assert found["error"] == pytest.approx(1 - estimator.score(test, truth))
+    shares = estimator.predict_proba(test)
+    given = shares[np.arange(len(truth)), test.target.codes]
+    assert found["log_loss"] == pytest.approx(-np.log(given).mean())
+    assert found["rules"] == 30
+    assert found["conditions"] == sum(len(rule.conjunction) for rule in estimator.model_.rules)
+
+
+def test_a_figure_that_is_right_about_everything():
+    table = balance_scale()
+    codes = table.target.codes
+    found = judged(table, codes, np.eye(3)[codes])
+    assert found == {"error": 0.0, "log_loss": 0.0, "brier": 0.0, "auc": 1.0}
+
+
+def test_stages_are_errors_of_the_first_rules():
+    train, test = halves(tic_tac_toe())
+    worker = Learner("x", "mlrules", {"n_rules": 20, "stopping": "none"}).start(0)
+    found = stages(worker, train, test, at=[1, 5, 20])
+    truth = test.target.classes[test.target.codes]
+    for n, error in zip(found["at"], found["errors"], strict=True):
+        assert error == pytest.approx(np.mean(worker.estimator.model_[:n].predict(test) != truth))
+    assert found["rules"] == 20
+
+
+def test_abstention_gives_less_coverage_and_errors_as_the_lead_grows():
+    train, test = halves(tic_tac_toe())
+    settings = {"max_terms": 2, "n_samples": 3, "max_steps": 200}
+    worker = Learner("x", "ruleset-ensemble", settings).start(0)
+    thetas = [0.0, 0.5, 1.0, 2.0]
+    found = abstention(worker, train, test, thetas, ["flat", "length"])
+    assert found["coverages"][0] == 1.0
+    assert found["coverages"] == sorted(found["coverages"], reverse=True)
+    assert found["joint_errors"] == sorted(found["joint_errors"], reverse=True)
+    assert found["joint_errors"][0] == found["error"]
+    for prior in ("flat", "length"):
+        bound = worker.estimator.set_params(prior=prior).certificate().vote.raw
+        assert found["bounds"][prior] == bound > found["training_loss"]
+        assert found["bounds_mcallester"][prior] >= bound
+
+
+def test_measures_that_look_into_models_refuse_rivals():
+    train, test = halves(balance_scale())
+    with pytest.raises(ValueError, match=r"take a learner of this package"):
+        stages(RivalWorker(None), train, test, at=[1])
+
+
+def test_a_frame_has_categories_for_nominal_columns_and_missing_values():
+    table = tic_tac_toe()
+    frame = frame_of(table)
+    assert list(frame.columns) == list(table.names)
+    column = frame["top-left-square"]
+    assert set(column.cat.categories) == {"b", "o", "x"}
+    assert column.iloc[0] == "x"
+    assert frame_of(balance_scale())["left-weight"].dtype == float
