@@ -6,7 +6,7 @@ import pytest
 from rulewright.experiments.datasets import find_dataset
 from rulewright.experiments.printed import printed_table
 from rulewright.experiments.reproductions import REPRODUCTIONS, Extent
-from rulewright.experiments.reproductions.rulesets import PRIORS, THETAS
+from rulewright.experiments.reproductions.ruleset_bounds import THETAS
 
 ALL = pytest.mark.parametrize("name", REPRODUCTIONS)
 
@@ -27,7 +27,7 @@ def made_up(trial, error):
             "training_loss": 0.2,
         }
         for kind, value in (("bounds", 0.9), ("bounds_mcallester", 1.1), ("divergences", 50.0)):
-            record[kind] = dict.fromkeys(PRIORS, value)
+            record[kind] = dict.fromkeys(trial.options["priors"], value)
     return record
 
 

@@ -9,10 +9,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
-
-if TYPE_CHECKING:
-    from types import TracebackType
+from typing import Self
 
 
 def resident(key: str) -> int:
@@ -55,12 +52,7 @@ class Cost:
         self._wall, self._cpu = time.perf_counter(), processor_seconds()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.seconds = time.perf_counter() - self._wall
         self.cpu = processor_seconds() - self._cpu
         self.memory = max(0, resident("VmHWM") - self._memory)

@@ -1,6 +1,6 @@
 """The papers' tables and figures that can be made again, by name."""
 
-from rulewright.experiments.reproductions import mlrules, rulesets, sl2, slipper
+from rulewright.experiments.reproductions import mlrules, ruleset_bounds, rulesets, sl2, slipper
 from rulewright.experiments.reproductions.plan import Extent, Reproduction
 
 REPRODUCTIONS: dict[str, Reproduction] = {
@@ -12,7 +12,7 @@ REPRODUCTIONS: dict[str, Reproduction] = {
         slipper.FIGURE4,
         sl2.TABLES,
         rulesets.TABLE45,
-        rulesets.BOUNDS,
+        ruleset_bounds.BOUNDS,
     )
 }
 
