@@ -39,7 +39,7 @@ _DATA = (
 def reproduce(
     names: Annotated[
         list[str],
-        typer.Argument(metavar="NAME...", help="What to reproduce, or all.", show_default=False),
+        typer.Argument(metavar="NAME", help="What to reproduce, or all.", show_default=False),
     ],
     quick: Annotated[
         bool, typer.Option("--quick", help="A small part of it, within ten minutes on two cores.")

@@ -52,8 +52,9 @@ class Records:
 
     def append(self, record: Record) -> None:
         """Write a record at once and for good."""
-        line = json.dumps(record, allow_nan=True) + "\n"
-        os.write(self._file, line.encode())
+        line = (json.dumps(record) + "\n").encode()
+        if os.write(self._file, line) != len(line):  # the next run cuts off what is there of it
+            raise OSError(f"{self.path}: a record could not be written whole; is the disk full?")
         os.fsync(self._file)
         self.known[record["key"]] = record
 
