@@ -17,6 +17,7 @@ help:
 	@echo "make docs      run the examples of docs/ and write down what they print"
 	@echo "make sanitize  run the native tests on an ASan + UBSan build"
 	@echo "make bench     measure speed and memory against rivals"
+	@echo "make compare   compare errors with rivals on 35 data sets (hours)"
 
 check-machine:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
