@@ -6,6 +6,7 @@ import pytest
 from rulewright.experiments.report import Grid, Report, Target, commit, machine, provenance
 
 GRID = Grid("Errors", ["data", "ours", "printed"], [["s", 0.12345, 0.1], ["t", math.nan, None]])
+WORDS = Grid("", ["data", "verdict"], [["s", "yes"]])
 
 
 @pytest.fixture
@@ -25,6 +26,10 @@ def test_a_grid_is_a_markdown_table_with_dashes_for_gaps():
         "| s | 0.123 | 0.100 |",
         "| t | - | - |",
     ]
+
+
+def test_words_stand_on_the_left_and_figures_on_the_right():
+    assert WORDS.markdown().splitlines()[1] == "| --- | --- |"
 
 
 def test_a_page_has_provenance_targets_tables_notes_and_failures(report):

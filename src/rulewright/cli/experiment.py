@@ -105,7 +105,8 @@ def _records(path: Path, title: str, trials: Sequence[Trial], options: Options) 
                 if record["status"] != "ok":
                     _tell_failure(record)
                 advance()
-        return [records.known[key] for key in keys]
+        # A record may be of a run of another extent: what it is part of is said anew.
+        return [{**records.known[trial.key], **trial.about()} for trial in trials]
 
 
 def _tell_failure(record: Record) -> None:

@@ -41,7 +41,9 @@ class Grid:
 
     def markdown(self) -> str:
         """Give the table in Markdown."""
-        lines = [list(self.head), ["---", *["---:"] * (len(self.head) - 1)], *self.written()]
+        columns = range(len(self.head))
+        rule = ["---:" if any(_is_number(row[i]) for row in self.rows) else "---" for i in columns]
+        lines = [list(self.head), rule, *self.written()]
         body = "\n".join("| " + " | ".join(line) + " |" for line in lines)
         return f"{self.title}\n\n{body}" if self.title else body
 
@@ -147,6 +149,10 @@ def written(cell: Cell, digits: int) -> str:
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return "-"
     return f"{cell:.{digits}f}" if isinstance(cell, float) else str(cell)
+
+
+def _is_number(cell: Cell) -> bool:
+    return isinstance(cell, int | float)
 
 
 def _plain(row: Sequence[Cell]) -> list[Cell]:
