@@ -78,14 +78,14 @@ def test_a_killed_run_goes_on_without_losing_or_doubling_a_record(tmp_path, whol
     if sign == signal.SIGINT:
         assert "the same command goes on from there" in told
     kept = lines_of(tmp_path)
-    assert 3 <= len(kept) < 16
+    assert 3 <= len(kept) < 24
     with (tmp_path / "mlrules-table1-quick.records.jsonl").open("a") as file:
         file.write('{"key": "torn')  # as if it had died while writing
     done = subprocess.run(
         [*PROGRAM, *QUICK, "--out", str(tmp_path)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert f"16 trials, {len(kept)} of them done" in done.stderr
+    assert f"24 trials, {len(kept)} of them done" in done.stderr
     assert lines_of(tmp_path)[: len(kept)] == kept
     assert figures(tmp_path) == figures(whole[0])
 
@@ -96,7 +96,7 @@ def test_a_finished_run_only_reports_again(cli, whole):
     before = lines_of(folder)
     result = cli(*QUICK, "--out", folder)
     assert result.exit_code == 0, result.output
-    assert "16 trials, 16 of them done" in result.stderr
+    assert "24 trials, 24 of them done" in result.stderr
     assert lines_of(folder) == before
 
 
@@ -105,8 +105,8 @@ def test_a_fresh_run_forgets_what_was_there(cli, tmp_path):
     args = ["reproduce", "mlrules-table1", "--quick", "--sets", "iris", "--out", tmp_path]
     assert cli(*args).exit_code == 0
     result = cli(*args, "--fresh")
-    assert "8 trials, 0 of them done" in result.stderr
-    assert len(figures(tmp_path)) == 8
+    assert "12 trials, 0 of them done" in result.stderr
+    assert len(figures(tmp_path)) == 12
 
 
 def test_failures_are_told_recorded_and_tried_again_on_request(cli, tmp_path, monkeypatch):
@@ -119,10 +119,10 @@ def test_failures_are_told_recorded_and_tried_again_on_request(cli, tmp_path, mo
     assert "failed: ML.G on iris, repeat 0, fold 0" in result.stderr
     assert "(2 trials)" in result.stdout
     monkeypatch.delenv("RULEWRIGHT_DATA")
-    assert "8 trials, 8 of them done" in cli(*args).stderr
+    assert "12 trials, 12 of them done" in cli(*args).stderr
     again = cli(*args, "--retry")
     assert again.exit_code == 0
-    assert "8 trials, 0 of them done" in again.stderr
+    assert "12 trials, 0 of them done" in again.stderr
 
 
 @pytest.mark.parametrize(
