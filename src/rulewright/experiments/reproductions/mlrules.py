@@ -111,7 +111,8 @@ def table1_report(records: Sequence[Record], extent: Extent) -> Report:
     for way in WAYS:
         _add_errors(report, records, printed, extent, way)
         _add_ranks(report, records, printed, extent, way)
-    report.grids.append(learner_means(records, [label + way for way in WAYS for label in VARIANTS]))
+    shown = [label + way for way in WAYS for label in VARIANTS]
+    report.grids.append(learner_means(records, shown))
     return report
 
 
