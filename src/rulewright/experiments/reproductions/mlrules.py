@@ -99,7 +99,7 @@ def table1_report(records: Sequence[Record], extent: Extent) -> Report:
             "Dembczyński, Kotłowski, Słowiński: *Maximum likelihood rule ensembles*, ICML 2008. "
             "`MLRulesClassifier.paper()` with gradient (ML.G) and Newton (ML.N) growth, 500 rules "
             "(2,000 for letter, optdigits and pendigits), half of the rows for each rule, "
-            "shrinkage 0.1. The paper does not say whether its stopping rule was in force, so it is "
+            "shrinkage 0.1. The paper does not say whether its stopping rule was in force: it is "
             "shown without and with it (*stopped*); *corrected* stops too, cuts midway between "
             "values, as the authors' code does, and takes a default rule and steps that never "
             "raise the loss (the printed default rule does for many classes). The paper's folds "
