@@ -60,7 +60,7 @@ def test_provenance_names_the_code_of_the_records():
         {"protocol": "p", "commit": "abc", "fit_seconds": 30.0, "versions": {"rival": "2"}},
         {"protocol": "p", "commit": "def+", "fit_seconds": 30.0},
     ]
-    told = provenance(records, 2)
+    told = provenance(records)
     assert told["commit"] == "abc, def+ (+: with changes)"
     assert "rival 2" in told["versions"]
     assert told["protocol"] == "p"

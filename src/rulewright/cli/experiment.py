@@ -73,7 +73,7 @@ def perform(
         typer.echo(f"{path} keeps what is done; the same command goes on from there", err=True)
         raise
     report = replace(report_of(records), name=f"{name}-part" if part else name)
-    paths = report.write(options.out, provenance(records, options.jobs))
+    paths = report.write(options.out, provenance(records))
     print_report(report)
     typer.echo("\nwritten: " + ", ".join(map(str, [*paths, path])))
     if not done(records):

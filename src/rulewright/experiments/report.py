@@ -164,7 +164,7 @@ def _untitled(grid: Grid) -> str:
     return Grid("", grid.head, grid.rows, grid.digits).markdown()
 
 
-def provenance(records: Sequence[Record], n_jobs: int) -> dict[str, str]:
+def provenance(records: Sequence[Record]) -> dict[str, str]:
     """Say how, when and on what the figures were made."""
     versions = {
         name: version for record in records for name, version in record.get("versions", {}).items()
@@ -180,7 +180,7 @@ def provenance(records: Sequence[Record], n_jobs: int) -> dict[str, str]:
         "versions": f"Python {platform.python_version()}, "
         + ", ".join(f"{name} {version}" for name, version in versions.items()),
         "machine": machine(),
-        "cost": f"{len(records)} trials, {n_jobs} at a time, {spent / 60:.1f} processor minutes",
+        "cost": f"{len(records)} trials, {spent / 60:.1f} processor minutes to fit",
     }
 
 
