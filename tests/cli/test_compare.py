@@ -39,7 +39,13 @@ def test_learners_are_compared_on_sets_with_ranks_and_tests(cli, tmp_path):
     result = cli(*args, "--learners", names, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     page = (tmp_path / "out" / "compare-uci35-part.md").read_text()
-    for text in ("Wilcoxon p", "average ranks", "win-loss-tie", "mean of 2 sets with all"):
+    for text in (
+        "Wilcoxon p",
+        "average ranks",
+        "win-loss-tie",
+        "mean of all 2 sets with every learner",
+        "mean of 1 sets with two classes",
+    ):
         assert text in page
     assert (tmp_path / "out" / "compare-uci35-part-error.svg").exists()
 

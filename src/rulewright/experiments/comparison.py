@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rulewright.experiments.datasets import find_dataset
 from rulewright.experiments.printed import printed_table
 from rulewright.experiments.report import Grid, Report
 from rulewright.experiments.reproductions.tables import learner_means, ranking
@@ -59,16 +60,32 @@ def comparison_report(
 
 
 def _by_set(heading: str, values: FloatArray, sets: Sequence[str], learners: Sequence[str]) -> Grid:
-    """Show a figure of every learner on every set, and means where all have one."""
+    """Show a figure of every learner on every set, and means of the sets where all have one."""
     rows: list[list[Cell]] = [
         [name, *map(float, row)] for name, row in zip(sets, values, strict=True)
     ]
     whole = np.isfinite(values).all(axis=1)
+    two = np.array([_n_classes(name) == 2 for name in sets])
+    for text, some in (("two", whole & two), ("several", whole & ~two)):
+        if some.any() and not some.all():
+            means = map(float, values[some].mean(axis=0))
+            rows.append([f"mean of {some.sum()} sets with {text} classes", *means])
     if whole.any():
         rows.append(
-            [f"mean of {whole.sum()} sets with all", *map(float, values[whole].mean(axis=0))]
+            [
+                f"mean of all {whole.sum()} sets with every learner",
+                *map(float, values[whole].mean(axis=0)),
+            ]
         )
     return Grid(f"{heading} by data set", ["data", *learners], rows)
+
+
+def _n_classes(name: str) -> int:
+    """Return the number of classes of a set of the papers, 0 for any other."""
+    try:
+        return find_dataset(name).classes
+    except ValueError:
+        return 0
 
 
 def _pairs(heading: str, values: FloatArray, learners: Sequence[str]) -> Grid:
