@@ -8,6 +8,7 @@ from builders import SEEDS, softmax
 from rulewright.capacity.reliability import (
     N_BINS,
     accuracy,
+    auc,
     brier,
     calibration_error,
     log_loss,
@@ -88,3 +89,19 @@ def test_one_class_is_known_for_certain():
     """With one class every figure is perfect."""
     figures = reliability(np.zeros(3, np.int32), np.ones((3, 1)), np.ones(3))
     assert figures == {"log_loss": 0.0, "brier": 0.0, "ece": 0.0, "accuracy": 1.0}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_auc_agrees_with_scikit_learn_on_tied_and_weighted_rows(n_classes):
+    """Ties count half, rows by their weights."""
+    random = np.random.default_rng(n_classes)
+    labels = random.integers(n_classes, size=200)
+    probabilities = random.integers(1, 5, size=(200, n_classes)).astype(float)
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    weights = random.random(200)
+    kinds = [1] if n_classes == 2 else range(n_classes)
+    areas = [
+        metrics.roc_auc_score(labels == k, probabilities[:, k], sample_weight=weights)
+        for k in kinds
+    ]
+    assert auc(labels, probabilities, weights) == pytest.approx(np.mean(areas))

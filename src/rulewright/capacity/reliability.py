@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
 
 if TYPE_CHECKING:
-    from rulewright.kernels import FloatArray, IntArray
+    from rulewright.kernels import BoolArray, FloatArray, IntArray
 
 N_BINS = 10
 """Bins of confidence in the calibration error."""
@@ -56,16 +55,25 @@ def calibration_error(labels: IntArray, probabilities: FloatArray, weights: Floa
 def auc(labels: IntArray, probabilities: FloatArray, weights: FloatArray) -> float:
     """Give the area under the ROC curve: of two classes, or the mean of each against the rest.
 
-    Classes without rows, or without other rows beside them, are left out; NaN when none is left.
+    Classes without weight, or without any beside them, are left out; NaN when none is left.
     """
     n_classes = probabilities.shape[1]
     kinds = [1] if n_classes == 2 else range(n_classes)
     areas = [
-        roc_auc_score(labels == k, probabilities[:, k], sample_weight=weights)
+        _area(probabilities[:, k], labels == k, weights)
         for k in kinds
-        if 0 < np.count_nonzero(labels == k) < len(labels)
+        if weights[labels == k].any() and weights[labels != k].any()
     ]
     return float(np.mean(areas)) if areas else float("nan")
+
+
+def _area(scores: FloatArray, positive: BoolArray, weights: FloatArray) -> float:
+    """Give the share of pairs in which the positive row has the higher score; ties count half."""
+    _, places = np.unique(scores, return_inverse=True)
+    ours = np.bincount(places, weights * positive)
+    others = np.bincount(places, weights * ~positive)
+    below = np.cumsum(others) - others / 2
+    return float(ours @ below / (ours.sum() * others.sum()))
 
 
 def reliability(
