@@ -80,9 +80,12 @@ def compare(
     asked = choose_learners(split_names(learners) or ["mlrules", "slipper", "sl2"])
     name, data = choose_data(file, target, tuple(nominal or ()), suite, split_names(sets))
     labels = [learner.label for learner in asked]
-    title = f"Comparison on {name}: {', '.join(labels)}"
+    title = f"{len(labels)} learners compared on {name}"
     protocol = Folds(folds, runs)
-    about = [f"The same {protocol} for every learner; all on one thread, with their defaults."]
+    about = [
+        f"The same {protocol} for every learner; all on one thread, with their defaults but for the "
+        "settings behind their names. Seconds are those of the processor."
+    ]
     perform(
         f"compare-{name}",
         title,
