@@ -83,8 +83,8 @@ def compare(
     title = f"{len(labels)} learners compared on {name}"
     protocol = Folds(folds, runs)
     about = [
-        f"The same {protocol} for every learner; all on one thread, with their defaults but for the "
-        "settings behind their names. Seconds are those of the processor."
+        f"The same {protocol} for every learner; all on one thread, with their defaults but for "
+        "the settings behind their names. Seconds are those of the processor."
     ]
     perform(
         f"compare-{name}",
