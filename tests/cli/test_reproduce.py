@@ -109,20 +109,35 @@ def test_a_fresh_run_forgets_what_was_there(cli, tmp_path):
     assert len(figures(tmp_path)) == 12
 
 
-def test_failures_are_told_recorded_and_tried_again_on_request(cli, tmp_path, monkeypatch):
-    """Without data every trial fails, and the report says why."""
+@pytest.fixture
+def damaged(tmp_path, monkeypatch):
+    """Name a folder whose one data set, sonar, is not what its manifest says."""
+    (tmp_path / "sonar.csv").write_text("x,class\n1,a\n2,b\n")
+    columns = [{"name": "x", "type": "numeric"}, {"name": "class", "role": "class"}]
+    entry = {"name": "sonar", "path": "sonar.csv", "rows": 2, "columns": columns, "sha256": "0"}
+    (tmp_path / "manifest.json").write_text(json.dumps({"datasets": [entry]}))
     monkeypatch.setenv("RULEWRIGHT_DATA", str(tmp_path))
-    args = ["reproduce", "mlrules-table1", "--quick", "--sets", "iris", "--out", tmp_path / "out"]
+
+
+def test_failures_are_told_recorded_and_tried_again_on_request(cli, tmp_path, damaged):
+    """One of two data sets cannot be had: the other one is run, and the report says why."""
+    args = ["reproduce", "mlrules-table1", "--quick", "--out", tmp_path / "out"]
+    result = cli(*args, "--sets", "iris,sonar")
+    assert result.exit_code == 0
+    assert "sonar cannot be loaded" in result.stderr
+    assert "failed: ML.G on sonar, repeat 0, fold 0" in result.stderr
+    assert "is not the file that the manifest describes" in result.stdout
+    assert "24 trials, 24 of them done" in cli(*args, "--sets", "iris,sonar").stderr
+    assert "24 trials, 12 of them done" in cli(*args, "--sets", "iris,sonar", "--retry").stderr
+
+
+def test_without_any_data_set_nothing_is_run(cli, tmp_path, damaged):
+    """The remedy is told at once."""
+    args = ["reproduce", "mlrules-table1", "--quick", "--sets", "sonar", "--out", tmp_path / "out"]
     result = cli(*args)
-    assert result.exit_code == 1
-    assert "manifest.json" in result.stderr
-    assert "failed: ML.G on iris, repeat 0, fold 0" in result.stderr
-    assert "(2 trials)" in result.stdout
-    monkeypatch.delenv("RULEWRIGHT_DATA")
-    assert "12 trials, 12 of them done" in cli(*args).stderr
-    again = cli(*args, "--retry")
-    assert again.exit_code == 0
-    assert "12 trials, 0 of them done" in again.stderr
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1].startswith("error: no data set can be loaded.")
+    assert (tmp_path / "out" / "mlrules-table1-quick.records.jsonl").read_text() == ""
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,7 @@ def _records(path: Path, title: str, trials: Sequence[Trial], options: Options) 
             typer.echo(
                 f"note: records of other code are taken up ({olds}); --fresh forgets them", err=True
             )
+        _check_data([trial for trial in trials if trial.key not in records.known])
         running = run_trials(
             trials, records, options.jobs, time_limit=options.time_limit, extra={"commit": now}
         )
@@ -107,6 +108,23 @@ def _records(path: Path, title: str, trials: Sequence[Trial], options: Options) 
                 advance()
         # A record may be of a run of another extent: what it is part of is said anew.
         return [{**records.known[trial.key], **trial.about()} for trial in trials]
+
+
+def _check_data(trials: Sequence[Trial]) -> None:
+    """Load every data set once: what is fetched is then there, and what is missing is told once.
+
+    Where none can be had, there is nothing to run.
+    """
+    errors = {}
+    sets = dict.fromkeys(trial.data for trial in trials)
+    for data in sets:
+        try:
+            data.load()
+        except (OSError, RuntimeError, ValueError) as error:
+            errors[data] = error
+            typer.echo(f"{data.label} cannot be loaded: {error}", err=True)
+    if sets and len(errors) == len(sets):
+        raise ValueError(f"no data set can be loaded. {next(iter(errors.values()))}")
 
 
 def _tell_failure(record: Record) -> None:

@@ -70,7 +70,7 @@ def _by_set(heading: str, values: FloatArray, sets: Sequence[str], learners: Seq
         if some.any() and not some.all():
             means = map(float, values[some].mean(axis=0))
             rows.append([f"mean of {some.sum()} sets with {text} classes", *means])
-    if whole.any():
+    if whole.sum() > 1:
         rows.append(
             [
                 f"mean of all {whole.sum()} sets with every learner",
