@@ -36,7 +36,8 @@ TimeLimit = Annotated[
 ]
 Retry = Annotated[bool, typer.Option("--retry", help="Run trials again that failed before.")]
 Fresh = Annotated[
-    bool, typer.Option("--fresh", help="Forget earlier records instead of taking them up.")
+    bool,
+    typer.Option("--fresh", help="Forget earlier records of these trials."),
 ]
 N_CORES = os.cpu_count() or 1
 
@@ -85,7 +86,7 @@ def _records(path: Path, title: str, trials: Sequence[Trial], options: Options) 
     keys = [trial.key for trial in trials]
     with Records(path) as records:
         if options.fresh:
-            records.drop(list(records.known))
+            records.drop(keys)
         known = [records.known[key] for key in keys if key in records.known]
         if options.retry and (again := failed(known)):
             records.drop([record["key"] for record in again])
