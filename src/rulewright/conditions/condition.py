@@ -20,7 +20,6 @@ from rulewright.conditions.checks import (
     checked_number,
 )
 from rulewright.conditions.words import write_number, write_word
-from rulewright.data import MISSING_CODE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -188,11 +187,7 @@ class Presence:
 
     def holds(self, column: Column) -> NDArray[np.bool_]:
         """Tell for each row of a column whether its value is missing (or is known)."""
-        if column.schema.kind == "numeric":
-            missing: NDArray[np.bool_] = np.isnan(column.values)
-        else:
-            missing = column.values == MISSING_CODE
-        return missing if self.missing else ~missing
+        return column.is_missing if self.missing else ~column.is_missing
 
     def accepts(self, value: Value) -> bool:
         """Tell whether one value is missing (or is known)."""

@@ -34,6 +34,12 @@ class Column:
     def __len__(self) -> int:
         return len(self.values)
 
+    @property
+    def is_missing(self) -> NDArray[np.bool_]:
+        """Tell of each row whether its value is missing; an unknown label is not."""
+        is_numeric = self.schema.kind == "numeric"
+        return np.asarray(np.isnan(self.values) if is_numeric else self.values == MISSING_CODE)
+
 
 @dataclass(frozen=True, eq=False)
 class Table:

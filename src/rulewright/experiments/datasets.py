@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from rulewright.data import (
-    MISSING_CODE,
     Column,
     ColumnSchema,
     DataError,
@@ -30,6 +29,7 @@ __all__ = [
     "DatasetInfo",
     "DatasetUnavailableError",
     "dataset_names",
+    "filled",
     "find_dataset",
     "join",
     "load_dataset",
@@ -153,6 +153,37 @@ def two_classes(table: Table, positive: str | None = None) -> Table:
     return replace(table, target=Target(classes, codes.astype(np.int32)[is_rest.astype(np.intp)]))
 
 
+def filled(table: Table, like: Table) -> Table:
+    """
+    Put the mean, or the most frequent label, of other rows in the place of missing values.
+
+    Parameters
+    ----------
+    table : Table
+        Rows with missing values.
+    like : Table
+        Rows with the same columns, those that a learner sees, that give means and labels.
+
+    Returns
+    -------
+    Table
+        The same rows; where a column of `like` is empty, missing values stay.
+    """
+    pairs = zip(table.columns, like.columns, strict=True)
+    return replace(table, columns=tuple(_filled(column, other) for column, other in pairs))
+
+
+def _filled(column: Column, like: Column) -> Column:
+    known = like.values[~like.is_missing]
+    if not column.is_missing.any() or not len(known):
+        return column
+    values = column.values.copy()
+    values[column.is_missing] = (
+        np.bincount(known).argmax() if like.schema.kind == "nominal" else known.mean()
+    )
+    return replace(column, values=values)
+
+
 def join(first: Table, second: Table) -> Table:
     """
     Put the rows of a second table under those of a first one, such as test under training data.
@@ -231,7 +262,7 @@ def _missing_as_label(table: Table) -> Table:
     """Make Weka's anneal of anneal-orig: a missing label tells that the attribute is no use."""
     columns = [
         Column(replace(c.schema, labels=("not_applicable", *c.schema.labels)), c.values + 1)
-        if c.schema.kind == "nominal" and (c.values == MISSING_CODE).any()
+        if c.schema.kind == "nominal" and c.is_missing.any()
         else c
         for c in table.columns
     ]

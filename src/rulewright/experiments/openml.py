@@ -93,10 +93,7 @@ def check_sizes(info: DatasetInfo, table: Table, origin: str) -> None:
 def sizes(table: Table) -> dict[str, int]:
     """Count what the registry tells of a set: rows, columns of each kind, classes, missing."""
     kinds = [column.schema.kind for column in table.columns]
-    missing = sum(
-        int(np.count_nonzero(np.isnan(c.values) if k == "numeric" else c.values == MISSING_CODE))
-        for c, k in zip(table.columns, kinds, strict=True)
-    )
+    missing = sum(int(np.count_nonzero(column.is_missing)) for column in table.columns)
     return {
         "rows": table.n_rows,
         "numeric": kinds.count("numeric"),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rulewright.data import read_table
-from rulewright.experiments.datasets import join, load_dataset, two_classes
+from rulewright.experiments.datasets import filled, join, load_dataset, two_classes
 from rulewright.experiments.measures import MEASURES
 
 if TYPE_CHECKING:
@@ -115,7 +115,11 @@ class Trial:
             "repeat": self.place.repeat,
             "fold": self.place.fold,
             "seed": self.seed,
-            "parameters": dict(self.learner.parameters) | {"paper": self.learner.paper},
+            "parameters": {
+                **self.learner.parameters,
+                "paper": self.learner.paper,
+                "filled": self.learner.filled,
+            },
             "protocol": str(self.protocol),
         }
 
@@ -125,6 +129,8 @@ class Trial:
         assert table.target is not None
         split = self.protocol.split(table.target.codes, self.place, self.seed)
         train, test = table.take(split.train), table.take(split.test)
+        if self.learner.filled:
+            train, test = filled(train, train), filled(test, train)
         worker = self.learner.start(self.seed + 1000 * self.place.repeat + self.place.fold)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
