@@ -19,14 +19,14 @@ from rulewright.estimators.parameters import (
 pytestmark = pytest.mark.native
 
 WRONG = {
-    "n_rules": [-1, 1.5, "5", None, True, math.nan],
+    "n_rules": [-1, 1.5, "5", True, math.nan],
     "shrinkage": [0, -0.1, 1.01, math.nan, math.inf, "0.1", None, True, 10**400],
     "subsample": [0, 1.5, math.nan, None],
     "criterion": ["Newton", None, 3, ["newton"]],
     "l2": [-1e-9, math.inf, math.nan, "1", 10**400],
     "max_conditions": [0, -1, 2.0, "2"],
     "min_weight": [-1, math.inf, None],
-    "min_evidence": [-1, math.nan, None],
+    "min_evidence": [-1, math.nan],
     "class_choice": ["any", None],
     "default_rule": ["best", None],
     "backtracking": ["yes", 1, None],

@@ -248,6 +248,34 @@ def test_the_defaults_do_not_learn_noise_by_heart(n_rows):
     assert loss_of() < loss_of(min_evidence=0.0, stopping="none") - 0.05
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_more_classes_get_more_rules(n_classes):
+    X, y = noise(60, n_classes)
+    est = MLRulesClassifier(stopping="none", max_conditions=1, random_state=0).fit(X, y)
+    assert len(est.model_) == 250 * n_classes
+    assert est.stopped_by_ == "n_rules"
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "options", "asked"),
+    [
+        (40, {}, 1.0),
+        (60, {}, 0.0),
+        (60, {"subsample": 1.0}, 1.0),
+        (40, {"stopping": "none"}, 0.0),
+    ],
+)
+def test_evidence_is_asked_for_where_no_row_tests_the_rules(n_rows, options, asked):
+    X, y = mixed_table(np.random.default_rng(3), n_rows)
+
+    def learned(**more):
+        est = MLRulesClassifier(60, random_state=0, **options, **more)
+        return rule_texts(est.fit(X, y).model_)
+
+    assert learned() == learned(min_evidence=asked)
+    assert learned() != learned(min_evidence=1.0 - asked)
+
+
 def test_every_rule_has_the_evidence_asked_for():
     """The evidence of each rule on all rows, at the scores it met, reaches the minimum."""
     X, y = mixed_table(np.random.default_rng(8), 120)

@@ -26,11 +26,21 @@ def test_the_deviation_is_over_repetitions():
     assert figures(records[:2], "error")["a", "s"].sd is None
 
 
-def test_failures_and_figures_that_are_missing_do_not_count():
-    bad = record(status="failed", error=1.0)
-    records = [record(error=0.2), bad, record(), record(error=float("nan"))]
+def test_figures_that_are_missing_do_not_count():
+    records = [record(error=0.2), record(), record(error=float("nan"))]
     assert figures(records, "error")["a", "s"].mean == pytest.approx(0.2)
+
+
+def test_a_repetition_with_a_failure_does_not_count():
+    """A hard fold that failed must not make the mean of the others the figure."""
+    bad = record(repeat=1, status="failed", problem="MemoryError")
+    records = [record(error=0.2), record(repeat=1, error=0.0), bad, record("b", error=0.3)]
+    assert {pair: f.mean for pair, f in figures(records, "error").items()} == {
+        ("a", "s"): 0.2,
+        ("b", "s"): 0.3,
+    }
     assert failed(records) == [bad]
+    assert ("a", "s") not in figures(records[1:], "error")
 
 
 def test_a_matrix_has_a_row_per_set_and_gaps():

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from rulewright.data import Table
     from rulewright.search import Constraints
 
+RULES_PER_CLASS = 250
+"""Rules learned at most for each class, unless a number is given: 500 for two, as in the paper."""
+
 
 class MLRulesClassifier(BoostedClassifier):
     r"""Boosted rules that vote for one class each and together minimise the log-loss.
@@ -38,8 +41,8 @@ class MLRulesClassifier(BoostedClassifier):
 
     Parameters
     ----------
-    n_rules : int
-        Most rules to learn.
+    n_rules : int, optional
+        Most rules to learn; by default 250 for each class.
     shrinkage : float
         Factor of every response, in (0, 1].
     subsample : float
@@ -52,9 +55,10 @@ class MLRulesClassifier(BoostedClassifier):
         Most conditions in a rule.
     min_weight : float
         Least weight that a rule must cover in its subsample, and so its least support.
-    min_evidence : float
-        Least evidence for a rule on all rows, :math:`-g / \sqrt{h + l_2}`, in standard errors:
-        keeps small tables from being learned by heart.
+    min_evidence : float, optional
+        Least evidence for a rule on all rows, :math:`-g / \sqrt{h + l_2}`, in standard errors. By
+        default 0, but 1 where "auto" stopping finds no rows outside the subsamples that could
+        test the rules: it keeps such small tables from being learned by heart.
     class_choice : {"joint", "prefixed"}
         Whether the class is chosen anew with every condition, or before the rule is grown (much
         faster with many classes).
@@ -134,14 +138,14 @@ class MLRulesClassifier(BoostedClassifier):
     """
 
     PARAMETERS: ClassVar[Mapping[str, Domain]] = {
-        "n_rules": Integer(0),
+        "n_rules": Integer(0, optional=True),
         "shrinkage": Real(0, 1, above=True),
         "subsample": Real(0, 1, above=True),
         "criterion": Choice(("newton", "gradient")),
         "l2": Real(0),
         "max_conditions": Integer(1, optional=True),
         "min_weight": Real(0),
-        "min_evidence": Real(0),
+        "min_evidence": Real(0, optional=True),
         "class_choice": Choice(("joint", "prefixed")),
         "default_rule": Choice(tuple(DEFAULT_RULES)),
         "backtracking": Flag(),
@@ -164,7 +168,7 @@ class MLRulesClassifier(BoostedClassifier):
 
     def __init__(
         self,
-        n_rules: int = 500,
+        n_rules: int | None = None,
         *,
         shrinkage: float = 0.1,
         subsample: float = 0.5,
@@ -172,7 +176,7 @@ class MLRulesClassifier(BoostedClassifier):
         l2: float = 1.0,
         max_conditions: int | None = 4,
         min_weight: float = 0.0,
-        min_evidence: float = 1.0,
+        min_evidence: float | None = None,
         class_choice: str = "joint",
         default_rule: str = "exact",
         backtracking: bool = True,
@@ -271,8 +275,8 @@ class MLRulesClassifier(BoostedClassifier):
         random = check_random_state(self.random_state)
         boosting = self._started(table, constraints, random)
         self._last_boosting = None  # a fit that was interrupted cannot be taken up
-        with progress_bar("learning rules", self.n_rules, bool(self.verbose)) as advance:
-            boosting.run(self.n_rules, advance)
+        with progress_bar("learning rules", self._most_rules, bool(self.verbose)) as advance:
+            boosting.run(self._most_rules, advance)
         self._last_boosting = boosting if self.warm_start else None
         self.trace_ = boosting.monitor.trace()
         self.stopped_by_ = boosting.monitor.stopped_by or "n_rules"
@@ -282,6 +286,10 @@ class MLRulesClassifier(BoostedClassifier):
         left_out = self._left_out(table, constraints, random)
         known = boosting.probabilities() if self.max_final_rules is None else None
         return with_probabilities(model, table, self.calibration, left_out, known)
+
+    @property
+    def _most_rules(self) -> int:
+        return RULES_PER_CLASS * len(self.classes_) if self.n_rules is None else self.n_rules
 
     def _check_order(self, table: Table) -> None:
         """Refuse a scale that is not the order of the labels, or that rules cannot climb."""
@@ -316,9 +324,9 @@ class MLRulesClassifier(BoostedClassifier):
                 f"warm_start=True goes on with the {changed[0]} of the last fit, but it has "
                 "changed: set warm_start=False to start anew"
             )
-        if self.n_rules < len(last.rules):
+        if self._most_rules < len(last.rules):
             raise ValueError(
-                f"n_rules={self.n_rules} is less than the {len(last.rules)} rules that "
+                f"n_rules={self._most_rules} is less than the {len(last.rules)} rules that "
                 "warm_start=True goes on from: set warm_start=False to start anew"
             )
         return last
@@ -365,12 +373,12 @@ class MLRulesClassifier(BoostedClassifier):
         def learn(part: Table, seed: int, check: Callable[[], None]) -> AdditiveRules:
             random = np.random.RandomState(seed)
             boosting = Boosting(self, part, constraints, random, n_threads=1)
-            boosting.run(self.n_rules, advance, check)
+            boosting.run(self._most_rules, advance, check)
             return self._compact(self._model(boosting), part, random, n_folds=0)
 
         folds = stratified_folds(labels, n_folds, random)
         show = bool(self.verbose)
-        with progress_bar("cross-validation", n_folds * self.n_rules, show) as advance:
+        with progress_bar("cross-validation", n_folds * self._most_rules, show) as advance:
             scores = left_out_scores(learn, table, folds, random, self._n_threads)
         return LeftOut(scores, folds)
 

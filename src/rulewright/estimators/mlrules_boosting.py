@@ -100,7 +100,7 @@ class Boosting:
             head = likelihood.head_of(score, found.vote)
             cover = found.cover(codes, self.n_threads)
             step = likelihood.newton_step(
-                cover, head, settings.l2, settings.backtracking, settings.min_evidence
+                cover, head, settings.l2, settings.backtracking, self._min_evidence
             )
             if step <= 0:  # helps on the subsample, not (enough) on all rows
                 continue
@@ -148,6 +148,13 @@ class Boosting:
                 for mine, other in zip(ours.columns, theirs.columns, strict=True)
             )
         )
+
+    @property
+    def _min_evidence(self) -> float:
+        """What rules must show where no rows are left to test them, or what was asked for."""
+        if self.settings.min_evidence is not None:
+            return self.settings.min_evidence
+        return float(self.settings.stopping == "auto" and self.subsampler.takes_all)
 
     def _score(self, likelihood: LogLikelihood) -> Score:
         """Describe what growth minimises; a prefixed vote is chosen on all rows."""

@@ -36,13 +36,22 @@ def failed(records: Iterable[Record]) -> list[Record]:
 
 
 def figures(records: Iterable[Record], name: str) -> dict[tuple[str, str], Figure]:
-    """Give one figure of the trials that succeeded, by learner and data set."""
+    """Give one figure by learner and data set, of the repetitions in which no trial failed.
+
+    The other folds of a repetition with a failure would say something of easier rows only.
+    """
     groups: dict[tuple[str, str], dict[int, list[Record]]] = defaultdict(lambda: defaultdict(list))
-    for record in done(records):
+    records = list(records)
+    broken = {_repetition(record) for record in failed(records)}
+    for record in records:
         value = record.get(name)
-        if value is not None and np.isfinite(value):
+        if _repetition(record) not in broken and value is not None and np.isfinite(value):
             groups[record["learner"], record["set"]][record["repeat"]].append(record)
     return {pair: _figure(name, list(runs.values())) for pair, runs in groups.items()}
+
+
+def _repetition(record: Record) -> tuple[str, str, int]:
+    return record["learner"], record["set"], record["repeat"]
 
 
 def _figure(name: str, runs: Sequence[Sequence[Record]]) -> Figure:

@@ -95,8 +95,11 @@ class Trial:
     @property
     def key(self) -> str:
         """Identify the trial by all that its result depends on, except the code."""
+        learner = asdict(self.learner)
+        if not self.learner.filled:  # records from before there was this option stay valid
+            del learner["filled"]
         content = {
-            "learner": asdict(self.learner),
+            "learner": learner,
             "data": self.data.identity(),
             "protocol": [type(self.protocol).__name__, _without_extent(self.protocol)],
             "place": list(self.place),
