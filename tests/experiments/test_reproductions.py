@@ -110,6 +110,25 @@ def test_printed_errors_give_the_printed_ranks_of_mlrules():
         assert float(target.measured) == pytest.approx(float(target.text.split()[-1]), abs=0.035)
 
 
+def test_mlrules_tells_how_close_it_comes_to_the_print():
+    """Two runs, one a point below the print and one two above it, with a deviation of 0.021."""
+    extent = Extent(runs=2)
+    records = records_as_printed("mlrules-table1", extent, 0.02)
+    for record in records:
+        record["error"] -= 0.03 * record["repeat"]
+    grid = REPRODUCTIONS["mlrules-table1"].report(records, extent).grids[0]
+    assert len(grid.rows) == 8
+    expected = (32 * 0.005 + 3 * 0.02) / 35  # three sets are run once
+    for _, mean, size, within in grid.rows:
+        assert mean == pytest.approx(expected)
+        assert size == pytest.approx(expected)
+        assert within == "32 of 32"
+    for record in records:
+        record["error"] += 0.04
+    grid = REPRODUCTIONS["mlrules-table1"].report(records, extent).grids[0]
+    assert {row[-1] for row in grid.rows} == {"0 of 32"}
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_a_part_is_shown_but_not_judged(name):
     sets = tuple(trial.data.label for trial in REPRODUCTIONS[name].trials(Extent())[:1])
