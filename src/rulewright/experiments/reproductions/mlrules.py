@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
 
 MORE_RULES = {"letter": 2000, "optdigits": 2000, "pendigits": 2000}
+QUICK_RULES = 500
 VARIANTS = {"ML.G": "gradient", "ML.N": "newton"}
 ROUNDING = 0.0005
 """The printed errors have three digits."""
@@ -48,10 +49,11 @@ class Way(NamedTuple):
     paper: bool = True
     filled: bool = False
 
-    def learner(self, variant: str, more: Mapping[str, Any]) -> Learner:
-        """Return a variant run this way."""
-        settings = {"criterion": VARIANTS[variant], **(more if self.paper else {})}
-        settings |= self.settings
+    def learner(self, variant: str, name: str, *, quick: bool) -> Learner:
+        """Return a variant run this way on a data set."""
+        n_rules = QUICK_RULES if quick else MORE_RULES.get(name) if self.paper else None
+        more = {} if n_rules is None else {"n_rules": n_rules}
+        settings = {"criterion": VARIANTS[variant], **more, **self.settings}
         return Learner(variant + self.ending, "mlrules", settings, self.paper, self.filled)
 
 
@@ -80,10 +82,8 @@ def table1_trials(extent: Extent) -> list[Trial]:
     """List both variants, run in every way, on ten folds; repeated but for the largest sets."""
     used, trials = 2 if extent.quick else None, []
     for name in extent.chosen(printed_table("mlrules-table1").data):
-        is_large = name in MORE_RULES
-        protocol = Folds(10, 1 if is_large else extent.runs, used)
-        more = {"n_rules": MORE_RULES[name]} if is_large and not extent.quick else {}
-        learners = [way.learner(variant, more) for way in WAYS for variant in VARIANTS]
+        protocol = Folds(10, 1 if name in MORE_RULES else extent.runs, used)
+        learners = [way.learner(v, name, quick=extent.quick) for way in WAYS for v in VARIANTS]
         trials += all_trials(learners, [Data(name)], protocol, extent)
     return trials
 
