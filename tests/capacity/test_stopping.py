@@ -38,6 +38,17 @@ def test_the_level_of_one_window(most_bad, level):
     assert level == sum(math.comb(10, k) for k in range(most_bad, 11)) / 1024
 
 
+@pytest.mark.parametrize(("window", "most_bad"), [(1, 1), (4, 4), (5, 5), (10, 9), (50, 32)])
+def test_as_many_bad_rules_as_a_coin_rarely_shows(window, most_bad):
+    assert WindowTest(window).most_bad == most_bad
+    if window >= 5:  # smaller windows cannot tell
+
+        def chance(n_bad):
+            return sum(math.comb(window, k) for k in range(n_bad, window + 1)) / 2**window
+
+        assert chance(most_bad) <= 0.05 < chance(most_bad - 1)
+
+
 @pytest.mark.parametrize(("bad", "expected"), [(0.5, 1.0), (0.4, 0.9), (0.3, 0.3), (0.2, 0.02)])
 def test_a_sliding_window_fires_far_more_often(bad, expected):
     """Over 500 rules the paper's window stops with the probabilities of E7."""

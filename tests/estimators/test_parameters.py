@@ -35,7 +35,7 @@ WRONG = {
     "max_bins": [1, 0, -5, 2.5, "many"],
     "stopping": ["early", None, True],
     "stop_window": [0, -1, None],
-    "stop_bad": [-1, None],
+    "stop_bad": [-1, 0],
     "acceptability": ["mean", None],
     "validation_fraction": [0, 1, -1, math.nan, None],
     "patience": [0, None],

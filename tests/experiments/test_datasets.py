@@ -6,11 +6,10 @@ from urllib.error import URLError
 import numpy as np
 import pytest
 
-from rulewright.data import DataError, read_like, read_table
+from rulewright.data import DataError, read_table
 from rulewright.experiments.datasets import (
     DatasetUnavailableError,
     dataset_names,
-    filled,
     find_dataset,
     join,
     load_dataset,
@@ -276,22 +275,6 @@ def test_join_keeps_weights_and_leaves_its_arguments_alone():
 def test_join_refuses_other_columns(other, words):
     with pytest.raises(DataError, match=words):
         join(read_table({"a": [1.0]}, target=["u"]), other)
-
-
-def test_missing_values_are_filled_by_what_the_training_rows_say():
-    seen = read_table(
-        {"a": [1.0, np.nan, 5.0], "b": ["u", "v", "v"], "c": [np.nan] * 3, "d": ["x", None, "y"]}
-    )
-    asked = read_like(
-        {"a": [np.nan, 9.0], "b": [None, "w"], "c": [np.nan, 7.0], "d": ["y", "x"]}, seen.schema
-    )
-    columns = filled(asked, seen).columns
-    assert columns[0].values.tolist() == [3.0, 9.0]
-    assert columns[1].values.tolist() == [1, -2]  # a label never seen is not missing
-    np.testing.assert_array_equal(columns[2].values, [np.nan, 7.0])  # nothing to fill it with
-    assert columns[3] is asked.columns[3]
-    assert filled(seen, seen)["d"].values.tolist() == [0, 0, 1]  # the first of equals
-    assert np.isnan(asked["a"].values[0])
 
 
 def test_two_classes_sets_the_most_frequent_against_the_rest():

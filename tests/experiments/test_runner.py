@@ -67,7 +67,7 @@ def test_a_record_says_what_was_tried_how_good_it_is_and_what_it_cost(tmp_path):
     assert record["status"] == "ok"
     about = ("learner", "set", "repeat", "fold", "seed", "commit")
     assert [record[k] for k in about] == ["few rules", "iris", 0, 3, 0, "abc"]
-    assert record["parameters"] == {"n_rules": 5, "paper": False, "filled": False}
+    assert record["parameters"] == {"n_rules": 5, "paper": False}
     assert (record["n_train"], record["n_test"], record["rules"]) == (135, 15, 5)
     assert 0 <= record["error"] < 0.3
     assert 0.5 < record["auc"] <= 1
@@ -146,7 +146,6 @@ def test_a_key_tells_trials_apart_by_what_they_depend_on():
         trial(MLRULES, seed=1),
         trial(Learner("few rules", "mlrules", {"n_rules": 6})),
         trial(Learner("few rules", "mlrules", {"n_rules": 5}, paper=True)),
-        trial(Learner("few rules", "mlrules", {"n_rules": 5}, filled=True)),
         Trial(MLRULES, Data("iris"), Folds(5), Place(0, 0)),
         Trial(MLRULES, Data("iris", two_classes=True), Folds(10), Place(0, 0)),
         trial(MLRULES, measure="stages", options={"at": [1]}),

@@ -78,8 +78,11 @@ class MLRulesClassifier(BoostedClassifier):
         "validation": the log-loss of rows kept aside has not improved for `patience` rules; the
         model is then cut back to where it was lowest. "auto" is "window" where there are rows
         outside the subsample, and "none" otherwise.
-    stop_window, stop_bad : int
-        Size of the window, and how many bad rules in it end learning.
+    stop_window : int
+        Size of the window.
+    stop_bad : int, optional
+        How many bad rules in it end learning; by default as many as a fair coin shows with a
+        probability of at most 0.05, 32 of 50. The paper takes 8 of 10.
     acceptability : {"prior", "random"}
         What guessing means in the window: the share of the class, or 1/K.
     validation_fraction : float
@@ -154,7 +157,7 @@ class MLRulesClassifier(BoostedClassifier):
         "max_bins": Integer(2, optional=True),
         "stopping": Choice(("auto", "window", "validation", "none")),
         "stop_window": Integer(1),
-        "stop_bad": Integer(1),
+        "stop_bad": Integer(1, optional=True),
         "acceptability": Choice(("prior", "random")),
         "validation_fraction": Real(0, 0.9, above=True),
         "patience": Integer(1),
@@ -184,8 +187,8 @@ class MLRulesClassifier(BoostedClassifier):
         missing_conditions: bool = False,
         max_bins: int | None = None,
         stopping: str = "auto",
-        stop_window: int = 10,
-        stop_bad: int = 8,
+        stop_window: int = 50,
+        stop_bad: int | None = None,
         acceptability: str = "prior",
         validation_fraction: float = 0.1,
         patience: int = 50,
@@ -255,6 +258,8 @@ class MLRulesClassifier(BoostedClassifier):
             "threshold": "observed",
             "max_bins": MOST_BINS,
             "stopping": "none",
+            "stop_window": 10,
+            "stop_bad": 8,
         }
         return cls(**{**published, **overrides})
 

@@ -222,7 +222,7 @@ class Boosting:
         settings = self.settings
         if settings.stopping == "none" or (settings.stopping == "auto" and settings.subsample == 1):
             return None
-        if settings.stop_bad > settings.stop_window:
+        if settings.stop_bad is not None and settings.stop_bad > settings.stop_window:
             raise ValueError(
                 f"stop_bad={settings.stop_bad} must be at most "
                 f"stop_window={settings.stop_window}: a window cannot hold more bad rules than "

@@ -29,7 +29,6 @@ __all__ = [
     "DatasetInfo",
     "DatasetUnavailableError",
     "dataset_names",
-    "filled",
     "find_dataset",
     "join",
     "load_dataset",
@@ -151,37 +150,6 @@ def two_classes(table: Table, positive: str | None = None) -> Table:
     rest = REST if positive != REST else "others"
     classes, codes = np.unique([positive, rest], return_inverse=True)
     return replace(table, target=Target(classes, codes.astype(np.int32)[is_rest.astype(np.intp)]))
-
-
-def filled(table: Table, like: Table) -> Table:
-    """
-    Put the mean, or the most frequent label, of other rows in the place of missing values.
-
-    Parameters
-    ----------
-    table : Table
-        Rows with missing values.
-    like : Table
-        Rows with the same columns, those that a learner sees, that give means and labels.
-
-    Returns
-    -------
-    Table
-        The same rows; where a column of `like` is empty, missing values stay.
-    """
-    pairs = zip(table.columns, like.columns, strict=True)
-    return replace(table, columns=tuple(_filled(column, other) for column, other in pairs))
-
-
-def _filled(column: Column, like: Column) -> Column:
-    known = like.values[~like.is_missing]
-    if not column.is_missing.any() or not len(known):
-        return column
-    values = column.values.copy()
-    values[column.is_missing] = (
-        np.bincount(known).argmax() if like.schema.kind == "nominal" else known.mean()
-    )
-    return replace(column, values=values)
 
 
 def join(first: Table, second: Table) -> Table:

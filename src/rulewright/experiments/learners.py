@@ -42,15 +42,12 @@ class Learner:
         Settings beside the defaults.
     paper : bool
         Start from the published settings instead of the defaults.
-    filled : bool
-        Means and most frequent labels of the training rows stand for missing values.
     """
 
     label: str
     kind: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     paper: bool = False
-    filled: bool = False
 
     def start(self, seed: int) -> Worker:
         """Return the learner, ready to fit."""

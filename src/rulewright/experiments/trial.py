@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rulewright.data import read_table
-from rulewright.experiments.datasets import filled, join, load_dataset, two_classes
+from rulewright.experiments.datasets import join, load_dataset, two_classes
 from rulewright.experiments.measures import MEASURES
 
 if TYPE_CHECKING:
@@ -95,11 +95,8 @@ class Trial:
     @property
     def key(self) -> str:
         """Identify the trial by all that its result depends on, except the code."""
-        learner = asdict(self.learner)
-        if not self.learner.filled:  # records from before there was this option stay valid
-            del learner["filled"]
         content = {
-            "learner": learner,
+            "learner": asdict(self.learner),
             "data": self.data.identity(),
             "protocol": [type(self.protocol).__name__, _without_extent(self.protocol)],
             "place": list(self.place),
@@ -118,11 +115,7 @@ class Trial:
             "repeat": self.place.repeat,
             "fold": self.place.fold,
             "seed": self.seed,
-            "parameters": {
-                **self.learner.parameters,
-                "paper": self.learner.paper,
-                "filled": self.learner.filled,
-            },
+            "parameters": dict(self.learner.parameters) | {"paper": self.learner.paper},
             "protocol": str(self.protocol),
         }
 
@@ -132,8 +125,6 @@ class Trial:
         assert table.target is not None
         split = self.protocol.split(table.target.codes, self.place, self.seed)
         train, test = table.take(split.train), table.take(split.test)
-        if self.learner.filled:
-            train, test = filled(train, train), filled(test, train)
         worker = self.learner.start(self.seed + 1000 * self.place.repeat + self.place.fold)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

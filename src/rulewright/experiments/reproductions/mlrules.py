@@ -47,25 +47,23 @@ class Way(NamedTuple):
     ending: str
     settings: Mapping[str, Any]
     paper: bool = True
-    filled: bool = False
 
     def learner(self, variant: str, name: str, *, quick: bool) -> Learner:
         """Return a variant run this way on a data set."""
         n_rules = QUICK_RULES if quick else MORE_RULES.get(name) if self.paper else None
         more = {} if n_rules is None else {"n_rules": n_rules}
         settings = {"criterion": VARIANTS[variant], **more, **self.settings}
-        return Learner(variant + self.ending, "mlrules", settings, self.paper, self.filled)
+        return Learner(variant + self.ending, "mlrules", settings, self.paper)
 
 
 WAYS = (
     Way("", {}),
     Way(", corrected", {**STOPPING, **CORRECTED}),
-    Way(", filled", {**STOPPING, **CORRECTED}, filled=True),
     Way(", defaults", {}, paper=False),
 )
 """As the paper says; with its stopping rule, thresholds midway as in the authors' code, and steps
-that cannot raise the loss, where its default rule does for many classes; the same with missing
-values filled, about which it says nothing; and with the defaults of this library."""
+that cannot raise the loss, where its default rule does for many classes; and with the defaults of
+this library."""
 SHOWN_STAGES = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
 RANKS = (
     (
@@ -120,11 +118,9 @@ def table1_report(records: Sequence[Record], extent: Extent) -> Report:
             "shrinkage 0.1. The paper does not say whether its stopping rule was in force: "
             "*corrected* stops, cuts midway between values, as the authors' code does, and takes "
             "a default rule and steps that never raise the loss (the printed default rule does "
-            "for many classes). Nor does it say what was done with missing values: here they "
-            "satisfy no condition, as in the authors' code, but *filled* has the mean or the most "
-            "frequent label of the training rows in their place. *Defaults* are those of this "
-            "library. The paper's folds are not known; ours are stratified. Letter, optdigits and "
-            "pendigits are run once however many runs are asked for.",
+            "for many classes). *Defaults* are those of this library. The paper's folds are not "
+            "known; ours are stratified. Letter, optdigits and pendigits are run once however "
+            "many runs are asked for.",
             *TABLE1.about(extent),
         ],
         failures=failed(records),
