@@ -10,6 +10,11 @@ from scipy.stats import binom
 LEVEL = 0.05
 
 
+def more_than_chance(n: int) -> int:
+    """Return how many heads of `n` throws a fair coin shows with a probability of at most 0.05."""
+    return min(n, int(binom.isf(LEVEL, n, 0.5)) + 1)
+
+
 class WindowTest:
     """Stop when at least `most_bad` of the last `window` rules were unacceptable.
 
@@ -20,8 +25,7 @@ class WindowTest:
 
     def __init__(self, window: int, most_bad: int | None = None) -> None:
         size = min(int(window), sys.maxsize)
-        by_chance = int(binom.isf(LEVEL, size, 0.5)) + 1
-        self.most_bad = min(size, by_chance) if most_bad is None else most_bad
+        self.most_bad = more_than_chance(size) if most_bad is None else most_bad
         self.acceptable: deque[bool] = deque(maxlen=size)
 
     def stop_after(self, acceptable: bool) -> bool:

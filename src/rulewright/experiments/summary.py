@@ -38,7 +38,7 @@ def failed(records: Iterable[Record]) -> list[Record]:
 def figures(records: Iterable[Record], name: str) -> dict[tuple[str, str], Figure]:
     """Give one figure by learner and data set, of the repetitions in which no trial failed.
 
-    The other folds of a repetition with a failure would say something of easier rows only.
+    The other folds of a repetition with a failure may be the easier ones.
     """
     groups: dict[tuple[str, str], dict[int, list[Record]]] = defaultdict(lambda: defaultdict(list))
     records = list(records)

@@ -50,9 +50,11 @@ class Way(NamedTuple):
 
     def learner(self, variant: str, name: str, *, quick: bool) -> Learner:
         """Return a variant run this way on a data set."""
-        n_rules = QUICK_RULES if quick else MORE_RULES.get(name) if self.paper else None
-        more = {} if n_rules is None else {"n_rules": n_rules}
-        settings = {"criterion": VARIANTS[variant], **more, **self.settings}
+        settings: dict[str, Any] = {"criterion": VARIANTS[variant], **self.settings}
+        if quick:
+            settings["n_rules"] = QUICK_RULES
+        elif self.paper and name in MORE_RULES:
+            settings["n_rules"] = MORE_RULES[name]
         return Learner(variant + self.ending, "mlrules", settings, self.paper)
 
 
