@@ -27,7 +27,7 @@ from hard_dnf_problems import (
 from hard_dnf_walksat import walksat
 from joblib import Parallel, delayed
 
-from rulewright.model.rule import wilson_interval
+from rulewright.rules.rule import wilson_interval
 from rulewright.search import find_consistent_dnf, search_dnf
 
 if TYPE_CHECKING:

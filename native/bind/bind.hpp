@@ -49,7 +49,7 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
     return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
 }
 
-void bind_conditions(nb::module_& m);
+void bind_encoding(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_dnf(nb::module_& m);
 void bind_weighting(nb::module_& m);

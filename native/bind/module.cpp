@@ -9,7 +9,7 @@ NB_MODULE(_core, m) {
     m.attr("has_threads") = false;
 #endif
     m.def("use_one_thread", [] { rulewright::threads_allowed = false; });
-    rulewright::bind_conditions(m);
+    rulewright::bind_encoding(m);
     rulewright::bind_search(m);
     rulewright::bind_dnf(m);
     rulewright::bind_weighting(m);

@@ -7,7 +7,6 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rulewright.conditions import parse_condition, parse_conjunction
     from rulewright.data import read_table
     from rulewright.estimators import (
         MLRulesClassifier,
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
         size_curve,
     )
     from rulewright.model import load_model
+    from rulewright.rules import parse_condition, parse_conjunction
     from rulewright.search import Constraints
 
 __version__ = "0.1.0"
@@ -44,8 +44,8 @@ _ROOMS = {
     "SlipperClassifier": "estimators",
     "compress": "estimators",
     "load_model": "model",
-    "parse_condition": "conditions",
-    "parse_conjunction": "conditions",
+    "parse_condition": "rules",
+    "parse_conjunction": "rules",
     "read_table": "data",
     "size_curve": "estimators",
 }

@@ -1,7 +1,7 @@
 import pytest
 
 from rulewright import load_model
-from rulewright.estimators.compression import compress
+from rulewright.estimators.common.compression import compress
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rulewright.data import ColumnSchema, DataError, read_like, read_table
-from rulewright.data.delimited import Dialect, sniff
+from rulewright.data.readers.delimited import Dialect, sniff
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from builders import loss, mixed_table, mlrules, softmax
-from rulewright.conditions import Conjunction, Range
 from rulewright.data import DataError, read_like, read_table
-from rulewright.estimators.compression import compress, compress_table, size_curve
+from rulewright.estimators.common.compression import compress, compress_table, size_curve
 from rulewright.model import AdditiveRules, Rule, load_model
 from rulewright.model.steps import Steps
+from rulewright.rules import Conjunction, Range
 from rulewright.weighting.sparse import L2
 
 
@@ -306,7 +306,7 @@ def test_costs_stay_and_steps_go():
 def test_of_very_many_rows_some_are_enough(learned, monkeypatch):
     """Rules are chosen on a sample, but fitted to all rows; without folds there is no curve."""
     est, X, y = learned
-    module = importlib.import_module("rulewright.estimators.compression")
+    module = importlib.import_module("rulewright.estimators.common.compression")
     monkeypatch.setattr(module, "MOST_ROWS", 400)
     table = replace(read_table(X, target=y), weights=np.ones(len(y)))
     small = compress_table(est.model_, table, 5, n_folds=0)

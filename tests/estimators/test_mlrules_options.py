@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from builders import mixed_table, mlrules
-from rulewright.estimators.monitor import Monitor
-from rulewright.model.rule import Head
+from rulewright.estimators.mlrules.monitor import Monitor
+from rulewright.rules.rule import Head
 from rulewright.search import RuleGrower
 
 pytestmark = pytest.mark.native

@@ -16,8 +16,8 @@ from sklearn.model_selection import GridSearchCV
 
 from builders import mixed_table, mlrules, slipper
 from rulewright import compress
-from rulewright.estimators.folds import CancelledError, side_by_side
-from rulewright.estimators.mlrules_boosting import Boosting
+from rulewright.estimators.common.folds import CancelledError, side_by_side
+from rulewright.estimators.mlrules.boosting import Boosting
 
 pytestmark = pytest.mark.native
 
@@ -210,7 +210,7 @@ def test_control_c_ends_compression(n_jobs, monkeypatch):
     X, y = numbers(200)
     est = mlrules().fit(X, y)
     before = threading.active_count()
-    monkeypatch.setattr("rulewright.estimators.compression.selections", endless)
+    monkeypatch.setattr("rulewright.estimators.common.compression.selections", endless)
     timer = press_control_c(0.3)
     with pytest.raises(KeyboardInterrupt):
         compress(est, X, y, n_jobs=n_jobs)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from builders import LEARNERS, mixed_table
-from rulewright.estimators.parameters import (
+from rulewright.estimators.common.parameters import (
     Choice,
     Flag,
     Integer,

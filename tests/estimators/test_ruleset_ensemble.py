@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders import SEEDS
-from rulewright.conditions.canonical import FALSE, TRUE, rule_set_conjunctions
 from rulewright.data import read_table
-from rulewright.estimators.ruleset_ensemble import RuleSetEnsembleClassifier
+from rulewright.encoding.canonical import FALSE, TRUE, rule_set_conjunctions
+from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
 from rulewright.model import load_model
 from rulewright.weighting.posterior import posterior_weights
 

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from rulewright.conditions.booleans import encode_booleans
 from rulewright.data import read_table
-from rulewright.estimators.base import with_weights
-from rulewright.estimators.ensemble_certificate import risk_coverage
-from rulewright.estimators.ensemble_rows import EnsembleRows, ordered_rows
-from rulewright.estimators.ensemble_search import RuleSetSearch
-from rulewright.estimators.ensemble_unseen import unseen_scores
-from rulewright.estimators.ruleset_ensemble import RuleSetEnsembleClassifier
+from rulewright.encoding.booleans import encode_booleans
+from rulewright.estimators.common.base import with_weights
+from rulewright.estimators.ruleset_ensemble.certificate import risk_coverage
+from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
+from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows, ordered_rows
+from rulewright.estimators.ruleset_ensemble.search import RuleSetSearch
+from rulewright.estimators.ruleset_ensemble.unseen import unseen_scores
 
 pytestmark = pytest.mark.native
 

@@ -5,9 +5,9 @@ import pytest
 
 from rulewright.capacity.bounds import pac_bayes_kl, pac_bayes_mcallester, single_vote_bound
 from rulewright.data import read_table
-from rulewright.estimators.ruleset_ensemble import RuleSetEnsembleClassifier
+from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
 from rulewright.model import DnfModel, load_model
-from rulewright.model.dnf import laplace
+from rulewright.model.forms.dnf import laplace
 from rulewright.weighting.posterior import posterior_weights
 
 pytestmark = pytest.mark.native

@@ -8,16 +8,16 @@ from sklearn.exceptions import NotFittedError
 
 from builders import SEEDS
 from rulewright.capacity.bounds import held_out_bound, selective_held_out_bound, vote_bound
-from rulewright.conditions.canonical import domain_sizes
-from rulewright.estimators.ensemble_certificate import SAME_ROWS, WEIGHTED
-from rulewright.estimators.ensemble_statistics import (
+from rulewright.encoding.canonical import domain_sizes
+from rulewright.estimators.ruleset_ensemble.certificate import SAME_ROWS, WEIGHTED
+from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
+from rulewright.estimators.ruleset_ensemble.statistics import (
     attribute_shares,
     attribute_weights,
     literal_weights,
     pair_shares,
 )
-from rulewright.estimators.ruleset_ensemble import RuleSetEnsembleClassifier
-from rulewright.estimators.sl2 import SL2Classifier
+from rulewright.estimators.sl2.estimator import SL2Classifier
 from rulewright.weighting.posterior import Posterior
 
 pytestmark = pytest.mark.native

@@ -8,11 +8,11 @@ import pytest
 from sklearn.utils import check_random_state
 
 from rulewright.capacity.bounds import kl_divergence, pac_bayes_kl, vote_bound
-from rulewright.conditions.canonical import rule_set_conjunctions
 from rulewright.data import read_table
-from rulewright.estimators.ensemble_certificate import SAME_ROWS, WEIGHTED
-from rulewright.estimators.ensemble_rows import halves
-from rulewright.estimators.ruleset_ensemble import RuleSetEnsembleClassifier
+from rulewright.encoding.canonical import rule_set_conjunctions
+from rulewright.estimators.ruleset_ensemble.certificate import SAME_ROWS, WEIGHTED
+from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
+from rulewright.estimators.ruleset_ensemble.rows import halves
 from rulewright.weighting.posterior import posterior_weights
 
 pytestmark = pytest.mark.native

@@ -8,10 +8,10 @@ import pytest
 
 from builders import mixed_table
 from rulewright import SL2Classifier, load_model, parse_conjunction
-from rulewright.conditions.booleans import encode_booleans
 from rulewright.data import read_table
+from rulewright.encoding.booleans import encode_booleans
 from rulewright.estimators import sl2 as module
-from rulewright.estimators.dnf_rows import BooleanRows, merge_equal_rows
+from rulewright.estimators.common.boolean_rows import BooleanRows, merge_equal_rows
 
 pytestmark = pytest.mark.native
 

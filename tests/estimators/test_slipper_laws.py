@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from builders import SEEDS, mixed_table, rule_texts
 from rulewright import SlipperClassifier
-from rulewright.conditions.binned import bin_table
 from rulewright.data import read_table
-from rulewright.estimators.base import positive_of_two
-from rulewright.estimators.slipper_fit import SlipperFit
-from rulewright.estimators.slipper_problem import every_class, every_cost, one_class
-from rulewright.estimators.slipper_rounds import Rounds
+from rulewright.encoding.binned import bin_table
+from rulewright.estimators.common.base import positive_of_two
+from rulewright.estimators.slipper.fit import SlipperFit
+from rulewright.estimators.slipper.problem import every_class, every_cost, one_class
+from rulewright.estimators.slipper.rounds import Rounds
 from rulewright.search import SearchLimits
 
 pytestmark = pytest.mark.native

@@ -6,12 +6,12 @@ from sklearn.metrics import log_loss
 
 from builders import mixed_table, mlrules, rule_texts
 from rulewright.capacity import WindowTest
-from rulewright.conditions.binned import MOST_BINS, bin_table
 from rulewright.data import read_table
+from rulewright.encoding.binned import MOST_BINS, bin_table
 from rulewright.estimators import MLRulesClassifier
-from rulewright.estimators.monitor import Monitor, Sample
+from rulewright.estimators.mlrules.monitor import Monitor, Sample
 from rulewright.kernels import ROW, Subsample
-from rulewright.model.rule import Head
+from rulewright.rules.rule import Head
 from rulewright.search import FoundRule, RuleGrower
 from rulewright.weighting import LogLikelihood
 

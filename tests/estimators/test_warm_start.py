@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from builders import mixed_table, mlrules
-from rulewright.estimators.monitor import Monitor
+from rulewright.estimators.mlrules.monitor import Monitor
 from rulewright.search import RuleGrower
 
 pytestmark = pytest.mark.native

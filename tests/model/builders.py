@@ -6,7 +6,10 @@ import json
 import numpy as np
 from hypothesis import strategies as st
 
-from rulewright.conditions import (
+from rulewright.data import ColumnSchema, Schema, label_of
+from rulewright.model import AdditiveRules, DnfModel, Head, Rule, RuleSetVotes, Steps
+from rulewright.model.forms.rule_sets import numbered, term_shares
+from rulewright.rules import (
     Conjunction,
     Labels,
     Presence,
@@ -14,9 +17,6 @@ from rulewright.conditions import (
     negated,
     parse_conjunction,
 )
-from rulewright.data import ColumnSchema, Schema, label_of
-from rulewright.model import AdditiveRules, DnfModel, Head, Rule, RuleSetVotes, Steps
-from rulewright.model.rule_sets import numbered, term_shares
 
 CHURN_SCHEMA = Schema(
     (

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.builders import CHURN_ROWS, CHURN_SCHEMA, churn_model, models
-from rulewright.conditions import Conjunction, parse_conjunction
 from rulewright.data import ColumnSchema, DataError, Schema, read_like, read_table
 from rulewright.model import AdditiveRules, Rule, Steps
 from rulewright.model.adversarial import adversarial_rows
+from rulewright.rules import Conjunction, parse_conjunction
 
 pytestmark = pytest.mark.native
 

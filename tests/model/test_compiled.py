@@ -4,11 +4,11 @@ from hypothesis import given, settings
 
 from model.builders import churn_model, models
 from rulewright import kernels
-from rulewright.conditions import Conjunction, Labels, Range, negated, parse_condition
 from rulewright.data import ColumnSchema, Schema, read_like
 from rulewright.model import AdditiveRules, Rule
 from rulewright.model.adversarial import adversarial_rows
 from rulewright.model.compiled import compile_rules
+from rulewright.rules import Conjunction, Labels, Range, negated, parse_condition
 
 
 def covers(model, table, **options):

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.builders import CHURN_SCHEMA, dnf_models, saved, write
-from rulewright.conditions import parse_conjunction
-from rulewright.conditions.booleans import encode_booleans
 from rulewright.data import read_like, read_table
+from rulewright.encoding.booleans import encode_booleans
 from rulewright.model import AdditiveRules, DnfModel, ModelFileError, Rule, load_model
 from rulewright.model.adversarial import adversarial_rows
+from rulewright.rules import parse_conjunction
 
 pytestmark = pytest.mark.native
 

@@ -4,8 +4,8 @@ from importlib import util
 import pytest
 
 from model.builders import CHURN_SCHEMA, churn_model
-from rulewright.conditions import Conjunction
 from rulewright.model import AdditiveRules, Head, Rule
+from rulewright.rules import Conjunction
 
 COLUMNS = [
     *("id", "if", "head", "response", "support", "weight_stay", "weight_churn"),

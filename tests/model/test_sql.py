@@ -16,10 +16,10 @@ from model.builders import (
     models,
     vote_models,
 )
-from rulewright.conditions import Conjunction, Labels, Range
 from rulewright.data import ColumnSchema, Schema
 from rulewright.model import AdditiveRules, Head, ParityError, Rule, Steps
 from rulewright.model.sql_words import number
+from rulewright.rules import Conjunction, Labels, Range
 
 pytestmark = pytest.mark.native
 

@@ -1,8 +1,8 @@
 import numpy as np
 
 from model.builders import CHURN_SCHEMA, churn_model
-from rulewright.conditions import Conjunction
 from rulewright.model import AdditiveRules, Head, Rule, Steps
+from rulewright.rules import Conjunction
 
 FIRST = "IF age <= 34 and color = red THEN churn (+0.83)"
 RECORD = "covers 120, precision 0.92 [0.85, 0.95]"

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.builders import CHURN_SCHEMA, saved, vote_models, write
-from rulewright.conditions import parse_conjunction
 from rulewright.data import read_table
 from rulewright.model import DnfModel, ModelFileError, Rule, RuleSet, RuleSetVotes, load_model
 from rulewright.model.adversarial import adversarial_rows
+from rulewright.rules import parse_conjunction
 
 pytestmark = pytest.mark.native
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, given, settings
 
 from model.builders import saved, vote_models
-from rulewright.conditions import parse_conjunction
 from rulewright.data import read_table
 from rulewright.model import RuleSetVotes, load_model
 from rulewright.model.adversarial import adversarial_rows
+from rulewright.rules import parse_conjunction
 
 pytestmark = pytest.mark.native
 

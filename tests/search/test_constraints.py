@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders import SEEDS, mixed_table
-from rulewright.conditions import Labels, Presence
-from rulewright.conditions.binned import bin_table
 from rulewright.data import ColumnSchema, DataError, Schema, read_table
+from rulewright.encoding.binned import bin_table
 from rulewright.kernels import ROW
+from rulewright.rules import Labels, Presence
 from rulewright.search import Constraints, RuleGrower, SearchLimits
 from rulewright.weighting import LogLikelihood
 

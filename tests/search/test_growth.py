@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders import SEEDS
-from rulewright.conditions.binned import bin_table
 from rulewright.data import read_table
+from rulewright.encoding.binned import bin_table
 from rulewright.kernels import ROW
-from rulewright.model.rule import Head
+from rulewright.rules.rule import Head
 from rulewright.search import RuleGrower, SearchLimits
 from rulewright.weighting import LogLikelihood
 

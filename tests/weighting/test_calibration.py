@@ -6,10 +6,10 @@ from sklearn.isotonic import IsotonicRegression
 
 from builders import SEEDS, softmax
 from rulewright.capacity.reliability import calibration_error, log_loss
-from rulewright.conditions import Conjunction, Range
 from rulewright.data import read_table
 from rulewright.model import AdditiveRules, Rule
 from rulewright.model.decisions import margins
+from rulewright.rules import Conjunction, Range
 from rulewright.weighting.calibration import (
     CALIBRATIONS,
     LEAST_SLOPE,

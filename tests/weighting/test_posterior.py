@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulewright.conditions.canonical import FALSE, TRUE
+from rulewright.encoding.canonical import FALSE, TRUE
 from rulewright.weighting.posterior import (
     PRIORS,
     Posterior,

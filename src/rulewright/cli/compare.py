@@ -24,7 +24,7 @@ from rulewright.cli.experiment import (
 from rulewright.cli.learn import split_settings
 from rulewright.data import read_table
 from rulewright.estimators import LEARNERS
-from rulewright.estimators.parameters import parse_settings
+from rulewright.estimators.common.parameters import parse_settings
 from rulewright.experiments.comparison import comparison_report, suites
 from rulewright.experiments.datasets import find_dataset
 from rulewright.experiments.learners import Learner, known_learners

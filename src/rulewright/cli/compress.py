@@ -10,7 +10,7 @@ from rulewright.cli.display import make_console, print_curve, print_rules
 from rulewright.cli.output import check_output
 from rulewright.cli.training import ColumnRoles, check_names
 from rulewright.data import DataError
-from rulewright.estimators.compression import compress as compress_model
+from rulewright.estimators.common.compression import compress as compress_model
 from rulewright.model import load_model
 
 _LARGEST_SEED = 2**32 - 1

@@ -12,7 +12,7 @@ import typer
 from rich.text import Text
 
 from rulewright.cli.display import make_console, print_grid
-from rulewright.estimators.progress import progress_bar
+from rulewright.estimators.common.progress import progress_bar
 from rulewright.experiments.records import Records
 from rulewright.experiments.report import commit, provenance
 from rulewright.experiments.runner import run_trials

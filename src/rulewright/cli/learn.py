@@ -38,10 +38,10 @@ from rulewright.cli.output import check_output
 from rulewright.cli.training import ColumnRoles, read_training, row_weights
 from rulewright.data import Table, Target
 from rulewright.estimators import LEARNERS
-from rulewright.estimators.base import RuleClassifier
-from rulewright.estimators.folds import affordable_folds
-from rulewright.estimators.parameters import parse_settings
-from rulewright.estimators.progress import progress_bar
+from rulewright.estimators.common.base import RuleClassifier
+from rulewright.estimators.common.folds import affordable_folds
+from rulewright.estimators.common.parameters import parse_settings
+from rulewright.estimators.common.progress import progress_bar
 from rulewright.model.text import plain
 from rulewright.search import Constraints
 

@@ -10,7 +10,7 @@ import typer
 
 from rulewright.cli.output import STDOUT, check_output, open_output
 from rulewright.data import DataError, label_of
-from rulewright.data.files import file_source
+from rulewright.data.readers.files import file_source
 from rulewright.model import RuleModel, load_model
 
 _DELIMITERS = {".csv": ",", ".txt": ",", ".tsv": "\t"}

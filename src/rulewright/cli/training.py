@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data import DataError, Table, Target, read_table
-from rulewright.data.files import file_source
+from rulewright.data.readers.files import file_source
 from rulewright.search.names import offer_names
 
 

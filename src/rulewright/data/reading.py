@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from rulewright.data.arrays import array_source, dict_source
 from rulewright.data.columns import column_like, make_column
 from rulewright.data.errors import DataError
-from rulewright.data.files import file_source
-from rulewright.data.frames import frame_source
+from rulewright.data.readers.arrays import array_source, dict_source
+from rulewright.data.readers.files import file_source
+from rulewright.data.readers.frames import frame_source
 from rulewright.data.schema import ColumnSchema, Kind, Schema, check_distinct
 from rulewright.data.source import Source, Wanted
 from rulewright.data.table import Table

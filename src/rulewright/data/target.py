@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data.arrays import values_of
 from rulewright.data.errors import DataError
 from rulewright.data.labels import factor, recode, unique_numbers
 from rulewright.data.optional import optional
+from rulewright.data.readers.arrays import values_of
 from rulewright.data.source import Raw
 from rulewright.data.values import plain
 

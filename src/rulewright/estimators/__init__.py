@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from rulewright.estimators.base import RuleClassifier
-from rulewright.estimators.compression import compress, size_curve
-from rulewright.estimators.mlrules import MLRulesClassifier
-from rulewright.estimators.ruleset_ensemble import RuleSetEnsembleClassifier
-from rulewright.estimators.sl2 import SL2Classifier
-from rulewright.estimators.slipper import SlipperClassifier
+from rulewright.estimators.common.base import RuleClassifier
+from rulewright.estimators.common.compression import compress, size_curve
+from rulewright.estimators.mlrules.estimator import MLRulesClassifier
+from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
+from rulewright.estimators.sl2.estimator import SL2Classifier
+from rulewright.estimators.slipper.estimator import SlipperClassifier
 
 LEARNERS: Mapping[str, type[RuleClassifier]] = {
     "mlrules": MLRulesClassifier,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Column, Table
-    from rulewright.estimators.base import RuleClassifier
+    from rulewright.estimators.common.base import RuleClassifier
     from rulewright.kernels import FloatArray, IntArray
 
 RIVALS = "RULEWRIGHT_RIVALS"

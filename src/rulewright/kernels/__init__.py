@@ -132,7 +132,7 @@ class CodeColumns:
 def encode_values(
     values: FloatArray, cuts: FloatArray, on_cut: bool, n_threads: int = 1, missing: int = MISSING
 ) -> CodeArray:
-    """Code raw values by the number of cuts below them (see `native/conditions/encode.hpp`)."""
+    """Code raw values by the number of cuts below them (see `native/encoding/encode.hpp`)."""
     return _core.encode_values(values, cuts, on_cut, missing, n_threads)
 
 

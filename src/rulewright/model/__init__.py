@@ -1,16 +1,16 @@
 """Models made of rules: they predict, print, explain, save and export."""
 
-from rulewright.model.additive import AdditiveRules
-from rulewright.model.dnf import DnfModel
 from rulewright.model.document import ModelFileError
 from rulewright.model.explanation import Explanation
+from rulewright.model.forms.additive import AdditiveRules
+from rulewright.model.forms.dnf import DnfModel
+from rulewright.model.forms.rule_sets import RuleSet
+from rulewright.model.forms.votes import RuleSetVotes
 from rulewright.model.parity import ParityError, SqlReport
-from rulewright.model.rule import Head, Rule
 from rulewright.model.rule_model import RuleModel
-from rulewright.model.rule_sets import RuleSet
 from rulewright.model.steps import Steps
 from rulewright.model.storage import load_model
-from rulewright.model.votes import RuleSetVotes
+from rulewright.rules.rule import Head, Rule
 
 __all__ = [
     "AdditiveRules",

@@ -16,7 +16,7 @@ from rulewright.model.python_code import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rulewright.model.additive import AdditiveRules
+    from rulewright.model.forms.additive import AdditiveRules
 
 _SOFTMAX = '''    return scores
 

@@ -13,9 +13,9 @@ from rulewright.model.sql_writer import LOWEST, SqlWriter, named
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.conditions import Conjunction
-    from rulewright.model.additive import AdditiveRules
+    from rulewright.model.forms.additive import AdditiveRules
     from rulewright.model.steps import Steps
+    from rulewright.rules import Conjunction
 
 RULES_PER_STEP = 200
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.conditions import AnyOf, Labels, Range
 from rulewright.data import label_of
 from rulewright.model.compiled import marks_by_column
 from rulewright.model.sql_words import label_value
+from rulewright.rules import AnyOf, Labels, Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from rulewright.conditions import Condition
     from rulewright.data import ColumnSchema, Schema
     from rulewright.model.rule_model import RuleModel
+    from rulewright.rules import Condition
 
 Rows = dict[str, list[Any]]
 """Column name to values; missing is None."""

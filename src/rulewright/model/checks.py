@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rulewright.conditions import AnyOf, Labels, Range
 from rulewright.data import Schema
-from rulewright.model.rule import Rule
+from rulewright.rules import AnyOf, Labels, Range
+from rulewright.rules.rule import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.conditions import Condition
+    from rulewright.rules import Condition
 
 
 def check_schema(schema: object) -> None:

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright import kernels
-from rulewright.conditions import AnyOf, Labels, Presence, Range
+from rulewright.rules import AnyOf, Labels, Presence, Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.conditions import Condition
     from rulewright.data import ColumnSchema, Schema, Table
-    from rulewright.model.rule import Rule
+    from rulewright.rules import Condition
+    from rulewright.rules.rule import Rule
 
 # A column with more thresholds than fit into 16-bit codes is coded in several parts.
 MAX_CUTS = (kernels.UNSEEN - 1) // 2

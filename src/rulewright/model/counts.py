@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.conditions.checks import checked_number
+from rulewright.rules.checks import checked_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from rulewright.conditions.checks import checked_number
 from rulewright.model.steps import Steps
+from rulewright.rules.checks import checked_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,7 @@ from rulewright.model.python_code import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rulewright.model.dnf import DnfModel
+    from rulewright.model.forms.dnf import DnfModel
 
 _CHANCES = '''    return scores
 

@@ -11,7 +11,7 @@ from rulewright.model.sql_writer import SqlWriter, named
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.model.dnf import DnfModel
+    from rulewright.model.forms.dnf import DnfModel
 
 
 def dnf_sql(model: DnfModel, table: str | Sequence[str], dialect: str, keep: Sequence[str]) -> str:

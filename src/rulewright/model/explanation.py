@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.model.rule import Rule
+    from rulewright.rules.rule import Rule
 
 # What print() shows of many rows.
 _SHOWN_ROWS = 20

@@ -9,14 +9,14 @@ import builtins
 from keyword import iskeyword
 from typing import TYPE_CHECKING
 
-from rulewright.conditions import AnyOf, Labels, Presence
+from rulewright.rules import AnyOf, Labels, Presence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rulewright.conditions import Condition
-    from rulewright.model.rule import Rule
     from rulewright.model.rule_model import RuleModel
+    from rulewright.rules import Condition
+    from rulewright.rules.rule import Rule
 
 TITLE = '"""A rule model exported by rulewright; it needs nothing but Python."""\n\n'
 

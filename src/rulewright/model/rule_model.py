@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from rulewright.model.decisions import Costs
     from rulewright.model.explanation import Explanation
     from rulewright.model.parity import SqlReport
-    from rulewright.model.rule import Rule
     from rulewright.model.steps import Steps
+    from rulewright.rules.rule import Rule
 
 # What print() shows of a long model.
 SHOWN_RULES = 50

@@ -12,7 +12,6 @@ import sys
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from rulewright.conditions import AnyOf, Labels, Presence
 from rulewright.model.sql_words import (
     boolean,
     check_distinct,
@@ -23,14 +22,15 @@ from rulewright.model.sql_words import (
     quoted_name,
     quoted_text,
 )
+from rulewright.rules import AnyOf, Labels, Presence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rulewright.conditions import Condition, Conjunction
     from rulewright.data import Schema
     from rulewright.model.rule_model import RuleModel
     from rulewright.model.sql_words import Dialect
+    from rulewright.rules import Condition, Conjunction
 
 MAX_CLASSES = 500
 _GROUP = 50

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rulewright.data import Schema
-from rulewright.model.additive import AdditiveRules
 from rulewright.model.classes import classes_from_json
-from rulewright.model.dnf import DnfModel
 from rulewright.model.document import ModelFileError, read_document
-from rulewright.model.rule import Rule
-from rulewright.model.rule_sets import rule_set_from_json
+from rulewright.model.forms.additive import AdditiveRules
+from rulewright.model.forms.dnf import DnfModel
+from rulewright.model.forms.rule_sets import rule_set_from_json
+from rulewright.model.forms.votes import RuleSetVotes
 from rulewright.model.steps import Steps
-from rulewright.model.votes import RuleSetVotes
+from rulewright.rules.rule import Rule
 
 if TYPE_CHECKING:
     import os

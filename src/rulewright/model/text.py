@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.model.rule import Rule
     from rulewright.model.rule_model import RuleModel
+    from rulewright.rules.rule import Rule
 
 # Longer rules push their own numbers to the right instead of everybody's.
 _MAX_ALIGNED = 90

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rulewright.model.rule_sets import Members, RuleSet
+    from rulewright.model.forms.rule_sets import Members, RuleSet
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rulewright.model.forms.rule_sets import JUST_BELOW, LARGEST_MARGIN
 from rulewright.model.python_code import (
     PREDICT,
     READERS,
@@ -12,12 +13,11 @@ from rulewright.model.python_code import (
     inputs,
     rule_tests,
 )
-from rulewright.model.rule_sets import JUST_BELOW, LARGEST_MARGIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rulewright.model.votes import RuleSetVotes
+    from rulewright.model.forms.votes import RuleSetVotes
 
 _VOTE = '''    scores = []
     for total, members in _RULE_SETS:

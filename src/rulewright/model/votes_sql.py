@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rulewright.model.rule_sets import JUST_BELOW, LARGEST_MARGIN
+from rulewright.model.forms.rule_sets import JUST_BELOW, LARGEST_MARGIN
 from rulewright.model.sql_words import boolean, number
 from rulewright.model.sql_writer import SqlWriter, named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.model.rule_sets import RuleSet
-    from rulewright.model.votes import RuleSetVotes
+    from rulewright.model.forms.rule_sets import RuleSet
+    from rulewright.model.forms.votes import RuleSetVotes
 
 SETS_PER_STEP = 200
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.conditions.booleans import pack
 from rulewright.data.errors import DataError
+from rulewright.encoding.booleans import pack
 from rulewright.search.formulas import formula_cover
 
 if TYPE_CHECKING:

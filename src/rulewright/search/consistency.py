@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from rulewright import kernels
 from rulewright.capacity.bounds import block_size_bound, randomsearch_success
-from rulewright.conditions.booleans import pack
+from rulewright.encoding.booleans import pack
 from rulewright.search.boolean_examples import BooleanExamples, group_rows
 from rulewright.search.formulas import FALSE, TRUE, Formula, term_cover, without_subsumed
 from rulewright.search.options import check_whole, count_threads

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright import kernels
-from rulewright.conditions import Conjunction
 from rulewright.model import Rule
+from rulewright.rules import Conjunction
 
 if TYPE_CHECKING:
-    from rulewright.conditions import Condition
-    from rulewright.conditions.binned import BinnedColumns, Test, Threshold
+    from rulewright.encoding.binned import BinnedColumns, Test, Threshold
     from rulewright.kernels import (
         CodeColumns,
         FloatArray,
@@ -24,7 +23,8 @@ if TYPE_CHECKING:
         Score,
         StatArray,
     )
-    from rulewright.model.rule import Head
+    from rulewright.rules import Condition
+    from rulewright.rules.rule import Head
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,14 @@ import numpy as np
 from scipy.special import logsumexp
 
 from rulewright.capacity.bounds import kl_divergence, kl_to_ln_prior
-from rulewright.conditions.canonical import term_length
+from rulewright.encoding.canonical import term_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike
 
-    from rulewright.conditions.canonical import RuleSet
+    from rulewright.encoding.canonical import RuleSet
     from rulewright.kernels import FloatArray
 
 Prior = Literal["length", "flat"]

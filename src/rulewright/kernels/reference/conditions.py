@@ -1,4 +1,4 @@
-"""Twins of `native/conditions/`."""
+"""Twins of `native/encoding/`."""
 
 from __future__ import annotations
 

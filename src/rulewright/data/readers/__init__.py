@@ -1,0 +1,1 @@
+"""One file per container: arrays, dataframes, CSV, Parquet, JSON lines, ARFF."""

@@ -1,0 +1,128 @@
+"""Arrays and plain Python containers: 2-D, structured, nested lists, a dict of columns."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rulewright.data.errors import DataError, DataTypeError
+from rulewright.data.readers.frames import series_of
+from rulewright.data.source import Raw, Source, Wanted, positional_names
+
+_RESHAPE = (
+    "Reshape your data either using array.reshape(-1, 1) if your data has a single feature or "
+    "array.reshape(1, -1) if it contains a single sample."
+)
+
+
+def array_source(X: Any) -> Source:
+    """Open a 2-D array, a structured array, nested lists or anything NumPy makes an array of."""
+    array = as_array(X, "X")
+    if array.dtype.names is not None:
+        return _structured_source(array)
+    if array.ndim != 2:
+        raise _dimension_error(array)
+    if array.dtype.kind == "c":
+        raise DataError("Complex data not supported. Use the real and imaginary parts as columns.")
+    finite = _all_finite(array)
+
+    def load(position: int, wanted: Wanted) -> Raw:
+        return Raw(array[:, position], finite=finite)
+
+    return Source(positional_names(array.shape[1]), False, array.shape[0], load)
+
+
+def dict_source(columns: Mapping[Any, Any]) -> Source:
+    """Open a mapping from column names to columns."""
+    names = tuple(columns)
+    if not all(isinstance(name, str) for name in names):
+        raise DataError("The keys of a dict of columns must be strings: the column names.")
+    for name, values in columns.items():
+        if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+            raise DataError(f"Column {name!r} must be a list or an array, got {values!r:.60}.")
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
+        raise DataError(f"All columns must have the same number of rows: {listed}.")
+
+    def load(position: int, wanted: Wanted) -> Raw:
+        name = names[position]
+        raw = values_of(columns[name], name)
+        if raw.values.ndim != 1:
+            raise DataError(f"Column {name!r} must be 1-D, got the shape {raw.values.shape}.")
+        return raw
+
+    return Source(names, True, next(iter(lengths.values()), 0), load)
+
+
+def values_of(values: Any, name: str) -> Raw:
+    """Return the values of a list, an array or a dataframe's column."""
+    if not isinstance(values, np.ndarray | list | tuple):
+        raw = series_of(values, name)
+        if raw is not None:
+            return raw
+    return Raw(as_array(values, name))
+
+
+def as_array(values: Any, name: str) -> NDArray[Any]:
+    """Make an array without losing types or masks; refuse sparse matrices and ragged lists."""
+    if isinstance(values, np.ndarray):
+        return unmasked(values)
+    if hasattr(values, "toarray"):
+        raise DataTypeError(
+            f"Sparse data was passed as {name}, but dense data is required. "
+            "Use '.toarray()' to convert it."
+        )
+    try:
+        # as objects, because NumPy would turn [1, "a"] into text and [True, 2] into numbers
+        objects = isinstance(values, list | tuple)
+        return np.asarray(values, dtype=object) if objects else np.asarray(values)
+    except ValueError:
+        raise DataError(
+            f"{name} has rows of different lengths. Give every row the same number of values."
+        ) from None
+
+
+def unmasked(values: NDArray[Any]) -> NDArray[Any]:
+    """Turn the masked values of an array into missing ones: NaN or None."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return np.asarray(values)
+    if values.dtype.names is not None:
+        raise DataError("Masked structured arrays are not supported. Pass a dict of columns.")
+    if values.dtype.kind == "f":
+        return np.asarray(values.filled(np.nan))
+    objects = np.asarray(values.data.astype(object))
+    objects[np.ma.getmaskarray(values)] = None
+    return objects
+
+
+def _structured_source(array: NDArray[Any]) -> Source:
+    names: tuple[str, ...] = array.dtype.names or ()
+    if array.ndim != 1:
+        raise DataError(f"A structured array must be 1-D, got the shape {array.shape}.")
+    for name in names:
+        if array[name].ndim != 1:
+            raise DataError(f"Field {name!r} must hold one value per row. Split it into columns.")
+
+    def load(position: int, wanted: Wanted) -> Raw:
+        return Raw(array[names[position]])
+
+    return Source(names, True, len(array), load)
+
+
+def _all_finite(array: NDArray[Any]) -> bool:
+    if array.dtype.kind != "f":
+        return False
+    with np.errstate(all="ignore"):
+        return math.isfinite(array.sum())
+
+
+def _dimension_error(array: NDArray[Any]) -> DataError:
+    if array.ndim > 2:
+        return DataError(
+            f"Found array with dim {array.ndim}. A table has rows and columns: pass a 2D array."
+        )
+    found = "1D" if array.ndim == 1 else "scalar"
+    return DataError(f"Expected 2D array, got {found} array instead. {_RESHAPE}")

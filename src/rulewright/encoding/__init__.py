@@ -1,0 +1,1 @@
+"""What search sees: bins and codes of columns, Boolean variables, packed covers."""

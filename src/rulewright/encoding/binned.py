@@ -1,0 +1,271 @@
+"""Binned columns: the table as small integers, and the way back from codes to conditions.
+
+A numeric column is cut into bins of neighbouring values: one bin per distinct value when that is
+affordable (*exact*), equal-frequency bins otherwise. A column with rounded thresholds is cut at
+*edges* of few digits only. A nominal column has one bin per label. Missing values have a code of
+their own behind the last bin.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import repeat
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from rulewright import kernels
+from rulewright.data import DataError
+from rulewright.encoding.rounding import rounded_edges
+from rulewright.kernels import CodeColumns, GrownCondition, Op
+from rulewright.rules.condition import Labels, Presence, Range
+from rulewright.rules.short import short_between
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from rulewright.data import Column, ColumnSchema, Schema, Table
+    from rulewright.rules.any_of import Condition
+
+Threshold = Literal["midpoint", "observed"]
+Test = tuple[int, int, int, int]
+"""A condition on codes: column, low, high, skip (`native/search/columns.hpp`)."""
+
+MOST_BINS = 65_533
+FAST_BINS = 255
+EXACT_ROWS = 2_048
+"""Up to this many rows a bin per value costs next to nothing; beyond, 255 bins fit one byte."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """The bins of one column: smallest and largest value of each (numeric columns only).
+
+    With rounded thresholds bin i holds the values above ``edges[i - 1]`` up to ``edges[i]``.
+    """
+
+    schema: ColumnSchema
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    exact: bool
+    edges: NDArray[np.float64] | None = None
+
+    @cached_property
+    def _numbers(self) -> tuple[list[float], list[float], list[float]]:
+        """The values and edges as Python numbers, which are quicker one by one."""
+        edges = [] if self.edges is None else self.edges.tolist()
+        return self.low.tolist(), self.high.tolist(), edges
+
+    def __len__(self) -> int:
+        nominal = self.schema.kind == "nominal"
+        return len(self.schema.labels) if nominal else len(self.high)
+
+    def last_below(self, below: int, above: int, side: Op, threshold: Threshold) -> int:
+        """Return the last bin below a cut between two bins.
+
+        The bins between `below` and `above` hold no covered row, so a cut anywhere between them
+        covers the same rows. "observed" cuts at the covered value itself, "midpoint" halfway
+        between the two, or at the edge nearest to that where there are edges.
+        """
+        if threshold == "observed":
+            return below if side == Op.LESS_EQUAL else above - 1
+        lows, highs, edges = self._numbers
+        middle = highs[below] / 2 + lows[above] / 2
+        if not edges:
+            return bisect_right(highs, middle, below + 1, above) - 1
+        at = bisect_right(edges, middle, below, above - 1)
+        return min(range(max(below, at - 1), at + 1), key=lambda i: abs(edges[i] - middle))
+
+    def cut(self, below: int, above: int, side: Op, threshold: Threshold) -> float:
+        """Return the threshold of a cut between two bins.
+
+        "midpoint" parts the two training values around the middle by the shortest number that does
+        it: "<=" may stand on the lower one, ">=" on the upper one, so that whole numbers stay
+        whole.
+        """
+        at_most = side == Op.LESS_EQUAL
+        lows, highs, edges = self._numbers
+        last = self.last_below(below, above, side, threshold)
+        if edges:
+            return edges[last]
+        low, high = highs[last], lows[last + 1]
+        if threshold == "observed":
+            return low if at_most else high
+        middle = highs[below] / 2 + lows[above] / 2
+        if at_most:
+            return short_between(math.nextafter(low, -math.inf), high, middle)
+        return short_between(low, math.nextafter(high, math.inf), middle)
+
+
+class BinnedColumns:
+    """All columns of a table as codes.
+
+    Attributes
+    ----------
+    schema : Schema
+        Schema of the table.
+    bins : tuple of Bins
+        One per column; ``bins[j].exact`` tells whether every distinct value has its own bin.
+    codes : CodeColumns
+        What the kernels read.
+    """
+
+    def __init__(self, schema: Schema, bins: tuple[Bins, ...], codes: CodeColumns) -> None:
+        self.schema, self.bins, self.codes = schema, bins, codes
+        # Boosting finds the same conditions again and again.
+        self._conditions: dict[tuple[object, ...], Condition] = {}
+
+    def describe(self) -> str:
+        """Say in one line how numeric columns were cut."""
+        numeric = [b for b in self.bins if b.schema.kind == "numeric"]
+        rounded = [b for b in numeric if b.edges is not None]
+        exact = sum(b.exact for b in numeric if b.edges is None)
+        most = max((len(b) for b in numeric), default=0)
+        text = (
+            f"{len(numeric)} numeric columns: {exact} exact, "
+            f"{len(numeric) - exact - len(rounded)} in equal-frequency bins"
+        )
+        if rounded:
+            text += f", {len(rounded)} cut at rounded thresholds"
+        text += f" (at most {most} bins)"
+        whole = [b.schema.name for b in rounded if len(b) == 1 and b.low[0] < b.high[0]]
+        return f"{text}; so few digits leave no threshold in: {', '.join(whole)}" if whole else text
+
+    def test(self, grown: GrownCondition, threshold: Threshold) -> Test:
+        """Turn a grown condition into its test on codes."""
+        j, op, code = grown.column, grown.op, grown.code
+        bins, last_bin = self.bins[j], len(self.bins[j]) - 1
+        if op == Op.LESS_EQUAL:
+            return j, 0, bins.last_below(code, grown.beyond, Op.LESS_EQUAL, threshold), -1
+        if op == Op.GREATER_EQUAL:
+            below = bins.last_below(grown.beyond, code, Op.GREATER_EQUAL, threshold)
+            return j, below + 1, last_bin, -1
+        if op in (Op.EQUAL, Op.MISSING):
+            return j, code, code, -1
+        return j, 0, last_bin, code if op == Op.NOT_EQUAL else -1
+
+    def condition(self, grown: GrownCondition, threshold: Threshold) -> Condition:
+        """Turn a grown condition into its condition on values."""
+        key = (*grown[:4], threshold)  # all but the criterion
+        if key not in self._conditions:
+            self._conditions[key] = self._new_condition(grown, threshold)
+        return self._conditions[key]
+
+    def _new_condition(self, grown: GrownCondition, threshold: Threshold) -> Condition:
+        op, code, bins = Op(grown.op), grown.code, self.bins[grown.column]
+        name = bins.schema.name
+        if op == Op.LESS_EQUAL:
+            return Range(name, high=bins.cut(code, grown.beyond, op, threshold))
+        if op == Op.GREATER_EQUAL:
+            value = bins.cut(grown.beyond, code, op, threshold)
+            # Bins end on their edge, so what lies beyond is above it.
+            return Range(name, low=value, low_open=bins.edges is not None)
+        if op in (Op.EQUAL, Op.NOT_EQUAL):
+            return Labels(name, (bins.schema.labels[code],), negated=op == Op.NOT_EQUAL)
+        return Presence(name, missing=op == Op.MISSING)
+
+
+def bin_table(
+    table: Table,
+    max_bins: int | None = None,
+    n_threads: int = 1,
+    digits: Mapping[str, int] | None = None,
+) -> BinnedColumns:
+    """Code every column of a table.
+
+    Parameters
+    ----------
+    table : Table
+        The training rows.
+    max_bins : int, optional
+        Most bins of a numeric column. By default every distinct value has its own bin up to
+        2,048 rows, and a column has at most 255 bins beyond.
+    n_threads : int
+        Threads to use.
+    digits : mapping of column name to int, optional
+        Significant digits of the thresholds of numeric columns, when not free.
+    """
+    if max_bins is None:
+        max_bins = MOST_BINS if table.n_rows <= EXACT_ROWS else FAST_BINS
+    bins = bin_columns(table.columns, max_bins, n_threads, digits or {})
+    widest = max((len(b) for b in bins), default=0)
+    dtype = np.uint8 if widest <= FAST_BINS else np.uint16
+    n_groups = -(-len(bins) // kernels.GROUP)
+    codes = np.zeros((n_groups, table.n_rows, kernels.GROUP), dtype=dtype)
+    for j, (column, b) in enumerate(zip(table.columns, bins, strict=True)):
+        group, place = divmod(j, kernels.GROUP)
+        codes[group, :, place] = encode_column(column, b, n_threads)
+    n_bins = np.array([len(b) for b in bins], dtype=np.int32)
+    nominal = np.array([b.schema.kind == "nominal" for b in bins], dtype=np.uint8)
+    return BinnedColumns(table.schema, bins, CodeColumns(codes, n_bins, nominal))
+
+
+def bin_columns(
+    columns: tuple[Column, ...], max_bins: int, n_threads: int, digits: Mapping[str, int]
+) -> tuple[Bins, ...]:
+    """Choose the bins of all columns; sorting, the bulk of it, lets other threads run."""
+    tasks = columns, repeat(max_bins), [digits.get(column.schema.name) for column in columns]
+    if n_threads == 1:
+        return tuple(map(bin_column, *tasks))
+    with ThreadPoolExecutor(n_threads) as pool:
+        return tuple(pool.map(bin_column, *tasks))
+
+
+def bin_column(column: Column, max_bins: int, digits: int | None = None) -> Bins:
+    """Choose the bins of one column."""
+    schema = column.schema
+    none = np.empty(0)
+    if schema.kind == "nominal":
+        if len(schema.labels) > MOST_BINS:
+            raise DataError(
+                f"column {schema.name!r} has {len(schema.labels):,} labels; at most "
+                f"{MOST_BINS:,} can be used: drop it (is it an identifier?) or group its labels"
+            )
+        return Bins(schema, none, none, exact=True)
+    values = np.sort(column.values)  # missing values go to the end
+    values = values[: len(values) - np.count_nonzero(np.isnan(values))]
+    if not len(values):
+        return Bins(schema, none, none, exact=True)
+    distinct = values[np.concatenate([[True], values[1:] != values[:-1]])]
+    if digits is not None:
+        return _rounded_bins(schema, values, distinct, digits, max_bins)
+    if len(distinct) <= max_bins:
+        return Bins(schema, distinct, distinct, exact=True)
+    last = np.arange(1, max_bins + 1) * len(values) // max_bins - 1
+    high = np.unique(values[last])
+    low = values[np.concatenate([[0], np.searchsorted(values, high[:-1], side="right")])]
+    return Bins(schema, low, high, exact=False)
+
+
+def _rounded_bins(
+    schema: ColumnSchema,
+    values: NDArray[np.float64],
+    distinct: NDArray[np.float64],
+    digits: int,
+    max_bins: int,
+) -> Bins:
+    """Cut sorted values at rounded edges; of too many, take those nearest above the quantiles."""
+    edges = rounded_edges(distinct, digits)
+    ends = np.searchsorted(values, edges, side="right")
+    if len(edges) >= max_bins:
+        quantiles = np.arange(1, max_bins) * len(values) // max_bins
+        chosen = np.unique(np.minimum(np.searchsorted(ends, quantiles), len(edges) - 1))
+        edges, ends = edges[chosen], ends[chosen]
+    low = values[np.concatenate([[0], ends])]
+    high = values[np.concatenate([ends, [len(values)]]) - 1]
+    return Bins(schema, low, high, exact=len(low) == len(distinct), edges=edges)
+
+
+def encode_column(column: Column, bins: Bins, n_threads: int) -> NDArray[np.integer]:
+    """Return the codes of one column, missing as ``len(bins)``."""
+    if column.schema.kind == "nominal":
+        return np.where(column.values < 0, len(bins), column.values)
+    return kernels.encode_values(
+        column.values, bins.high, False, n_threads=n_threads, missing=len(bins)
+    )

@@ -1,0 +1,138 @@
+"""Canonical rule sets: one form for all formulas that allow the same values of every attribute.
+
+A term over the variables of a Boolean encoding allows some values of each attribute's domain: the
+value itself for ``a = v``, all but that for the opposite, and those that all its literals allow for
+several. So a canonical term holds, for each attribute that it restricts, the non-empty set of
+allowed values, as the bits of a whole number; the set of all values is no condition. A
+canonical rule set is the sorted tuple of its terms, without those that another term covers and
+those that allow no value at all: ``()`` is FALSE, ``((),)`` is TRUE.
+
+Equal canonical rule sets agree on all rows whose values belong to the domains. `term_literals`
+makes one fixed choice of literals for each canonical term, so they agree on all other rows too.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rulewright.encoding.booleans import Boolean, BooleanEncoding, BooleanLiteral
+    from rulewright.rules.conjunction import Conjunction
+
+CanonicalTerm = tuple[tuple[int, int], ...]
+"""Ascending pairs (attribute, allowed values): value i is allowed where bit i is 1."""
+
+RuleSet = tuple[CanonicalTerm, ...]
+"""Ascending canonical terms of which none covers another."""
+
+TRUE: RuleSet = ((),)
+FALSE: RuleSet = ()
+
+
+def domain_sizes(encoding: BooleanEncoding) -> tuple[int, ...]:
+    """Give the number of values of each attribute."""
+    return tuple(attribute.size for attribute in encoding.attributes)
+
+
+def canonical_term(
+    encoding: BooleanEncoding, term: Iterable[BooleanLiteral]
+) -> CanonicalTerm | None:
+    """Give the canonical form of a conjunction of literals, None if it allows no value."""
+    allowed: dict[int, int] = {}
+    for literal in term:
+        attribute = encoding.variables[literal[0]].attribute
+        values = allowed_values(encoding, literal)
+        allowed[attribute] = allowed.get(attribute, values) & values
+    # No literal allows all values: questions that all rows answer alike were dropped.
+    return tuple(sorted(allowed.items())) if all(allowed.values()) else None
+
+
+def canonical_rule_set(
+    encoding: BooleanEncoding, formula: Iterable[Iterable[BooleanLiteral]]
+) -> RuleSet:
+    """Give the canonical form of a formula in disjunctive normal form."""
+    terms = {canonical_term(encoding, term) for term in formula}
+    return without_covered(term for term in terms if term is not None)
+
+
+def without_covered(terms: Iterable[CanonicalTerm]) -> RuleSet:
+    """Sort terms, each once, and leave out those that another one covers."""
+    found = sorted(set(terms))
+    return tuple(
+        term for term in found if not any(other != term and covers(other, term) for other in found)
+    )
+
+
+def covers(general: CanonicalTerm, special: CanonicalTerm) -> bool:
+    """Tell whether the first term allows all that the second one does."""
+    allowed = dict(special)
+    return all(a in allowed and allowed[a] & ~values == 0 for a, values in general)
+
+
+def allowed_values(encoding: BooleanEncoding, literal: BooleanLiteral) -> int:
+    """Give the values of its attribute that a literal allows, as bits."""
+    variable = encoding.variables[literal[0]]
+    yes = _values_of(variable)
+    return yes if literal[1] else _all_values(encoding, variable.attribute) & ~yes
+
+
+def term_literals(encoding: BooleanEncoding, term: CanonicalTerm) -> tuple[BooleanLiteral, ...]:
+    """Write a canonical term with few literals of the encoding, always the same ones."""
+    return tuple(
+        literal for a, values in term for literal in _literals_of_values(encoding, a, values)
+    )
+
+
+def term_conjunction(encoding: BooleanEncoding, term: CanonicalTerm) -> Conjunction:
+    """Write a canonical term as conditions on columns."""
+    return encoding.conjunction(term_literals(encoding, term))
+
+
+def rule_set_conjunctions(encoding: BooleanEncoding, rule_set: RuleSet) -> tuple[Conjunction, ...]:
+    """Write a canonical rule set as conditions on columns."""
+    return tuple(term_conjunction(encoding, term) for term in rule_set)
+
+
+def term_length(sizes: Sequence[int], term: CanonicalTerm) -> int:
+    """Count the literals ``a = v`` and ``a != v`` that a term needs at least."""
+    return sum(
+        1 if values.bit_count() == 1 else sizes[a] - values.bit_count() for a, values in term
+    )
+
+
+def _values_of(variable: Boolean) -> int:
+    return sum(1 << value for value in variable.values)
+
+
+def _all_values(encoding: BooleanEncoding, attribute: int) -> int:
+    return (1 << encoding.attributes[attribute].size) - 1
+
+
+def _literals_of_values(
+    encoding: BooleanEncoding, attribute: int, values: int
+) -> Iterator[BooleanLiteral]:
+    """Pick literals, those that exclude most first, each if it still excludes something."""
+    left = _all_values(encoding, attribute) & ~values
+    excluded = {
+        (j, positive): left & ~yes if positive else yes
+        for j, yes in _questions_of(encoding, attribute)
+        for positive in (True, False)
+        if values & yes == (values if positive else 0)
+    }
+    if reduce(or_, excluded.values(), 0) != left:
+        raise ValueError(f"no literals allow the values {values:b} of attribute {attribute} alone")
+    # Of equal ones questions before their opposites, in the order of the variables.
+    for literal in sorted(excluded, key=lambda item: (-excluded[item].bit_count(), not item[1])):
+        if excluded[literal] & left:
+            yield literal
+            left &= ~excluded[literal]
+
+
+def _questions_of(encoding: BooleanEncoding, attribute: int) -> list[tuple[int, int]]:
+    """Give the variables of an attribute, each with the values that answer yes."""
+    variables = enumerate(encoding.variables)
+    return [(j, _values_of(v)) for j, v in variables if v.attribute == attribute]

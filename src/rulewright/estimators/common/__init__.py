@@ -1,0 +1,1 @@
+"""What the estimators share: the contract, parameters, folds, steps after the fit."""

@@ -1,0 +1,177 @@
+"""What all rule classifiers share: reading data, and everything after `fit` through the model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_is_fitted
+
+from rulewright.data import DataError, Table, read_table
+from rulewright.estimators.common.parameters import Domain, check_parameters, plain
+from rulewright.search.options import count_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from rulewright.kernels import FloatArray, IntArray
+    from rulewright.model import Explanation, RuleModel
+
+
+class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the rule classifiers: scikit-learn's contract around a rule model.
+
+    A learner defines `PARAMETERS` and `_learn(table)`, which returns the model.
+    """
+
+    PARAMETERS: ClassVar[Mapping[str, Domain]] = {}
+
+    class_weight: Any
+    nominal: Any
+    n_jobs: int | None
+    model_: RuleModel
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn a rule model.
+
+        Parameters
+        ----------
+        X : array, dataframe, dict of columns, path of a file or Table
+            The table; missing values and nominal columns are taken as they are.
+        y : array-like or str, optional
+            Class labels, or the name of the column of X that holds them; by default the target
+            that a Table was read with.
+        sample_weight : array-like or str, optional
+            Row weights, or the name of the column of X that holds them; by default the weights
+            that a Table was read with.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(type(self).__name__, self.get_params(deep=False), self.PARAMETERS)
+        count_threads(self.n_jobs)  # a wrong number is told before any work
+        table = read_table(X, target=y, nominal=self.nominal, weights=sample_weight)
+        if table.target is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        self.classes_ = table.target.classes
+        self.n_features_in_ = len(table.columns)
+        if table.named:
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.model_ = self._learn(self._weighted(with_weights(table)))
+        return self
+
+    @classmethod
+    def paper(cls, **overrides: Any) -> Self:
+        """Return the settings published with the paper, with any of them overridden."""
+        raise NotImplementedError
+
+    def _learn(self, table: Table) -> RuleModel:
+        raise NotImplementedError
+
+    def _weighted(self, table: Table) -> Table:
+        """Multiply the weights by those of the classes."""
+        if self.class_weight is None:
+            return table
+        assert table.target is not None
+        assert table.weights is not None
+        try:
+            factors = self._class_factors(table.target.codes, table.weights)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"class_weight={self.class_weight!r}: {error}") from None
+        return with_weights(replace(table, weights=table.weights * factors[table.target.codes]))
+
+    def _class_factors(self, codes: IntArray, weights: FloatArray) -> FloatArray:
+        """Return what the weights of each class are multiplied by."""
+        classes, present = self.classes_, np.unique(codes)
+        factors = np.ones(len(classes))
+        factors[present] = compute_class_weight(
+            self.class_weight,
+            classes=classes[present],
+            y=classes[codes],
+            sample_weight=weights if self.class_weight == "balanced" else None,
+        )
+        if not (np.isfinite(factors).all() and (factors >= 0).all()):
+            raise ValueError("weights must be finite and >= 0")
+        if not factors[present].any():
+            raise ValueError("no row has any weight left")
+        return factors
+
+    def _summary(self, table: Table) -> dict[str, Any]:
+        """Note down how the model was learned."""
+        assert table.weights is not None
+        settings = self.get_params(deep=False)
+        named = [n for n in ("class_weight", "positive_class") if settings.get(n) is not None]
+        return {
+            "learner": type(self).__name__,
+            "settings": {name: plain(settings[name]) for name in self.PARAMETERS}
+            | {name: str(settings[name]) for name in named},
+            "n_rows": table.n_rows,
+            "total_weight": float(table.weights.sum()),
+        }
+
+    @property
+    def _n_threads(self) -> int:
+        """Threads that `n_jobs` asks for, by scikit-learn's convention."""
+        return count_threads(self.n_jobs)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the scores: second minus first class for two classes, one per class otherwise."""
+        return self._fitted().decision_function(X, n_threads=self._n_threads)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probabilities of the classes, in the order of `classes_`."""
+        return self._fitted().predict_proba(X, n_threads=self._n_threads)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row."""
+        return self._fitted().predict(X, n_threads=self._n_threads)
+
+    def explain(self, X: Any) -> Explanation:
+        """Tell which rules fired on each row and what each added."""
+        return self._fitted().explain(X)
+
+    def _fitted(self) -> RuleModel:
+        check_is_fitted(self, "model_")
+        return self.model_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def positive_of_two(positive_class: Any, classes: NDArray[Any], table: Table) -> int:
+    """Return the class that rules describe, of two: the one named, or the lighter one."""
+    assert table.target is not None
+    if positive_class is None:
+        weights = np.bincount(table.target.codes, table.weights, 2)
+        return 0 if weights[0] < weights[1] else 1
+    labels = classes.tolist()
+    if not np.isscalar(positive_class) or positive_class not in labels:
+        names = ", ".join(map(repr, labels))
+        raise ValueError(f"positive_class={positive_class!r} is none of {names}")
+    return int(labels.index(positive_class))
+
+
+def with_weights(table: Table) -> Table:
+    """Give every row a weight and drop the rows that weigh nothing."""
+    if table.weights is None:
+        return replace(table, weights=np.ones(table.n_rows))
+    with np.errstate(over="ignore"):
+        total = table.weights.sum()
+    if not np.isfinite(total):
+        raise DataError("sample_weight: the sum of the weights is infinite; scale them down")
+    kept = np.flatnonzero(table.weights > 0)
+    return table if len(kept) == table.n_rows else table.take(kept)

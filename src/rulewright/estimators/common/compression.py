@@ -1,0 +1,289 @@
+"""Compact models: keep few rules of a model and refit their responses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from rulewright.capacity.reliability import accuracy, log_loss, reliability
+from rulewright.capacity.sizes import sizes_up_to, smallest_good
+from rulewright.data import DataError, Table, read_like, read_table
+from rulewright.estimators.common.base import with_weights
+from rulewright.estimators.common.folds import side_by_side, stratified_folds
+from rulewright.estimators.common.parameters import Integer, check_parameters
+from rulewright.estimators.common.progress import progress_bar
+from rulewright.model import AdditiveRules
+from rulewright.search.options import count_threads
+from rulewright.weighting.sparse import SparseFit, selections
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rulewright.kernels import BoolArray, FloatArray, IntArray, SignArray, WordArray
+
+MOST_ROWS = 20_000
+"""Rules are chosen on about so many rows; the responses are then fitted to all."""
+
+MOST_RULES = 200
+"""Most rules that cross-validation chooses; ask for more by number."""
+
+_PARAMETERS = {"n_rules": Integer(0, optional=True), "n_folds": Integer(2)}
+
+
+def compress(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    n_rules: int | None = None,
+    *,
+    sample_weight: Any = None,
+    n_folds: int = 5,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> AdditiveRules:
+    """Keep few rules of a model, with responses fitted anew, that predict like all of them.
+
+    Equal rules are joined; a logistic fit with a falling L1 penalty over all rules proposes a few
+    more than wanted; they are refitted without it, and the rule that is missed least is taken out
+    until the size is reached. Responses keep their signs.
+
+    Parameters
+    ----------
+    model : AdditiveRules or fitted estimator
+        The model to compress. Calibrated steps are dropped: they fit the old scores.
+    X : array, dataframe, dict of columns, path of a file or Table
+        Rows to fit to, best those that the rules were learned from.
+    y : array-like or str, optional
+        Their classes, or the name of the column of X that holds them; by default the target that
+        a Table was read with.
+    n_rules : int, optional
+        Most rules to keep. By default the size is chosen by cross-validation: the smallest model
+        whose log-loss, with log(n) / 2n charged for each rule, is within one standard error of
+        the lowest.
+    sample_weight : array-like or str, optional
+        Row weights, or the name of the column of X that holds them.
+    n_folds : int
+        Folds of the cross-validation.
+    random_state : int, RandomState or None
+        Seed of the folds.
+    n_jobs : int, optional
+        Threads; the model does not depend on it.
+    verbose : int
+        1 draws a progress bar.
+
+    Returns
+    -------
+    AdditiveRules
+        The compact model. Its summary has an entry ``compression``: rules before and after, and
+        the ``curve`` of cross-validated log-loss and accuracy by size (see `size_curve`). Choice
+        and refit are cross-validated, the rules themselves are not: they have seen all rows, so
+        the curve is too good, and the more so the more rules there are.
+    """
+    options = {"n_rules": n_rules, "n_folds": n_folds}
+    check_parameters("compress", options, _PARAMETERS)
+    model = getattr(model, "model_", model)
+    if not isinstance(model, AdditiveRules):
+        raise ValueError(
+            f"compress needs an AdditiveRules model or a fitted estimator, not "
+            f"{type(model).__name__}"
+        )
+    random, n_threads = check_random_state(random_state), count_threads(n_jobs)
+    table = _read(model, X, y, sample_weight)
+    small = compress_table(model, table, n_rules, n_folds, random, n_threads, verbose)
+    assert table.target is not None
+    assert table.weights is not None
+    figures = reliability(table.target.codes, small.predict_proba(table), table.weights)
+    return replace(small, summary={**small.summary, "reliability": {"rows": "given", **figures}})
+
+
+def compress_table(
+    model: AdditiveRules,
+    table: Table,
+    n_rules: int | None = None,
+    n_folds: int = 5,
+    random: np.random.RandomState | None = None,
+    n_threads: int = 1,
+    verbose: int = 0,
+) -> AdditiveRules:
+    """Compress a model on a table that has the model's columns and classes, and weights.
+
+    Fewer than two folds give no curve; then `n_rules` is needed. See `compress`.
+    """
+    merged = replace(model.merged(), steps=None)
+    if len(merged.classes) == 1 or not merged.rules:
+        return _noted(merged, [], len(model), "no rules")
+    random = random or np.random.RandomState(0)
+    sample = _sample(table, random)
+    problem = _Problem.of(merged, sample, n_threads)
+    most = min(25 * len(merged.classes), MOST_RULES) if n_rules is None else n_rules
+    sizes = sizes_up_to(min(most, len(merged)))
+    folds = _folds(problem.labels, n_folds, random)
+    with progress_bar("compressing", len(folds) + 1, bool(verbose)) as advance:
+        tasks = [partial(_judge, problem, sizes, fold, advance) for fold in folds]
+        judged = side_by_side(tasks, n_threads) if tasks else []
+        chosen = _choose(problem, sizes, n_threads)
+        advance()
+    size = sizes[-1]
+    if n_rules is None and judged:
+        losses = np.array([fold.log_loss for fold in judged])
+        size = smallest_good(sizes, losses, [fold.weight for fold in judged], sample.n_rows)
+    kept = [merged.rules[rule] for rule in chosen[size].rules.tolist()]
+    small = _refitted(merged.with_rules(kept), table, n_threads)
+    by = "n_rules" if n_rules is not None else "cross-validation"
+    return _noted(small, _curve(sizes, chosen, judged), len(model), by)
+
+
+def size_curve(model: AdditiveRules) -> str:
+    """Write the curve of a compressed model as text, one line per size."""
+    if "compression" not in model.summary:
+        raise ValueError("the model has no size curve: it is noted by compress(model, X, y)")
+    lines = ["rules  log-loss      sd  accuracy"]
+    lines += [
+        f"{point['n_rules']:5d}  {point['log_loss']:8.4f}  {point['log_loss_sd']:6.4f}"
+        f"  {point['accuracy']:8.4f}"
+        for point in model.summary["compression"]["curve"]
+    ]
+    return "\n".join(lines)
+
+
+class _Problem(NamedTuple):
+    """Rules as packed covers, and the rows to fit them to."""
+
+    covers: WordArray
+    heads: IntArray
+    signs: SignArray
+    labels: IntArray
+    weights: FloatArray
+    n_classes: int
+
+    @classmethod
+    def of(cls, model: AdditiveRules, table: Table, n_threads: int) -> _Problem:
+        """Pack the rules of a model over the rows of a table."""
+        assert table.target is not None
+        assert table.weights is not None
+        covers = model.cover_bits(table, n_threads=n_threads)
+        heads = np.array([rule.head for rule in model.rules], dtype=np.int32).reshape(-1, 2)
+        signs = np.sign([rule.response for rule in model.rules]).astype(np.int8)
+        labels = table.target.codes
+        return cls(covers, heads, signs, labels, table.weights, len(model.classes))
+
+
+class _Kept(NamedTuple):
+    """The rules of a compact model, and the penalty that proposed them."""
+
+    rules: IntArray
+    penalty: float
+
+
+class _Judged(NamedTuple):
+    """How good each size is on the rows of one fold."""
+
+    weight: float
+    log_loss: list[float]
+    accuracy: list[float]
+
+
+def _choose(problem: _Problem, sizes: Sequence[int], n_threads: int) -> dict[int, _Kept]:
+    """Choose the rules of each size on all rows."""
+    fit = SparseFit(*problem, n_threads=n_threads)
+    proposals = selections(fit, sizes, check=lambda: None)
+    return {size: _Kept(fit.active, penalty) for size, penalty in proposals}
+
+
+def _refitted(model: AdditiveRules, table: Table, n_threads: int) -> AdditiveRules:
+    """Return the model with responses and intercepts that fit all rows, to many digits."""
+    fit = SparseFit(*_Problem.of(model, table, n_threads), tolerance=1e-10)
+    fit.keep(fit.rules)
+    pairs = zip(model.rules, fit.responses.tolist(), strict=True)
+    rules = [replace(rule, response=value) for rule, value in pairs if value != 0]
+    return replace(model, intercepts=tuple(fit.intercepts.tolist()), rules=tuple(rules))
+
+
+def _judge(
+    problem: _Problem,
+    sizes: Sequence[int],
+    fold: BoolArray,
+    advance: Callable[[], None],
+    check: Callable[[], None],
+) -> _Judged:
+    """Fit a model of each size to the rows outside the fold and judge it on those inside."""
+    labels, weights = problem.labels[fold], problem.weights[fold]
+    fit = SparseFit(*problem._replace(weights=np.where(fold, 0.0, problem.weights)))
+    losses, shares = {}, {}
+    for size, _ in selections(fit, sizes, check):
+        p = fit.probabilities[fold]
+        losses[size], shares[size] = log_loss(labels, p, weights), accuracy(labels, p, weights)
+    advance()
+    return _Judged(float(weights.sum()), [losses[s] for s in sizes], [shares[s] for s in sizes])
+
+
+def _sample(table: Table, random: np.random.RandomState) -> Table:
+    """Return the rows to choose rules by: all, or of very many an equal share of each class."""
+    if table.n_rows <= MOST_ROWS or table.target is None:
+        return table
+    parts = stratified_folds(table.target.codes, -(-table.n_rows // MOST_ROWS), random)
+    return table.take(np.flatnonzero(parts == 0))
+
+
+def _folds(labels: IntArray, n_folds: int, random: np.random.RandomState) -> list[BoolArray]:
+    """Return the rows of each fold; none when there is nothing to leave out."""
+    if n_folds < 2 or len(labels) < 2:
+        return []
+    folds = stratified_folds(labels, n_folds, random)
+    return [folds == fold for fold in range(int(folds.max()) + 1)]
+
+
+def _curve(
+    sizes: Sequence[int], chosen: dict[int, _Kept], judged: Sequence[_Judged]
+) -> list[dict[str, Any]]:
+    if not judged:
+        return []
+    weights = [fold.weight for fold in judged]
+    losses = np.array([fold.log_loss for fold in judged])
+    shares = np.average([fold.accuracy for fold in judged], axis=0, weights=weights)
+    means, spreads = np.average(losses, axis=0, weights=weights), losses.std(axis=0, ddof=1)
+    columns = zip(sizes, means.tolist(), spreads.tolist(), shares.tolist(), strict=True)
+    return [
+        {
+            "n_rules": size,
+            "lambda": chosen[size].penalty,
+            "log_loss": mean,
+            "log_loss_sd": spread,
+            "accuracy": share,
+        }
+        for size, mean, spread, share in columns
+    ]
+
+
+def _noted(
+    model: AdditiveRules, curve: list[dict[str, Any]], n_before: int, by: str
+) -> AdditiveRules:
+    note = {"n_rules_before": n_before, "n_rules": len(model), "chosen_by": by, "curve": curve}
+    old = {"log_loss", "reliability"}  # figures of the model before
+    summary = {name: value for name, value in model.summary.items() if name not in old}
+    return replace(model, summary={**summary, "compression": note})
+
+
+def _read(model: AdditiveRules, X: Any, y: Any, sample_weight: Any) -> Table:
+    """Read rows with the columns and the classes of the model."""
+    table = read_table(X, target=y, weights=sample_weight)
+    if table.target is None:
+        raise ValueError("compress needs y: the classes, or the name of their column in X")
+    places = {label: place for place, label in enumerate(model.classes.tolist())}
+    found = table.target.classes.tolist()
+    strange = [found[code] for code in np.unique(table.target.codes) if found[code] not in places]
+    if strange:
+        known = ", ".join(map(repr, places))
+        raise DataError(
+            f"y has the class {strange[0]!r}, which the model does not know. "
+            f"Its classes are: {known}."
+        )
+    codes = np.array([places.get(label, -1) for label in found], dtype=np.int32)
+    target = replace(table.target, classes=model.classes, codes=codes[table.target.codes])
+    columns: Table = X if isinstance(X, Table) else read_like(X, model.schema, model.columns)
+    return with_weights(replace(columns, target=target, weights=table.weights))

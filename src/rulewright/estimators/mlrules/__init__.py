@@ -1,0 +1,1 @@
+"""MLRules: maximum likelihood rule ensembles (ICML 2008)."""

@@ -1,0 +1,292 @@
+"""SL2: small DNF rule sets by stochastic local search (Rückert, thesis of 2008, section 4.3)."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from rulewright.encoding.booleans import encode_booleans
+from rulewright.estimators.common.base import RuleClassifier, positive_of_two
+from rulewright.estimators.common.boolean_rows import BooleanRows, merge_equal_rows
+from rulewright.estimators.common.folds import affordable_folds, side_by_side, stratified_folds
+from rulewright.estimators.common.parameters import Choice, Domain, Flag, Integer, Real
+from rulewright.estimators.common.progress import progress_bar
+from rulewright.model.forms.dnf import DnfModel
+from rulewright.search.dnf import search_dnf, simplify_dnf
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rulewright.data import Table
+    from rulewright.encoding.booleans import BooleanEncoding
+    from rulewright.kernels import BoolArray
+    from rulewright.search.dnf import DnfSearchResult, Formula
+
+
+class Fold(NamedTuple):
+    """Rows to learn from and rows to judge by, both encoded by the former."""
+
+    train: BooleanRows
+    test: BooleanRows
+
+
+class SL2Classifier(RuleClassifier):
+    r"""One small rule set: predict the positive class where at least one of a few rules fires.
+
+    The rule set, a formula :math:`t_1 \vee \dots \vee t_k` of conjunctions over Boolean questions
+    (a value of a nominal column, an interval of a numeric one, or their opposites), is found by
+    stochastic local search for few training errors. Its number of rules is raised as long as that
+    helps in cross-validation; then the search goes on for ever fewer literals with no more
+    errors. More than two classes have a rule set each.
+
+    Parameters
+    ----------
+    n_terms : "cv" or int
+        Rules in a rule set; "cv" chooses by cross-validation.
+    max_terms : int
+        Most rules to choose from.
+    n_folds : int
+        Folds of the internal cross-validation.
+    max_steps : int
+        Steps of one search.
+    n_restarts : int
+        Searches of which the best is taken.
+    minimise : bool
+        Whether to search for fewer literals in the end.
+    p_g1, p_g2, p_s : float
+        Probabilities of a random term, a random literal to take out, a random literal to add.
+    init : {"seeded", "uniform"}
+        Formulas to start from: half the literals of random positive rows, or anything.
+    thresholds : bool
+        Whether numeric columns also give questions ``x <= t``.
+    n_bins : int
+        Most intervals of a numeric column.
+    time_limit : float, optional
+        Seconds for the whole fit; the best found so far is then the model, and another fit may
+        find another one.
+    positive_class : label, optional
+        Class that the rule set describes, of two; by default the one with the smaller weight.
+    class_weight : dict or "balanced", optional
+        Factors of the weights of the classes.
+    nominal : list of str or int, optional
+        Columns to treat as nominal although they hold numbers.
+    random_state : int, RandomState or None
+        Seed of folds and searches.
+    n_jobs : int, optional
+        Threads; the model does not depend on it.
+    verbose : int
+        1 draws a progress bar.
+
+    Attributes
+    ----------
+    model_ : DnfModel
+        The rule sets: print, predict, explain, save and export.
+    classes_ : ndarray
+        Class labels.
+    n_terms_ : list of int
+        Rules asked of each rule set.
+    cv_accuracy_ : list of list of float
+        Mean accuracy of the folds for 1, 2, ... rules, per rule set.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from rulewright import SL2Classifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> est = SL2Classifier(n_terms=2, max_steps=2000, random_state=0).fit(X, y)
+    >>> bool(est.score(X, y) > 0.9)
+    True
+    """
+
+    PARAMETERS: ClassVar[Mapping[str, Domain]] = {
+        "n_terms": Integer(1, words=("cv",)),
+        "max_terms": Integer(1),
+        "n_folds": Integer(2),
+        "max_steps": Integer(1),
+        "n_restarts": Integer(1),
+        "minimise": Flag(),
+        "p_g1": Real(0, 1),
+        "p_g2": Real(0, 1),
+        "p_s": Real(0, 1),
+        "init": Choice(("seeded", "uniform")),
+        "thresholds": Flag(),
+        "n_bins": Integer(2),
+        "time_limit": Real(0, above=True, optional=True),
+    }
+
+    def __init__(
+        self,
+        n_terms: int | str = "cv",
+        *,
+        max_terms: int = 30,
+        n_folds: int = 10,
+        max_steps: int = 10_000,
+        n_restarts: int = 1,
+        minimise: bool = True,
+        p_g1: float = 0.2,
+        p_g2: float = 0.1,
+        p_s: float = 0.1,
+        init: str = "seeded",
+        thresholds: bool = False,
+        n_bins: int = 10,
+        time_limit: float | None = None,
+        positive_class: Any = None,
+        class_weight: Any = None,
+        nominal: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_terms = n_terms
+        self.max_terms = max_terms
+        self.n_folds = n_folds
+        self.max_steps = max_steps
+        self.n_restarts = n_restarts
+        self.minimise = minimise
+        self.p_g1 = p_g1
+        self.p_g2 = p_g2
+        self.p_s = p_s
+        self.init = init
+        self.thresholds = thresholds
+        self.n_bins = n_bins
+        self.time_limit = time_limit
+        self.positive_class = positive_class
+        self.class_weight = class_weight
+        self.nominal = nominal
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @classmethod
+    def paper(cls, **overrides: Any) -> Self:
+        """Return the settings published with the thesis, with any of them overridden."""
+        return cls(**{"n_terms": "cv", "n_folds": 10, "max_steps": 100_000, **overrides})
+
+    def _learn(self, table: Table) -> DnfModel:
+        self._deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
+        self.n_terms_: list[int] = []
+        self.cv_accuracy_: list[list[float]] = []
+        self.stopped_by_ = "steps"
+        rows, random = merge_equal_rows(table), check_random_state(self.random_state)
+        seeds = random.randint(2**31, size=len(self.classes_))
+        folds = self._folds(rows, random) if self.n_terms == "cv" else []
+        encoding = self._encoding(rows)
+        whole, heads = BooleanRows.of(encoding, rows), self._heads(rows)
+        formulas, n_literals = {}, []
+        with progress_bar("searching rule sets", len(heads), bool(self.verbose)) as advance:
+            for head in heads:
+                formula = self._formula(whole, folds, head, int(seeds[head]))
+                formulas[head] = encoding.conjunctions(formula)
+                n_literals.append(sum(map(len, formula)))
+                advance()
+        summary = {
+            **self._summary(table),
+            "n_booleans": len(encoding),
+            "n_terms": self.n_terms_,
+            "n_literals": n_literals,
+            "cv_accuracy": self.cv_accuracy_,
+            "stopped_by": self.stopped_by_,
+        }
+        return DnfModel.counted(table, formulas, summary=summary)
+
+    def _encoding(self, rows: Table) -> BooleanEncoding:
+        return encode_booleans(rows, thresholds=self.thresholds, n_bins=self.n_bins)
+
+    def _heads(self, rows: Table) -> list[int]:
+        """Return the classes that get a rule set: the positive one of two, or all."""
+        assert rows.target is not None
+        if len(self.classes_) != 2:
+            return list(range(len(self.classes_)))
+        return [positive_of_two(self.positive_class, self.classes_, rows)]
+
+    def _folds(self, rows: Table, random: np.random.RandomState) -> list[Fold]:
+        """Part the rows; every fold is encoded by the rows it is learned from."""
+        assert rows.target is not None
+        n_folds = affordable_folds(rows.target.codes, self.n_folds)
+        if n_folds < 2 or len(self.classes_) < 2:
+            return []
+        places = stratified_folds(rows.target.codes, n_folds, random)
+        return [self._fold(rows, places == fold) for fold in range(n_folds)]
+
+    def _fold(self, rows: Table, left_out: BoolArray) -> Fold:
+        train, test = rows.take(np.flatnonzero(~left_out)), rows.take(np.flatnonzero(left_out))
+        encoding = self._encoding(train)
+        with warnings.catch_warnings():  # of missing values where training had none
+            warnings.simplefilter("ignore")
+            return Fold(BooleanRows.of(encoding, train), BooleanRows.of(encoding, test))
+
+    def _formula(self, whole: BooleanRows, folds: Sequence[Fold], head: int, seed: int) -> Formula:
+        """Find the rule set of one class: its size, its errors, then its literals."""
+        n_terms = 1 if self.n_terms == "cv" else int(self.n_terms)
+        if folds:
+            curve = self._accuracies(folds, head, seed)
+            self.cv_accuracy_.append(curve)
+            n_terms = int(np.argmax(curve)) + 1
+        self.n_terms_.append(n_terms)
+        best = self._search(whole, head, n_terms, seed)
+        while self.minimise and best.n_literals > 0 and not self._late:
+            seed += 1
+            found = self._search(whole, head, n_terms, seed, best.n_literals - 1)
+            if found.cost > best.cost:
+                break
+            best = found
+        return simplify_dnf(whole.examples(head), None, best.formula)
+
+    @property
+    def _late(self) -> bool:
+        return self._deadline is not None and time.monotonic() >= self._deadline
+
+    def _accuracies(self, folds: Sequence[Fold], head: int, seed: int) -> list[float]:
+        """Return the mean accuracy for 1, 2, ... rules, up to the first that does not gain."""
+        curve: list[float] = []
+        for n_terms in range(1, self.max_terms + 1):
+            tasks = [
+                partial(self._judge, fold, head, n_terms, seed + 1000 * n_terms + i)
+                for i, fold in enumerate(folds)
+            ]
+            curve.append(float(np.mean(side_by_side(tasks, self._n_threads))))
+            if self._late or (len(curve) > 1 and curve[-1] <= curve[-2]):
+                break
+        return curve
+
+    def _judge(
+        self, fold: Fold, head: int, n_terms: int, seed: int, check: Callable[[], None]
+    ) -> float:
+        found = self._search(fold.train, head, n_terms, seed, check=check)
+        return fold.test.accuracy(found.formula, head)
+
+    def _search(
+        self,
+        rows: BooleanRows,
+        head: int,
+        n_terms: int,
+        seed: int,
+        max_literals: int | None = None,
+        check: Callable[[], None] | None = None,
+    ) -> DnfSearchResult:
+        """Search a formula of one class; folds are told to end between calls."""
+        left = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+        found = search_dnf(
+            rows.examples(head),
+            None,
+            n_terms,
+            max_steps=self.max_steps,
+            max_literals=max_literals,
+            p_g1=self.p_g1,
+            p_g2=self.p_g2,
+            p_s=self.p_s,
+            init=self.init,
+            n_restarts=self.n_restarts,
+            time_limit=left,
+            random_state=seed,
+            n_jobs=self._n_threads if check is None else 1,
+            progress=None if check is None else lambda steps, cost: check(),
+        )
+        if found.stop_reason == "time":
+            self.stopped_by_ = "time"
+        return found

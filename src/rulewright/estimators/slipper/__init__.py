@@ -1,0 +1,1 @@
+"""SLIPPER: confidence-rated boosting of pruned rules (AAAI 1999)."""

@@ -1,0 +1,364 @@
+"""SLIPPER: confidence-rated boosting of pruned rules (Cohen and Singer, AAAI 1999)."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from rulewright.encoding.binned import MOST_BINS, bin_table
+from rulewright.estimators.common.base import positive_of_two
+from rulewright.estimators.common.boosted import BoostedClassifier
+from rulewright.estimators.common.folds import affordable_folds, stratified_folds
+from rulewright.estimators.common.parameters import Choice, Domain, Flag, Integer, Real
+from rulewright.estimators.common.probabilities import LeftOut, with_probabilities
+from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.slipper.fit import Boosted, SlipperFit
+from rulewright.estimators.slipper.problem import every_class, every_cost, one_class
+from rulewright.model import AdditiveRules
+from rulewright.rules.rule import Head
+from rulewright.search import LEAST_ROWS, SearchLimits
+from rulewright.weighting import CALIBRATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rulewright.data import Table
+    from rulewright.encoding.binned import BinnedColumns, Threshold
+    from rulewright.estimators.slipper.problem import Problem
+    from rulewright.kernels import FloatArray, IntArray
+    from rulewright.model import Rule
+    from rulewright.search import Constraints
+
+FEW_ROUNDS = 10
+"""Rounds when there are too few rows to choose their number."""
+
+TIE = 1e-12
+"""A score of 0 is a vote against the positive class."""
+
+
+class SlipperClassifier(BoostedClassifier):
+    r"""Few rules that vote for one class each with confidence, boosted and pruned.
+
+    The score is :math:`F(x) = \sum_t C_t [x \in R_t]`; with two classes all rules vote for the
+    positive one, a default rule that covers everything carries the negative vote, and the positive
+    class is predicted where :math:`F > 0`. In each round a rule is grown on two thirds of the
+    weight to maximise :math:`\sqrt{W_+} - \sqrt{W_-}`, pruned on the rest, and kept if it beats the
+    default rule; its confidence is :math:`\frac{1}{2} \ln \frac{W_+ + e}{W_- + e}`. The number of
+    rounds is chosen by cross-validation. Responses in the model are :math:`2 C_t` (then F is in
+    units of log-odds), calibrated on the scores of rows left out.
+
+    Parameters
+    ----------
+    n_rounds : "cv" or int
+        Rounds of boosting; "cv" chooses the number with the least error in cross-validation (10
+        if there are fewer than 50 rows).
+    max_rounds : int
+        Most rounds to choose from.
+    n_folds : int
+        Folds of the internal cross-validation.
+    positive_class : label, optional
+        Class that rules vote for, of two; by default the one with the smaller weight.
+    multiclass : {"auto", "mh", "ovr", "cost"}
+        More than two classes: all labels at once ("mh"), one class against the others in turn
+        ("ovr"), or pairs of labels weighed by `cost_matrix` ("cost"). "auto" takes "cost" when
+        there is a cost matrix and "mh" otherwise.
+    cost_matrix : array of shape (classes, classes), optional
+        What predicting column j costs where row k is true; 0 on the diagonal.
+    grow_share : float
+        Share of the weight that a rule is grown on; the rest prunes it. Fewer than 50 rows are
+        always taken whole.
+    stratify : bool
+        Whether that share is taken of every class.
+    max_conditions : int, optional
+        Most conditions in a rule.
+    min_weight : float
+        Least weight that a rule must cover in the rows it is grown on.
+    allow_not_equal : bool
+        Whether ``!=`` is a condition too.
+    missing_conditions : bool
+        Whether "is missing" and "is known" are conditions too.
+    threshold : {"observed", "midpoint"}
+        Where between two values a cut lies.
+    max_bins : int, optional
+        Most bins of a numeric column; by default one per value up to 2,048 rows, 255 beyond.
+    constraints : Constraints or dict, optional
+        Limits by column; see `Constraints`.
+    calibration : {"auto", None, "temperature", "platt", "isotonic"}
+        How scores become probabilities, fitted to the scores of rows left out: "auto" is "platt"
+        when the rounds are chosen by cross-validation, and None, the link of the paper, otherwise.
+    class_weight : dict or "balanced", optional
+        Factors of the weights of the classes.
+    nominal : list of str or int, optional
+        Columns to treat as nominal although they hold numbers.
+    random_state : int, RandomState or None
+        Seed of folds and partings.
+    n_jobs : int, optional
+        Threads; the model does not depend on it.
+    verbose : int
+        1 draws a progress bar.
+
+    Attributes
+    ----------
+    model_ : AdditiveRules
+        The rules: prints, predicts, explains, saves and exports.
+    classes_ : ndarray
+        Class labels.
+    n_rounds_ : list of int
+        Rounds that were run, one number per problem ("ovr" has one per class, others one).
+    cv_error_ : array of shape (problems, max_rounds)
+        Mean error of the folds after each round; absent when the rounds were given.
+    trace_ : dict of arrays
+        After each round: `problem`, `head`, `confidence`, `z`, `train_error`, and the `bound` on it
+        that the product of all Z gives.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from rulewright import SlipperClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> est = SlipperClassifier(max_rounds=20, random_state=0).fit(X, y)
+    >>> bool(est.score(X, y) > 0.95)
+    True
+    """
+
+    PARAMETERS: ClassVar[Mapping[str, Domain]] = {
+        "n_rounds": Integer(1, words=("cv",)),
+        "max_rounds": Integer(1),
+        "n_folds": Integer(2),
+        "multiclass": Choice(("auto", "mh", "ovr", "cost")),
+        "grow_share": Real(0, 1, above=True),
+        "stratify": Flag(),
+        "max_conditions": Integer(1, optional=True),
+        "min_weight": Real(0),
+        "allow_not_equal": Flag(),
+        "missing_conditions": Flag(),
+        "threshold": Choice(("midpoint", "observed")),
+        "max_bins": Integer(2, optional=True),
+        "calibration": Choice(("auto", *CALIBRATIONS), optional=True),
+    }
+
+    def __init__(
+        self,
+        n_rounds: int | str = "cv",
+        *,
+        max_rounds: int = 100,
+        n_folds: int = 5,
+        positive_class: Any = None,
+        multiclass: str = "auto",
+        cost_matrix: Any = None,
+        grow_share: float = 2 / 3,
+        stratify: bool = True,
+        max_conditions: int | None = None,
+        min_weight: float = 0.0,
+        allow_not_equal: bool = False,
+        missing_conditions: bool = False,
+        threshold: Threshold = "observed",
+        max_bins: int | None = None,
+        constraints: Any = None,
+        calibration: str | None = "auto",
+        class_weight: Any = None,
+        nominal: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_rounds = n_rounds
+        self.max_rounds = max_rounds
+        self.n_folds = n_folds
+        self.positive_class = positive_class
+        self.multiclass = multiclass
+        self.cost_matrix = cost_matrix
+        self.grow_share = grow_share
+        self.stratify = stratify
+        self.max_conditions = max_conditions
+        self.min_weight = min_weight
+        self.allow_not_equal = allow_not_equal
+        self.missing_conditions = missing_conditions
+        self.threshold = threshold
+        self.max_bins = max_bins
+        self.constraints = constraints
+        self.calibration = calibration
+        self.class_weight = class_weight
+        self.nominal = nominal
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @classmethod
+    def paper(cls, **overrides: Any) -> Self:
+        """Return the settings published with the paper, with any of them overridden."""
+        published = {
+            "n_rounds": "cv",
+            "max_rounds": 100,
+            "n_folds": 5,
+            "grow_share": 2 / 3,
+            "max_conditions": None,
+            "threshold": "observed",
+            "max_bins": MOST_BINS,
+            "calibration": None,
+        }
+        return cls(**{**published, **overrides})
+
+    def _learn(self, table: Table) -> AdditiveRules:
+        assert table.target is not None
+        labels = table.target.codes
+        self.n_rounds_: list[int] = []
+        self.trace_: dict[str, FloatArray] = {}
+        self.__dict__.pop("cv_error_", None)  # of the fit before
+        if len(self.classes_) == 1:
+            return AdditiveRules(table.schema, self.classes_, (0.0,), (), self._summary(table))
+        constraints = self._checked_constraints(table, ordered=len(self.classes_) == 2)
+        random = check_random_state(self.random_state)
+        problems = self._problems(table)
+        n_rounds, n_folds = self._plan(labels)
+        # Drawn first, so that folds or none make no difference to the rules.
+        seeds = [int.from_bytes(random.bytes(8), "little") for _ in problems]
+        folds = stratified_folds(labels, n_folds, random) if n_folds else None
+        digits = constraints.digits_by_column(table.schema)
+        fit = self._fit_of(bin_table(table, self.max_bins, self._n_threads, digits), constraints)
+        n_steps = len(problems) * (n_rounds or self.max_rounds) * (n_folds + 1)
+        with progress_bar("boosting rules", n_steps, bool(self.verbose)) as advance:
+            boosted = [
+                fit.run(problem, n_rounds, self.max_rounds, folds, seed, advance)
+                for problem, seed in zip(problems, seeds, strict=True)
+            ]
+        self._record(boosted)
+        left_out = None if folds is None else LeftOut(self._scores(boosted), folds)
+        kind = None if left_out is None else self._calibration
+        model = self._model(table, boosted, fit.binned)
+        if len(problems[0].heads) > 1 and kind is None:
+            model = replace(model, costs=None)  # the scores themselves are those of the costs
+        return with_probabilities(model, table, kind, left_out)
+
+    def _fit_of(self, binned: BinnedColumns, constraints: Constraints) -> SlipperFit:
+        limits = SearchLimits(
+            max_conditions=self.max_conditions,
+            min_weight=self.min_weight,
+            tolerance=1e-12,
+            missing_conditions=self.missing_conditions,
+            not_equal=self.allow_not_equal,
+            constraints=constraints,
+        )
+        return SlipperFit(
+            binned, limits, self.threshold, self.grow_share, self.stratify, self._n_threads
+        )
+
+    def _problems(self, table: Table) -> list[Problem]:
+        """Say which pairs of row and label are to be weighed."""
+        n_classes, costs = len(self.classes_), self._checked_costs()
+        matrix = None if costs is None else np.array(costs)
+        if n_classes == 2 and self.multiclass == "auto":
+            if matrix is not None and not (matrix[0, 1] > 0 and matrix[1, 0] > 0):
+                raise ValueError("cost_matrix: both errors of two classes must cost something")
+            return [
+                one_class(table, positive_of_two(self.positive_class, self.classes_, table), matrix)
+            ]
+        kind = self.multiclass
+        if kind == "auto":
+            kind = "mh" if matrix is None else "cost"
+        if (kind == "cost") != (matrix is not None):
+            raise ValueError(
+                f"multiclass={self.multiclass!r}: 'cost' needs a cost_matrix, the others take none"
+            )
+        if self.positive_class is not None:
+            raise ValueError("positive_class: only a problem of two classes has one; leave it out")
+        if kind == "ovr":
+            return [one_class(table, k) for k in range(n_classes)]
+        return [every_class(table) if matrix is None else every_cost(table, matrix)]
+
+    @property
+    def _calibration(self) -> str | None:
+        if self.calibration == "auto":
+            return "platt" if self.n_rounds == "cv" else None
+        return self.calibration
+
+    def _plan(self, labels: IntArray) -> tuple[int | None, int]:
+        """Return the rounds (None: to be chosen) and the folds (0: none are needed)."""
+        n_rounds = None if self.n_rounds == "cv" else int(self.n_rounds)
+        few = min(FEW_ROUNDS, self.max_rounds)
+        if len(labels) < LEAST_ROWS:
+            n_rounds = n_rounds or few
+        if n_rounds is not None and self.calibration in ("auto", None):
+            return n_rounds, 0
+        n_folds = affordable_folds(labels, self.n_folds)
+        if n_folds >= 2:
+            return n_rounds, n_folds
+        warnings.warn(
+            "a class has a single row: too few for cross-validation, so probabilities are not "
+            f"calibrated and {n_rounds or few} rounds are run",
+            UserWarning,
+            stacklevel=4,
+        )
+        return n_rounds or few, 0
+
+    def _record(self, boosted: Sequence[Boosted]) -> None:
+        """Keep what was seen in each round."""
+        self.n_rounds_ = [len(result.rounds) for result in boosted]
+        if any(result.cv_error is not None for result in boosted):
+            self.cv_error_ = np.array([result.cv_error for result in boosted])
+        rows = [
+            (p, result.problem.heads[kept.place], kept.confidence, kept.z, error)
+            for p, result in enumerate(boosted)
+            for kept, error in zip(result.rounds, result.errors, strict=True)
+        ]
+        names = ("problem", "head", "confidence", "z", "train_error")
+        columns = zip(*rows, strict=True)
+        self.trace_ = {name: np.array(c) for name, c in zip(names, columns, strict=True)}
+        self.trace_["bound"] = np.concatenate(
+            [
+                result.problem.bound_factor * np.cumprod([kept.z for kept in result.rounds])
+                for result in boosted
+            ]
+        )
+
+    def _model(
+        self, table: Table, boosted: Sequence[Boosted], binned: BinnedColumns
+    ) -> AdditiveRules:
+        """Turn rounds into a model: default rules to intercepts, equal rules to one."""
+        assert table.target is not None
+        assert table.weights is not None
+        intercepts = self._scores([Boosted(result.problem) for result in boosted])[0]
+        rules: list[Rule] = []
+        for result in boosted:
+            for kept in result.rounds:
+                head = result.problem.heads[kept.place]
+                if kept.rule is None:
+                    intercepts[head] += 2 * kept.confidence
+                    continue
+                rows = kept.rule.cover(binned.codes, self._n_threads)
+                labels = table.target.codes[rows]
+                weights = np.bincount(labels, table.weights[rows], len(self.classes_))
+                rule = kept.rule.rule(Head(head, head), 2 * kept.confidence, weights.astype(float))
+                rules.append(rule)
+        return AdditiveRules(
+            table.schema,
+            self.classes_,
+            tuple(intercepts.tolist()),
+            tuple(rules),
+            {**self._summary(table), "bins": binned.describe(), "n_rounds": self.n_rounds_},
+            costs=self._checked_costs(),
+        ).merged()
+
+    def _scores(self, boosted: Sequence[Boosted]) -> FloatArray:
+        """Turn F of the rows left out (of one row, if none was) into scores: twice F.
+
+        Costs of two classes, which weighed the rows, are taken off again.
+        """
+        parts = [result.left_out for result in boosted]
+        n_rows = 1 if parts[0] is None else len(parts[0])
+        scores = np.zeros((n_rows, len(self.classes_)))
+        for part, result in zip(parts, boosted, strict=True):
+            if part is not None:
+                scores[:, list(result.problem.heads)] = 2 * part
+        if len(boosted) == 1 and len(boosted[0].problem.heads) == 1:
+            head = boosted[0].problem.heads[0]
+            scores[:, head] -= TIE
+            costs = self._checked_costs()
+            if costs is not None:
+                scores[:, head] -= math.log(costs[head][1 - head]) - math.log(costs[1 - head][head])
+        return scores

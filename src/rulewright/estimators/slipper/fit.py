@@ -1,0 +1,166 @@
+"""How many rounds SLIPPER boosts, and the boosting itself: cross-validation, then all rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulewright.estimators.common.folds import side_by_side
+from rulewright.estimators.slipper.rounds import Round, Rounds
+from rulewright.search import RuleGrower
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from rulewright.encoding.binned import BinnedColumns, Threshold
+    from rulewright.estimators.slipper.problem import Problem
+    from rulewright.kernels import BoolArray, CodeColumns, FloatArray, IntArray
+    from rulewright.search import SearchLimits
+
+
+@dataclass
+class Boosted:
+    """The rounds of one problem, and what was seen on the way.
+
+    `errors` are those on the training rows after each round; `cv_error`, with cross-validation,
+    the mean of the folds, and `left_out` the scores of every row by the fold that left it out.
+    """
+
+    problem: Problem
+    rounds: list[Round] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+    cv_error: FloatArray | None = None
+    left_out: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class FoldRun:
+    """The rounds of one fold and the error on the rows it left out after each."""
+
+    rows: NDArray[np.intp]
+    codes: CodeColumns
+    rounds: list[Round]
+    errors: FloatArray
+
+    def scores(self, n_rounds: int, n_heads: int) -> FloatArray:
+        """Return the scores of the rows left out after so many rounds."""
+        scores = np.zeros((len(self.rows), n_heads))
+        for kept in self.rounds[:n_rounds]:
+            add_round(scores, kept, self.codes)
+        return scores
+
+
+@dataclass
+class SlipperFit:
+    """Boosts problems on binned columns.
+
+    Parameters
+    ----------
+    binned : BinnedColumns
+        The training table.
+    limits : SearchLimits
+        What rules may look like.
+    threshold : {"observed", "midpoint"}
+        Where between two values a cut lies.
+    grow_share : float
+        Share of the weight that a rule is grown on; fewer than 50 rows are taken whole.
+    stratify : bool
+        Whether that share is taken of every class.
+    n_threads : int
+        Threads; folds run side by side.
+    """
+
+    binned: BinnedColumns
+    limits: SearchLimits
+    threshold: Threshold
+    grow_share: float
+    stratify: bool
+    n_threads: int
+
+    def run(
+        self,
+        problem: Problem,
+        n_rounds: int | None,
+        max_rounds: int,
+        folds: IntArray | None,
+        seed: int,
+        advance: Callable[[], None],
+    ) -> Boosted:
+        """Boost `n_rounds` rounds, or as many of `max_rounds` as err least on the folds."""
+        result = Boosted(problem)
+        if folds is not None:
+            runs = self._run_folds(problem, n_rounds or max_rounds, folds, seed, advance)
+            result.cv_error = np.mean([run.errors for run in runs], axis=0)
+            if n_rounds is None:
+                n_rounds = int(np.argmin(result.cv_error)) + 1
+            result.left_out = np.zeros(problem.start.shape)
+            for run in runs:
+                result.left_out[run.rows] = run.scores(n_rounds, len(problem.heads))
+        boosting = self._boosting(problem, self.binned.codes, seed, self.n_threads)
+        for kept in boosting.rounds(n_rounds or max_rounds):
+            result.rounds.append(kept)
+            result.errors.append(problem.error(boosting.loss.scores))
+            advance()
+        return result
+
+    def _run_folds(
+        self,
+        problem: Problem,
+        n_rounds: int,
+        folds: IntArray,
+        seed: int,
+        advance: Callable[[], None],
+    ) -> list[FoldRun]:
+        tasks = []
+        for fold in range(int(folds.max()) + 1):
+            own_seed = (seed + (fold + 1) * 2**32) % 2**64  # a round adds one
+            args = (problem, n_rounds, folds == fold, own_seed, advance)
+            tasks.append(partial(self._run_fold, *args))
+        return side_by_side(tasks, self.n_threads)
+
+    def _run_fold(
+        self,
+        problem: Problem,
+        n_rounds: int,
+        left_out: BoolArray,
+        seed: int,
+        advance: Callable[[], None],
+        check: Callable[[], None],
+    ) -> FoldRun:
+        """Boost on the other folds; one pass gives the error after every number of rounds."""
+        train, test = np.flatnonzero(~left_out), np.flatnonzero(left_out)
+        boosting = self._boosting(problem.take(train), self.binned.codes.take(train), seed, 1)
+        codes, judged = self.binned.codes.take(test), problem.take(test)
+        scores = np.zeros((len(test), len(problem.heads)))
+        run = FoldRun(test, codes, [], np.empty(n_rounds))
+        for t, kept in enumerate(boosting.rounds(n_rounds)):
+            check()
+            add_round(scores, kept, codes)
+            run.rounds.append(kept)
+            run.errors[t:] = judged.error(scores)  # of all later rounds too, if this is the last
+            advance()
+        return run
+
+    def _boosting(self, problem: Problem, codes: CodeColumns, seed: int, n_threads: int) -> Rounds:
+        loss = problem.loss(self.limits.min_weight > 0, n_threads)
+        up = self.limits.compile(self.binned.schema, loss.weight_unit)
+        down = up._replace(up_operators=up.down_operators, down_operators=up.up_operators)
+        # Of two classes the first is voted for by what lowers an increasing column's class.
+        limits = [down if head == 0 else up for head in problem.heads]
+        strata = problem.labels if self.stratify else np.zeros_like(problem.labels)
+        grower = RuleGrower(self.binned, self.threshold, n_threads)
+        share = 1.0 if problem.few else self.grow_share
+        return Rounds(codes, grower, limits, loss, strata, share, seed)
+
+
+def add_round(scores: FloatArray, kept: Round, codes: CodeColumns) -> None:
+    """Add what a round kept to the scores (rows, heads) of other rows."""
+    if kept.rule is None:
+        scores[:, kept.place] += kept.confidence
+    else:
+        scores[kept.rule.cover(codes), kept.place] += kept.confidence

@@ -1,0 +1,1 @@
+"""One file per model form: how the outcomes of rules become scores."""

@@ -1,0 +1,259 @@
+"""DNF models: a class is predicted where one of its terms holds, another one elsewhere.
+
+The formula of a class is the OR of its rules, each the AND of its conditions; a rule is a term. A
+class without rules is never covered, a rule without conditions covers every row. The response of a
+rule is its Laplace precision ``(p + 1) / (p + n + 2)`` for p covered training rows of its class
+and n others (weights count as rows).
+
+The score of a class is the highest response of its rules that hold, 0 if there is none; where no
+rule of any class holds, every class has its Laplace share of the training rows there. The
+highest score wins, of equal ones the class with more training weight, then the first one. So with
+two classes and one formula, its class is predicted exactly where the formula holds.
+
+Probabilities are the scores divided by their sum, after classes without a score have shared
+what the highest one leaves to 1; with two classes and one formula they are the Laplace ratios
+themselves. The chosen class is always the most probable one: where the rows say otherwise (a rule
+that was wrong more often than right), the other classes stay just below it.
+
+A literal "not v" of a Boolean encoding holds on missing values too. It needs nothing special here:
+it is a condition with alternatives, such as ``color != red (or missing)``
+(``rulewright.rules.any_of``), which merges, prints, parses, saves and exports like any other.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from rulewright.model.checks import check_rules, check_schema, checked_summary
+from rulewright.model.classes import checked_classes
+from rulewright.model.counts import Weigher, checked_weights
+from rulewright.model.decisions import BELOW
+from rulewright.model.dnf_python import dnf_python
+from rulewright.model.dnf_sql import dnf_sql
+from rulewright.model.explanation import DnfExplanation
+from rulewright.model.rule_model import RuleModel
+from rulewright.model.text import plain
+from rulewright.rules.rule import Head, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rulewright.data import Schema, Table
+    from rulewright.rules import Conjunction
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DnfModel(RuleModel):
+    """One formula in disjunctive normal form per class, and a default class.
+
+    Parameters
+    ----------
+    schema : Schema
+        Columns of the training table.
+    classes : array-like
+        Class labels: all strings, all integers, all floats or all booleans.
+    rules : tuple of Rule
+        The terms of all formulas; the response of each is above 0 and at most 1.
+    default : int
+        Index of the class where no rule holds.
+    class_weights : tuple of float
+        Training weight of each class.
+    default_weights : tuple of float
+        Training weight of each class on the rows where no rule holds.
+    summary : dict
+        What the learner noted down, as JSON data.
+    """
+
+    form: ClassVar[str] = "dnf"
+    response_name: ClassVar[str] = "Laplace"
+    response_format: ClassVar[str] = ".3g"
+
+    schema: Schema
+    classes: NDArray[Any]
+    rules: tuple[Rule, ...]
+    default: int
+    class_weights: tuple[float, ...]
+    default_weights: tuple[float, ...]
+    summary: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_schema(self.schema)
+        classes = checked_classes(self.classes)
+        checked = {
+            "classes": classes,
+            "rules": tuple(self.rules),
+            "default": _checked_default(self.default, len(classes)),
+            "class_weights": checked_weights(self.class_weights, len(classes)),
+            "default_weights": checked_weights(self.default_weights, len(classes)),
+            "summary": checked_summary(self.summary),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        check_rules(self.rules, self.schema, len(classes))
+        for i, rule in enumerate(self.rules):
+            if rule.head.is_union or not 0.0 < rule.response <= 1.0:
+                raise ValueError(
+                    f"rule {i} of a DNF must be for one class, with a response above 0 and at most "
+                    f"1, not {rule}"
+                )
+
+    @classmethod
+    def counted(
+        cls,
+        table: Table,
+        formulas: Mapping[int, Sequence[Conjunction]],
+        default: int | None = None,
+        summary: dict[str, Any] | None = None,
+    ) -> Self:
+        """Make a model of formulas, with the counts of training rows.
+
+        Parameters
+        ----------
+        table : Table
+            The training rows, with target and perhaps weights.
+        formulas : mapping of class index to terms
+            The formula of each class that has one.
+        default : int, optional
+            Index of the class where no term holds: if left out, the only class without a formula,
+            else that of the largest training weight there, or of all if there is none.
+        summary : dict, optional
+            What the learner noted down.
+        """
+        weigh = Weigher(table)
+        uncovered = np.ones(len(table), dtype=np.bool_)
+        rules = []
+        for k, terms in sorted(formulas.items()):
+            for conjunction in terms:
+                holds = conjunction.holds(table)
+                uncovered &= ~holds
+                rules.append(_counted_rule(conjunction, k, weigh(holds)))
+        totals, rest = weigh.totals, weigh(uncovered)
+        if default is None:
+            others = [k for k in range(len(totals)) if k not in formulas]
+            # The whole table counts as one row: next to nothing left over decides nothing.
+            shares = [r + t / sum(totals) for r, t in zip(rest, totals, strict=True)]
+            default = others[0] if len(others) == 1 else int(np.argmax(shares))
+        return cls(
+            table.schema, weigh.classes, tuple(rules), default, totals, rest, dict(summary or {})
+        )
+
+    def formula(self, k: int) -> tuple[Conjunction, ...]:
+        """Give the terms of the formula of a class, by the index of the class."""
+        return tuple(rule.conjunction for rule in self.rules if rule.head.first == k)
+
+    @cached_property
+    def default_scores(self) -> tuple[float, ...]:
+        """Laplace shares of the classes where no rule holds, that of the default class on top."""
+        shares = [laplace(self.default_weights, k) for k in range(len(self.classes))]
+        most = shares[self.default]
+        return tuple(s if k == self.default else min(s, most * BELOW) for k, s in enumerate(shares))
+
+    @cached_property
+    def preference(self) -> Sequence[int]:
+        """All classes by falling training weight: the order in which ties are broken."""
+        return sorted(range(len(self.classes)), key=lambda k: -self.class_weights[k])
+
+    @cached_property
+    def priors(self) -> tuple[float, ...]:
+        """Training weight of each class plus 1, by which unclaimed probability is shared."""
+        return tuple(weight + 1.0 for weight in self.class_weights)
+
+    def scores(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
+        """Give the highest response of the rules that hold, as an array (rows, classes)."""
+        return self._scores(self.covers(X, n_threads=n_threads))
+
+    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Turn scores into probabilities.
+
+        What the highest score leaves to 1 is shared among the classes without a score in
+        proportion to their training weight plus 1, each share staying below that score; then
+        all are divided by their sum.
+        """
+        top = scores.max(axis=1, keepdims=True)
+        unclaimed = scores == 0.0
+        priors = np.where(unclaimed, self.priors, 0.0)
+        rest = np.maximum(priors.sum(axis=1, keepdims=True), 1.0)  # where 0 it is not needed
+        shares = np.minimum((1.0 - top) * priors / rest, top * BELOW)
+        odds = np.where(unclaimed, shares, scores)
+        odds /= odds.sum(axis=1, keepdims=True)
+        return odds
+
+    def explain(self, X: object, *, n_threads: int | None = None) -> DnfExplanation:
+        """Tell for each row which rules hold, with their Laplace precision, or that none does."""
+        fired = self.covers(X, n_threads=n_threads)
+        scores = self._scores(fired)
+        return DnfExplanation(
+            class_names=self.class_names,
+            intercepts=(),
+            rules=self.rules,
+            fired=fired,
+            scores=scores,
+            probabilities=self.probabilities(scores),
+            chosen=self.decide(scores),
+        )
+
+    def with_rules(self, rules: Sequence[Rule]) -> Self:
+        """Give the same model with other rules; the counts for the default class stay."""
+        return replace(self, rules=tuple(rules))
+
+    def preamble(self) -> str:
+        """Say which class is predicted where no rule holds."""
+        name = plain(self.class_names[self.default])
+        return f"where no rule holds: {name} ({self.default_scores[self.default]:.3g})"
+
+    def form_fields(self) -> dict[str, Any]:
+        """Give the default class and the training weights."""
+        return {
+            "default": self.default,
+            "class_weights": list(self.class_weights),
+            "default_weights": list(self.default_weights),
+        }
+
+    def to_sql(
+        self,
+        table: str | Sequence[str] = "data",
+        dialect: str = "duckdb",
+        keep: Sequence[str] = (),
+    ) -> str:
+        """Write the model as one SQL SELECT of scores, probabilities and the label.
+
+        See ``AdditiveRules.to_sql``; the function ``exp`` is not needed.
+        """
+        return dnf_sql(self, table, dialect, keep)
+
+    def to_python(self, function: str = "predict_proba") -> str:
+        """Write the model as the source of a Python module; see ``AdditiveRules.to_python``."""
+        return dnf_python(self, function)
+
+    def _scores(self, fired: NDArray[np.bool_]) -> NDArray[np.float64]:
+        scores = np.zeros((len(fired), len(self.classes)))
+        for covered, rule in zip(fired.T, self.rules, strict=True):
+            of_class = scores[:, rule.head.first]
+            np.maximum(of_class, rule.response, out=of_class, where=covered)
+        scores[~fired.any(axis=1)] = self.default_scores
+        return scores
+
+
+def laplace(class_weights: Sequence[float], k: int) -> float:
+    """Give the share of class k against all others, with one more row of either."""
+    return (class_weights[k] + 1.0) / (math.fsum(class_weights) + 2.0)
+
+
+def _counted_rule(conjunction: Conjunction, k: int, weights: tuple[float, ...]) -> Rule:
+    return Rule(conjunction, Head(k, k), laplace(weights, k), math.fsum(weights), weights)
+
+
+def _checked_default(default: object, n_classes: int) -> int:
+    if isinstance(default, Integral) and not isinstance(default, bool):
+        index = int(default)
+        if 0 <= index < n_classes:
+            return index
+    raise ValueError(f"default must be one of the {n_classes} class indices, not {default!r}")

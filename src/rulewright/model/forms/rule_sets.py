@@ -1,0 +1,218 @@
+"""The rule sets of a vote: which terms each has, and what it weighs."""
+
+from __future__ import annotations
+
+import math
+from itertools import accumulate, pairwise
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from rulewright.rules.checks import checked_number
+from rulewright.rules.rule import Head
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from rulewright.rules import Condition, Conjunction
+    from rulewright.rules.rule import Rule
+
+LARGEST_MARGIN = 2.0
+"""Between a class for which all rule sets vote and one for which none does."""
+
+JUST_BELOW = 1.0 - 2.0**-50
+"""The factor of a number that stays below another after both were divided by the same sum."""
+
+_SUM_TOLERANCE = 1e-12
+_SHARE_TOLERANCE = 1e-9
+
+TermKey: TypeAlias = "tuple[int, frozenset[Condition]]"
+
+
+class RuleSet(NamedTuple):
+    """A rule set covers a row if one of its terms does.
+
+    Parameters
+    ----------
+    terms : tuple of int
+        Indices of its rules in the model, rising; with none it covers no row.
+    weight : float
+        Its share of the vote of its class.
+    """
+
+    terms: tuple[int, ...]
+    weight: float
+
+    def to_json(self) -> dict[str, object]:
+        """Give the rule set as plain data."""
+        return {"terms": list(self.terms), "weight": self.weight}
+
+
+Members: TypeAlias = tuple[tuple[RuleSet, ...], ...]
+"""The rule sets of each class; one of two may have none and be the opposite of the other."""
+
+
+def opposite_class(members: Members) -> int | None:
+    """Give the class without rule sets, the opposite of the other; None if there is none."""
+    return next((k for k, sets in enumerate(members) if not sets), None)
+
+
+def rule_set_from_json(obj: object) -> tuple[Any, Any]:
+    """Read the plain data of a rule set; what the fields hold is checked with the model."""
+    if not isinstance(obj, dict) or obj.keys() != {"terms", "weight"}:
+        raise ValueError("a rule set must be an object with the keys 'terms' and 'weight'")
+    return obj["terms"], obj["weight"]
+
+
+def term_key(k: int, conjunction: Conjunction) -> TermKey:
+    """Give what two equal terms of a class have in common: the order of conditions is not."""
+    return k, frozenset(conjunction)
+
+
+def merged(sets: Iterable[tuple[Iterable[int], float]]) -> tuple[RuleSet, ...]:
+    """Join equal rule sets at the place of the first and divide all weights by their sum."""
+    same: dict[tuple[int, ...], list[float]] = {}
+    for terms, weight in sets:
+        same.setdefault(tuple(sorted(set(terms))), []).append(checked_weight(weight))
+    total = sum(sum(weights) for weights in same.values())
+    if same and not 0.0 < total < math.inf:
+        raise ValueError("rule sets need weights whose sum is finite and above 0")
+    joined = {terms: math.fsum(weights) for terms, weights in same.items()}
+    total = math.fsum(joined.values())
+    return tuple(RuleSet(terms, weight / total) for terms, weight in joined.items())
+
+
+def total_weight(sets: Sequence[RuleSet]) -> float:
+    """Add up the weights of rule sets in their order; none of them count as 1."""
+    # Not sum(), which newer versions of Python round in another way.
+    *_, total = accumulate(rule_set.weight for rule_set in sets) if sets else (1.0,)
+    return total
+
+
+def numbered(
+    sets: Sequence[tuple[Sequence[Conjunction], float]],
+    k: int,
+    terms: dict[TermKey, tuple[int, Conjunction]],
+) -> tuple[RuleSet, ...]:
+    """Replace the terms of the rule sets of a class by numbers and note new ones in ``terms``."""
+    numbers = {key: i for i, key in enumerate(terms)}
+    found = []
+    for conjunctions, weight in sets:
+        keys = [term_key(k, conjunction) for conjunction in conjunctions]
+        for key, conjunction in zip(keys, conjunctions, strict=True):
+            terms.setdefault(key, (k, conjunction))
+            numbers.setdefault(key, len(numbers))
+        found.append(([numbers[key] for key in keys], weight))
+    return merged(found)
+
+
+def covering_weight(bits: NDArray[np.uint64], sets: Sequence[RuleSet]) -> NDArray[np.float64]:
+    """Add up the weights of the rule sets that cover each row of a block, in their order."""
+    votes = np.zeros(64 * bits.shape[1])
+    for terms, weight in sets:
+        covered = np.bitwise_or.reduce(bits[list(terms)], axis=0)
+        votes += weight * np.unpackbits(covered.view(np.uint8), bitorder="little")
+    return votes
+
+
+def term_shares(members: Members, n_terms: int) -> list[float]:
+    """Give the weight of each term: that of its rule sets, shared equally among their terms."""
+    parts: list[list[float]] = [[] for _ in range(n_terms)]
+    for terms, weight in (rule_set for sets in members for rule_set in sets):
+        for term in terms:
+            parts[term].append(weight / len(terms))
+    return [math.fsum(part) for part in parts]
+
+
+def margins_of(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give for each row how far the best score is above the second; 2 if there is no second."""
+    if scores.shape[1] == 1:
+        return np.full(len(scores), LARGEST_MARGIN)
+    second, top = np.partition(scores, -2, axis=1)[:, -2:].T
+    return np.asarray(top - second)
+
+
+def checked_abstain(abstain: object) -> float:
+    """Give a margin as a float, or raise a ValueError."""
+    margin = checked_number(abstain, "abstain")
+    if not 0.0 <= margin < math.inf:
+        raise ValueError(f"abstain must be a margin, finite and not negative, not {margin}")
+    return margin
+
+
+def checked_weight(weight: object) -> float:
+    """Give a weight as a float, or raise a ValueError."""
+    size = checked_number(weight, "weight of a rule set")
+    if not 0.0 <= size < math.inf:
+        raise ValueError(f"weight of a rule set must be finite and not negative, not {size}")
+    return size
+
+
+def checked_members(members: Any, rules: Sequence[Rule], n_classes: int) -> Members:
+    """Give the rule sets of each class, or raise a ValueError if they do not fit the rules."""
+    if not isinstance(members, list | tuple) or len(members) != n_classes:
+        raise ValueError(f"members must be {n_classes} lists of rule sets, one per class")
+    checked = tuple(_checked_sets(sets, k, rules) for k, sets in enumerate(members))
+    opposite = opposite_class(checked)
+    if opposite is not None and (n_classes != 2 or not any(checked)):
+        raise ValueError(
+            f"members of class {opposite} must be a list of at least one rule set; only one of two "
+            "classes may have none and be the opposite of the other"
+        )
+    _check_terms(checked, rules)
+    return checked
+
+
+def _checked_sets(sets: Any, k: int, rules: Sequence[Rule]) -> tuple[RuleSet, ...]:
+    if not isinstance(sets, list | tuple):
+        raise ValueError(f"members of class {k} must be a list of at least one rule set")
+    checked = tuple(_checked_set(given, k, j, rules) for j, given in enumerate(sets))
+    if len({rule_set.terms for rule_set in checked}) < len(checked):
+        raise ValueError(f"members of class {k} have the same terms; merge them to one")
+    total = math.fsum(rule_set.weight for rule_set in checked)
+    if checked and abs(total - 1.0) > _SUM_TOLERANCE:
+        raise ValueError(f"weights of the members of class {k} must sum to 1, not {total!r}")
+    return checked
+
+
+def _checked_set(given: Any, k: int, j: int, rules: Sequence[Rule]) -> RuleSet:
+    what = f"rule set {j} of class {k}"
+    if not isinstance(given, list | tuple) or len(given) != 2:
+        raise ValueError(f"{what} must be its terms and its weight")
+    terms, weight = given
+    if not isinstance(terms, list | tuple) or not all(_is_index(term) for term in terms):
+        raise ValueError(f"{what}: terms must be a list of indices of rules")
+    for term in terms:
+        if not 0 <= term < len(rules) or rules[term].head != Head(k, k):
+            raise ValueError(f"{what}: there is no rule {term} with the head {k}")
+    if any(one >= other for one, other in pairwise(terms)):
+        raise ValueError(f"{what}: terms must rise, each of them once")
+    size = checked_weight(weight)
+    if size > 1.0 + _SUM_TOLERANCE:
+        raise ValueError(f"{what}: weight must be at most 1, not {size}")
+    return RuleSet(tuple(int(term) for term in terms), size)
+
+
+def _is_index(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _check_terms(members: Members, rules: Sequence[Rule]) -> None:
+    """Refuse terms that are there twice, in no rule set, or with the weight of another one."""
+    used = {term for sets in members for rule_set in sets for term in rule_set.terms}
+    shares = term_shares(members, len(rules))
+    seen: dict[TermKey, int] = {}
+    for i, rule in enumerate(rules):
+        if i not in used:
+            raise ValueError(f"rule {i} is in no rule set; leave it out")
+        first = seen.setdefault(term_key(rule.head.first, rule.conjunction), i)
+        if first != i:
+            raise ValueError(f"rules {first} and {i} are the same term; keep one of them")
+        if abs(rule.response - shares[i]) > _SHARE_TOLERANCE:
+            raise ValueError(
+                f"response of rule {i} must be its share of the vote, {shares[i]!r}, "
+                f"not {rule.response!r}"
+            )

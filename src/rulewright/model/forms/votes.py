@@ -1,0 +1,300 @@
+"""Votes of rule sets: for each class many small formulas, each with a weight.
+
+A rule set covers a row if one of its terms holds there. The score of a class is the weight of its
+rule sets that cover the row minus the weight of those that do not, so it is between -1 and 1. The
+highest score wins, of equal ones the class of the larger prior, then the first one. How far the
+best score is above the second best is the margin; where it is below ``abstain`` the model says so,
+and still gives the label it holds for the best. Of two classes one may have no rule sets: it is the
+opposite of the other, its score minus the other's, and the sign of a score decides.
+
+Scores are computed as ``(2 v - t) / t``, where v is the weight of the covering rule sets and t that
+of all, both added up in the order of the rule sets: so they are exactly 1 or -1 where all agree.
+Probabilities are ``1 + score``, divided by their sum; where all of them are 0, the priors. Classes
+level with the one that is predicted stay below it by a hair, so the label is the most probable.
+
+The rules of the model are the terms, each of them once for its class however many rule sets have
+it. The response of a term is its share of the vote: the weight of its rule sets, shared
+equally among the terms of each.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from rulewright.model.checks import check_rules, check_schema, checked_summary
+from rulewright.model.classes import checked_classes
+from rulewright.model.counts import Weigher, checked_weights
+from rulewright.model.forms.rule_sets import (
+    JUST_BELOW,
+    checked_abstain,
+    checked_members,
+    covering_weight,
+    margins_of,
+    merged,
+    numbered,
+    opposite_class,
+    term_key,
+    term_shares,
+    total_weight,
+)
+from rulewright.model.rule_model import RuleModel
+from rulewright.model.text import plain
+from rulewright.model.votes_explanation import VotesExplanation
+from rulewright.model.votes_python import votes_python
+from rulewright.model.votes_sql import votes_sql
+from rulewright.rules.rule import Head, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rulewright.data import Schema, Table
+    from rulewright.model.forms.rule_sets import Members, TermKey
+    from rulewright.rules import Conjunction
+
+# So many words of covers are added up at a time that the sums stay in the cache.
+_BLOCK = 512
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleSetVotes(RuleModel):
+    """A weighted vote of rule sets for each class, which may abstain where classes are close.
+
+    Parameters
+    ----------
+    schema : Schema
+        Columns of the training table.
+    classes : array-like
+        Class labels: all strings, all integers, all floats or all booleans.
+    rules : tuple of Rule
+        The terms; the response of each is its share of the vote.
+    members : tuple of tuples of RuleSet
+        The rule sets of each class; their weights sum to 1. One of two classes may have none: it
+        is the opposite of the other.
+    priors : tuple of float
+        Training weight of each class.
+    abstain : float
+        The model abstains where the margin is smaller; 0 for never, 2 unless all rule sets agree.
+    summary : dict
+        What the learner noted down, as JSON data.
+    """
+
+    form: ClassVar[str] = "votes"
+    response_name: ClassVar[str] = "weight"
+    response_format: ClassVar[str] = ".3g"
+
+    schema: Schema
+    classes: NDArray[Any]
+    rules: tuple[Rule, ...]
+    members: Members
+    priors: tuple[float, ...]
+    abstain: float = 0.0
+    summary: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_schema(self.schema)
+        classes, rules = checked_classes(self.classes), tuple(self.rules)
+        check_rules(rules, self.schema, len(classes))
+        checked = {
+            "classes": classes,
+            "rules": rules,
+            "members": checked_members(self.members, rules, len(classes)),
+            "priors": checked_weights(self.priors, len(classes)),
+            "abstain": checked_abstain(self.abstain),
+            "summary": checked_summary(self.summary),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        if not sum(self.priors) > 0.0:
+            raise ValueError("priors must not all be 0")
+
+    @classmethod
+    def counted(
+        cls,
+        table: Table,
+        members: Mapping[int, Sequence[tuple[Sequence[Conjunction], float]]],
+        abstain: float = 0.0,
+        summary: dict[str, Any] | None = None,
+    ) -> Self:
+        """Make a model of rule sets, with the counts of training rows.
+
+        Parameters
+        ----------
+        table : Table
+            The training rows, with target and perhaps weights.
+        members : mapping of class index to pairs of terms and weight
+            The rule sets of each class, at least one (none for the opposite of the other class, of
+            two). Equal ones are joined, and the weights of a class divided by their sum.
+        abstain : float
+            The margin below which the model abstains.
+        summary : dict, optional
+            What the learner noted down.
+        """
+        weigh = Weigher(table)
+        if members.keys() != set(range(len(weigh.classes))):
+            raise ValueError(
+                f"members must have rule sets for classes 0 to {len(weigh.classes) - 1}"
+            )
+        terms: dict[TermKey, tuple[int, Conjunction]] = {}
+        joined = tuple(numbered(members[k], k, terms) for k in range(len(weigh.classes)))
+        rules = []
+        shares = term_shares(joined, len(terms))
+        for (k, conjunction), share in zip(terms.values(), shares, strict=True):
+            weights = weigh(conjunction.holds(table))
+            rules.append(Rule(conjunction, Head(k, k), share, math.fsum(weights), weights))
+        return cls(
+            table.schema,
+            weigh.classes,
+            tuple(rules),
+            joined,
+            weigh.totals,
+            abstain,
+            dict(summary or {}),
+        )
+
+    @cached_property
+    def preference(self) -> Sequence[int]:
+        """All classes by falling prior: the order in which ties are broken."""
+        return sorted(range(len(self.classes)), key=lambda k: -self.priors[k])
+
+    @cached_property
+    def opposite(self) -> int | None:
+        """The class without rule sets, whose score is minus the other's; None if there is none."""
+        return opposite_class(self.members)
+
+    @cached_property
+    def effective_sizes(self) -> tuple[float, ...]:
+        """How many equal weights vary as much as those of each class: 1 / sum of squares."""
+        squares = [math.fsum(s.weight**2 for s in sets) for sets in self.members]
+        return tuple(1.0 / total if total else 0.0 for total in squares)
+
+    @cached_property
+    def totals(self) -> tuple[float, ...]:
+        """The weights of each class, added up as the scores are: 1 but for rounding."""
+        return tuple(total_weight(sets) for sets in self.members)
+
+    def scores(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
+        """Give covering minus other weight of the rule sets, as an array (rows, classes)."""
+        table = self._read(X)
+        bits = self.cover_bits(table, n_threads=n_threads)
+        scores = np.empty((len(table), len(self.classes)))
+        for start in range(0, bits.shape[1], _BLOCK):
+            block = bits[:, start : start + _BLOCK]
+            rows = scores[64 * start : 64 * (start + _BLOCK)]
+            for k, sets in enumerate(self.members):
+                rows[:, k] = covering_weight(block, sets)[: len(rows)]
+        totals = np.array(self.totals)
+        scores *= 2.0
+        scores -= totals
+        scores /= totals
+        if self.opposite is not None:
+            scores[:, self.opposite] = 0.0 - scores[:, 1 - self.opposite]
+        return scores
+
+    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Turn scores into probabilities: 1 plus the score, or the priors where all are 0.
+
+        The class that ``decide`` chooses is the most probable, where others are level by a hair.
+        """
+        odds = 1.0 + scores
+        odds[~odds.any(axis=1)] = self.priors
+        chosen = self.decide(scores)[:, np.newaxis]
+        most = np.take_along_axis(odds, chosen, axis=1)
+        np.minimum(odds, most * JUST_BELOW, out=odds)
+        np.put_along_axis(odds, chosen, most, axis=1)
+        odds /= odds.sum(axis=1, keepdims=True)
+        return odds
+
+    def margins(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
+        """Give for each row how far the best score is above the second; 2 if there is no second."""
+        return margins_of(self.scores(X, n_threads=n_threads))
+
+    def abstains(self, X: object, *, n_threads: int | None = None) -> NDArray[np.bool_]:
+        """Tell on which rows the margin is too small to trust the label."""
+        return self.margins(X, n_threads=n_threads) < self.abstain
+
+    def with_abstain(self, abstain: float) -> Self:
+        """Give the same model with another margin below which it abstains."""
+        return replace(self, abstain=abstain)
+
+    def flags(self, scores: NDArray[np.float64]) -> dict[str, NDArray[np.bool_]]:
+        """Tell of which rows of scores the margin is too small."""
+        return {"abstains": margins_of(scores) < self.abstain}
+
+    def explain(self, X: object, *, n_threads: int | None = None) -> VotesExplanation:
+        """Tell for each row which terms hold and which rule sets of each class cover it."""
+        table = self._read(X)
+        scores = self.scores(table, n_threads=n_threads)
+        return VotesExplanation(
+            class_names=self.class_names,
+            intercepts=(),
+            rules=self.rules,
+            fired=self.covers(table, n_threads=n_threads),
+            scores=scores,
+            probabilities=self.probabilities(scores),
+            chosen=self.decide(scores),
+            members=self.members,
+            margins=margins_of(scores),
+            abstain=self.abstain,
+        )
+
+    def with_rules(self, rules: Sequence[Rule]) -> Self:
+        """Give the same rule sets without the terms that are left out, with new shares."""
+        place = {term_key(r.head.first, r.conjunction): i for i, r in enumerate(rules)}
+        old = [place.get(term_key(r.head.first, r.conjunction), -1) for r in self.rules]
+        members = tuple(
+            merged(([old[i] for i in s.terms if old[i] >= 0], s.weight) for s in sets)
+            for sets in self.members
+        )
+        shares = term_shares(members, len(rules))
+        kept = [replace(rule, response=s) for rule, s in zip(rules, shares, strict=True)]
+        return replace(self, rules=tuple(kept), members=members)
+
+    def rules_table(self) -> dict[str, list[Any]]:
+        """Give the table of rules as a dict of columns, with the number of rule sets of each."""
+        found = [i for sets in self.members for rule_set in sets for i in rule_set.terms]
+        counts = np.bincount(np.array(found, dtype=np.intp), minlength=len(self.rules))
+        return super().rules_table() | {"n_rule_sets": counts.tolist()}
+
+    def preamble(self) -> str:
+        """Say how many rule sets vote for each class, and when the model abstains."""
+        names = list(map(plain, self.class_names))
+        counts = zip(names, self.members, self.effective_sizes, strict=True)
+        sizes = [f"{name} {len(sets)} (ESS {size:.3g})" for name, sets, size in counts if sets]
+        if self.opposite is not None:
+            sizes.append(f"{names[self.opposite]} where most do not vote")
+        text = f"rule sets: {', '.join(sizes)}"
+        return f"{text}; abstains below a margin of {self.abstain:.3g}" if self.abstain else text
+
+    def form_fields(self) -> dict[str, Any]:
+        """Give the rule sets, the priors and the margin below which the model abstains."""
+        return {
+            "members": [[rule_set.to_json() for rule_set in sets] for sets in self.members],
+            "priors": list(self.priors),
+            "abstain": self.abstain,
+        }
+
+    def to_sql(
+        self,
+        table: str | Sequence[str] = "data",
+        dialect: str = "duckdb",
+        keep: Sequence[str] = (),
+    ) -> str:
+        """Write the model as one SQL SELECT of scores, probabilities, label and ``abstains``.
+
+        See ``AdditiveRules.to_sql``; the function ``exp`` is not needed.
+        """
+        return votes_sql(self, table, dialect, keep)
+
+    def to_python(self, function: str = "predict_proba") -> str:
+        """Write the model as the source of a Python module; see ``AdditiveRules.to_python``.
+
+        A third function, with ``_abstains`` behind its name, tells whether the model abstains.
+        """
+        return votes_python(self, function)

@@ -1,0 +1,144 @@
+"""Conditions with alternatives, so that every condition has an exact opposite.
+
+A plain condition fails on missing values, so the opposite of ``color = red`` holds where the color
+is another one *or missing*, and that of ``1 < x <= 2`` below, above or where x is missing:
+``color != red (or missing)``, ``x <= 1 (or x > 2 or missing)``. ``AnyOf`` holds such alternatives
+of one column. Conditions with alternatives merge like plain ones, so a conjunction keeps one
+condition per column.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeAlias
+
+from rulewright.rules.condition import Labels, Plain, Presence, Range, plain_from_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rulewright.data import Column
+    from rulewright.rules.condition import Value
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """At least one of several plain conditions on a column holds.
+
+    Parameters
+    ----------
+    alternatives : tuple of Range, or one Labels, and then perhaps ``is missing``
+        At least two: ranges ascending with a gap between neighbours, ``is missing`` last.
+    """
+
+    alternatives: tuple[Plain, ...]
+
+    def __post_init__(self) -> None:
+        parts = tuple(self.alternatives)
+        if len(parts) < 2 or not all(isinstance(part, Range | Labels | Presence) for part in parts):
+            raise ValueError("alternatives must be at least two plain conditions")
+        column = parts[0].column
+        if any(part.column != column for part in parts):
+            raise ValueError(f"alternatives must all be about one column, such as {column!r}")
+        last = parts[-1]
+        known = parts[:-1] if isinstance(last, Presence) and last.missing else parts
+        ranges = all(isinstance(part, Range) for part in known)
+        if not (ranges or (len(known) == 1 and isinstance(known[0], Labels))):
+            raise ValueError(
+                f"alternatives of column {column!r} must be ranges or one condition on labels, and "
+                "then perhaps 'missing'"
+            )
+        if ranges and not all(_apart(low, high) for low, high in pairwise(known)):
+            raise ValueError(f"ranges of column {column!r} must ascend with gaps between them")
+        object.__setattr__(self, "alternatives", parts)
+
+    @property
+    def column(self) -> str:
+        """Name of the column."""
+        return self.alternatives[0].column
+
+    def holds(self, column: Column) -> NDArray[np.bool_]:
+        """Tell for each row of a column whether an alternative holds."""
+        covered = self.alternatives[0].holds(column)
+        for part in self.alternatives[1:]:
+            covered = covered | part.holds(column)
+        return covered
+
+    def accepts(self, value: Value) -> bool:
+        """Tell whether one value satisfies an alternative."""
+        return any(part.accepts(value) for part in self.alternatives)
+
+    def __str__(self) -> str:
+        first, *others = self.alternatives
+        words = ["missing" if isinstance(part, Presence) else str(part) for part in others]
+        return f"{first} (or {' or '.join(words)})"
+
+    def to_json(self) -> dict[str, object]:
+        """Give the condition as plain data, with its alternatives under ``any``."""
+        parts = [part.to_json() for part in self.alternatives]
+        for part in parts:
+            del part["column"]
+        return {"column": self.column, "any": parts}
+
+
+Condition: TypeAlias = Plain | AnyOf
+
+
+def condition_from_json(obj: object) -> Condition:
+    """Make a condition from the plain data of its ``to_json``; anything else is a ValueError."""
+    if not isinstance(obj, dict) or obj.keys() != {"column", "any"}:
+        return plain_from_json(obj)
+    parts = obj["any"]
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        raise ValueError(f"'any' of column {obj['column']!r} must be a list of JSON objects")
+    if any("column" in part for part in parts):
+        raise ValueError(f"alternatives of column {obj['column']!r} must not name a column again")
+    return AnyOf(tuple(plain_from_json({"column": obj["column"], **part}) for part in parts))
+
+
+def alternatives_of(condition: Condition) -> tuple[Plain, ...]:
+    """Give the alternatives of a condition; a plain one is its only one."""
+    return condition.alternatives if isinstance(condition, AnyOf) else (condition,)
+
+
+def any_of(alternatives: Sequence[Plain]) -> Condition:
+    """Give the condition with these alternatives, plain if there is only one."""
+    return alternatives[0] if len(alternatives) == 1 else AnyOf(tuple(alternatives))
+
+
+def negated(condition: Condition) -> Condition:
+    """Give the condition that holds exactly where another one does not, missing values included."""
+    parts = alternatives_of(condition)
+    *known, last = parts
+    if isinstance(last, Presence):
+        if not known:
+            return Presence(last.column, not last.missing)
+        return any_of(_others(known))
+    return any_of([*_others(parts), Presence(last.column, True)])
+
+
+def _others(parts: Sequence[Plain]) -> list[Plain]:
+    """Give the conditions on known values that hold where none of ranges or labels does."""
+    first = parts[0]
+    if isinstance(first, Labels):
+        return [Labels(first.column, first.labels, not first.negated)]
+    gaps: list[Plain] = []
+    low, low_open = -math.inf, False
+    for part in parts:
+        assert isinstance(part, Range)
+        if part.low > -math.inf:
+            gaps.append(Range(part.column, low, part.low, low_open, not part.low_open))
+        low, low_open = part.high, not part.high_open
+    return gaps if low == math.inf else [*gaps, Range(first.column, low, low_open=low_open)]
+
+
+def _apart(low: Plain, high: Plain) -> bool:
+    """Tell whether one range ends before the other starts, with something between them."""
+    assert isinstance(low, Range)
+    assert isinstance(high, Range)
+    return low.high < high.low or (low.high == high.low and low.high_open and high.low_open)

@@ -1,0 +1,205 @@
+"""Read conditions and conjunctions back from their text.
+
+::
+
+    conjunction := "true" | condition ("and" condition)*
+    condition   := plain ["(" ("or" alternative)+ ")"]
+    alternative := plain | "missing"
+    plain       := name ("<" | "<=" | ">" | ">=") number
+                 | number ("<" | "<=") name ("<" | "<=") number
+                 | name ("=" | "!=") label
+                 | name ["not"] "in" "{" label ("," label)* "}"
+                 | name "is" ("missing" | "known")
+
+All alternatives of a condition are about one column. Names and labels are bare words or JSON
+strings in double quotes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from rulewright.rules.any_of import AnyOf, Condition
+from rulewright.rules.condition import Labels, Plain, Presence, Range
+from rulewright.rules.conjunction import Conjunction
+from rulewright.rules.words import BARE_WORD, KEYWORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SYMBOL = re.compile(r"<=|>=|!=|[<>={},()]")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.])")
+_JSON = json.JSONDecoder()
+
+
+def parse_condition(text: str) -> Condition:
+    """Read one condition; ``parse_condition(str(c)) == c`` for every condition.
+
+    Raises
+    ------
+    ValueError
+        When the text is no condition; the message tells where, and what was expected.
+    """
+    reader = _Reader(text)
+    condition = reader.condition()
+    reader.end("the end")
+    return condition
+
+
+def parse_conjunction(text: str) -> Conjunction:
+    """Read a conjunction and merge it to canonical form; ``true`` is the empty one.
+
+    Raises
+    ------
+    ValueError
+        When the text is no conjunction; the message tells where, and what was expected.
+    Contradiction
+        When the conditions on some column cannot hold together.
+    """
+    reader = _Reader(text)
+    if reader.skip("true"):
+        reader.end("the end")
+        return Conjunction()
+    conditions = [reader.condition()]
+    while reader.skip("and"):
+        conditions.append(reader.condition())
+    reader.end("'and' or the end")
+    return Conjunction.of(conditions)
+
+
+class _Token(NamedTuple):
+    """A word (name or label), number, sign (symbol or keyword) or the end of the text."""
+
+    kind: Literal["word", "number", "sign", "end"]
+    text: str  # of a quoted word: what the quotes hold
+    start: int
+
+
+class _Reader:
+    """Takes conditions off the front of a text, looking one token ahead."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens = _tokens(text)
+        self._next = next(self._tokens)
+
+    def condition(self) -> Condition:
+        first = self._plain()
+        if not self.skip("("):
+            return first
+        alternatives = [first]
+        while self._sign("or", ")") == "or":
+            missing = self.skip("missing")
+            alternatives.append(Presence(first.column, True) if missing else self._plain())
+        return AnyOf(tuple(alternatives))
+
+    def _plain(self) -> Plain:
+        if self._next.kind == "number":
+            return self._interval()
+        name = self._word("a column name or a number")
+        if self.skip("not"):
+            self._sign("in")
+            return Labels(name, self._label_set(), negated=True)
+        sign = self._sign("<=", "<", ">=", ">", "=", "!=", "in", "not in", "is")
+        if sign == "is":
+            return Presence(name, missing=self._sign("missing", "known") == "missing")
+        if sign == "in":
+            return Labels(name, self._label_set())
+        if sign in ("=", "!="):
+            return Labels(name, (self._label(),), negated=sign == "!=")
+        if sign in ("<=", "<"):
+            return Range(name, high=self._number(), high_open=sign == "<")
+        return Range(name, low=self._number(), low_open=sign == ">")
+
+    def skip(self, sign: str) -> bool:
+        """Step over a sign if it comes next."""
+        found = self._next.kind == "sign" and self._next.text == sign
+        if found:
+            self._step()
+        return found
+
+    def end(self, expected: str) -> None:
+        if self._next.kind != "end":
+            raise self._error(expected)
+
+    def _interval(self) -> Range:
+        low, low_sign = self._number(), self._sign("<=", "<")
+        name = self._word("a column name")
+        high_sign, high = self._sign("<=", "<"), self._number()
+        return Range(name, low, high, low_sign == "<", high_sign == "<")
+
+    def _label_set(self) -> tuple[str, ...]:
+        self._sign("{")
+        labels = [self._label()]
+        while self._sign(",", "}") == ",":
+            labels.append(self._label())
+        return tuple(labels)
+
+    def _label(self) -> str:
+        if self._next.kind == "number":
+            raise self._error(f'a label (a label that is a number is quoted: "{self._next.text}")')
+        return self._word("a label")
+
+    def _word(self, expected: str) -> str:
+        if self._next.kind != "word":
+            raise self._error(expected)
+        return self._step().text
+
+    def _number(self) -> float:
+        if self._next.kind != "number":
+            raise self._error("a number")
+        number = float(self._next.text)
+        if math.isinf(number):
+            raise self._error("a number in the range of floats")
+        self._step()
+        return number
+
+    def _sign(self, *expected: str) -> str:
+        if self._next.kind != "sign" or self._next.text not in expected:
+            raise self._error(" or ".join(f"'{sign}'" for sign in expected))
+        return self._step().text
+
+    def _step(self) -> _Token:
+        token = self._next
+        if token.kind != "end":
+            self._next = next(self._tokens)
+        return token
+
+    def _error(self, expected: str) -> ValueError:
+        kind, text, start = self._next
+        found = "the end" if kind == "end" else repr(text)
+        return ValueError(f"at character {start + 1}: expected {expected}, found {found}")
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    start = 0
+    while start < len(text):
+        if text[start].isspace():
+            start += 1
+        else:
+            token, start = _token(text, start)
+            yield token
+    yield _Token("end", "", start)
+
+
+def _token(text: str, start: int) -> tuple[_Token, int]:
+    """Read the token that starts at a place; give it and the place after it."""
+    if text[start] == '"':
+        try:
+            word, end = _JSON.raw_decode(text, start)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"at character {error.pos + 1}: {error.msg}") from None
+        return _Token("word", word, start), end
+    if match := BARE_WORD.match(text, start):
+        kind: Literal["sign", "word"] = "sign" if match[0] in KEYWORDS else "word"
+        return _Token(kind, match[0], start), match.end()
+    if match := _NUMBER.match(text, start):
+        return _Token("number", match[0], start), match.end()
+    if match := _SYMBOL.match(text, start):
+        return _Token("sign", match[0], start), match.end()
+    raise ValueError(
+        f"at character {start + 1}: expected a name, number or sign, found {text[start]!r} "
+        "(names and labels with unusual characters are written in double quotes)"
+    )
