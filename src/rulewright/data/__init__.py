@@ -5,6 +5,7 @@ from rulewright.data.reading import read_like, read_table
 from rulewright.data.schema import ColumnSchema, Kind, LabelType, Schema, label_of
 from rulewright.data.table import MISSING_CODE, UNSEEN_CODE, Column, Table
 from rulewright.data.target import Target, read_target, read_weights
+from rulewright.data.training import TrainingSet
 
 __all__ = [
     "MISSING_CODE",
@@ -18,6 +19,7 @@ __all__ = [
     "Schema",
     "Table",
     "Target",
+    "TrainingSet",
     "label_of",
     "read_like",
     "read_table",
