@@ -23,7 +23,7 @@ def measure(train: tuple, test: tuple, limit: int | None, n_rules: int) -> list[
     seconds = time.perf_counter() - start
     shares = model.predict_proba(test[0])
     wrong = np.mean(model.classes_[shares.argmax(axis=1)] != test[1])
-    length = np.mean([len(rule.conjunction) for rule in model.model_.rules])
+    length = np.mean([len(rule.body) for rule in model.model_.rules])
     loss = log_loss(test[1], shares, labels=model.classes_)
     return ["none" if limit is None else limit, float(wrong), float(loss), float(length), seconds]
 

@@ -205,7 +205,7 @@ LEARNERS = {"mlrules": mlrules, "slipper": slipper}
 
 def rule_texts(model):
     """Give the rules of a model as (text, class)."""
-    return [(str(rule.conjunction), rule.head) for rule in model.rules]
+    return [(str(rule.body), rule.head) for rule in model.rules]
 
 
 class Fuzz:

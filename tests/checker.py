@@ -12,7 +12,7 @@ def load(path):
     digest = model.pop("sha256")
     canonical = json.dumps(model, sort_keys=True, separators=(",", ":"))
     assert digest == hashlib.sha256(canonical.encode()).hexdigest(), "the hash does not fit"
-    assert (model["format"], model["format_version"]) == ("rulewright-model", 3)
+    assert (model["format"], model["format_version"]) == ("rulewright-model", 4)
     return model
 
 
@@ -72,7 +72,10 @@ def predict_dnf(model, row):
     """Give the answers of a DNF model."""
     ways = range(len(model["class_weights"]))
     scores = [
-        max((rule["response"] for rule in fired(model, row) if rule["head"] == k), default=0.0)
+        max(
+            (rule["then"]["claims"] for rule in fired(model, row) if rule["then"]["head"] == k),
+            default=0.0,
+        )
         for k in ways
     ]
     if not any(scores):
@@ -92,10 +95,10 @@ def predict_additive(model, row):
     """Give the answers of an additive model."""
     scores = list(model["intercepts"])
     for rule in fired(model, row):
-        head = rule["head"]
+        head = rule["then"]["head"]
         first, last = head if isinstance(head, list) else (head, head)
         for k in range(first, last + 1):
-            scores[k] += rule["response"]
+            scores[k] += rule["then"]["adds"]
     weights = [weight_of(model, scores, k) for k in range(len(scores))]
     chances = [weight / sum(weights) for weight in weights]
     return scores, chances, model["classes"]["values"][choose(model, scores, chances)]

@@ -29,5 +29,5 @@ class Rulewright:
 
     def describe(self) -> dict[str, float]:
         rules = self._model.model_.rules
-        lengths = [len(rule.conjunction) for rule in rules]
+        lengths = [len(rule.body) for rule in rules]
         return {"rules": float(len(rules)), "conditions": float(np.mean(lengths or [0]))}

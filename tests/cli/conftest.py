@@ -78,7 +78,7 @@ def write(tmp_path):
 def corrupted(model, tmp_path):
     """Give a copy of the model with one response changed."""
     document = json.loads(model.read_text())
-    document["rules"][0]["response"] += 0.5
+    document["rules"][0]["then"]["adds"] += 0.5
     path = tmp_path / "corrupted.json"
     path.write_text(json.dumps(document))
     return path

@@ -41,7 +41,7 @@ def test_the_learned_model_obeys(cli, loans, tmp_path):
     model = load_model(path)
     assert len(model) == 20
     for rule in model.rules:
-        conditions = {condition.column: condition for condition in rule.conjunction}
+        conditions = {condition.column: condition for condition in rule.body}
         assert {"late_payments"} <= conditions.keys() <= {"income", "late_payments"}
         if "income" in conditions:
             income = conditions["income"]

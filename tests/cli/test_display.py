@@ -24,8 +24,8 @@ def test_rules_on_a_terminal_break_between_conditions(terminal, model):
     print_rules(terminal, loaded, 20, "more with --all")
     text = terminal.file.getvalue()
     assert max(map(len, text.splitlines())) <= 100
-    for rule in sorted(loaded.rules, key=lambda rule: -abs(rule.response))[:20]:
-        assert all(str(condition) in text for condition in rule.conjunction)
+    for rule in sorted(loaded.rules, key=lambda rule: -abs(rule.outcome.value))[:20]:
+        assert all(str(condition) in text for condition in rule.body)
     assert text.endswith("... and 5 more; more with --all\n")
 
 

@@ -57,7 +57,9 @@ def test_calibration_changes_no_rule(kind):
     X, y = noisy(0, 300, 3)
     raw, calibrated = (mlrules(calibration=c, subsample=0.5).fit(X, y) for c in (None, kind))
     assert rule_texts(calibrated.model_) == rule_texts(raw.model_)
-    responses = np.array([[rule.response for rule in e.model_.rules] for e in (raw, calibrated)])
+    responses = np.array(
+        [[rule.outcome.value for rule in e.model_.rules] for e in (raw, calibrated)]
+    )
     assert np.ptp(responses[1] / responses[0]) < 1e-9
 
 
@@ -98,7 +100,7 @@ def test_threads_change_nothing(name, kind):
 
 def spy_on_folds(monkeypatch, learner):
     """Collect what `learner` gives to be calibrated: scores of rows left out, and folds."""
-    module = importlib.import_module(f"rulewright.estimators.{learner}")
+    module = importlib.import_module(f"rulewright.estimators.{learner}.estimator")
     seen, original = [], module.with_probabilities
 
     def spy(model, table, kind, left_out, *known):

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from builders import loss, mixed_table, mlrules, softmax
+from rules.builders import a_rule
 from rulewright.data import DataError, read_like, read_table
 from rulewright.estimators.common.compression import compress, compress_table, size_curve
-from rulewright.model import AdditiveRules, Rule, load_model
+from rulewright.model import AdditiveRules, load_model
 from rulewright.model.steps import Steps
 from rulewright.rules import Conjunction, Range
 from rulewright.weighting.sparse import L2
@@ -58,11 +59,11 @@ def test_few_rows_are_not_learned_by_heart():
 def test_chosen_rules_are_rules_of_the_model(learned):
     """Conditions, heads and records are those of the old model; only responses differ."""
     est, X, y = learned
-    before = {(rule.conjunction, rule.head): rule for rule in est.model_.merged()}
+    before = {(rule.body, rule.head): rule for rule in est.model_.merged()}
     for rule in compress(est, X, y, 10):
-        old = before[rule.conjunction, rule.head]
-        assert replace(old, response=rule.response) == rule
-        assert rule.response > 0
+        old = before[rule.body, rule.head]
+        assert replace(old, response=rule.outcome.value) == rule
+        assert rule.outcome.value > 0
 
 
 def test_responses_fit_best(learned):
@@ -71,14 +72,14 @@ def test_responses_fit_best(learned):
     small = compress(est, X, y, 6)
 
     def objective(model):
-        ridge = sum(rule.response**2 for rule in model) * L2 / 2
+        ridge = sum(rule.outcome.value**2 for rule in model) * L2 / 2
         return loss(model.scores(X), y, np.ones(len(y))) + ridge
 
     lowest = objective(small)
     for i, rule in enumerate(small.rules):
         for step in (-0.02, 0.02):
             rules = list(small.rules)
-            rules[i] = replace(rule, response=rule.response + step)
+            rules[i] = replace(rule, response=rule.outcome.value + step)
             assert objective(small.with_rules(rules)) > lowest
     for step in (-0.02, 0.02):
         start, other = small.intercepts
@@ -196,7 +197,7 @@ def test_weights_are_counted():
     counts = np.arange(300) % 3
     weighted = compress(est, X, y, 5, sample_weight=counts)
     repeated = compress(est, X.repeat(counts, axis=0), y.repeat(counts), 5)
-    assert [rule.conjunction for rule in weighted] == [rule.conjunction for rule in repeated]
+    assert [rule.body for rule in weighted] == [rule.body for rule in repeated]
     assert weighted.scores(X) == pytest.approx(repeated.scores(X), abs=1e-3)
 
 
@@ -261,7 +262,9 @@ def test_other_objects_are_refused(learned):
 def hand_made(responses, n_classes=2, **fields):
     schema = read_table(np.zeros((2, 1))).schema
     rules = [
-        Rule(Conjunction.of([Range("x0", low=float(i))]), i % n_classes, r, 1.0, (1.0,) * n_classes)
+        a_rule(
+            Conjunction.of([Range("x0", low=float(i))]), i % n_classes, r, 1.0, (1.0,) * n_classes
+        )
         for i, r in enumerate(responses)
     ]
     start = (0.0,) * n_classes
@@ -274,7 +277,7 @@ def test_negative_responses_stay_negative():
     y = (X[:, 0] < 0).astype(int)
     model = hand_made([0.0, -1.0])  # class 1 is less likely where x0 >= 1
     (rule,) = compress(model, X, y, 1).rules
-    assert rule.response < 0
+    assert rule.outcome.value < 0
 
 
 def test_models_without_rules_or_choice_stay_as_they_are():

@@ -53,9 +53,9 @@ def test_every_rule_obeys(name, seed, tmp_path):
     model = fitted(name, seed, constraints=CONSTRAINTS, **limits)[0].model_
     assert len(model) > 0
     for rule in model.rules:
-        used = {condition.column: condition for condition in rule.conjunction}
+        used = {condition.column: condition for condition in rule.body}
         assert len(used) <= 2
-        assert rule.support >= 20
+        assert rule.coverage.support >= 20
         assert used.keys() <= {"a", "color"} or used.keys() <= {"a", "b"}
         assert not used["color"].negated if "color" in used else True
         assert used["b"].high == math.inf if "b" in used else True
@@ -74,7 +74,7 @@ def test_rounded_thresholds_hold_for_all_columns_and_cover_what_they_say(name, d
     est, X, y = fitted(name, 3, constraints={"digits": digits})
     bounds = 0
     for rule in est.model_.rules:
-        for condition in rule.conjunction:
+        for condition in rule.body:
             for bound in (
                 getattr(condition, "low", math.inf),
                 getattr(condition, "high", math.inf),
@@ -83,7 +83,7 @@ def test_rounded_thresholds_hold_for_all_columns_and_cover_what_they_say(name, d
                     assert bound == float(f"{bound:.{digits - 1}e}")
                     bounds += 1
     assert bounds > 0
-    counted = np.array([rule.class_weights for rule in est.model_.rules])
+    counted = np.array([rule.coverage.class_weights for rule in est.model_.rules])
     hit = y[:, None] == np.arange(n_classes(name))
     np.testing.assert_array_equal(est.model_.covers(X).T.astype(float) @ hit, counted)
 
@@ -129,10 +129,10 @@ def test_monotone_rules_look_one_way(name, direction):
     X, y = wave(name)
     model = LEARNERS[name](constraints={"monotone": {"x0": direction}}).fit(X, y).model_
     seen = 0
-    assert all(rule.response > 0 for rule in model.rules)
+    assert all(rule.outcome.value > 0 for rule in model.rules)
     for rule in model.rules:
         raises = (rule.head.first > 0) == (direction == "increasing")
-        for condition in rule.conjunction:
+        for condition in rule.body:
             if condition.column == "x0":
                 assert (condition.high if raises else condition.low) in (-math.inf, math.inf)
                 seen += 1
@@ -160,7 +160,7 @@ def test_compression_keeps_the_constraints(name):
     est = LEARNERS[name](constraints=constraints).fit(X, y)
     small = compress(est, X, y, n_rules=5)
     assert 0 < len(small) <= 5
-    assert {rule.conjunction for rule in small.rules} <= {r.conjunction for r in est.model_.rules}
+    assert {rule.body for rule in small.rules} <= {r.body for r in est.model_.rules}
     assert falls(small, X, 1)[0] > -1e-12
     assert small.summary["constraints"] == constraints
 
@@ -172,14 +172,14 @@ def test_required_columns_are_in_every_rule(name, required):
     models = [fitted(name, seed, constraints={"required": required})[0].model_ for seed in range(5)]
     rules = [rule for model in models for rule in model.rules]
     assert len(rules) > 0
-    assert all(set(required) <= set(rule.conjunction.columns) for rule in rules)
+    assert all(set(required) <= set(rule.body.columns) for rule in rules)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_the_constraints_bind(name):
     """Without them the same learner breaks each one: the tests above can fail."""
     model = fitted(name, 0)[0].model_
-    columns = [set(rule.conjunction.columns) for rule in model.rules]
+    columns = [set(rule.body.columns) for rule in model.rules]
     assert any(len(used) > 2 or "c" in used or {"b", "color"} <= used for used in columns)
 
 

@@ -135,7 +135,7 @@ def test_an_unseen_category_fails_equal_and_satisfies_unequal():
     X = {"color": ["red", "green", "blue"] * 30}
     y = np.array([1, 0, 0] * 30)
     est = mlrules(n_rules=4).fit(X, y)
-    texts = {str(rule.conjunction) for rule in est.model_.rules}
+    texts = {str(rule.body) for rule in est.model_.rules}
     assert texts == {"color = red", "color != red"}
     new = {"color": ["green", "violet", None, "red"]}
     scores = est.decision_function(new)
@@ -171,7 +171,7 @@ def test_numbers_named_nominal_are_labels(make):
     """`nominal` makes labels of numbers; their text and number mean the same at predict."""
     codes = np.arange(80) % 5
     est = make(nominal=["code"]).fit({"code": codes}, (codes == 3).astype(int))
-    assert str(est.model_.rules[0].conjunction) in ("code = 3", 'code = "3"')
+    assert str(est.model_.rules[0].body) in ("code = 3", 'code = "3"')
     for same in (codes, codes.astype(float), [str(code) for code in codes]):
         np.testing.assert_array_equal(est.predict({"code": same}), codes == 3)
     positional = make(nominal=[0]).fit(codes[:, None], (codes == 3).astype(int))

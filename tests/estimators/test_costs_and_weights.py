@@ -165,10 +165,11 @@ def test_balanced_classes_weigh_the_same(make):
     factors = weights.sum() / (2 * sums)
     given = make(class_weight="balanced").fit(X, y, sample_weight=weights).model_
     equal = make().fit(X, y, sample_weight=weights * factors[y]).model_
-    assert [r.conjunction for r in given.rules] == [r.conjunction for r in equal.rules]
+    assert [r.body for r in given.rules] == [r.body for r in equal.rules]
     np.testing.assert_allclose(given.scores(X), equal.scores(X), rtol=1e-9)
     np.testing.assert_allclose(
-        [sum(rule.class_weights) for rule in given.rules], [r.support for r in given.rules]
+        [sum(rule.coverage.class_weights) for rule in given.rules],
+        [r.coverage.support for r in given.rules],
     )
     np.testing.assert_allclose(given.summary["total_weight"], weights.sum())
 

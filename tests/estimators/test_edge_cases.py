@@ -134,7 +134,7 @@ def test_perfect_separation_stays_finite(l2):
     est = mlrules(n_rules=60, shrinkage=1.0, l2=l2).fit(X, y)
     scores = est.model_.scores(X)
     assert np.all(np.isfinite(scores))
-    assert max(rule.response for rule in est.model_.rules) <= 4
+    assert max(rule.outcome.value for rule in est.model_.rules) <= 4
     assert np.all(est.predict(X) == y)
     assert np.all(np.diff(est.trace_["train_loss"]) < 0)
 
@@ -210,7 +210,7 @@ def test_a_minimum_weight_is_obeyed_by_every_rule(data, make):
     X, y = data
     est = make(min_weight=12.0).fit(X, y)
     assert len(est.model_) > 0
-    assert min(rule.support for rule in est.model_.rules) >= 12
+    assert min(rule.coverage.support for rule in est.model_.rules) >= 12
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_every_rule_lowers_the_training_loss(fit):
     drowned = 1e-13 * staged[0]
     assert np.all(np.diff(staged) < drowned)
     for before, after, rule in zip(staged, staged[1:], est.model_.rules, strict=False):
-        assert after < before or rule.response < 1e-6
+        assert after < before or rule.outcome.value < 1e-6
     if len(est.model_):
         np.testing.assert_allclose(est.trace_["train_loss"], np.array(staged[1:]) / weights.sum())
 
@@ -64,11 +64,11 @@ def test_rules_tell_what_they_cover(fit):
     covers = est.model_.covers(X)
     for cover, rule in zip(covers.T, est.model_.rules, strict=True):
         expected = np.bincount(y[cover], weights[cover], len(est.classes_))
-        assert rule.class_weights == pytest.approx(tuple(expected))
-        assert rule.support == pytest.approx(expected.sum())
-        assert rule.response > 0
-        assert rule.response <= 4 * est.shrinkage + 1e-12
-        assert est.max_conditions is None or len(rule.conjunction) <= est.max_conditions
+        assert rule.coverage.class_weights == pytest.approx(tuple(expected))
+        assert rule.coverage.support == pytest.approx(expected.sum())
+        assert rule.outcome.value > 0
+        assert rule.outcome.value <= 4 * est.shrinkage + 1e-12
+        assert est.max_conditions is None or len(rule.body) <= est.max_conditions
 
 
 @settings(max_examples=60)

@@ -6,7 +6,7 @@ import pytest
 
 from builders import mixed_table, mlrules
 from rulewright.estimators.mlrules.monitor import Monitor
-from rulewright.rules.rule import Head
+from rulewright.rules import Head
 from rulewright.search import RuleGrower
 
 pytestmark = pytest.mark.native
@@ -160,4 +160,4 @@ def test_required_columns_need_not_be_drawn(monkeypatch):
     assert all(4 in drawn for drawn, _ in seen)
     assert {len(drawn) for drawn, _ in seen} == {2, 3}
     assert len(est.model_) > 0
-    assert all("x4" in rule.conjunction.columns for rule in est.model_.rules)
+    assert all("x4" in rule.body.columns for rule in est.model_.rules)

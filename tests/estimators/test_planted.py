@@ -23,8 +23,8 @@ def planted(rng, n_rows):
 
 def importance(rule, n_rows=1500):
     """Return |response| sqrt(s (1 - s)) for the share s of covered rows (card, section 13)."""
-    share = rule.support / n_rows
-    return abs(rule.response) * np.sqrt(share * (1 - share))
+    share = rule.coverage.support / n_rows
+    return abs(rule.outcome.value) * np.sqrt(share * (1 - share))
 
 
 @pytest.mark.parametrize("criterion", ["newton", "gradient"])
@@ -37,11 +37,9 @@ def test_planted_rules_are_recovered(criterion, max_bins):
         n_rules=40, criterion=criterion, subsample=0.5, max_conditions=2, max_bins=max_bins
     ).fit(X, noisy)
     strongest = sorted(est.model_.rules, key=importance)[-5:]
-    used = {column for rule in strongest for column in rule.conjunction.columns}
+    used = {column for rule in strongest for column in rule.body.columns}
     assert used <= {"n2", "s1", "n4", "n0"}
-    bodies = {
-        frozenset(rule.conjunction.columns) for rule in est.model_.rules if rule.head.first == 1
-    }
+    bodies = {frozenset(rule.body.columns) for rule in est.model_.rules if rule.head.first == 1}
     assert frozenset({"n2", "s1"}) in bodies
     new, _, clean = planted(rng, 2000)
     assert np.mean(est.predict(new) == clean) > 0.95
@@ -53,7 +51,7 @@ def test_thresholds_lie_near_the_planted_ones():
     x = rng.random(800)
     y = (x > 0.37).astype(int)
     rule = mlrules(n_rules=1).fit(x[:, None], y).model_.rules[0]
-    condition = next(iter(rule.conjunction))
+    condition = next(iter(rule.body))
     bound = condition.low if np.isfinite(condition.low) else condition.high
     assert x[x <= 0.37].max() <= bound <= x[x > 0.37].min()
 
@@ -66,8 +64,10 @@ def test_three_planted_classes():
     noisy = np.where(rng.random(900) < 0.1, rng.integers(0, 3, 900), y)
     est = mlrules(n_rules=30, max_conditions=2, subsample=0.5).fit(X, noisy)
     for label, column in ((1, "x1"), (2, "x4")):
-        best = max((r for r in est.model_.rules if r.head.first == label), key=lambda r: r.response)
-        assert column in best.conjunction.columns
+        best = max(
+            (r for r in est.model_.rules if r.head.first == label), key=lambda r: r.outcome.value
+        )
+        assert column in best.body.columns
     assert np.mean(est.predict(X) == y) > 0.95
 
 
@@ -102,6 +102,6 @@ def test_three_planted_rules_are_recovered(est, seed):
     assert len(model) <= 10
     positive = [rule for rule in model.rules if rule.head.first == 1]
     for columns in PLANTED:
-        assert any(columns <= set(rule.conjunction.columns) for rule in positive)
+        assert any(columns <= set(rule.body.columns) for rule in positive)
     new, _, clean = three_rules(rng, 2000)
     assert np.mean(model.predict(new) == clean) > 0.95

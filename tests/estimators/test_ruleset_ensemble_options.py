@@ -128,8 +128,8 @@ def test_frequent_terms_agree_with_the_vote(n_classes, options):
     assert found.fidelity == (found.model.predict(X) == est.predict(X)).mean()
     assert found.held_out_fidelity == (found.model.predict(X_new) == est.predict(X_new)).mean()
     assert found.fidelity > max((est.predict(X) == label).mean() for label in est.classes_)
-    own = {(rule.head.first, rule.conjunction) for rule in est.model_}
-    assert {(rule.head.first, rule.conjunction) for rule in found.model} <= own
+    own = {(rule.head.first, rule.body) for rule in est.model_}
+    assert {(rule.head.first, rule.body) for rule in found.model} <= own
     assert 1 <= len(found.model) <= 4
     fewer = est.frequent(X, max_terms=1)
     assert len(fewer.model) == 1
@@ -147,7 +147,10 @@ def test_frequent_terms_are_taken_in_the_order_of_their_promise():
     votes, labels = est.model_, est.predict(X)
     table = read_table(X, target=labels)
     order = sorted(
-        votes, key=lambda rule: -rule.response * laplace(rule.class_weights, rule.head.first)
+        votes,
+        key=lambda rule: (
+            -rule.outcome.value * laplace(rule.coverage.class_weights, rule.head.first)
+        ),
     )
 
     def agreement(rules):
@@ -155,7 +158,7 @@ def test_frequent_terms_are_taken_in_the_order_of_their_promise():
         for default in range(3):
             formulas = {}
             for rule in rules:
-                formulas.setdefault(rule.head.first, []).append(rule.conjunction)
+                formulas.setdefault(rule.head.first, []).append(rule.body)
             model = DnfModel.counted(table, formulas, default)
             best = max(best, (model.predict(X) == labels).mean())
         return best
@@ -166,7 +169,7 @@ def test_frequent_terms_are_taken_in_the_order_of_their_promise():
         best = agreement(chosen)
     found = est.frequent(X, max_terms=100)
     assert found.fidelity == best
-    assert {str(rule.conjunction) for rule in found.model} == {str(r.conjunction) for r in chosen}
+    assert {str(rule.body) for rule in found.model} == {str(r.body) for r in chosen}
 
 
 def test_a_vote_without_choice_needs_no_terms():

@@ -241,7 +241,7 @@ def test_terms_know_the_size_of_their_rule_sets(fitted):
     for label, text in zip(terms["class"], terms["if"], strict=True):
         k = names.index(label)
         rules = [i for i, rule in enumerate(fitted.model_) if rule.head.first == k]
-        place = next(i for i in rules if str(fitted.model_[i].conjunction) == text)
+        place = next(i for i in rules if str(fitted.model_[i].body) == text)
         own = [s for s in fitted.model_.members[k] if place in s.terms]
         sizes, weights = [len(s.terms) for s in own], [s.weight for s in own]
         expected.append(np.average(sizes, weights=weights))

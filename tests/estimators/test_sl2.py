@@ -35,7 +35,7 @@ def test_planted_terms_are_found():
     X, y, _ = planted(np.random.default_rng(0), 600)
     est = sl2(n_terms="cv", max_steps=3000, positive_class=1).fit(X, y)
     assert est.n_terms_ == [2]
-    texts = {str(rule.conjunction).replace(" (or missing)", "") for rule in est.model_.rules}
+    texts = {str(rule.body).replace(" (or missing)", "") for rule in est.model_.rules}
     assert texts == {"s0 = p and s1 != q", "s2 = r and s3 = p"}
 
 
@@ -89,7 +89,7 @@ def test_fewer_literals_cost_no_errors(monkeypatch):
             kept.append(found)
     assert len(kept) >= len(results) - 1
     longer = sl2(max_steps=2000, minimise=False).fit(X, y).model_
-    assert sum(len(rule.conjunction) for rule in longer) >= len(kept[-1].formula)
+    assert sum(len(rule.body) for rule in longer) >= len(kept[-1].formula)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -110,9 +110,7 @@ def test_models_save_and_export(n_classes, tmp_path):
     model.save(tmp_path / "m.json")
     assert load_model(tmp_path / "m.json") == model
     assert model.verify_sql().probability_error <= 1e-12
-    parsed = [
-        replace(rule, conjunction=parse_conjunction(str(rule.conjunction))) for rule in model.rules
-    ]
+    parsed = [replace(rule, conjunction=parse_conjunction(str(rule.body))) for rule in model.rules]
     np.testing.assert_array_equal(model.with_rules(parsed).predict(X), model.predict(X))
 
 

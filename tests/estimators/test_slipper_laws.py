@@ -293,7 +293,7 @@ def test_equal_rules_become_one_without_changing_scores():
     """The model has no rule twice, and scores what the rounds add up to (T8)."""
     X, y = noisy_table(np.random.default_rng(5), 300)
     est = SlipperClassifier(n_rounds=60, random_state=0).fit(X, y)
-    bodies = [frozenset(map(str, rule.conjunction)) for rule in est.model_.rules]
+    bodies = [frozenset(map(str, rule.body)) for rule in est.model_.rules]
     assert len(set(bodies)) == len(bodies) < np.count_nonzero(est.trace_["confidence"])
     table = read_table(X, target=y, weights=np.ones(300))
     problem = one_class(table, positive_of_two(None, est.classes_, table))
@@ -311,7 +311,7 @@ def test_the_same_rule_in_another_order_is_the_same_rule():
     """Equal means equal sets of conditions."""
     X, y = noisy_table(np.random.default_rng(5), 300)
     model = SlipperClassifier(n_rounds=60, random_state=0).fit(X, y).model_
-    assert len({frozenset(rule.conjunction) for rule in model.rules}) == len(model)
+    assert len({frozenset(rule.body) for rule in model.rules}) == len(model)
 
 
 @pytest.mark.parametrize("options", [{"n_rounds": 15}, {"max_rounds": 15}])

@@ -11,7 +11,7 @@ from rulewright.encoding.binned import MOST_BINS, bin_table
 from rulewright.estimators import MLRulesClassifier
 from rulewright.estimators.mlrules.monitor import Monitor, Sample
 from rulewright.kernels import ROW, Subsample
-from rulewright.rules.rule import Head
+from rulewright.rules import Head
 from rulewright.search import FoundRule, RuleGrower
 from rulewright.weighting import LogLikelihood
 
@@ -137,8 +137,8 @@ def test_validation_rows_do_not_train():
     est = mlrules(stopping="validation", validation_fraction=0.4, patience=100).fit(X, y)
     covers = est.model_.covers(X)
     for cover, rule in zip(covers.T, est.model_.rules, strict=True):
-        assert rule.support <= cover.sum()
-    assert sum(r.support for r in est.model_.rules) < 0.8 * covers.sum()
+        assert rule.coverage.support <= cover.sum()
+    assert sum(r.coverage.support for r in est.model_.rules) < 0.8 * covers.sum()
     assert est.model_.summary["total_weight"] == 60
 
 
@@ -221,7 +221,7 @@ def test_the_published_settings():
     thresholds = {
         bound
         for rule in est.model_.rules
-        for condition in rule.conjunction
+        for condition in rule.body
         for bound in (getattr(condition, "low", np.inf), getattr(condition, "high", np.inf))
         if np.isfinite(bound)
     }

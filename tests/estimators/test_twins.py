@@ -91,8 +91,8 @@ def check_twins(est, X, y, monkeypatch):
     assert len(twin.model_) > 0
     assert rule_texts(twin.model_) == rule_texts(native.model_)
     np.testing.assert_allclose(
-        [rule.response for rule in twin.model_.rules],
-        [rule.response for rule in native.model_.rules],
+        [rule.outcome.value for rule in twin.model_.rules],
+        [rule.outcome.value for rule in native.model_.rules],
         rtol=1e-9,
     )
     np.testing.assert_allclose(twin.predict_proba(X), expected, rtol=1e-9)

@@ -130,8 +130,8 @@ def test_steps_may_change_on_the_way(scale):
     est.set_params(n_rules=8, shrinkage=0.01, cost_matrix=costs, calibration="temperature")
     est.fit(*scale)
     before = mlrules(n_rules=4).fit(*scale).model_
-    assert [r.conjunction for r in est.model_.rules[:4]] == [r.conjunction for r in before.rules]
-    assert est.model_.rules[5].response < 0.2 * est.model_.rules[0].response
+    assert [r.body for r in est.model_.rules[:4]] == [r.body for r in before.rules]
+    assert est.model_.rules[5].outcome.value < 0.2 * est.model_.rules[0].outcome.value
     np.testing.assert_array_equal(est.model_.costs, costs)
 
 

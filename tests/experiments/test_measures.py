@@ -24,7 +24,7 @@ def test_scores_agree_with_the_estimator():
     given = shares[np.arange(len(truth)), test.target.codes]
     assert found["log_loss"] == pytest.approx(-np.log(given).mean())
     assert found["rules"] == 30
-    assert found["conditions"] == sum(len(rule.conjunction) for rule in estimator.model_.rules)
+    assert found["conditions"] == sum(len(rule.body) for rule in estimator.model_.rules)
 
 
 def test_a_figure_that_is_right_about_everything():

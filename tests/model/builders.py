@@ -6,14 +6,17 @@ import json
 import numpy as np
 from hypothesis import strategies as st
 
+from rules.builders import a_rule
 from rulewright.data import ColumnSchema, Schema, label_of
-from rulewright.model import AdditiveRules, DnfModel, Head, Rule, RuleSetVotes, Steps
+from rulewright.model import AdditiveRules, DnfModel, Head, RuleSetVotes, Steps
 from rulewright.model.forms.rule_sets import numbered, term_shares
 from rulewright.rules import (
+    Claims,
     Conjunction,
     Labels,
     Presence,
     Range,
+    Votes,
     negated,
     parse_conjunction,
 )
@@ -45,7 +48,7 @@ def churn_model():
         classes=np.array(["stay", "churn"]),
         intercepts=(0.1, -0.2),
         rules=tuple(
-            Rule(parse_conjunction(text), head, response, sum(weights), weights)
+            a_rule(parse_conjunction(text), head, response, sum(weights), weights)
             for text, head, response, weights in rules
         ),
         summary={"learner": "by hand", "rounds": 6},
@@ -146,7 +149,7 @@ def assert_chosen(model, scores, label):
 
 
 @st.composite
-def schemas_and_classes(draw):
+def schemas_and_classes(draw, sizes=(1, 4)):
     """Draw columns and classes with strange names and labels."""
     names = draw(
         st.lists(strange_text, min_size=1, max_size=4, unique_by=lambda name: name.encode().lower())
@@ -157,7 +160,7 @@ def schemas_and_classes(draw):
             [strange_text, st.integers(-(2**40), 2**40), st.floats(-1e9, 1e9), st.booleans()]
         )
     )
-    return schema, draw(st.lists(values, min_size=1, max_size=4, unique=True))
+    return schema, draw(st.lists(values, min_size=sizes[0], max_size=sizes[1], unique=True))
 
 
 @st.composite
@@ -175,7 +178,7 @@ def dnf_models(draw):
     weights = st.tuples(*[st.integers(0, 3).map(float) | st.floats(0.0, 1e6)] * len(classes))
     ids = st.integers(0, len(classes) - 1)
     rules = [
-        Rule(draw(conjunctions(schema)), draw(ids), draw(responses), 3.0, draw(weights))
+        a_rule(draw(conjunctions(schema)), draw(ids), draw(responses), 3.0, draw(weights), Claims)
         for _ in range(draw(st.integers(0, 5)))
     ]
     return DnfModel(
@@ -184,12 +187,12 @@ def dnf_models(draw):
 
 
 @st.composite
-def vote_models(draw):
+def vote_models(draw, sizes=(1, 4)):
     """Draw a vote of rule sets with strange names and labels, shared terms and many ties.
 
     Of two classes one may have no rule sets: it is the opposite of the other.
     """
-    schema, classes = draw(schemas_and_classes())
+    schema, classes = draw(schemas_and_classes(sizes))
     pool = draw(st.lists(conjunctions(schema), max_size=4))
     formulas = st.lists(st.sampled_from(pool), max_size=3) if pool else st.just([])
     weights = st.sampled_from([1.0, 1.0, 0.1, 0.0]) | st.floats(0.0, 10.0)
@@ -206,7 +209,9 @@ def vote_models(draw):
         for k in range(len(classes))
     )
     found = zip(terms.values(), term_shares(members, len(terms)), strict=True)
-    rules = [Rule(term, k, share, 3.0, (1.0,) * len(classes)) for (k, term), share in found]
+    rules = [
+        a_rule(term, k, share, 3.0, (1.0,) * len(classes), Votes) for (k, term), share in found
+    ]
     counts = st.integers(0, 3).map(float) | st.floats(0.0, 1e6)
     return RuleSetVotes(
         schema,
@@ -228,7 +233,7 @@ def models(draw):
         conjunction = draw(conjunctions(schema))
         ends = draw(st.tuples(*[st.integers(0, len(classes) - 1)] * 2))
         rules.append(
-            Rule(conjunction, Head(*sorted(ends)), draw(responses), 3.0, (1.0,) * len(classes))
+            a_rule(conjunction, Head(*sorted(ends)), draw(responses), 3.0, (1.0,) * len(classes))
         )
     intercepts = tuple(draw(responses) for _ in classes)
     return AdditiveRules(

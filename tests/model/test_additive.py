@@ -8,17 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.builders import CHURN_ROWS, CHURN_SCHEMA, churn_model, models
+from rules.builders import a_rule
 from rulewright.data import ColumnSchema, DataError, Schema, read_like, read_table
-from rulewright.model import AdditiveRules, Rule, Steps
+from rulewright.model import AdditiveRules, Steps
 from rulewright.model.adversarial import adversarial_rows
-from rulewright.rules import Conjunction, parse_conjunction
+from rulewright.rules import Adds, Conjunction, parse_conjunction
 
 pytestmark = pytest.mark.native
 
 
 def rule(text, **fields):
     good = {"head": 0, "response": 1.0, "support": 2.0, "class_weights": (1.0, 1.0)}
-    return Rule(parse_conjunction(text), **(good | fields))
+    return a_rule(parse_conjunction(text), **(good | fields))
 
 
 def test_scores_by_hand():
@@ -115,7 +116,7 @@ def test_a_slice_is_a_stage(model):
     for m in range(len(model) + 1):
         staged = model[:m].scores(rows)
         for i in range(m, len(model)):
-            staged[covers[:, i], model[i].head.classes] += model[i].response
+            staged[covers[:, i], model[i].head.classes] += model[i].outcome.value
         np.testing.assert_array_equal(staged, model.scores(rows))
     for m, staged in enumerate(model.staged_scores(rows)):
         np.testing.assert_array_equal(staged, model[:m].scores(rows))
@@ -145,7 +146,7 @@ def test_bits_are_the_covers(model):
 def test_merging_keeps_the_scores(model, data):
     """Equal rules become one, in whatever order their conditions stand; scores stay."""
     again = [
-        replace(one, conjunction=Conjunction(tuple(reversed(tuple(one.conjunction)))))
+        replace(one, body=Conjunction(tuple(reversed(one.body.conditions))))
         for one in data.draw(
             st.lists(st.sampled_from(model.rules), max_size=8) if model.rules else st.just([])
         )
@@ -153,10 +154,10 @@ def test_merging_keeps_the_scores(model, data):
     model = model.with_rules([*model.rules, *again])
     merged, rows = model.merged(), adversarial_rows(model)
     np.testing.assert_allclose(merged.scores(rows), model.scores(rows), rtol=0, atol=1e-12)
-    kinds = [(frozenset(one.conjunction), one.head) for one in merged]
+    kinds = [(one.body.key, one.head) for one in merged]
     assert len(set(kinds)) == len(kinds)
-    assert all(one.response != 0.0 for one in merged)
-    first = [(frozenset(one.conjunction), one.head) for one in model]
+    assert all(one.outcome.value != 0.0 for one in merged)
+    first = [(one.body.key, one.head) for one in model]
     assert kinds == sorted(kinds, key=first.index)
 
 
@@ -170,7 +171,7 @@ def test_merging_by_hand():
         rule("age <= 4", response=-0.5),
     ]
     merged = AdditiveRules(CHURN_SCHEMA, ["a", "b"], (0.0, 0.0), tuple(rules)).merged()
-    assert merged.rules == (replace(rules[0], response=3.0), rules[2])
+    assert merged.rules == (rules[0].with_outcome(Adds(0, 3.0)), rules[2])
 
 
 @given(models(), st.floats(0.0, 10.0), st.data())
@@ -243,7 +244,7 @@ def test_equality_and_pickle():
         ({"intercepts": (0.0,)}, "intercepts"),
         ({"intercepts": (0.0, math.inf)}, "finite"),
         ({"intercepts": (0.0, "1")}, "must be a number"),
-        ({"rules": (rule("height <= 3"),)}, "rule 0 uses column 'height'"),
+        ({"rules": (rule("height <= 3"),)}, "rule 0: the schema lacks the column 'height'"),
         ({"rules": (rule("color <= 3"),)}, "needs a numeric column"),
         ({"rules": (rule("age = red"),)}, "needs a nominal column"),
         ({"rules": (rule("color = pink"),)}, "no label 'pink'"),
@@ -279,4 +280,4 @@ def test_rows_without_columns():
     model = AdditiveRules(CHURN_SCHEMA, ["a", "b"], (0.0, 1.0), (rule("true"),))
     assert model.columns == ()
     assert model.scores(CHURN_ROWS).tolist() == [[1.0, 1.0]] * 4
-    assert model.rules[0].conjunction == Conjunction()
+    assert model.rules[0].body == Conjunction()

@@ -3,9 +3,10 @@ import pytest
 from hypothesis import given, settings
 
 from model.builders import churn_model, models
+from rules.builders import a_rule
 from rulewright import kernels
 from rulewright.data import ColumnSchema, Schema, read_like
-from rulewright.model import AdditiveRules, Rule
+from rulewright.model import AdditiveRules
 from rulewright.model.adversarial import adversarial_rows
 from rulewright.model.compiled import compile_rules
 from rulewright.rules import Conjunction, Labels, Range, negated, parse_condition
@@ -27,7 +28,7 @@ def test_only_used_columns_are_compiled():
 def test_compiled_covers_are_those_of_the_conditions(model):
     """Compiled rules cover what their conditions say, on and beside every threshold."""
     table = read_like(adversarial_rows(model), model.schema)
-    expected = [rule.conjunction.holds(table) for rule in model.rules]
+    expected = [rule.body.holds(table) for rule in model.rules]
     np.testing.assert_array_equal(covers(model, table).T, np.reshape(expected, (-1, len(table))))
 
 
@@ -40,10 +41,10 @@ def test_many_thresholds_are_coded_in_parts(max_cuts):
     ranges = [Range("x", low, high, low % 2 == 0, high % 2 == 0) for low, high in bounds]
     ranges += [Range("x", low=2.0), Range("x", high=3.0, high_open=True)]
     tests = [*ranges, *map(negated, ranges), parse_condition("x < 1 (or 2 <= x <= 3 or x > 4)")]
-    rules = tuple(Rule(Conjunction((test,)), 0, 1.0, 1.0, (1.0,)) for test in tests)
+    rules = tuple(a_rule(Conjunction((test,)), 0, 1.0, 1.0, (1.0,)) for test in tests)
     model = AdditiveRules(schema, ["a"], (0.0,), rules)
     table = read_like({"x": [None, *np.arange(-1.0, 7.0, 0.25)]}, schema)
-    expected = [rule.conjunction.holds(table) for rule in rules]
+    expected = [rule.body.holds(table) for rule in rules]
     np.testing.assert_array_equal(covers(model, table, max_cuts=max_cuts).T, expected)
 
 
@@ -51,7 +52,7 @@ def test_more_labels_than_codes_are_refused():
     """Rules that name more labels than codes can hold are refused with the column's name."""
     labels = tuple(f"{i:06d}" for i in range(70_000))
     schema = Schema((ColumnSchema("id", "nominal", labels),), named=True)
-    rule = Rule(Conjunction((Labels("id", labels),)), 0, 1.0, 1.0, (1.0,))
+    rule = a_rule(Conjunction((Labels("id", labels),)), 0, 1.0, 1.0, (1.0,))
     model = AdditiveRules(schema, ["a"], (0.0,), (rule,))
     with pytest.raises(ValueError, match="'id'"):
         model.scores({"id": ["000000"]})

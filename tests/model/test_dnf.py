@@ -6,11 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.builders import CHURN_SCHEMA, dnf_models, saved, write
+from rules.builders import a_rule
 from rulewright.data import read_like, read_table
 from rulewright.encoding.booleans import encode_booleans
-from rulewright.model import AdditiveRules, DnfModel, ModelFileError, Rule, load_model
+from rulewright.model import AdditiveRules, DnfModel, ModelFileError, load_model
 from rulewright.model.adversarial import adversarial_rows
-from rulewright.rules import parse_conjunction
+from rulewright.rules import Claims, parse_conjunction
 
 pytestmark = pytest.mark.native
 
@@ -40,19 +41,19 @@ def two_terms(weights=None):
 def test_counts_by_hand():
     """Every term knows its training rows of each class; so does the region without a term."""
     model = two_terms()
-    assert [rule.class_weights for rule in model.rules] == [(1.0, 1.0), (0.0, 1.0)]
-    assert [rule.response for rule in model.rules] == [2 / 4, 2 / 3]
-    assert [rule.support for rule in model.rules] == [2.0, 1.0]
+    assert [rule.coverage.class_weights for rule in model.rules] == [(1.0, 1.0), (0.0, 1.0)]
+    assert [rule.outcome.value for rule in model.rules] == [2 / 4, 2 / 3]
+    assert [rule.coverage.support for rule in model.rules] == [2.0, 1.0]
     assert (model.default, model.class_weights, model.default_weights) == (0, (4, 2), (3, 0))
     assert model.default_scores == (4 / 5, 1 / 5)
-    assert model.formula(1) == (model.rules[0].conjunction, model.rules[1].conjunction)
+    assert model.formula(1) == (model.rules[0].body, model.rules[1].body)
     assert model.formula(0) == ()
 
 
 def test_weights_count_as_rows():
     """A row of weight two counts like a row twice."""
     model = two_terms(weights=[2.0, 1.0, 1.0, 3.0, 1.0, 0.5])
-    assert [rule.class_weights for rule in model.rules] == [(0.5, 1.0), (0.0, 2.0)]
+    assert [rule.coverage.class_weights for rule in model.rules] == [(0.5, 1.0), (0.0, 2.0)]
     assert (model.class_weights, model.default_weights) == ((5.5, 3.0), (5.0, 0.0))
 
 
@@ -72,7 +73,7 @@ def test_the_best_covering_class_wins(model):
     covers, labels = model.covers(rows), model.decide(model.scores(rows))
     for fired, label in zip(covers, labels, strict=True):
         found = [
-            (rule.response, model.class_weights[rule.head.first], -rule.head.first)
+            (rule.outcome.value, model.class_weights[rule.head.first], -rule.head.first)
             for rule, holds in zip(model.rules, fired, strict=True)
             if holds
         ]
@@ -97,7 +98,7 @@ def test_probabilities_agree_with_labels(model):
 def test_a_poor_rule_still_decides():
     """A rule that was wrong more often than right gives its class just over half."""
     model = DnfModel.counted(table(), {1: terms("age >= 50")})
-    assert model.rules[0].response == 0.25
+    assert model.rules[0].outcome.value == 0.25
     assert model.predict({"age": [60.0], "color": [None]}).tolist() == ["yes"]
     assert 0.5 < model.predict_proba({"age": [60.0], "color": [None]})[0, 1] < 0.5 + 1e-6
 
@@ -126,8 +127,8 @@ def test_default_of_several_formulas():
 
 def test_ties_go_to_the_larger_class():
     """Of two classes with equally precise terms the one with more training weight wins."""
-    rule = Rule(parse_conjunction("true"), 0, 0.75, 4.0, (2.0, 2.0))
-    other = Rule(parse_conjunction("true"), 1, 0.75, 4.0, (2.0, 2.0))
+    rule = a_rule(parse_conjunction("true"), 0, 0.75, 4.0, (2.0, 2.0), Claims)
+    other = a_rule(parse_conjunction("true"), 1, 0.75, 4.0, (2.0, 2.0), Claims)
     for weights, label in (((5.0, 6.0), "b"), ((5.0, 5.0), "a"), ((6.0, 5.0), "a")):
         model = DnfModel(CHURN_SCHEMA, ["a", "b"], (rule, other), 0, weights, (0.0, 0.0))
         assert model.predict({"age": [1.0]}).tolist() == [label]
@@ -214,8 +215,8 @@ def test_slices_and_equality():
     assert model[:1].rules == model.rules[:1]
     assert model == two_terms()
     assert model != model[:1]
-    additive = AdditiveRules(model.schema, model.classes, (0.0, 0.0), model.rules)
-    assert model != additive
+    additive = AdditiveRules(model.schema, model.classes, (0.0, 0.0), ())
+    assert model[:0] != additive
 
 
 @pytest.mark.parametrize(
@@ -242,13 +243,13 @@ def test_bad_files(tmp_path, changes, message):
 
 
 @pytest.mark.parametrize(
-    "changes", [{"head": [0, 1]}, {"response": 0.0}, {"response": 1.5}, {"head": 2}]
+    "changes", [{"head": [0, 1]}, {"claims": 0.0}, {"claims": 1.5}, {"head": 2}, {"adds": 0.5}]
 )
 def test_bad_terms(tmp_path, changes):
     """A term speaks for one class, with a response above 0 and at most 1."""
     path = tmp_path / "model.json"
     document = saved(path, two_terms())
-    document["rules"][1] |= changes
+    document["rules"][1]["then"] |= changes
     write(path, document)
     with pytest.raises(ModelFileError, match="rule 1"):
         load_model(path)

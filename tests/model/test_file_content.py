@@ -8,6 +8,7 @@ import pytest
 
 from model.builders import CHURN_ROWS, churn_model, saved, write
 from rulewright.model import Head, ModelFileError, Steps, load_model
+from rulewright.rules import Adds
 
 pytestmark = pytest.mark.native
 
@@ -18,7 +19,18 @@ def path(tmp_path):
 
 
 STEPS = {"thresholds": [0.0], "values": [0.2, 0.7]}
-RULE = {"if": [], "head": 0, "response": 1.0, "support": 1.0, "class_weights": [1.0, 0.0]}
+COUNTS = {"rows": "training", "support": 1.0, "class_weights": [1.0, 0.0]}
+RULE = {"if": [], "then": {"head": 0, "adds": 1.0}, "coverage": COUNTS}
+
+
+def then(**fields):
+    """Give a rule with another outcome."""
+    return RULE | {"then": RULE["then"] | fields}
+
+
+def counted(**fields):
+    """Give a rule with another coverage."""
+    return RULE | {"coverage": COUNTS | fields}
 
 
 @pytest.mark.parametrize(
@@ -40,19 +52,30 @@ RULE = {"if": [], "head": 0, "response": 1.0, "support": 1.0, "class_weights": [
         ({"classes": {"type": "string", "values": ["a", "a"]}}, "different"),
         ({"classes": {"type": "date", "values": ["a", "b"]}}, "unknown type"),
         ({"rules": {}}, "must be a list"),
-        ({"rules": [RULE | {"head": 2}]}, "rule 0: head"),
-        ({"rules": [RULE | {"head": 0.0}]}, "rule 0: head"),
-        ({"rules": [RULE | {"head": [1, 0]}]}, "rule 0: head"),
-        ({"rules": [RULE | {"head": [0, 1, 1]}]}, "rule 0: head"),
-        ({"rules": [RULE | {"response": "1"}]}, "rule 0: response"),
-        ({"rules": [RULE | {"class_weights": [1.0]}]}, "class weights"),
-        ({"rules": [RULE | {"class_weights": {"0": 1.0}}]}, "list of numbers"),
+        ({"rules": [then(head=2)]}, "rule 0: there are 2 classes"),
+        ({"rules": [then(head=0.0)]}, "rule 0: head"),
+        ({"rules": [then(head=[1, 0])]}, "rule 0: head"),
+        ({"rules": [then(head=[0, 1, 1])]}, "rule 0: head"),
+        ({"rules": [then(adds="1")]}, "rule 0: response"),
+        ({"rules": [then(otherwise=None)]}, "rule 0: otherwise"),
+        ({"rules": [then(claims=1.0)]}, "rule 0: an outcome cannot have the keys"),
+        ({"rules": [RULE | {"then": {"head": 0, "claims": 1.0}}]}, "must be Adds, not Claims"),
+        ({"rules": [RULE | {"then": {"says": [0.5, 0.5]}}]}, "must be Adds, not Says"),
+        ({"rules": [RULE | {"then": {"says": [0.5, 0.6]}}]}, "must sum to 1"),
+        ({"rules": [RULE | {"then": 3}]}, "rule 0: an outcome must be"),
+        ({"rules": [counted(rows="all")]}, "rows of a coverage"),
+        ({"rules": [counted(support=-1.0)]}, "not negative"),
+        ({"rules": [counted(class_weights=[1.0])]}, "class weights"),
+        ({"rules": [counted(class_weights={"0": 1.0})]}, "list of numbers"),
         ({"rules": [RULE | {"more": 1}]}, "rule 0: a rule must be"),
         ({"rules": [RULE, 3]}, "rule 1: a rule must be"),
         ({"rules": [RULE | {"if": [{"column": "age", "in": ["a"]}]}]}, "nominal column"),
         ({"rules": [RULE | {"if": [{"column": "color", "high": 3}]}]}, "numeric column"),
         ({"rules": [RULE | {"if": [{"column": "color", "in": ["pink"]}]}]}, "no label 'pink'"),
         ({"rules": [RULE | {"if": [{"column": "size", "high": 3}]}]}, "column 'size'"),
+        ({"rules": [RULE | {"if": {"or": 3}}]}, "must be a list of formulas"),
+        ({"rules": [RULE | {"if": {"and": []}}]}, "an And needs parts"),
+        ({"rules": [RULE | {"if": {"xor": []}}]}, "'and', 'or' or 'not'"),
         ({"costs": {}}, "must be a list"),
         ({"costs": [[0.0, 1.0]]}, "2 rows of 2 numbers"),
         ({"costs": [[0.0, 1.0], [0.0]]}, "2 rows of 2 numbers"),
@@ -119,7 +142,7 @@ def places(node, way=()):
 
 def decided_model():
     """Make a model that has all fields a file can have."""
-    union = replace(churn_model()[0], head=Head(0, 1))
+    union = churn_model()[0].with_outcome(Adds(Head(0, 1), 0.5, -0.5))
     costs, steps = ((0.0, 1.0), (5.0, 0.0)), (Steps((0.0, 1.5), (0.2, 0.3, 0.7)),) * 2
     model = churn_model()
     return replace(model, rules=(*model.rules, union), costs=costs, steps=steps)

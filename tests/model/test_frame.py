@@ -4,7 +4,8 @@ from importlib import util
 import pytest
 
 from model.builders import CHURN_SCHEMA, churn_model
-from rulewright.model import AdditiveRules, Head, Rule
+from rules.builders import a_rule
+from rulewright.model import AdditiveRules, Head
 from rulewright.rules import Conjunction
 
 COLUMNS = [
@@ -41,7 +42,7 @@ def test_frames_of_every_library(backend):
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
 def test_heads_of_several_classes_are_text(backend):
     """One rule for several classes makes the whole column text, also for classes of numbers."""
-    rules = tuple(Rule(Conjunction(), head, 1.0, 3.0, (1.0,) * 3) for head in (0, Head(1, 2)))
+    rules = tuple(a_rule(Conjunction(), head, 1.0, 3.0, (1.0,) * 3) for head in (0, Head(1, 2)))
     model = AdditiveRules(CHURN_SCHEMA, [1, 2, 3], (0.0,) * 3, rules)
     assert model[:1].rules_table()["head"] == [1]
     heads = model.rules_frame(backend)["head"]

@@ -16,8 +16,9 @@ from model.builders import (
     models,
     vote_models,
 )
+from rules.builders import a_rule
 from rulewright.data import ColumnSchema, Schema
-from rulewright.model import AdditiveRules, Head, ParityError, Rule, Steps
+from rulewright.model import AdditiveRules, Head, ParityError, Steps
 from rulewright.model.sql_words import number
 from rulewright.rules import Conjunction, Labels, Range
 
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.native
 
 
 def one_rule(condition, schema, classes=("a", "b")):
-    rule = Rule(Conjunction((condition,)), 1, 0.5, 1.0, (1.0,) * len(classes))
+    rule = a_rule(Conjunction((condition,)), 1, 0.5, 1.0, (1.0,) * len(classes))
     return AdditiveRules(schema, list(classes), (0.0,) * len(classes), (rule,))
 
 
@@ -59,7 +60,7 @@ def test_many_rules_do_not_nest_too_deep(n_rules):
     """Models with more rules than an expression may nest still run."""
     rng = np.random.default_rng(0)
     rules = tuple(
-        Rule(
+        a_rule(
             Conjunction((Range("age", high=float(rng.integers(100))),)),
             int(rng.integers(2)),
             float(rng.normal()),
@@ -73,7 +74,7 @@ def test_many_rules_do_not_nest_too_deep(n_rules):
 
 def test_many_classes():
     """More classes than a function may have arguments run too."""
-    rules = tuple(Rule(Conjunction(), k, 0.1 * k, 1.0, (1.0,) * 150) for k in range(150))
+    rules = tuple(a_rule(Conjunction(), k, 0.1 * k, 1.0, (1.0,) * 150) for k in range(150))
     AdditiveRules(CHURN_SCHEMA, list(range(150)), (0.0,) * 150, rules).verify_sql()
 
 
@@ -82,7 +83,7 @@ def test_many_classes_with_unions_costs_and_steps():
     rng, n = np.random.default_rng(0), 60
     heads = [Head(*sorted(rng.integers(0, n, 2).tolist())) for _ in range(40)]
     rules = [
-        Rule(
+        a_rule(
             Conjunction((Range("age", high=float(i)),)), head, float(rng.normal()), 1.0, (1.0,) * n
         )
         for i, head in enumerate(heads)
@@ -104,7 +105,7 @@ def test_many_conditions():
     """A rule of more conditions than an expression may nest runs too."""
     schema = Schema(tuple(ColumnSchema(f"c{i}", "numeric") for i in range(1100)), named=True)
     tests = Conjunction(tuple(Range(name, low=0.0) for name in schema.names))
-    model = AdditiveRules(schema, ["a"], (0.0,), (Rule(tests, 0, 2.0, 1.0, (1.0,)),))
+    model = AdditiveRules(schema, ["a"], (0.0,), (a_rule(tests, 0, 2.0, 1.0, (1.0,)),))
     source = "SELECT " + ", ".join(f"1 AS {name}" for name in schema.names)
     with sqlite3.connect(":memory:") as connection:
         connection.execute(f"CREATE VIEW data AS {source}")
@@ -209,7 +210,7 @@ def test_columns_that_differ_by_case_only():
     """Databases that ignore case cannot hold both columns; PostgreSQL can."""
     schema = Schema((ColumnSchema("Age", "numeric"), ColumnSchema("age", "numeric")), named=True)
     tests = Conjunction((Range("Age", low=1.0), Range("age", low=1.0)))
-    model = AdditiveRules(schema, ["a"], (0.0,), (Rule(tests, 0, 1.0, 1.0, (1.0,)),))
+    model = AdditiveRules(schema, ["a"], (0.0,), (a_rule(tests, 0, 1.0, 1.0, (1.0,)),))
     with pytest.raises(ValueError, match="'Age' and 'age'"):
         model.to_sql(dialect="sqlite")
     assert model.to_sql(dialect="postgres")
@@ -241,7 +242,7 @@ def test_a_wrong_export_is_found(monkeypatch, old, new):
 @pytest.mark.parametrize(("old", "new"), [("* 7e0", "* 6e0"), ("<= 0.5e0", "< 0.5e0")])
 def test_a_wrong_decision_is_found(monkeypatch, old, new):
     """The check sees a cost that gives other labels and a step taken at the wrong side."""
-    rule = Rule(Conjunction((Range("age", low=5.0),)), 1, 0.5, 1.0, (1.0, 1.0))
+    rule = a_rule(Conjunction((Range("age", low=5.0),)), 1, 0.5, 1.0, (1.0, 1.0))
     model = AdditiveRules(CHURN_SCHEMA, ["a", "b"], (0.0, 0.0), (rule,))
     if "*" in old:
         model = replace(model, costs=((0.0, 7.0), (4.0, 0.0)))

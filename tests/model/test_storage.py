@@ -1,6 +1,7 @@
 import json
 import os
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -64,7 +65,7 @@ def plain(column, value):
 def test_the_file_is_readable(path):
     """The file has a line for each rule and names its format."""
     document = saved(path)
-    assert (document["format"], document["format_version"]) == ("rulewright-model", 3)
+    assert (document["format"], document["format_version"]) == ("rulewright-model", 4)
     lines = path.read_text().splitlines()
     assert sum(line.startswith('  {"if"') for line in lines) == 6
     assert document["summary"] == {"learner": "by hand", "rounds": 6}
@@ -149,7 +150,7 @@ def test_a_cut_file_is_refused(path, keep):
         ('{"a": 1, "a": 1}', "twice"),
         ('{"a": ' + "9" * 5000 + "}", "not valid JSON"),
         ('\ufeff{"a": 1}', "not valid JSON"),
-        ('{"format": "rulewright-model", "format_version": 4}', "version 4"),
+        ('{"format": "rulewright-model", "format_version": 5}', "version 5"),
         ('{"format": "rulewright-model", "format_version": 0}', "version 0"),
         ('{"format": "rulewright-model", "format_version": true}', "version True"),
         ('{"format": "rulewright-model", "format_version": 1}', "hash"),
@@ -188,11 +189,31 @@ def test_too_many_rules_are_refused(path, monkeypatch):
         load_model(path)
 
 
-@pytest.mark.parametrize("version", [1, 2])
-def test_files_of_older_versions_load(path, version):
-    """A file of an older version, which knew less, is the same model."""
-    write(path, saved(path) | {"format_version": version})
-    assert load_model(path) == churn_model()
+OLD = Path(__file__).parent / "version_3"
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("name", ["additive", "additive-costs", "additive-steps", "dnf", "votes"])
+def test_files_of_older_versions_load(path, name, version):
+    """A file of an older version predicts what the library of that version did, to the bit."""
+    write(path, json.loads((OLD / f"{name}.json").read_text()) | {"format_version": version})
+    model, expected = load_model(path), json.loads((OLD / "expected.json").read_text())
+    rows, answers = expected["rows"], expected["models"][name]
+    assert model.scores(rows).tolist() == answers["scores"]
+    np.testing.assert_allclose(model.predict_proba(rows), answers["probabilities"], rtol=1e-14)
+    assert model.predict(rows).tolist() == answers["labels"]
+    model.save(path)
+    assert load_model(path) == model
+
+
+def test_rules_of_two_versions_do_not_mix(path):
+    """A file of an older version with rules of the present one is refused, and the reverse."""
+    write(path, saved(path) | {"format_version": 3})
+    with pytest.raises(ModelFileError, match="rule 0: a rule must be"):
+        load_model(path)
+    write(path, json.loads((OLD / "additive.json").read_text()) | {"format_version": 4})
+    with pytest.raises(ModelFileError, match="rule 0: a rule must be"):
+        load_model(path)
 
 
 def test_a_missing_file_is_a_missing_file(tmp_path):

@@ -1,7 +1,8 @@
 import numpy as np
 
 from model.builders import CHURN_SCHEMA, churn_model
-from rulewright.model import AdditiveRules, Head, Rule, Steps
+from rules.builders import a_rule
+from rulewright.model import AdditiveRules, Head, Steps
 from rulewright.rules import Conjunction
 
 FIRST = "IF age <= 34 and color = red THEN churn (+0.83)"
@@ -42,7 +43,7 @@ def test_one_class_and_no_rules():
 
 def test_three_classes_and_a_rule_without_cover():
     """Every class is named, and a rule that covered nothing has no precision."""
-    rules = (Rule(Conjunction(), 2, -0.00123, 0.0, (0.0, 0.0, 0.0)),)
+    rules = (a_rule(Conjunction(), 2, -0.00123, 0.0, (0.0, 0.0, 0.0)),)
     model = AdditiveRules(CHURN_SCHEMA, [1, 2, 3], (0.0, 0.5, -0.5), rules)
     assert str(model).splitlines() == [
         "AdditiveRules: 1 rule, 3 classes (1, 2, 3)",
@@ -54,8 +55,8 @@ def test_three_classes_and_a_rule_without_cover():
 def test_unions_costs_and_steps_are_named():
     """Rules for several classes read as words, and unusual decisions are said in the preamble."""
     rules = (
-        Rule(Conjunction(), Head(1, 2), 0.5, 4.0, (1.0, 2.0, 1.0)),
-        Rule(Conjunction(), Head(0, 1), 0.25, 4.0, (1.0, 2.0, 1.0)),
+        a_rule(Conjunction(), Head(1, 2), 0.5, 4.0, (1.0, 2.0, 1.0)),
+        a_rule(Conjunction(), Head(0, 1), 0.25, 4.0, (1.0, 2.0, 1.0)),
     )
     model = AdditiveRules(
         CHURN_SCHEMA,

@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.builders import CHURN_SCHEMA, saved, vote_models, write
+from rules.builders import a_rule
 from rulewright.data import read_table
-from rulewright.model import DnfModel, ModelFileError, Rule, RuleSet, RuleSetVotes, load_model
+from rulewright.model import DnfModel, ModelFileError, RuleSet, RuleSetVotes, load_model
 from rulewright.model.adversarial import adversarial_rows
-from rulewright.rules import parse_conjunction
+from rulewright.rules import Votes, parse_conjunction
 
 pytestmark = pytest.mark.native
 
@@ -37,17 +38,21 @@ def small_vote(abstain=0.0, **changes):
 def test_counts_by_hand():
     """Each term is there once, with its share of the vote and its training rows of each class."""
     model = small_vote()
-    assert [rule.conjunction for rule in model.rules] == [OLD, YOUNG, RED]
+    assert [rule.body for rule in model.rules] == [OLD, YOUNG, RED]
     assert [rule.head.first for rule in model.rules] == [0, 1, 1]
-    assert [rule.response for rule in model.rules] == [1.0, 0.25 + 0.25, 0.25]
-    assert [rule.class_weights for rule in model.rules] == [(2.0, 0.0), (1.0, 2.0), (0.0, 1.0)]
-    assert [rule.support for rule in model.rules] == [2.0, 3.0, 1.0]
+    assert [rule.outcome.value for rule in model.rules] == [1.0, 0.25 + 0.25, 0.25]
+    assert [rule.coverage.class_weights for rule in model.rules] == [
+        (2.0, 0.0),
+        (1.0, 2.0),
+        (0.0, 1.0),
+    ]
+    assert [rule.coverage.support for rule in model.rules] == [2.0, 3.0, 1.0]
     assert model.members == (((((0,), 1.0)),), (((1, 2), 0.5), ((1,), 0.25), ((), 0.25)))
     assert model.members[1][2] == RuleSet((), 0.25)
     assert model.priors == (4.0, 2.0)
     assert model.effective_sizes == (1.0, 1 / (0.25 + 2 / 16))
     weighted = small_vote(weights=[2.0, 1.0, 1.0, 3.0, 1.0, 0.5])
-    assert weighted.rules[1].class_weights == (0.5, 3.0)
+    assert weighted.rules[1].coverage.class_weights == (0.5, 3.0)
     assert weighted.priors == (5.5, 3.0)
 
 
@@ -200,7 +205,7 @@ def test_text():
     assert "abstains" not in str(small_vote())
     frame = model.rules_frame()
     assert frame["n_rule_sets"].tolist() == [1, 2, 1]
-    assert frame["response"].tolist() == [1.0, 0.5, 0.25]
+    assert frame["share"].tolist() == [1.0, 0.5, 0.25]
 
 
 def test_explanation():
@@ -232,15 +237,15 @@ def test_slices_and_equality():
     assert model[:] == model == small_vote()
     assert model != model.with_abstain(0.5)
     sliced = model[:2]
-    assert [rule.conjunction for rule in sliced.rules] == [OLD, YOUNG]
+    assert [rule.body for rule in sliced.rules] == [OLD, YOUNG]
     assert sliced.members[1] == (((1,), 0.75), ((), 0.25))
-    assert [rule.response for rule in sliced.rules] == [1.0, 0.75]
+    assert [rule.outcome.value for rule in sliced.rules] == [1.0, 0.75]
     assert model[:0].members == (((((), 1.0)),), ((((), 1.0)),))
     assert set(model[:0].predict(ROWS)) == {"no"}
     reverse = model.with_rules(model.rules[::-1])
     assert np.array_equal(reverse.scores(ROWS), model.scores(ROWS))
     with pytest.raises(ValueError, match="rule 0 is in no rule set"):
-        model.with_rules([Rule(TRUE, 1, 0.5, 1.0, (1.0, 1.0))])
+        model.with_rules([a_rule(TRUE, 1, 0.5, 1.0, (1.0, 1.0), Votes)])
 
 
 def test_files_keep_the_margin(tmp_path):
@@ -335,6 +340,6 @@ def test_counting_needs_a_target_and_rule_sets():
 
 def test_a_schema_of_other_columns():
     """Terms must fit the schema."""
-    rule = Rule(parse_conjunction("size > 3"), 0, 1.0, 1.0, (1.0,))
+    rule = a_rule(parse_conjunction("size > 3"), 0, 1.0, 1.0, (1.0,), Votes)
     with pytest.raises(ValueError, match="size"):
         RuleSetVotes(CHURN_SCHEMA, ["a"], (rule,), ((((0,), 1.0),),), (1.0,))

@@ -125,11 +125,11 @@ def test_opposites_survive_files(tmp_path):
     assert np.array_equal(loaded.predict_proba(ROWS), opposite_vote().predict_proba(ROWS))
 
 
-@given(vote_models())
+@given(vote_models(sizes=(2, 2)))
 @settings(max_examples=25, deadline=None)
 def test_opposites_are_exported_as_they_are(model):
     """SQL and Python give the answers of the model; a class is as it was with its opposite."""
-    assume(len(model.classes) == 2 and len(model.rules) > 0)
+    assume(len(model.rules) > 0)
     k = 0 if model.members[0] else 1
     kept = [rule for rule in model.rules if rule.head.first == k]
     own = RuleSetVotes(

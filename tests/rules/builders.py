@@ -6,7 +6,19 @@ import numpy as np
 from hypothesis import strategies as st
 
 from rulewright.data import Column, ColumnSchema, Table
-from rulewright.rules import Labels, Presence, Range, negated
+from rulewright.rules import (
+    Adds,
+    And,
+    Conjunction,
+    Coverage,
+    Labels,
+    Not,
+    Or,
+    Presence,
+    Range,
+    Rule,
+    negated,
+)
 
 KNOWN_LABELS = ("blue", "green", "red")
 ANY_TEXT = st.text(max_size=8) | st.sampled_from(["and", "true", "a b", 'say "x"', "5", "Größe"])
@@ -26,6 +38,11 @@ def nominal(codes, name="color", labels=KNOWN_LABELS):
 def table(*columns):
     """Make a table without target and weights."""
     return Table(columns, True, len(columns[0].values), None, None)
+
+
+def a_rule(body, head, response, support, class_weights, outcome=Adds):
+    """Make a rule from plain numbers."""
+    return Rule(body, outcome(head, response), Coverage(support, class_weights))
 
 
 @st.composite
@@ -70,6 +87,19 @@ def conditions_on_small_table():
     labels = st.sampled_from([*KNOWN_LABELS, "unseen"])
     small = ranges(names, st.integers(-2, 3).map(float))
     return with_opposites(small | label_conditions(color, labels) | presences(names | color))
+
+
+def formulas(conditions):
+    """Draw formulas of and, or, not over conditions."""
+    leaves = st.lists(conditions, max_size=2, unique_by=lambda c: c.column).map(
+        lambda parts: Conjunction(tuple(parts))
+    )
+
+    def joined(parts):
+        several = st.lists(parts, min_size=1, max_size=3).map(tuple)
+        return several.map(And) | several.map(Or) | parts.map(Not)
+
+    return st.recursive(leaves, joined, max_leaves=6)
 
 
 @st.composite

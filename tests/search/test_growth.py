@@ -11,7 +11,7 @@ from builders import SEEDS
 from rulewright.data import read_table
 from rulewright.encoding.binned import bin_table
 from rulewright.kernels import ROW
-from rulewright.rules.rule import Head
+from rulewright.rules import Head
 from rulewright.search import RuleGrower, SearchLimits
 from rulewright.weighting import LogLikelihood
 
@@ -148,8 +148,8 @@ def test_the_cover_of_a_found_rule_is_that_of_its_conditions():
     rows = np.arange(0, 200, 2, dtype=ROW)
     found = grower.grow(binned.codes, rows, state.stats, state.score("newton", 1.0), limits)
     rule = found.rule(Head(1, 1), 0.5, state.class_weights(found.cover(binned.codes)))
-    np.testing.assert_array_equal(
-        np.flatnonzero(rule.conjunction.holds(table)), found.cover(binned.codes)
+    np.testing.assert_array_equal(np.flatnonzero(rule.body.holds(table)), found.cover(binned.codes))
+    assert (
+        rule.coverage.support == sum(rule.coverage.class_weights) == len(found.cover(binned.codes))
     )
-    assert rule.support == sum(rule.class_weights) == len(found.cover(binned.codes))
-    assert (rule.head, rule.response) == ((1, 1), 0.5)
+    assert (rule.head, rule.outcome.value) == ((1, 1), 0.5)

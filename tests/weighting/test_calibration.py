@@ -5,9 +5,10 @@ from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 from builders import SEEDS, softmax
+from rules.builders import a_rule
 from rulewright.capacity.reliability import calibration_error, log_loss
 from rulewright.data import read_table
-from rulewright.model import AdditiveRules, Rule
+from rulewright.model import AdditiveRules
 from rulewright.model.decisions import margins
 from rulewright.rules import Conjunction, Range
 from rulewright.weighting.calibration import (
@@ -175,7 +176,7 @@ def some_model(n_classes):
     """Make a model of one column and a rule for each class."""
     schema = read_table(np.array([[0.0], [1.0]])).schema
     rules = [
-        Rule(Conjunction.of([Range("x0", low=0.5 * k)]), k, 0.5, 1.0, (1.0,) * n_classes)
+        a_rule(Conjunction.of([Range("x0", low=0.5 * k)]), k, 0.5, 1.0, (1.0,) * n_classes)
         for k in range(n_classes)
     ]
     return AdditiveRules(schema, np.arange(n_classes), (0.0,) * n_classes, tuple(rules))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from builders import SEEDS, loss, random_likelihood, softmax
 from rulewright.kernels import ROW, Score
-from rulewright.rules.rule import Head
+from rulewright.rules import Head
 from rulewright.weighting import LogLikelihood
 from rulewright.weighting.likelihood import LARGEST_STEP, SAFE_STEP, heads
 

@@ -164,8 +164,8 @@ def print_curve(console: Console, compression: Mapping[str, Any]) -> None:
 
 
 def _rules_grid(model: RuleModel, shown: int, width: int) -> Grid:
-    order = sorted(range(len(model)), key=lambda i: -abs(model.rules[i].response))[:shown]
-    headers = ("#", "THEN", model.response_name, "covers", "precision")
+    order = sorted(range(len(model)), key=lambda i: -abs(model.rules[i].outcome.value))[:shown]
+    headers = ("#", "THEN", model.outcome.title, "covers", "precision")
     names = [_short(name) for name in model.class_names]
     rows = [(str(i), *_vote(model, model.rules[i], names)) for i in order]
     taken = sum(max(map(len, cells)) + _GAP for cells in zip(headers, *rows, strict=True))
@@ -175,7 +175,7 @@ def _rules_grid(model: RuleModel, shown: int, width: int) -> Grid:
     for header in headers[2:]:
         grid.add_column(header, justify="right", no_wrap=True)
     for i, (number, *vote) in zip(order, rows, strict=True):
-        conditions = [str(condition) for condition in model.rules[i].conjunction]
+        conditions = [str(condition) for condition in model.rules[i].body.conditions]
         grid.add_row(*map(Text, (number, wrapped(conditions, width - taken), *vote)))
     return grid
 
@@ -192,8 +192,12 @@ def wrapped(conditions: Sequence[str], width: int) -> str:
 
 
 def _vote(model: RuleModel, rule: Rule, names: Sequence[str]) -> tuple[str, str, str, str]:
-    response = format(rule.response, model.response_format)
-    return rule.head.text(names), response, f"{rule.support:.6g}", _precision(rule)
+    return (
+        rule.head.text(names),
+        str(rule.outcome),
+        f"{rule.coverage.support:.6g}",
+        _precision(rule),
+    )
 
 
 def _precision(rule: Rule) -> str:

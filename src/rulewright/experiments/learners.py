@@ -103,7 +103,7 @@ class OurWorker:
         model = self.estimator.model_
         counts = {
             "rules": float(len(model.rules)),
-            "conditions": float(sum(len(rule.conjunction) for rule in model.rules)),
+            "conditions": float(sum(len(rule.body.conditions) for rule in model.rules)),
         }
         literals = model.summary.get("n_literals")
         return counts if literals is None else {**counts, "literals": float(sum(literals))}

@@ -10,7 +10,7 @@ from rulewright.model.parity import ParityError, SqlReport
 from rulewright.model.rule_model import RuleModel
 from rulewright.model.steps import Steps
 from rulewright.model.storage import load_model
-from rulewright.rules.rule import Head, Rule
+from rulewright.rules import Head, Rule
 
 __all__ = [
     "AdditiveRules",

@@ -78,7 +78,7 @@ def _sums(model: AdditiveRules) -> Iterator[str]:
     for rule, test in rule_tests(model):
         yield f"    if {test}:\n"
         for k in range(rule.head.first, rule.head.last + 1):
-            yield f"        scores[{k}] += {rule.response!r}\n"
+            yield f"        scores[{k}] += {rule.outcome.value!r}\n"
 
 
 def _costs(model: AdditiveRules) -> str:

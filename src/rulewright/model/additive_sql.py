@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rulewright.model.forms.additive import AdditiveRules
     from rulewright.model.steps import Steps
-    from rulewright.rules import Conjunction
+    from rulewright.rules import Formula
 
 RULES_PER_STEP = 200
 
@@ -37,7 +37,7 @@ class _AdditiveWriter(SqlWriter["AdditiveRules"]):
         sums = [[number(value, self.dialect)] for value in self.model.intercepts]
         for start in range(0, max(1, len(self.model)), RULES_PER_STEP):
             for rule in self.model.rules[start : start + RULES_PER_STEP]:
-                term = self._term(rule.conjunction, rule.response)
+                term = self._term(rule.body, rule.outcome.value)
                 for terms in sums[rule.head.classes]:
                     terms.append(term)
             columns = [
@@ -47,12 +47,12 @@ class _AdditiveWriter(SqlWriter["AdditiveRules"]):
             self.step([*self.kept, *self.inputs, *columns])
             sums = [[name] for name in self.scores]
 
-    def _term(self, conjunction: Conjunction, response: float) -> str:
+    def _term(self, body: Formula, response: float) -> str:
         added = number(response, self.dialect)
-        if len(conjunction) == 0:
+        if not body.conditions:
             return added
         zero = number(0.0, self.dialect)
-        return f"CASE WHEN {self.test(conjunction)} THEN {added} ELSE {zero} END"
+        return f"CASE WHEN {self.test(body)} THEN {added} ELSE {zero} END"
 
     def add_odds(self, carried: Sequence[str]) -> None:
         steps = self.model.steps

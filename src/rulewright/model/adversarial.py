@@ -71,7 +71,7 @@ def _planted_rows(
     """Make rows that satisfy a rule but for one condition, which is probed."""
     for i in rng.permutation(len(model)).tolist():
         covered = {name: _draw(values, rng) for name, values in choices.items()}
-        conjunction = model.rules[i].conjunction
+        conjunction = model.rules[i].body
         for condition in conjunction:
             values = choices[condition.column]
             fitting = [value for value in values if _accepts(condition, value, model.schema)]

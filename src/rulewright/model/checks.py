@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rulewright.data import Schema
-from rulewright.rules import AnyOf, Labels, Range
-from rulewright.rules.rule import Rule
+from rulewright.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.rules import Condition
+    from rulewright.rules import Outcome
 
 
 def check_schema(schema: object) -> None:
@@ -27,37 +26,30 @@ def checked_summary(summary: object) -> dict[str, Any]:
     return dict(summary)
 
 
-def check_rules(rules: Sequence[Rule], schema: Schema, n_classes: int) -> None:
-    """Refuse rules that do not fit the columns or the number of classes."""
+def check_rules(
+    rules: Sequence[Rule], schema: Schema, n_classes: int, outcome: type[Outcome]
+) -> None:
+    """Refuse rules that do not fit the columns, the number of classes or the form of the model."""
     for i, rule in enumerate(rules):
-        _check_rule(rule, i, schema, n_classes)
+        if not isinstance(rule, Rule):
+            raise ValueError(f"rule {i} must be a Rule, not {type(rule).__name__}")
+        try:
+            _check_rule(rule, schema, n_classes, outcome)
+        except ValueError as error:
+            raise ValueError(f"rule {i}: {error}") from None
 
 
-def _check_rule(rule: Rule, i: int, schema: Schema, n_classes: int) -> None:
-    if not isinstance(rule, Rule):
-        raise ValueError(f"rule {i} must be a Rule, not {type(rule).__name__}")
-    if len(rule.class_weights) != n_classes:
+def _check_rule(rule: Rule, schema: Schema, n_classes: int, outcome: type[Outcome]) -> None:
+    if not isinstance(rule.outcome, outcome):
         raise ValueError(
-            f"rule {i} has {len(rule.class_weights)} class weights for {n_classes} classes"
+            f"the outcome must be {outcome.__name__}, not {type(rule.outcome).__name__}"
         )
-    for condition in rule.conjunction:
-        _check_condition(condition, i, schema)
-
-
-def _check_condition(condition: Condition, i: int, schema: Schema) -> None:
-    if condition.column not in schema:
-        raise ValueError(f"rule {i} uses column {condition.column!r}, which the schema lacks")
-    if isinstance(condition, AnyOf):
-        for part in condition.alternatives:
-            _check_condition(part, i, schema)
-        return
-    column = schema[condition.column]
-    needed = {Range: "numeric", Labels: "nominal"}.get(type(condition), column.kind)
-    if column.kind != needed:
-        raise ValueError(
-            f"rule {i}: '{condition}' needs a {needed} column, not a {column.kind} one"
-        )
-    if isinstance(condition, Labels):
-        for label in condition.labels:
-            if label not in column.label_index:
-                raise ValueError(f"rule {i}: column {column.name!r} has no label {label!r}")
+    if rule.head.last >= n_classes:
+        raise ValueError(f"there are {n_classes} classes, so none has the index {rule.head.last}")
+    found = len(rule.coverage.class_weights)
+    if found != n_classes:
+        raise ValueError(f"{found} class weights for {n_classes} classes; give one per class")
+    for condition in rule.body.conditions:
+        if condition.column not in schema:
+            raise ValueError(f"the schema lacks the column {condition.column!r}")
+        condition.check(schema[condition.column])

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import ColumnSchema, Schema, Table
-    from rulewright.rules import Condition
-    from rulewright.rules.rule import Rule
+    from rulewright.rules import Condition, Rule
 
 # A column with more thresholds than fit into 16-bit codes is coded in several parts.
 MAX_CUTS = (kernels.UNSEEN - 1) // 2
@@ -129,7 +128,7 @@ def compile_rules(rules: Sequence[Rule], schema: Schema, max_cuts: int = MAX_CUT
     intervals: list[Interval] = []
     condition_starts, rule_starts = [0], [0]
     for rule in rules:
-        for condition in rule.conjunction:
+        for condition in rule.body.conditions:
             for alternatives in coders[condition.column].conditions(condition):
                 intervals += alternatives
                 condition_starts.append(len(intervals))
@@ -163,7 +162,7 @@ def marks_by_column(rules: Iterable[Rule]) -> dict[str, set[float | str]]:
     """Give the thresholds and labels that rules use of each column."""
     used: dict[str, set[float | str]] = {}
     for rule in rules:
-        for condition in rule.conjunction:
+        for condition in rule.body.conditions:
             used.setdefault(condition.column, set()).update(_marks(condition))
     return used
 

@@ -56,5 +56,5 @@ def _best(model: DnfModel) -> Iterator[str]:
     yield f"    scores = {[0.0] * len(model.classes)!r}\n"
     for rule, test in rule_tests(model):
         score = f"scores[{rule.head.first}]"
-        yield f"    if {test}:\n        {score} = max({score}, {rule.response!r})\n"
+        yield f"    if {test}:\n        {score} = max({score}, {rule.outcome.value!r})\n"
     yield f"    if not any(scores):\n        scores = {list(model.default_scores)!r}\n"

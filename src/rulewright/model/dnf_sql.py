@@ -56,9 +56,9 @@ class _DnfWriter(SqlWriter["DnfModel"]):
     def _best(self, k: int) -> str:
         """Write the highest response of the rules of a class that hold."""
         rules = [rule for rule in self.model.rules if rule.head.first == k]
-        rules.sort(key=lambda rule: -rule.response)
+        rules.sort(key=lambda rule: -rule.outcome.value)
         whens = [
-            f"WHEN {self.test(rule.conjunction)} THEN {number(rule.response, self.dialect)}"
+            f"WHEN {self.test(rule.body)} THEN {number(rule.outcome.value, self.dialect)}"
             for rule in rules
         ]
         return f"CASE {' '.join(whens)} ELSE {self._zero} END" if whens else self._zero

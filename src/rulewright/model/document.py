@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from rulewright.data.writing import replace_file
+from rulewright.model.upgrade import upgraded
 
 FORMAT = "rulewright-model"
-FORMAT_VERSION = 3
-READABLE_VERSIONS = (1, 2, 3)
+FORMAT_VERSION = 4
+READABLE_VERSIONS = (1, 2, 3, 4)
 """Version 1 knew neither heads of several classes, nor costs, nor steps; version 2 neither
-conditions with alternatives, nor DNF models, nor votes."""
+conditions with alternatives, nor DNF models, nor votes; version 3 had rules without outcomes."""
 MAX_FILE_BYTES = 2**30
 
 
@@ -77,7 +78,8 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ModelFileError("the hash does not fit the content: the file was damaged or edited")
     if not isinstance(document.get("library_version"), str):
         raise ModelFileError("library_version must be a string")
-    return {key: value for key, value in document.items() if key not in _OWN_FIELDS}
+    content = {key: value for key, value in document.items() if key not in _OWN_FIELDS}
+    return content if version == FORMAT_VERSION else upgraded(content)
 
 
 _OWN_FIELDS = ("format", "format_version", "library_version")

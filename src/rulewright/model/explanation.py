@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.rules.rule import Rule
+    from rulewright.rules import Rule
 
 # What print() shows of many rows.
 _SHOWN_ROWS = 20
@@ -52,13 +52,16 @@ class Explanation:
     chosen: NDArray[np.intp]
     expected_costs: NDArray[np.float64] | None = None
 
+    amount: ClassVar[str] = "added"
+    """What the number of a rule is called in tables."""
+
     def __len__(self) -> int:
         return len(self.scores)
 
     def rule_ids(self, row: int) -> list[int]:
         """Give the rules that fired on a row, those with the largest responses first."""
         ids: list[int] = np.flatnonzero(self.fired[row]).tolist()
-        return sorted(ids, key=lambda i: -abs(self.rules[i].response))
+        return sorted(ids, key=lambda i: -abs(self.rules[i].outcome.value))
 
     def label(self, row: int) -> str:
         """Give the predicted class of a row, as text."""
@@ -78,9 +81,9 @@ class Explanation:
         table: dict[str, list[Any]] = {
             "row": [row for row, _ in fired],
             "rule": [i for _, i in fired],
-            "if": [str(self.rules[i].conjunction) for _, i in fired],
+            "if": [str(self.rules[i].body) for _, i in fired],
             "class": [self.rules[i].head.text(self.class_names) for _, i in fired],
-            "added": [self.rules[i].response for _, i in fired],
+            self.amount: [self.rules[i].outcome.value for _, i in fired],
         }
         return to_frame(table, backend)
 
@@ -96,9 +99,9 @@ class Explanation:
             "rules": [
                 {
                     "id": i,
-                    "if": str(self.rules[i].conjunction),
+                    "if": str(self.rules[i].body),
                     "class": self.rules[i].head.text(self.class_names),
-                    "added": self.rules[i].response,
+                    self.amount: self.rules[i].outcome.value,
                 }
                 for i in self.rule_ids(row)
             ],
@@ -133,14 +136,16 @@ class Explanation:
         added = [(f"{value:+.3g} {name}", "intercept") for name, value in starts]
         for i in self.rule_ids(row):
             rule = self.rules[i]
-            text = f"rule {i}: IF {rule.conjunction}"
-            added.append((f"{rule.response:+.3g} {rule.head.text(names)}", text))
+            text = f"rule {i}: IF {rule.body}"
+            added.append((f"{rule.outcome.value:+.3g} {rule.head.text(names)}", text))
         sums = zip(names, self.scores[row], strict=True)
         return added + [(f"= {value:+.3g} {name}", "score") for name, value in sums]
 
 
 class DnfExplanation(Explanation):
     """The rules that hold for each row, the most precise first; nothing is added up."""
+
+    amount: ClassVar[str] = "laplace"
 
     def to_dict(self) -> dict[str, Any]:
         """Give the explanation as plain data."""
@@ -151,6 +156,6 @@ class DnfExplanation(Explanation):
         if not rules:
             return [(f"{self.scores[row].max():.3g} {plain(self.label(row))}", "no rule holds")]
         return [
-            (f"{rule.response:.3g} {rule.head.text(names)}", f"rule {i}: IF {rule.conjunction}")
+            (f"{rule.outcome.value:.3g} {rule.head.text(names)}", f"rule {i}: IF {rule.body}")
             for i, rule in rules
         ]

@@ -19,17 +19,17 @@ def rules_table(model: RuleModel) -> dict[str, list[Any]]:
     intervals = [rule.precision_interval for rule in rules]
     table: dict[str, list[Any]] = {
         "id": list(range(len(rules))),
-        "if": [str(rule.conjunction) for rule in rules],
+        "if": [str(rule.body) for rule in rules],
         "head": _heads(model),
-        "response": [rule.response for rule in rules],
-        "support": [rule.support for rule in rules],
+        model.outcome.measure: [rule.outcome.value for rule in rules],
+        "support": [rule.coverage.support for rule in rules],
     }
     for k, name in enumerate(model.class_names):
-        table[f"weight_{name}"] = [rule.class_weights[k] for rule in rules]
+        table[f"weight_{name}"] = [rule.coverage.class_weights[k] for rule in rules]
     table["precision"] = [rule.precision for rule in rules]
     table["precision_low"] = [low for low, _ in intervals]
     table["precision_high"] = [high for _, high in intervals]
-    table["n_conditions"] = [len(rule.conjunction) for rule in rules]
+    table["n_conditions"] = [len(rule.body.conditions) for rule in rules]
     return table
 
 

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.model.rule_model import RuleModel
-    from rulewright.rules import Condition
-    from rulewright.rules.rule import Rule
+    from rulewright.rules import Condition, Rule
 
 TITLE = '"""A rule model exported by rulewright; it needs nothing but Python."""\n\n'
 
@@ -77,7 +76,9 @@ def rule_tests(model: RuleModel) -> Iterator[tuple[Rule, str]]:
     """Give each rule with the test of its conjunction."""
     names = _variables(model)
     for rule in model.rules:
-        tests = [_test(condition, names[condition.column], model) for condition in rule.conjunction]
+        tests = [
+            _test(condition, names[condition.column], model) for condition in rule.body.conditions
+        ]
         yield rule, " and ".join(tests) or "True"
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rulewright.model.explanation import Explanation
     from rulewright.model.parity import SqlReport
     from rulewright.model.steps import Steps
-    from rulewright.rules.rule import Rule
+    from rulewright.rules import Outcome, Rule
 
 # What print() shows of a long model.
 SHOWN_RULES = 50
@@ -66,8 +66,7 @@ class RuleModel(ABC):
     summary: dict[str, Any]
     costs: Costs | None = None
     steps: tuple[Steps, ...] | None = None
-    response_name: ClassVar[str] = "adds"
-    response_format: ClassVar[str] = "+.3g"
+    outcome: ClassVar[type[Outcome]]
 
     @abstractmethod
     def scores(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
@@ -195,7 +194,8 @@ class RuleModel(ABC):
         Returns
         -------
         dataframe
-            Columns ``id``, ``if``, ``head``, ``response``, ``support``, ``weight_<class>`` (covered
+            Columns ``id``, ``if``, ``head``, ``response`` (of a DNF ``laplace``, of a vote
+            ``share``), ``support``, ``weight_<class>`` (covered
             training weight of each class), ``precision`` (share of the head) with its
             Wilson 95 percent interval ``precision_low``, ``precision_high``, ``n_conditions``.
         """

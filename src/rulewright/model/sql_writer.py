@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rulewright.data import Schema
     from rulewright.model.rule_model import RuleModel
     from rulewright.model.sql_words import Dialect
-    from rulewright.rules import Condition, Conjunction
+    from rulewright.rules import Condition, Formula
 
 MAX_CLASSES = 500
 _GROUP = 50
@@ -103,12 +103,12 @@ class SqlWriter(ABC, Generic[Model]):
         source = ".".join(quoted_name(part) for part in self.table)
         self.step(columns or ["1 AS " + self.prefix + "row"], source)
 
-    def test(self, conjunction: Conjunction) -> str:
+    def test(self, body: Formula) -> str:
         """Write a conjunction; that without conditions is always true."""
-        tests = [condition_sql(c, self.model.schema, self.dialect) for c in conjunction]
+        tests = [condition_sql(c, self.model.schema, self.dialect) for c in body.conditions]
         return _nested(" AND ".join, tests) if tests else "1 = 1"
 
-    def any_test(self, conjunctions: Iterable[Conjunction]) -> str:
+    def any_test(self, conjunctions: Iterable[Formula]) -> str:
         """Write that one of several conjunctions holds; there must be one."""
         return _nested(" OR ".join, [f"({self.test(conjunction)})" for conjunction in conjunctions])
 

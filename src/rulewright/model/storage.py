@@ -12,7 +12,7 @@ from rulewright.model.forms.dnf import DnfModel
 from rulewright.model.forms.rule_sets import rule_set_from_json
 from rulewright.model.forms.votes import RuleSetVotes
 from rulewright.model.steps import Steps
-from rulewright.rules.rule import Rule
+from rulewright.rules import Rule
 
 if TYPE_CHECKING:
     import os

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.model.rule_model import RuleModel
-    from rulewright.rules.rule import Rule
+    from rulewright.rules import Rule
 
 # Longer rules push their own numbers to the right instead of everybody's.
 _MAX_ALIGNED = 90
@@ -16,7 +16,7 @@ _MAX_ALIGNED = 90
 
 def strongest_rules(model: RuleModel, max_rules: int | None) -> str:
     """Write the rules with the largest responses first, numbered by their place in the model."""
-    order = sorted(range(len(model)), key=lambda i: -abs(model.rules[i].response))
+    order = sorted(range(len(model)), key=lambda i: -abs(model.rules[i].outcome.value))
     shown = order if max_rules is None else order[:max_rules]
     lines = [_title(model), model.preamble(), *_lines(model, shown)]
     if hidden := len(order) - len(shown):
@@ -53,13 +53,12 @@ def _lines(model: RuleModel, ids: Sequence[int]) -> list[str]:
 
 
 def _claim(model: RuleModel, rule: Rule, names: Sequence[str]) -> str:
-    response = format(rule.response, model.response_format)
-    return f"IF {rule.conjunction} THEN {rule.head.text(names)} ({response})"
+    return f"IF {rule.body} THEN {rule.head.text(names)} ({rule.outcome})"
 
 
 def _record(rule: Rule) -> str:
-    covers = f"covers {rule.support:.6g}"
-    if not any(rule.class_weights):
+    covers = f"covers {rule.coverage.support:.6g}"
+    if not any(rule.coverage.class_weights):
         return covers
     low, high = rule.precision_interval
     return f"{covers}, precision {rule.precision:.2f} [{low:.2f}, {high:.2f}]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rulewright.model.explanation import DnfExplanation
 
@@ -30,6 +30,8 @@ class VotesExplanation(DnfExplanation):
     abstain : float
         The margin below which the model abstains.
     """
+
+    amount: ClassVar[str] = "share"
 
     members: Members = field(kw_only=True)
     margins: NDArray[np.float64] = field(kw_only=True)
@@ -68,8 +70,8 @@ class VotesExplanation(DnfExplanation):
             added.append((f"{self.scores[row, k]:+.3g} {name}", votes))
         for i in self.rule_ids(row):
             rule = self.rules[i]
-            text = f"rule {i}: IF {rule.conjunction}"
-            added.append((f"{rule.response:.3g} {rule.head.text(names)}", text))
+            text = f"rule {i}: IF {rule.body}"
+            added.append((f"{rule.outcome.value:.3g} {rule.head.text(names)}", text))
         if self.abstains(row):
             margin = f"margin {self.margins[row]:.3g}"
             added.append((margin, f"below {self.abstain:.3g}: the model abstains"))

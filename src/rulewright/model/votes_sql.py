@@ -82,7 +82,7 @@ class _VotesWriter(SqlWriter["RuleSetVotes"]):
         return {"abstains": f"({' + '.join(close)}) > 1"}
 
     def _vote(self, rule_set: RuleSet) -> str:
-        test = self.any_test(self.model.rules[i].conjunction for i in rule_set.terms)
+        test = self.any_test(self.model.rules[i].body for i in rule_set.terms)
         weight, zero = self._number(rule_set.weight), self._number(0.0)
         return f"CASE WHEN {test} THEN {weight} ELSE {zero} END"
 

@@ -1,27 +1,43 @@
-"""The condition language: conditions on columns, their conjunctions, text and JSON forms."""
+"""The language of rules: conditions, formulas, outcomes, coverage; text and JSON forms."""
 
 from rulewright.rules.any_of import AnyOf, Condition, condition_from_json, negated
 from rulewright.rules.condition import Labels, Plain, Presence, Range, Value
 from rulewright.rules.conjunction import Conjunction, Contradiction
-from rulewright.rules.rule import Head, Rule
+from rulewright.rules.coverage import Coverage
+from rulewright.rules.formula import And, Formula, Not, Or, formula_from_json, normalised
+from rulewright.rules.outcomes import Adds, Claims, Head, Outcome, Says, Votes
+from rulewright.rules.rule import Rule
 from rulewright.rules.short import short_between
-from rulewright.rules.text import parse_condition, parse_conjunction
+from rulewright.rules.text import parse_condition, parse_conjunction, parse_formula
 
 __all__ = [
+    "Adds",
+    "And",
     "AnyOf",
+    "Claims",
     "Condition",
     "Conjunction",
     "Contradiction",
+    "Coverage",
+    "Formula",
     "Head",
     "Labels",
+    "Not",
+    "Or",
+    "Outcome",
     "Plain",
     "Presence",
     "Range",
     "Rule",
+    "Says",
     "Value",
+    "Votes",
     "condition_from_json",
+    "formula_from_json",
     "negated",
+    "normalised",
     "parse_condition",
     "parse_conjunction",
+    "parse_formula",
     "short_between",
 ]

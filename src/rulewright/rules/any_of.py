@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from rulewright.rules.condition import Labels, Plain, Presence, Range, plain_from_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
-    from rulewright.data import Column
+    from rulewright.data import Column, ColumnSchema
     from rulewright.rules.condition import Value
 
 
@@ -62,12 +64,31 @@ class AnyOf:
         """Name of the column."""
         return self.alternatives[0].column
 
+    @property
+    def decides_missing(self) -> bool:
+        """Whether missing values are among the alternatives; else they make it unknown."""
+        return self.alternatives[-1].decides_missing
+
+    @property
+    def marks(self) -> tuple[Any, ...]:
+        """The thresholds or labels of all alternatives."""
+        return tuple(mark for part in self.alternatives for mark in part.marks)
+
+    def check(self, schema: ColumnSchema) -> None:
+        """Raise a ValueError if an alternative does not fit a column."""
+        for part in self.alternatives:
+            part.check(schema)
+
     def holds(self, column: Column) -> NDArray[np.bool_]:
         """Tell for each row of a column whether an alternative holds."""
         covered = self.alternatives[0].holds(column)
         for part in self.alternatives[1:]:
             covered = covered | part.holds(column)
         return covered
+
+    def fails(self, column: Column) -> NDArray[np.bool_]:
+        """Tell for each row of a column whether all alternatives fail."""
+        return reduce(np.logical_and, (part.fails(column) for part in self.alternatives))
 
     def accepts(self, value: Value) -> bool:
         """Tell whether one value satisfies an alternative."""
@@ -101,11 +122,6 @@ def condition_from_json(obj: object) -> Condition:
     return AnyOf(tuple(plain_from_json({"column": obj["column"], **part}) for part in parts))
 
 
-def alternatives_of(condition: Condition) -> tuple[Plain, ...]:
-    """Give the alternatives of a condition; a plain one is its only one."""
-    return condition.alternatives if isinstance(condition, AnyOf) else (condition,)
-
-
 def any_of(alternatives: Sequence[Plain]) -> Condition:
     """Give the condition with these alternatives, plain if there is only one."""
     return alternatives[0] if len(alternatives) == 1 else AnyOf(tuple(alternatives))
@@ -113,13 +129,23 @@ def any_of(alternatives: Sequence[Plain]) -> Condition:
 
 def negated(condition: Condition) -> Condition:
     """Give the condition that holds exactly where another one does not, missing values included."""
-    parts = alternatives_of(condition)
+    parts = condition.alternatives
     *known, last = parts
     if isinstance(last, Presence):
         if not known:
             return Presence(last.column, not last.missing)
         return any_of(_others(known))
     return any_of([*_others(parts), Presence(last.column, True)])
+
+
+def opposite(condition: Condition) -> Condition:
+    """Give the condition that is true where another one is false, unknown where that is unknown.
+
+    Conditions that accept missing values beside others have no such opposite.
+    """
+    if isinstance(condition, Presence):
+        return Presence(condition.column, not condition.missing)
+    return any_of(_others(condition.alternatives))
 
 
 def _others(parts: Sequence[Plain]) -> list[Plain]:

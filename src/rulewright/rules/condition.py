@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -24,14 +24,50 @@ from rulewright.rules.words import write_number, write_word
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rulewright.data import Column
+    from rulewright.data import Column, ColumnSchema
 
 Value: TypeAlias = float | str | None
 """One value of a row: a number, a label, or missing (``None`` or NaN)."""
 
 
+class PlainCondition:
+    """What the plain conditions share as parts of formulas with three values."""
+
+    __slots__ = ()
+
+    needs: ClassVar[Literal["numeric", "nominal"] | None] = None
+    """The kind of column that the condition fits; None for all."""
+    decides_missing: ClassVar[bool] = False
+    """Whether the condition is true or false, not unknown, where the value is missing."""
+    column: str
+
+    @property
+    def alternatives(self) -> tuple[Any, ...]:
+        """The plain conditions of which one must hold: this one."""
+        return (self,)
+
+    @property
+    def marks(self) -> tuple[Any, ...]:
+        """The thresholds or labels that the condition distinguishes."""
+        return ()
+
+    def holds(self, column: Column) -> NDArray[np.bool_]:
+        """Tell on which rows of a column the condition is true."""
+        raise NotImplementedError
+
+    def fails(self, column: Column) -> NDArray[np.bool_]:
+        """Tell on which rows of a column the condition is false; elsewhere it is unknown."""
+        other = ~self.holds(column)
+        return other if self.decides_missing else other & ~column.is_missing
+
+    def check(self, schema: ColumnSchema) -> None:
+        """Raise a ValueError if the condition does not fit a column."""
+        if self.needs not in (None, schema.kind):
+            raise ValueError(f"'{self}' needs a {self.needs} column, not a {schema.kind} one")
+
+
 @dataclass(frozen=True, slots=True)
-class Range:
+class Range(PlainCondition):
     """A numeric column lies between two bounds, of which at least one is finite.
 
     Parameters
@@ -50,6 +86,8 @@ class Range:
     low_open: bool = False
     high_open: bool = False
 
+    needs: ClassVar[Literal["numeric", "nominal"] | None] = "numeric"
+
     def __post_init__(self) -> None:
         column = checked_column(self.column)
         low = checked_number(self.low, f"lower bound of column {column!r}")
@@ -67,6 +105,11 @@ class Range:
         _set(self, column=column, low=low, high=high)
         _set(self, low_open=low_open and low > -math.inf)
         _set(self, high_open=high_open and high < math.inf)
+
+    @property
+    def marks(self) -> tuple[float, ...]:
+        """The finite bounds."""
+        return tuple(bound for bound in (self.low, self.high) if math.isfinite(bound))
 
     def holds(self, column: Column) -> NDArray[np.bool_]:
         """Tell for each row of a numeric column whether its value lies in the range."""
@@ -112,7 +155,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class Labels(PlainCondition):
     """A nominal column has one of the labels or, negated, is known and has none of them.
 
     Parameters
@@ -129,10 +172,24 @@ class Labels:
     labels: tuple[str, ...]
     negated: bool = False
 
+    needs: ClassVar[Literal["numeric", "nominal"] | None] = "nominal"
+
     def __post_init__(self) -> None:
         column = checked_column(self.column)
         negated = checked_flag(self.negated, f"negated of column {column!r}")
         _set(self, column=column, labels=checked_labels(self.labels, column), negated=negated)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """The labels."""
+        return self.labels
+
+    def check(self, schema: ColumnSchema) -> None:
+        """Raise a ValueError if the column is not nominal or lacks a label."""
+        PlainCondition.check(self, schema)
+        for label in self.labels:
+            if label not in schema.label_index:
+                raise ValueError(f"column {schema.name!r} has no label {label!r}")
 
     def holds(self, column: Column) -> NDArray[np.bool_]:
         """Tell for each row of a nominal column whether its label satisfies the condition."""
@@ -167,7 +224,7 @@ class Labels:
 
 
 @dataclass(frozen=True, slots=True)
-class Presence:
+class Presence(PlainCondition):
     """A column of any kind is missing, or is known.
 
     Parameters
@@ -180,6 +237,8 @@ class Presence:
 
     column: str
     missing: bool
+
+    decides_missing: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         column = checked_column(self.column)

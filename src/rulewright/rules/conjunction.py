@@ -10,14 +10,13 @@ import numpy as np
 
 from rulewright.rules.any_of import (
     Condition,
-    alternatives_of,
     any_of,
     condition_from_json,
 )
 from rulewright.rules.condition import Labels, Presence, Range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -77,12 +76,24 @@ class Conjunction:
         """Names of the columns it needs."""
         return tuple(condition.column for condition in self.conditions)
 
+    @property
+    def key(self) -> Hashable:
+        """What equal formulas have in common: the order of conditions is not."""
+        return frozenset(self.conditions)
+
     def holds(self, table: Table) -> NDArray[np.bool_]:
         """Tell for each row of a table whether all conditions hold."""
         covered = np.ones(len(table), dtype=np.bool_)
         for condition in self.conditions:
             covered &= condition.holds(table[condition.column])
         return covered
+
+    def fails(self, table: Table) -> NDArray[np.bool_]:
+        """Tell for each row of a table whether a condition is known not to hold."""
+        failed = np.zeros(len(table), dtype=np.bool_)
+        for condition in self.conditions:
+            failed |= condition.fails(table[condition.column])
+        return failed
 
     def to_json(self) -> list[dict[str, object]]:
         """Give the conjunction as plain data."""
@@ -106,7 +117,7 @@ def _merge(conditions: Sequence[Condition]) -> Condition:
     """Give the one condition that holds exactly where all of these on one column hold."""
     if len(conditions) == 1:
         return conditions[0]
-    several = [alternatives_of(condition) for condition in conditions]
+    several = [condition.alternatives for condition in conditions]
     found = _merge_known([[part for part in parts if not _is_missing(part)] for parts in several])
     if all(_is_missing(parts[-1]) for parts in several):
         found.append(several[0][-1])

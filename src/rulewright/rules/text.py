@@ -1,7 +1,10 @@
-"""Read conditions and conjunctions back from their text.
+"""Read conditions, conjunctions and formulas back from their text.
 
 ::
 
+    formula     := joint ("or" joint)*
+    joint       := unit ("and" unit)*
+    unit        := "not" unit | "(" formula ")" | "true" | condition
     conjunction := "true" | condition ("and" condition)*
     condition   := plain ["(" ("or" alternative)+ ")"]
     alternative := plain | "missing"
@@ -25,6 +28,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from rulewright.rules.any_of import AnyOf, Condition
 from rulewright.rules.condition import Labels, Plain, Presence, Range
 from rulewright.rules.conjunction import Conjunction
+from rulewright.rules.formula import And, Formula, Not, Or, normalised
 from rulewright.rules.words import BARE_WORD, KEYWORDS
 
 if TYPE_CHECKING:
@@ -70,6 +74,20 @@ def parse_conjunction(text: str) -> Conjunction:
     return Conjunction.of(conditions)
 
 
+def parse_formula(text: str) -> Formula:
+    """Read a formula; ``parse_formula(str(f)) == f`` for every normalised formula.
+
+    Raises
+    ------
+    ValueError
+        When the text is no formula; the message tells where, and what was expected.
+    """
+    reader = _Reader(text)
+    formula = reader.formula()
+    reader.end("'and', 'or' or the end")
+    return normalised(formula)
+
+
 class _Token(NamedTuple):
     """A word (name or label), number, sign (symbol or keyword) or the end of the text."""
 
@@ -84,6 +102,27 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self._tokens = _tokens(text)
         self._next = next(self._tokens)
+
+    def formula(self) -> Formula:
+        parts = [self._joint()]
+        while self.skip("or"):
+            parts.append(self._joint())
+        return parts[0] if len(parts) == 1 else Or(tuple(parts))
+
+    def _joint(self) -> Formula:
+        parts = [self._unit()]
+        while self.skip("and"):
+            parts.append(self._unit())
+        return parts[0] if len(parts) == 1 else And(tuple(parts))
+
+    def _unit(self) -> Formula:
+        if self.skip("not"):
+            return Not(self._unit())
+        if self.skip("("):
+            formula = self.formula()
+            self._sign(")")
+            return formula
+        return Conjunction() if self.skip("true") else Conjunction((self.condition(),))
 
     def condition(self) -> Condition:
         first = self._plain()

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright import kernels
-from rulewright.model import Rule
-from rulewright.rules import Conjunction
+from rulewright.rules import Adds, Conjunction, Coverage, Rule
 
 if TYPE_CHECKING:
     from rulewright.encoding.binned import BinnedColumns, Test, Threshold
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
         Score,
         StatArray,
     )
-    from rulewright.rules import Condition
-    from rulewright.rules.rule import Head
+    from rulewright.rules import Condition, Head
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class FoundRule:
     def rule(self, head: Head, response: float, class_weights: FloatArray) -> Rule:
         """Return the rule for the model: canonical conditions, response, what it covers."""
         weights = tuple(class_weights.tolist())
-        return Rule(Conjunction.of(self.conditions), head, response, sum(weights), weights)
+        return Rule(Conjunction.of(self.conditions), Adds(head, response), Coverage.of(weights))
 
 
 class RuleGrower:

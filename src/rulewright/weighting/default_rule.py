@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rulewright.kernels import FloatArray
-    from rulewright.rules.rule import Head
+    from rulewright.rules import Head
 
 
 class Prior(NamedTuple):

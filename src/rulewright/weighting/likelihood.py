@@ -15,7 +15,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.kernels import ROW, STAT, Score
-from rulewright.rules.rule import Head
+from rulewright.rules import Head
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, IntArray, RowArray, StatArray

@@ -17,6 +17,7 @@ from rulewright.estimators.common.folds import side_by_side, stratified_folds
 from rulewright.estimators.common.parameters import Integer, check_parameters
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.model import AdditiveRules
+from rulewright.rules import Adds
 from rulewright.search.options import count_threads
 from rulewright.weighting.sparse import SparseFit, selections
 
@@ -168,7 +169,7 @@ class _Problem(NamedTuple):
         assert table.weights is not None
         covers = model.cover_bits(table, n_threads=n_threads)
         heads = np.array([rule.head for rule in model.rules], dtype=np.int32).reshape(-1, 2)
-        signs = np.sign([rule.response for rule in model.rules]).astype(np.int8)
+        signs = np.sign([rule.outcome.value for rule in model.rules]).astype(np.int8)
         labels = table.target.codes
         return cls(covers, heads, signs, labels, table.weights, len(model.classes))
 
@@ -200,7 +201,7 @@ def _refitted(model: AdditiveRules, table: Table, n_threads: int) -> AdditiveRul
     fit = SparseFit(*_Problem.of(model, table, n_threads), tolerance=1e-10)
     fit.keep(fit.rules)
     pairs = zip(model.rules, fit.responses.tolist(), strict=True)
-    rules = [replace(rule, response=value) for rule, value in pairs if value != 0]
+    rules = [rule.with_outcome(Adds(rule.head, value)) for rule, value in pairs if value != 0]
     return replace(model, intercepts=tuple(fit.intercepts.tolist()), rules=tuple(rules))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from rulewright.capacity import EarlyStopping, WindowTest
     from rulewright.kernels import CodeColumns, FloatArray, RowArray, Subsample
-    from rulewright.rules.rule import Head
+    from rulewright.rules import Head
     from rulewright.search import FoundRule
     from rulewright.weighting import LogLikelihood
 

@@ -68,7 +68,7 @@ def frequent(votes: RuleSetVotes, X: Any, X_held_out: Any, max_terms: int) -> Co
     chosen, default = _Greedy(votes, votes.covers(X), codes).terms(max_terms)
     formulas: dict[int, list[Any]] = {}
     for rule in (votes[i] for i in chosen):
-        formulas.setdefault(rule.head.first, []).append(rule.conjunction)
+        formulas.setdefault(rule.head.first, []).append(rule.body)
     model = DnfModel.counted(table, formulas, default)
     fidelity, held_out = _fidelities(votes, model, X, X_held_out)
     summary = {"learner": "frequent terms of a vote", "fidelity": fidelity}
@@ -95,7 +95,10 @@ class _Greedy:
         self.heads = [rule.head.first for rule in votes]
         self.counts = np.bincount(codes, minlength=len(votes.classes))
         self.preference = np.argsort(-self.counts, kind="stable")
-        promise = [rule.response * laplace(rule.class_weights, rule.head.first) for rule in votes]
+        promise = [
+            rule.outcome.value * laplace(rule.coverage.class_weights, rule.head.first)
+            for rule in votes
+        ]
         self.order = sorted(range(len(promise)), key=lambda i: -promise[i])
 
     def terms(self, most: int) -> tuple[list[int], int]:

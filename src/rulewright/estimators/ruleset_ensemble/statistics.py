@@ -75,14 +75,16 @@ def term_table(model: RuleSetVotes) -> dict[str, list[Any]]:
         for i in rule_set.terms:
             shares[i] += rule_set.weight
             sizes[i] += rule_set.weight * len(rule_set.terms)
-    order = sorted(range(len(model.rules)), key=lambda i: (model[i].head.first, -model[i].response))
+    order = sorted(
+        range(len(model.rules)), key=lambda i: (model[i].head.first, -model[i].outcome.value)
+    )
     rules, labels = [model[i] for i in order], model.classes.tolist()
     return {
         "class": [labels[rule.head.first] for rule in rules],
-        "if": [str(rule.conjunction) for rule in rules],
-        "weight": [rule.response for rule in rules],
-        "support": [rule.support for rule in rules],
-        "positives": [rule.class_weights[rule.head.first] for rule in rules],
-        "laplace": [laplace(rule.class_weights, rule.head.first) for rule in rules],
+        "if": [str(rule.body) for rule in rules],
+        "weight": [rule.outcome.value for rule in rules],
+        "support": [rule.coverage.support for rule in rules],
+        "positives": [rule.coverage.class_weights[rule.head.first] for rule in rules],
+        "laplace": [laplace(rule.coverage.class_weights, rule.head.first) for rule in rules],
         "mean_terms": [sizes[i] / shares[i] if shares[i] else math.nan for i in order],
     }

@@ -20,7 +20,7 @@ from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.slipper.fit import Boosted, SlipperFit
 from rulewright.estimators.slipper.problem import every_class, every_cost, one_class
 from rulewright.model import AdditiveRules
-from rulewright.rules.rule import Head
+from rulewright.rules import Head
 from rulewright.search import LEAST_ROWS, SearchLimits
 from rulewright.weighting import CALIBRATIONS
 

@@ -19,18 +19,18 @@ from rulewright.model.decisions import checked_costs, checked_steps
 from rulewright.model.explanation import Explanation
 from rulewright.model.rule_model import RuleModel
 from rulewright.model.text import plain
+from rulewright.rules import Adds
 from rulewright.rules.checks import checked_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from rulewright.data import Schema
     from rulewright.model.decisions import Costs
     from rulewright.model.steps import Steps
-    from rulewright.rules import Condition
-    from rulewright.rules.rule import Head, Rule
+    from rulewright.rules import Head, Outcome, Rule
 
 
 _MAX_SIZE = sys.float_info.max / 2
@@ -61,6 +61,7 @@ class AdditiveRules(RuleModel):
     """
 
     form: ClassVar[str] = "additive"
+    outcome: ClassVar[type[Outcome]] = Adds
 
     schema: Schema
     classes: NDArray[Any]
@@ -88,7 +89,7 @@ class AdditiveRules(RuleModel):
             checked["steps"] = checked_steps(self.steps, len(classes))
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-        check_rules(self.rules, self.schema, len(classes))
+        check_rules(self.rules, self.schema, len(classes), self.outcome)
         self._check_sums()
 
     def scores(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
@@ -107,7 +108,7 @@ class AdditiveRules(RuleModel):
         scores = np.tile(np.array(self.intercepts), (len(fired), 1))
         yield scores.copy()
         for i, rule in enumerate(self.rules):
-            scores[fired[:, i], rule.head.classes] += rule.response
+            scores[fired[:, i], rule.head.classes] += rule.outcome.value
             yield scores.copy()
 
     def explain(self, X: object, *, n_threads: int | None = None) -> Explanation:
@@ -134,14 +135,14 @@ class AdditiveRules(RuleModel):
 
         The first of them stays, with the sum of the responses; a sum of zero leaves no rule.
         """
-        same: dict[tuple[frozenset[Condition], Head], list[Rule]] = {}
+        same: dict[tuple[Hashable, Head], list[Rule]] = {}
         for rule in self.rules:
-            same.setdefault((frozenset(rule.conjunction), rule.head), []).append(rule)
+            same.setdefault((rule.body.key, rule.head), []).append(rule)
         joined = [
-            replace(rules[0], response=math.fsum(rule.response for rule in rules))
+            _with_response(rules[0], math.fsum(rule.outcome.value for rule in rules))
             for rules in same.values()
         ]
-        return self.with_rules([rule for rule in joined if rule.response != 0.0])
+        return self.with_rules([rule for rule in joined if rule.outcome.value != 0.0])
 
     def scaled(self, slope: float, offsets: Sequence[float]) -> Self:
         """Multiply all scores and add to them: how a temperature or a logistic curve calibrates.
@@ -163,7 +164,7 @@ class AdditiveRules(RuleModel):
         return replace(
             self,
             intercepts=tuple(slope * start + offset for start, offset in pairs),
-            rules=tuple(replace(rule, response=slope * rule.response) for rule in self.rules),
+            rules=tuple(_with_response(r, slope * r.outcome.value) for r in self.rules),
         )
 
     def preamble(self) -> str:
@@ -226,7 +227,7 @@ class AdditiveRules(RuleModel):
     @cached_property
     def _responses(self) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
         heads = np.array([rule.head for rule in self.rules], dtype=np.int32).reshape(-1, 2)
-        responses = np.array([rule.response for rule in self.rules], dtype=np.float64)
+        responses = np.array([rule.outcome.value for rule in self.rules], dtype=np.float64)
         return heads, responses, np.array(self.intercepts, dtype=np.float64)
 
     def _check_sums(self) -> None:
@@ -235,6 +236,10 @@ class AdditiveRules(RuleModel):
         sizes = [abs(value) for value in self.intercepts]
         for rule in self.rules:
             for k in range(rule.head.first, rule.head.last + 1):
-                sizes[k] += abs(rule.response)
+                sizes[k] += abs(rule.outcome.value)
         if not max(sizes) <= _MAX_SIZE:
             raise ValueError("intercepts and responses must be finite and so must be their sums")
+
+
+def _with_response(rule: Rule, response: float) -> Rule:
+    return rule.with_outcome(Adds(rule.head, response))

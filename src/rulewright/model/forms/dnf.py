@@ -39,7 +39,7 @@ from rulewright.model.dnf_sql import dnf_sql
 from rulewright.model.explanation import DnfExplanation
 from rulewright.model.rule_model import RuleModel
 from rulewright.model.text import plain
-from rulewright.rules.rule import Head, Rule
+from rulewright.rules import Claims, Coverage, Head, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Schema, Table
-    from rulewright.rules import Conjunction
+    from rulewright.rules import Conjunction, Formula, Outcome
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,8 +73,7 @@ class DnfModel(RuleModel):
     """
 
     form: ClassVar[str] = "dnf"
-    response_name: ClassVar[str] = "Laplace"
-    response_format: ClassVar[str] = ".3g"
+    outcome: ClassVar[type[Outcome]] = Claims
 
     schema: Schema
     classes: NDArray[Any]
@@ -97,13 +96,7 @@ class DnfModel(RuleModel):
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-        check_rules(self.rules, self.schema, len(classes))
-        for i, rule in enumerate(self.rules):
-            if rule.head.is_union or not 0.0 < rule.response <= 1.0:
-                raise ValueError(
-                    f"rule {i} of a DNF must be for one class, with a response above 0 and at most "
-                    f"1, not {rule}"
-                )
+        check_rules(self.rules, self.schema, len(classes), self.outcome)
 
     @classmethod
     def counted(
@@ -145,9 +138,9 @@ class DnfModel(RuleModel):
             table.schema, weigh.classes, tuple(rules), default, totals, rest, dict(summary or {})
         )
 
-    def formula(self, k: int) -> tuple[Conjunction, ...]:
+    def formula(self, k: int) -> tuple[Formula, ...]:
         """Give the terms of the formula of a class, by the index of the class."""
-        return tuple(rule.conjunction for rule in self.rules if rule.head.first == k)
+        return tuple(rule.body for rule in self.rules if rule.head.first == k)
 
     @cached_property
     def default_scores(self) -> tuple[float, ...]:
@@ -237,7 +230,7 @@ class DnfModel(RuleModel):
         scores = np.zeros((len(fired), len(self.classes)))
         for covered, rule in zip(fired.T, self.rules, strict=True):
             of_class = scores[:, rule.head.first]
-            np.maximum(of_class, rule.response, out=of_class, where=covered)
+            np.maximum(of_class, rule.outcome.value, out=of_class, where=covered)
         scores[~fired.any(axis=1)] = self.default_scores
         return scores
 
@@ -248,7 +241,9 @@ def laplace(class_weights: Sequence[float], k: int) -> float:
 
 
 def _counted_rule(conjunction: Conjunction, k: int, weights: tuple[float, ...]) -> Rule:
-    return Rule(conjunction, Head(k, k), laplace(weights, k), math.fsum(weights), weights)
+    return Rule(
+        conjunction, Claims(Head(k, k), laplace(weights, k)), Coverage(math.fsum(weights), weights)
+    )
 
 
 def _checked_default(default: object, n_classes: int) -> int:

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from rulewright.rules import Head
 from rulewright.rules.checks import checked_number
-from rulewright.rules.rule import Head
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.rules import Condition, Conjunction
-    from rulewright.rules.rule import Rule
+    from rulewright.rules import Conjunction, Formula, Rule
 
 LARGEST_MARGIN = 2.0
 """Between a class for which all rule sets vote and one for which none does."""
@@ -29,7 +28,7 @@ JUST_BELOW = 1.0 - 2.0**-50
 _SUM_TOLERANCE = 1e-12
 _SHARE_TOLERANCE = 1e-9
 
-TermKey: TypeAlias = "tuple[int, frozenset[Condition]]"
+TermKey: TypeAlias = "tuple[int, Hashable]"
 
 
 class RuleSet(NamedTuple):
@@ -67,9 +66,9 @@ def rule_set_from_json(obj: object) -> tuple[Any, Any]:
     return obj["terms"], obj["weight"]
 
 
-def term_key(k: int, conjunction: Conjunction) -> TermKey:
+def term_key(k: int, body: Formula) -> TermKey:
     """Give what two equal terms of a class have in common: the order of conditions is not."""
-    return k, frozenset(conjunction)
+    return k, body.key
 
 
 def merged(sets: Iterable[tuple[Iterable[int], float]]) -> tuple[RuleSet, ...]:
@@ -208,11 +207,11 @@ def _check_terms(members: Members, rules: Sequence[Rule]) -> None:
     for i, rule in enumerate(rules):
         if i not in used:
             raise ValueError(f"rule {i} is in no rule set; leave it out")
-        first = seen.setdefault(term_key(rule.head.first, rule.conjunction), i)
+        first = seen.setdefault(term_key(rule.head.first, rule.body), i)
         if first != i:
             raise ValueError(f"rules {first} and {i} are the same term; keep one of them")
-        if abs(rule.response - shares[i]) > _SHARE_TOLERANCE:
+        if abs(rule.outcome.value - shares[i]) > _SHARE_TOLERANCE:
             raise ValueError(
-                f"response of rule {i} must be its share of the vote, {shares[i]!r}, "
-                f"not {rule.response!r}"
+                f"share of rule {i} must be its share of the vote, {shares[i]!r}, "
+                f"not {rule.outcome.value!r}"
             )

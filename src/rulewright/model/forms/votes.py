@@ -47,7 +47,7 @@ from rulewright.model.text import plain
 from rulewright.model.votes_explanation import VotesExplanation
 from rulewright.model.votes_python import votes_python
 from rulewright.model.votes_sql import votes_sql
-from rulewright.rules.rule import Head, Rule
+from rulewright.rules import Coverage, Head, Rule, Votes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import Schema, Table
     from rulewright.model.forms.rule_sets import Members, TermKey
-    from rulewright.rules import Conjunction
+    from rulewright.rules import Conjunction, Outcome
 
 # So many words of covers are added up at a time that the sums stay in the cache.
 _BLOCK = 512
@@ -86,8 +86,7 @@ class RuleSetVotes(RuleModel):
     """
 
     form: ClassVar[str] = "votes"
-    response_name: ClassVar[str] = "weight"
-    response_format: ClassVar[str] = ".3g"
+    outcome: ClassVar[type[Outcome]] = Votes
 
     schema: Schema
     classes: NDArray[Any]
@@ -100,7 +99,7 @@ class RuleSetVotes(RuleModel):
     def __post_init__(self) -> None:
         check_schema(self.schema)
         classes, rules = checked_classes(self.classes), tuple(self.rules)
-        check_rules(rules, self.schema, len(classes))
+        check_rules(rules, self.schema, len(classes), self.outcome)
         checked = {
             "classes": classes,
             "rules": rules,
@@ -147,7 +146,9 @@ class RuleSetVotes(RuleModel):
         shares = term_shares(joined, len(terms))
         for (k, conjunction), share in zip(terms.values(), shares, strict=True):
             weights = weigh(conjunction.holds(table))
-            rules.append(Rule(conjunction, Head(k, k), share, math.fsum(weights), weights))
+            rules.append(
+                Rule(conjunction, Votes(Head(k, k), share), Coverage(math.fsum(weights), weights))
+            )
         return cls(
             table.schema,
             weigh.classes,
@@ -246,14 +247,16 @@ class RuleSetVotes(RuleModel):
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
         """Give the same rule sets without the terms that are left out, with new shares."""
-        place = {term_key(r.head.first, r.conjunction): i for i, r in enumerate(rules)}
-        old = [place.get(term_key(r.head.first, r.conjunction), -1) for r in self.rules]
+        place = {term_key(r.head.first, r.body): i for i, r in enumerate(rules)}
+        old = [place.get(term_key(r.head.first, r.body), -1) for r in self.rules]
         members = tuple(
             merged(([old[i] for i in s.terms if old[i] >= 0], s.weight) for s in sets)
             for sets in self.members
         )
         shares = term_shares(members, len(rules))
-        kept = [replace(rule, response=s) for rule, s in zip(rules, shares, strict=True)]
+        kept = [
+            rule.with_outcome(Votes(rule.head, s)) for rule, s in zip(rules, shares, strict=True)
+        ]
         return replace(self, rules=tuple(kept), members=members)
 
     def rules_table(self) -> dict[str, list[Any]]:

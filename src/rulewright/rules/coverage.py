@@ -1,0 +1,93 @@
+"""What was counted where a rule holds, and on which rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+from rulewright.rules.checks import checked_number
+
+if TYPE_CHECKING:
+    from rulewright.rules.outcomes import Head
+
+Rows: TypeAlias = Literal["training", "left out", "given"]
+"""Rows that the rule was learned from, rows that its learner left out, or other rows."""
+
+# The 97.5 percent point of the normal distribution.
+_Z = 1.959963984540054
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The weight of the rows on which the body of a rule holds.
+
+    Parameters
+    ----------
+    support : float
+        Weight of the covered rows.
+    class_weights : tuple of float
+        Weight of the covered rows of each class.
+    rows : {"training", "left out", "given"}
+        On which rows it was counted.
+    """
+
+    support: float
+    class_weights: tuple[float, ...]
+    rows: Rows = "training"
+
+    def __post_init__(self) -> None:
+        weights = tuple(_weight(w, "class weight of a rule") for w in self.class_weights)
+        object.__setattr__(self, "support", _weight(self.support, "support of a rule"))
+        object.__setattr__(self, "class_weights", weights)
+        if self.rows not in get_args(Rows):
+            raise ValueError(f"rows of a coverage must be one of {get_args(Rows)}: {self.rows!r}")
+
+    @classmethod
+    def of(cls, class_weights: tuple[float, ...], rows: Rows = "training") -> Coverage:
+        """Give the coverage with the support that the class weights sum to."""
+        return cls(sum(class_weights), class_weights, rows)
+
+    def share(self, head: Head) -> float:
+        """Give the share of the classes of a head in the covered weight; NaN if there is none."""
+        total = math.fsum(self.class_weights)
+        return math.fsum(self.class_weights[head.classes]) / total if total else math.nan
+
+    def share_interval(self, head: Head) -> tuple[float, float]:
+        """Give Wilson's 95 percent interval of the share, with weights read as counts of rows."""
+        return wilson_interval(self.share(head), math.fsum(self.class_weights))
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the coverage as plain data."""
+        return {
+            "rows": self.rows,
+            "support": self.support,
+            "class_weights": list(self.class_weights),
+        }
+
+    @classmethod
+    def from_json(cls, obj: object) -> Coverage:
+        """Make a coverage from the data of its ``to_json``; anything else is a ValueError."""
+        if not isinstance(obj, dict) or obj.keys() != {"rows", "support", "class_weights"}:
+            raise ValueError("coverage of a rule needs the keys 'rows', 'support', 'class_weights'")
+        if not isinstance(obj["class_weights"], list):
+            raise ValueError("class_weights of a rule must be a list of numbers")
+        return cls(obj["support"], tuple(obj["class_weights"]), obj["rows"])
+
+
+def wilson_interval(share: float, total: float) -> tuple[float, float]:
+    """Give Wilson's 95 percent score interval of a share seen in ``total`` independent rows."""
+    if not total > 0.0:
+        return math.nan, math.nan
+    z2 = _Z * _Z
+    center = (share + z2 / (2.0 * total)) / (1.0 + z2 / total)
+    spread = _Z / (1.0 + z2 / total)
+    spread *= math.sqrt(share * (1.0 - share) / total + z2 / (4.0 * total * total))
+    return max(0.0, center - spread), min(1.0, center + spread)
+
+
+def _weight(value: object, what: str) -> float:
+    number = checked_number(value, what)
+    if not 0.0 <= number < math.inf:
+        raise ValueError(f"{what} must be finite and not negative")
+    return number

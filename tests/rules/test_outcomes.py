@@ -1,0 +1,51 @@
+"""Outcomes of rules: what they say, as text, as plain data, and what is refused."""
+
+import pytest
+
+from rulewright.rules import Adds, Claims, Head, Says, Votes
+from rulewright.rules.outcomes import outcome_from_json
+
+OUTCOMES = [
+    (Adds(1, 0.25), "+0.25", {"head": 1, "adds": 0.25}),
+    (Adds((0, 1), -2.0), "-2", {"head": [0, 1], "adds": -2.0}),
+    (Adds(0, 0.5, -0.5), "+0.5, otherwise -0.5", {"head": 0, "adds": 0.5, "otherwise": -0.5}),
+    (Claims(2, 0.75), "0.75", {"head": 2, "claims": 0.75}),
+    (Votes(0, 0.125), "0.125", {"head": 0, "votes": 0.125}),
+    (Says((0.25, 0.75)), "0.75", {"says": [0.25, 0.75]}),
+]
+
+
+@pytest.mark.parametrize(("outcome", "text", "obj"), OUTCOMES)
+def test_text_and_plain_data(outcome, text, obj):
+    """An outcome prints its number and comes back from its plain data."""
+    assert str(outcome) == text
+    assert outcome.to_json() == obj
+    assert outcome_from_json(obj) == outcome
+
+
+def test_a_distribution_speaks_for_its_most_probable_class():
+    """Of equally probable classes the first one counts."""
+    assert Says((0.25, 0.5, 0.25)).head == Head(1, 1)
+    assert Says((0.5, 0.5)).head == Head(0, 0)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Claims((0, 1), 0.5), "one class"),
+        (lambda: Votes((0, 1), 0.5), "one class"),
+        (lambda: Claims(0, 0.0), "above 0"),
+        (lambda: Claims(0, 1.5), "at most 1"),
+        (lambda: Votes(0, -0.5), "not negative"),
+        (lambda: Adds(0, 1.0, float("inf")), "otherwise of a rule"),
+        (lambda: Says((0.5, 0.4)), "sum to 1"),
+        (lambda: Says((1.5, -0.5)), "not negative"),
+        (lambda: outcome_from_json({"head": 0}), "keys"),
+        (lambda: outcome_from_json({"says": 1.0}), "keys"),
+        (lambda: outcome_from_json([0, 1.0]), "JSON object"),
+    ],
+)
+def test_wrong_outcomes_are_refused(make, message):
+    """The message says what is wrong."""
+    with pytest.raises(ValueError, match=message):
+        make()
