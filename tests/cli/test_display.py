@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from rules.builders import a_rule
 from rulewright import load_model, read_table
 from rulewright.cli.display import print_figures, print_rules, print_schema, wrapped
 from rulewright.model import Head
@@ -32,7 +33,7 @@ def test_rules_on_a_terminal_break_between_conditions(terminal, model):
 def test_heads_of_several_classes_are_words(terminal, model):
     """The column THEN says what a rule for several classes means."""
     loaded = load_model(model)
-    union = replace(loaded[0], head=Head(0, 2), class_weights=(1.0,) * 4)
+    union = a_rule(loaded[0].body, Head(0, 2), 0.5, 1.0, (1.0,) * 4)
     wide = replace(loaded, classes=["a", "b", "c" * 50, "d"], intercepts=(0.0,) * 4, rules=(union,))
     print_rules(terminal, wide, None, "")
     assert f"at most {'c' * 21}..." in terminal.file.getvalue()

@@ -124,7 +124,7 @@ def test_scores_of_a_fold_do_not_know_its_labels(name, n_classes, monkeypatch):
     seen = rows_of(name, monkeypatch)
     for module in ("mlrules", "slipper"):
         monkeypatch.setattr(
-            importlib.import_module(f"rulewright.estimators.{module}"),
+            importlib.import_module(f"rulewright.estimators.{module}.estimator"),
             "stratified_folds",
             lambda labels, n_folds, random: folds,
         )

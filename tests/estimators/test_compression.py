@@ -12,7 +12,7 @@ from rulewright.data import DataError, read_like, read_table
 from rulewright.estimators.common.compression import compress, compress_table, size_curve
 from rulewright.model import AdditiveRules, load_model
 from rulewright.model.steps import Steps
-from rulewright.rules import Conjunction, Range
+from rulewright.rules import Adds, Conjunction, Range
 from rulewright.weighting.sparse import L2
 
 
@@ -62,7 +62,7 @@ def test_chosen_rules_are_rules_of_the_model(learned):
     before = {(rule.body, rule.head): rule for rule in est.model_.merged()}
     for rule in compress(est, X, y, 10):
         old = before[rule.body, rule.head]
-        assert replace(old, response=rule.outcome.value) == rule
+        assert old.with_outcome(rule.outcome) == rule
         assert rule.outcome.value > 0
 
 
@@ -79,7 +79,7 @@ def test_responses_fit_best(learned):
     for i, rule in enumerate(small.rules):
         for step in (-0.02, 0.02):
             rules = list(small.rules)
-            rules[i] = replace(rule, response=rule.outcome.value + step)
+            rules[i] = rule.with_outcome(Adds(rule.head, rule.outcome.value + step))
             assert objective(small.with_rules(rules)) > lowest
     for step in (-0.02, 0.02):
         start, other = small.intercepts

@@ -10,8 +10,8 @@ from builders import mixed_table
 from rulewright import SL2Classifier, load_model, parse_conjunction
 from rulewright.data import read_table
 from rulewright.encoding.booleans import encode_booleans
-from rulewright.estimators import sl2 as module
 from rulewright.estimators.common.boolean_rows import BooleanRows, merge_equal_rows
+from rulewright.estimators.sl2 import estimator as module
 
 pytestmark = pytest.mark.native
 
@@ -110,7 +110,7 @@ def test_models_save_and_export(n_classes, tmp_path):
     model.save(tmp_path / "m.json")
     assert load_model(tmp_path / "m.json") == model
     assert model.verify_sql().probability_error <= 1e-12
-    parsed = [replace(rule, conjunction=parse_conjunction(str(rule.body))) for rule in model.rules]
+    parsed = [replace(rule, body=parse_conjunction(str(rule.body))) for rule in model.rules]
     np.testing.assert_array_equal(model.with_rules(parsed).predict(X), model.predict(X))
 
 
