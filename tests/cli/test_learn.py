@@ -264,7 +264,7 @@ def test_help_lists_the_parameters_of_the_learners(cli):
     """The help of --set names every parameter and its domain."""
     words = " ".join(cli("learn", "--help").stdout.replace("│", " ").split())
     for learner in LEARNERS.values():
-        assert all(f"{name}: " in words for name in learner.PARAMETERS)
+        assert all(f"{name}: " in words for name in learner.settable())
     assert "shrinkage: a number > 0 and <= 1 (default 0.1)" in words
     assert "max_conditions: a whole number >= 1 or none" in words
 

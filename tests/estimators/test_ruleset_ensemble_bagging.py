@@ -5,7 +5,6 @@ import pytest
 
 from rulewright.data import read_table
 from rulewright.encoding.booleans import encode_booleans
-from rulewright.estimators.common.base import with_weights
 from rulewright.estimators.ruleset_ensemble.certificate import risk_coverage
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
 from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows, ordered_rows
@@ -37,7 +36,7 @@ def some(X, rows):
 def searched(n_rows=30, bagging=True):
     """Search on a few rows; give the encoded rows and what was found for class 1."""
     X, y = drawn_rows(n_rows=n_rows)
-    table = ordered_rows(with_weights(read_table(X, target=y)))
+    table = ordered_rows(read_table(X, target=y, weights=np.ones(len(y))))
     rows = EnsembleRows.of(encode_booleans(table, missing="value", n_bins=4), table)
     return rows, RuleSetSearch(rows, [1], 2, 3, {"max_steps": 60}, 7, bagging).run(1, False)[1]
 

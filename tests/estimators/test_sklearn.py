@@ -1,6 +1,7 @@
 """Scikit-learn's contract, for every public estimator."""
 
 import functools
+import inspect
 
 import pytest
 from sklearn.base import clone
@@ -11,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from rulewright import estimators
+from rulewright.estimators.common.parameters import Integer, Parameter
 
 pytestmark = pytest.mark.native
 
@@ -77,9 +79,49 @@ def test_estimators_work_in_pipelines_and_searches(cls):
 @pytest.mark.parametrize("cls", ALL_ESTIMATORS)
 def test_every_parameter_has_a_domain(cls):
     """Each parameter is checked at `fit`, and its default lies in its domain."""
+    assert set(cls().get_params()) == set(cls.DOMAINS)
     for name, value in cls().get_params().items():
-        if name in cls.PARAMETERS:
-            assert cls.PARAMETERS[name].accepts(value), name
-    unchecked = set(cls().get_params()) - set(cls.PARAMETERS)
+        assert cls.DOMAINS[name].accepts(value), name
     checked_later = {"nominal", "constraints", "cost_matrix", "class_weight", "positive_class"}
+    unchecked = set(cls.DOMAINS) - set(cls.settable())
     assert unchecked <= {*checked_later, "random_state", "n_jobs", "verbose"}
+
+
+@pytest.mark.parametrize("cls", ALL_ESTIMATORS)
+def test_parameters_are_documented_with_the_shared_ones_last(cls):
+    """Signature and docstring list the same parameters in the same order, with their defaults."""
+    signature = inspect.signature(cls)
+    names = list(signature.parameters)
+    assert names[-5:] == ["class_weight", "nominal", "random_state", "n_jobs", "verbose"]
+    section = inspect.getdoc(cls).partition("Parameters\n----------\n")[2]
+    section = section.partition("\nAttributes\n----------\n")[0]
+    lines = [line for line in section.splitlines() if line and not line.startswith(" ")]
+    assert [line.split(" : ")[0] for line in lines] == names
+    for line, parameter in zip(lines, signature.parameters.values(), strict=True):
+        assert line.endswith(f"default={parameter.default!r}")
+
+
+@pytest.mark.parametrize("cls", ALL_ESTIMATORS)
+def test_the_settings_of_the_paper_can_be_overridden(cls):
+    """`paper` gives the published settings, all else by default, with any of them changed."""
+    defaults, published = cls().get_params(), cls.paper().get_params()
+    assert published == {**defaults, **cls.PAPER}
+    name = next(iter(cls.PAPER))
+    assert cls.paper(**{name: defaults[name]}).get_params()[name] == defaults[name]
+
+
+def test_a_subclass_may_have_its_own_parameters_and_fields():
+    """Subclasses add a parameter, or plain annotations, without writing `__init__` again."""
+
+    class Noted(estimators.MLRulesClassifier):
+        note: str
+
+    class Louder(estimators.MLRulesClassifier):
+        """Another learner."""
+
+        volume: int = Parameter(Integer(0), "How loud.", default=3)
+
+    assert Noted(7).get_params() == estimators.MLRulesClassifier(7).get_params()
+    louder = clone(Louder(7, volume=5))
+    assert (louder.n_rules, louder.volume, next(iter(Louder.DOMAINS))) == (7, 5, "volume")
+    assert set(Louder.DOMAINS) == {*estimators.MLRulesClassifier.DOMAINS, "volume"}

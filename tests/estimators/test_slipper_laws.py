@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from builders import SEEDS, mixed_table, rule_texts
 from rulewright import SlipperClassifier
-from rulewright.data import read_table
+from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.binned import bin_table
 from rulewright.estimators.common.base import positive_of_two
 from rulewright.estimators.slipper.fit import SlipperFit
@@ -296,7 +296,7 @@ def test_equal_rules_become_one_without_changing_scores():
     bodies = [frozenset(map(str, rule.body)) for rule in est.model_.rules]
     assert len(set(bodies)) == len(bodies) < np.count_nonzero(est.trace_["confidence"])
     table = read_table(X, target=y, weights=np.ones(300))
-    problem = one_class(table, positive_of_two(None, est.classes_, table))
+    problem = one_class(table, positive_of_two(None, TrainingSet.of(table)))
     fit = SlipperFit(bin_table(table), LIMITS, "observed", 2 / 3, True, 1)
     seed = int.from_bytes(np.random.RandomState(0).bytes(8), "little")
     again = fit.run(problem, 60, 60, None, seed, lambda: None)

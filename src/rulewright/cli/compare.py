@@ -117,7 +117,7 @@ def choose_learners(texts: list[str]) -> list[Learner]:
 def _parameters(learner: Learner, settings: dict[str, str]) -> dict[str, object]:
     """Read settings: ours by their domains, those of rivals as Python literals or else words."""
     if learner.kind in LEARNERS:
-        return parse_settings(learner.kind, settings, LEARNERS[learner.kind].PARAMETERS)
+        return parse_settings(learner.kind, settings, LEARNERS[learner.kind].settable())
     parsed: dict[str, object] = dict(settings)
     for name, text in settings.items():
         with suppress(ValueError, SyntaxError):

@@ -56,7 +56,7 @@ def settings_help() -> str:
         lines.append(f"Parameters of {name}:")
         lines += [
             f"{parameter}: {domain} (default {_written(defaults[parameter])})"
-            for parameter, domain in learner.PARAMETERS.items()
+            for parameter, domain in learner.settable().items()
         ]
     return "\n\n".join(lines)
 
@@ -157,13 +157,13 @@ def learn(
 
 def make_estimator(
     name: str, settings: Sequence[str], seed: int, jobs: int, constraints: Constraints
-) -> RuleClassifier:
+) -> RuleClassifier[Any]:
     """Make the estimator that the options describe."""
     if name not in LEARNERS:
         raise ValueError(f"--learner {name}: unknown. Known are: {', '.join(LEARNERS)}.")
     learner = LEARNERS[name]
     try:
-        parsed = parse_settings(name, split_settings(settings), learner.PARAMETERS)
+        parsed: dict[str, Any] = parse_settings(name, split_settings(settings), learner.settable())
     except ValueError as error:
         raise ValueError(f"--set: {error}") from None
     estimator = learner(**parsed, random_state=seed, n_jobs=jobs)
@@ -189,7 +189,12 @@ def split_settings(settings: Sequence[str]) -> dict[str, str]:
 
 
 def print_validation(
-    console: Console, estimator: RuleClassifier, table: Table, target: Target, asked: int, seed: int
+    console: Console,
+    estimator: RuleClassifier[Any],
+    table: Table,
+    target: Target,
+    asked: int,
+    seed: int,
 ) -> None:
     """Cross-validate and print the scores, or a note why that cannot be done."""
     weights = row_weights(table)

@@ -1,6 +1,7 @@
 """Scikit-learn estimators: thin compositions of the rooms below."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from rulewright.estimators.common.base import RuleClassifier
 from rulewright.estimators.common.compression import compress, size_curve
@@ -9,7 +10,7 @@ from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClas
 from rulewright.estimators.sl2.estimator import SL2Classifier
 from rulewright.estimators.slipper.estimator import SlipperClassifier
 
-LEARNERS: Mapping[str, type[RuleClassifier]] = {
+LEARNERS: Mapping[str, type[RuleClassifier[Any]]] = {
     "mlrules": MLRulesClassifier,
     "slipper": SlipperClassifier,
     "sl2": SL2Classifier,

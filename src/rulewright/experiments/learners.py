@@ -81,7 +81,7 @@ class Worker(Protocol):
 class OurWorker:
     """An estimator of this package."""
 
-    estimator: RuleClassifier
+    estimator: RuleClassifier[Any]
 
     def prepare(self, table: Table) -> Table:
         """Give the table as it is."""

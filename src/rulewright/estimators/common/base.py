@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from rulewright.data import DataError, Table, read_table
-from rulewright.estimators.common.parameters import Domain, check_parameters, plain
+from rulewright.data import TrainingSet, read_table
+from rulewright.estimators.common.parameters import (
+    CheckedByFit,
+    Parameter,
+    Parameterised,
+    check_parameters,
+    plain,
+)
+from rulewright.model import RuleModel
 from rulewright.search.options import count_threads
 
 if TYPE_CHECKING:
@@ -19,22 +25,81 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.kernels import FloatArray, IntArray
-    from rulewright.model import Explanation, RuleModel
+    from rulewright.kernels import FloatArray
+    from rulewright.model import Explanation
+
+Model = TypeVar("Model", bound=RuleModel)
 
 
-class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class FittedRules(Generic[Model]):
+    """What a fitted classifier does: everything through its rule model."""
+
+    model_: Model
+    classes_: NDArray[Any]
+    n_jobs: int | None
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the scores: second minus first class for two classes, one per class otherwise."""
+        return self._fitted().decision_function(X, n_threads=self._n_threads)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probabilities of the classes, in the order of `classes_`."""
+        return self._fitted().predict_proba(X, n_threads=self._n_threads)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row."""
+        return self._fitted().predict(X, n_threads=self._n_threads)
+
+    def explain(self, X: Any) -> Explanation:
+        """Tell which rules fired on each row and what each added."""
+        return self._fitted().explain(X)
+
+    def _fitted(self) -> Model:
+        check_is_fitted(self, "model_")
+        return self.model_
+
+    @property
+    def _n_threads(self) -> int:
+        """Threads that `n_jobs` asks for, by scikit-learn's convention."""
+        return count_threads(self.n_jobs)
+
+
+class RuleClassifier(
+    Parameterised,
+    FittedRules[Model],
+    ClassifierMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """Base of the rule classifiers: scikit-learn's contract around a rule model.
 
-    A learner defines `PARAMETERS` and `_learn(table)`, which returns the model.
+    A learner declares its parameters and defines `_learn(rows)`, which returns the model.
     """
 
-    PARAMETERS: ClassVar[Mapping[str, Domain]] = {}
+    PAPER: ClassVar[Mapping[str, Any]] = {}
+    """The settings published with the paper, where they differ from the defaults or may differ."""
 
-    class_weight: Any
-    nominal: Any
-    n_jobs: int | None
-    model_: RuleModel
+    class_weight: Any = Parameter(
+        CheckedByFit('dict, "balanced" or None'),
+        "Factors of the weights of the classes.",
+        default=None,
+    )
+    nominal: Any = Parameter(
+        CheckedByFit("list of str or int, or None"),
+        "Columns to treat as nominal although they hold numbers.",
+        default=None,
+    )
+    random_state: Any = Parameter(
+        CheckedByFit("int, RandomState or None"), "Seed of all random draws.", default=None
+    )
+    n_jobs: int | None = Parameter(
+        CheckedByFit("int or None"), "Threads; the model does not depend on it.", default=None
+    )
+    verbose: int = Parameter(CheckedByFit("int"), "1 draws a progress bar.", default=0)
+
+    @classmethod
+    def paper(cls, **overrides: Any) -> Self:
+        """Return the settings published with the paper, with any of them overridden."""
+        return cls(**{**cls.PAPER, **overrides})
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn a rule model.
@@ -54,8 +119,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        check_parameters(type(self).__name__, self.get_params(deep=False), self.PARAMETERS)
-        count_threads(self.n_jobs)  # a wrong number is told before any work
+        check_parameters(type(self).__name__, self.get_params(deep=False), self.DOMAINS)
+        count_threads(self.n_jobs)  # a wrong number is reported before any work
         table = read_table(X, target=y, nominal=self.nominal, weights=sample_weight)
         if table.target is None:
             raise ValueError(
@@ -67,38 +132,31 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.array(table.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self.model_ = self._learn(self._weighted(with_weights(table)))
+        self.model_ = self._learn(self._weighted(TrainingSet.of(table)))
         return self
 
-    @classmethod
-    def paper(cls, **overrides: Any) -> Self:
-        """Return the settings published with the paper, with any of them overridden."""
+    def _learn(self, rows: TrainingSet) -> Model:
         raise NotImplementedError
 
-    def _learn(self, table: Table) -> RuleModel:
-        raise NotImplementedError
-
-    def _weighted(self, table: Table) -> Table:
+    def _weighted(self, rows: TrainingSet) -> TrainingSet:
         """Multiply the weights by those of the classes."""
         if self.class_weight is None:
-            return table
-        assert table.target is not None
-        assert table.weights is not None
+            return rows
         try:
-            factors = self._class_factors(table.target.codes, table.weights)
+            factors = self._class_factors(rows)
         except (TypeError, ValueError) as error:
             raise ValueError(f"class_weight={self.class_weight!r}: {error}") from None
-        return with_weights(replace(table, weights=table.weights * factors[table.target.codes]))
+        return rows.weighted(rows.weights * factors[rows.labels])
 
-    def _class_factors(self, codes: IntArray, weights: FloatArray) -> FloatArray:
+    def _class_factors(self, rows: TrainingSet) -> FloatArray:
         """Return what the weights of each class are multiplied by."""
-        classes, present = self.classes_, np.unique(codes)
+        classes, present = rows.classes, np.unique(rows.labels)
         factors = np.ones(len(classes))
         factors[present] = compute_class_weight(
             self.class_weight,
             classes=classes[present],
-            y=classes[codes],
-            sample_weight=weights if self.class_weight == "balanced" else None,
+            y=classes[rows.labels],
+            sample_weight=rows.weights if self.class_weight == "balanced" else None,
         )
         if not (np.isfinite(factors).all() and (factors >= 0).all()):
             raise ValueError("weights must be finite and >= 0")
@@ -106,43 +164,17 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("no row has any weight left")
         return factors
 
-    def _summary(self, table: Table) -> dict[str, Any]:
+    def _summary(self, rows: TrainingSet) -> dict[str, Any]:
         """Note down how the model was learned."""
-        assert table.weights is not None
         settings = self.get_params(deep=False)
         named = [n for n in ("class_weight", "positive_class") if settings.get(n) is not None]
         return {
             "learner": type(self).__name__,
-            "settings": {name: plain(settings[name]) for name in self.PARAMETERS}
+            "settings": {name: plain(settings[name]) for name in self.settable()}
             | {name: str(settings[name]) for name in named},
-            "n_rows": table.n_rows,
-            "total_weight": float(table.weights.sum()),
+            "n_rows": rows.n_rows,
+            "total_weight": rows.total_weight,
         }
-
-    @property
-    def _n_threads(self) -> int:
-        """Threads that `n_jobs` asks for, by scikit-learn's convention."""
-        return count_threads(self.n_jobs)
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return the scores: second minus first class for two classes, one per class otherwise."""
-        return self._fitted().decision_function(X, n_threads=self._n_threads)
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probabilities of the classes, in the order of `classes_`."""
-        return self._fitted().predict_proba(X, n_threads=self._n_threads)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row."""
-        return self._fitted().predict(X, n_threads=self._n_threads)
-
-    def explain(self, X: Any) -> Explanation:
-        """Tell which rules fired on each row and what each added."""
-        return self._fitted().explain(X)
-
-    def _fitted(self) -> RuleModel:
-        check_is_fitted(self, "model_")
-        return self.model_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -152,26 +184,13 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def positive_of_two(positive_class: Any, classes: NDArray[Any], table: Table) -> int:
+def positive_of_two(positive_class: Any, rows: TrainingSet) -> int:
     """Return the class that rules describe, of two: the one named, or the lighter one."""
-    assert table.target is not None
     if positive_class is None:
-        weights = np.bincount(table.target.codes, table.weights, 2)
+        weights = rows.class_weights
         return 0 if weights[0] < weights[1] else 1
-    labels = classes.tolist()
+    labels = rows.classes.tolist()
     if not np.isscalar(positive_class) or positive_class not in labels:
         names = ", ".join(map(repr, labels))
         raise ValueError(f"positive_class={positive_class!r} is none of {names}")
     return int(labels.index(positive_class))
-
-
-def with_weights(table: Table) -> Table:
-    """Give every row a weight and drop the rows that weigh nothing."""
-    if table.weights is None:
-        return replace(table, weights=np.ones(table.n_rows))
-    with np.errstate(over="ignore"):
-        total = table.weights.sum()
-    if not np.isfinite(total):
-        raise DataError("sample_weight: the sum of the weights is infinite; scale them down")
-    kept = np.flatnonzero(table.weights > 0)
-    return table if len(kept) == table.n_rows else table.take(kept)

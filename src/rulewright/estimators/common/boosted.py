@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from rulewright.estimators.common.base import RuleClassifier
+from rulewright.estimators.common.parameters import CheckedByFit, Parameter
+from rulewright.model import AdditiveRules
 from rulewright.model.classes import class_names
 from rulewright.model.decisions import checked_costs
 from rulewright.search import Constraints
@@ -17,18 +18,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Table
+    from rulewright.data import Table, TrainingSet
     from rulewright.kernels import FloatArray
-    from rulewright.model import AdditiveRules
     from rulewright.model.decisions import Costs
 
 
-class BoostedClassifier(RuleClassifier):
+class BoostedClassifier(RuleClassifier[AdditiveRules]):
     """Base of the learners that add up rules."""
 
-    constraints: Any
-    cost_matrix: Any
-    model_: AdditiveRules
+    constraints: Any = Parameter(
+        CheckedByFit("Constraints, dict or None"),
+        "Limits by column; see `Constraints`.",
+        default=None,
+    )
 
     def _checked_constraints(self, table: Table, ordered: bool) -> Constraints:
         """Return the expert's constraints; monotone columns need classes with an order."""
@@ -44,9 +46,9 @@ class BoostedClassifier(RuleClassifier):
     def _checked_costs(self) -> Costs | None:
         """Return the costs of errors as the model keeps them."""
         n_classes = len(self.classes_)
-        if self.cost_matrix is None or n_classes == 1:
+        matrix = getattr(self, "cost_matrix", None)
+        if matrix is None or n_classes == 1:
             return None
-        matrix = self.cost_matrix
         if isinstance(matrix, str):
             if matrix != "absolute":
                 raise ValueError(f"cost_matrix={matrix!r} must be an array, 'absolute' or none")
@@ -57,10 +59,10 @@ class BoostedClassifier(RuleClassifier):
         except (TypeError, ValueError) as error:
             raise ValueError(f"cost_matrix: {error}") from None
 
-    def _summary(self, table: Table) -> dict[str, Any]:
+    def _summary(self, rows: TrainingSet) -> dict[str, Any]:
         """Note down how the model was learned, and under which constraints."""
         constraints = Constraints.of(self.constraints).to_json()
-        summary = super()._summary(table)
+        summary = super()._summary(rows)
         return {**summary, "constraints": constraints} if constraints else summary
 
     def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
@@ -73,7 +75,3 @@ class BoostedClassifier(RuleClassifier):
         model = self._fitted()
         for scores in model.staged_scores(X, n_threads=self._n_threads):
             yield self.classes_[model.decide(scores)]
-
-    def _fitted(self) -> AdditiveRules:
-        check_is_fitted(self, "model_")
-        return self.model_

@@ -11,8 +11,7 @@ from sklearn.utils import check_random_state
 
 from rulewright.capacity.reliability import accuracy, log_loss, reliability
 from rulewright.capacity.sizes import sizes_up_to, smallest_good
-from rulewright.data import DataError, Table, read_like, read_table
-from rulewright.estimators.common.base import with_weights
+from rulewright.data import DataError, Table, TrainingSet, read_like, read_table
 from rulewright.estimators.common.folds import side_by_side, stratified_folds
 from rulewright.estimators.common.parameters import Integer, check_parameters
 from rulewright.estimators.common.progress import progress_bar
@@ -287,4 +286,5 @@ def _read(model: AdditiveRules, X: Any, y: Any, sample_weight: Any) -> Table:
     codes = np.array([places.get(label, -1) for label in found], dtype=np.int32)
     target = replace(table.target, classes=model.classes, codes=codes[table.target.codes])
     columns: Table = X if isinstance(X, Table) else read_like(X, model.schema, model.columns)
-    return with_weights(replace(columns, target=target, weights=table.weights))
+    rows = TrainingSet.of(replace(columns, target=target, weights=table.weights))
+    return replace(rows.table, target=rows.target, weights=rows.weights)

@@ -1,16 +1,22 @@
-"""Ranges of parameters: one table per estimator serves the checks, the errors and the CLI."""
+"""Parameters of learners, declared once: default, domain and documentation.
+
+From the declarations come `__init__` with its signature, the checks of `fit`, the section
+"Parameters" of the docstring, and what ``--set`` of the command line offers and reads.
+"""
 
 from __future__ import annotations
 
+import inspect
 import math
 import numbers
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+import textwrap
+from dataclasses import Field, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, dataclass_transform
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 class Domain(Protocol):
@@ -21,7 +27,7 @@ class Domain(Protocol):
         ...
 
     def parse(self, text: str) -> object:
-        """Read a value from the command line."""
+        """Read a value from the command line; NotImplementedError if texts cannot say it."""
         ...
 
 
@@ -123,6 +129,91 @@ class Flag:
         return "true or false"
 
 
+@dataclass(frozen=True)
+class CheckedByFit:
+    """A value with no simple domain: `fit` checks it, and the command line cannot set it."""
+
+    text: str
+
+    def accepts(self, value: object) -> bool:
+        """Accept everything."""
+        return True
+
+    def parse(self, text: str) -> object:
+        """Refuse: a text cannot say such a value."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def Parameter(  # noqa: N802 - reads like a type in the declarations
+    domain: Domain, doc: str, *, default: Any, kw_only: bool = True
+) -> Any:
+    """Declare a parameter in the body of a learner: ``name: type = Parameter(...)``.
+
+    Parameters
+    ----------
+    domain : Domain
+        What it may be.
+    doc : str
+        What it does, for the docstring of the learner.
+    default : object
+        Its default.
+    kw_only : bool
+        Whether it can only be given by name.
+    """
+    return field(default=default, kw_only=kw_only, metadata={"domain": domain, "doc": doc})
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(Parameter,))
+class Parameterised:
+    """Base of learners: a subclass declares parameters, and those of its bases come after them.
+
+    Fitted attributes must not be annotated in the body of a subclass: `__init__` would take them.
+    """
+
+    DOMAINS: ClassVar[Mapping[str, Domain]] = {}
+    """What each parameter may be, in the order of the documentation."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if not any(isinstance(value, Field) for value in vars(cls).values()):
+            return
+        dataclass(eq=False, repr=False, kw_only=True)(cls)
+        declared = {one.name: one for one in fields(cast("Any", cls))}
+        own = [name for name in declared if name not in cls.DOMAINS]
+        order = [*own, *cls.DOMAINS]
+        cls.DOMAINS = {name: declared[name].metadata["domain"] for name in order}
+        cls.__doc__ = _documented(
+            inspect.cleandoc(cls.__doc__ or ""), [declared[name] for name in order]
+        )
+        init = cast("Any", cls.__init__)
+        known = inspect.signature(init).parameters
+        parameters = sorted((known[name] for name in ("self", *order)), key=lambda one: one.kind)
+        init.__signature__ = inspect.Signature(parameters, return_annotation=None)
+
+    @classmethod
+    def settable(cls) -> dict[str, Domain]:
+        """Return the parameters that the command line can set."""
+        return {
+            name: domain
+            for name, domain in cls.DOMAINS.items()
+            if not isinstance(domain, CheckedByFit)
+        }
+
+
+def _documented(doc: str, declared: Iterable[Field[Any]]) -> str:
+    """Put the section "Parameters" before the section "Attributes", or at the end."""
+    lines = ["Parameters", "----------"]
+    for one in declared:
+        lines.append(f"{one.name} : {one.metadata['domain']}, default={one.default!r}")
+        lines.append(textwrap.indent(textwrap.fill(one.metadata["doc"], 92), "    "))
+    before, attributes, after = doc.partition("Attributes\n----------\n")
+    section = "\n".join(lines)
+    return f"{before.rstrip()}\n\n{section}\n\n{attributes}{after}".rstrip()
+
+
 def plain(value: object) -> object:
     """Return a parameter as plain data: a NumPy number becomes a Python one."""
     return value.item() if isinstance(value, np.generic) else value
@@ -139,9 +230,9 @@ def check_parameters(
 
 def parse_settings(
     estimator: str, settings: Mapping[str, str], domains: Mapping[str, Domain]
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Read ``name=value`` settings of the command line by the domains of an estimator."""
-    parsed: dict[str, object] = {}
+    parsed: dict[str, Any] = {}
     for name, text in settings.items():
         if name not in domains:
             raise ValueError(

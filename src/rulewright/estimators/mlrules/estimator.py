@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from rulewright.data import TrainingSet
 from rulewright.encoding.binned import MOST_BINS
 from rulewright.estimators.common.boosted import BoostedClassifier
 from rulewright.estimators.common.compression import compress_table
 from rulewright.estimators.common.folds import affordable_folds, left_out_scores, stratified_folds
-from rulewright.estimators.common.parameters import Choice, Domain, Flag, Integer, Real
+from rulewright.estimators.common.parameters import (
+    CheckedByFit,
+    Choice,
+    Flag,
+    Integer,
+    Parameter,
+    Real,
+)
 from rulewright.estimators.common.probabilities import LeftOut, with_probabilities
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.mlrules.boosting import Boosting
@@ -39,86 +47,6 @@ class MLRulesClassifier(BoostedClassifier):
     where g and h are the derivatives of the loss along its vote; its response
     :math:`\alpha = -g / (h + l_2)` is computed on all rows and shrunk by :math:`\nu`.
 
-    Parameters
-    ----------
-    n_rules : int, optional
-        Most rules to learn; by default 250 for each class.
-    shrinkage : float
-        Factor of every response, in (0, 1].
-    subsample : float
-        Share of the rows that each rule is grown on; fewer than 50 rows are always taken whole.
-    criterion : {"newton", "gradient"}
-        What growth minimises.
-    l2 : float
-        Added to h: keeps rules away from single outliers.
-    max_conditions : int, optional
-        Most conditions in a rule.
-    min_weight : float
-        Least weight that a rule must cover in its subsample, and so its least support.
-    min_evidence : float, optional
-        Least evidence for a rule on all rows, :math:`-g / \sqrt{h + l_2}`, in standard errors. By
-        default 0, but 1 where "auto" stopping finds no rows outside the subsamples that could
-        test the rules: it keeps such small tables from being learned by heart.
-    class_choice : {"joint", "prefixed"}
-        Whether the class is chosen anew with every condition, or before the rule is grown (much
-        faster with many classes).
-    default_rule : {"exact", "newton", "newton_shrunk", "prior", "none"}
-        Scores to start from.
-    backtracking : bool
-        Halve a response that would raise the loss.
-    threshold : {"midpoint", "observed"}
-        Where between two values a cut lies.
-    missing_conditions : bool
-        Whether "is missing" and "is known" are conditions too.
-    max_bins : int, optional
-        Most bins of a numeric column; by default one per value up to 2,048 rows, 255 beyond.
-    stopping : {"auto", "window", "validation", "none"}
-        When to stop before `n_rules`. "window", the test of the paper: `stop_bad` of the last
-        `stop_window` rules are no better than guessing on the rows outside their subsample.
-        "validation": the log-loss of rows kept aside has not improved for `patience` rules; the
-        model is then cut back to where it was lowest. "auto" is "window" where there are rows
-        outside the subsample, and "none" otherwise.
-    stop_window : int
-        Size of the window.
-    stop_bad : int, optional
-        How many bad rules in it end learning; by default as many as a fair coin shows with a
-        probability of at most 0.05, 32 of 50. The paper takes 8 of 10.
-    acceptability : {"prior", "random"}
-        What guessing means in the window: the share of the class, or 1/K.
-    validation_fraction : float
-        Share of rows that "validation" keeps aside.
-    patience : int
-        Rules that "validation" waits for an improvement.
-    ordinal : bool
-        Whether the classes, in the order of their sorted labels, form a scale: rules then vote for
-        "at least" or "at most" a class.
-    column_subsample : float
-        Share of the columns that each rule may use, drawn anew for every rule.
-    max_final_rules : int, optional
-        Most rules to keep: the learned ones are thinned out and refitted (see `compress`).
-    cost_matrix : array of shape (classes, classes) or "absolute", optional
-        What predicting column j costs where row k is true; `predict` then takes the class of the
-        least expected cost. "absolute" costs the distance of the classes, which gives the median.
-    calibration : {None, "temperature", "platt", "isotonic"}
-        How scores are turned into better probabilities, fitted to the scores of rows left out in
-        cross-validation.
-    n_folds : int
-        Folds of that cross-validation.
-    constraints : Constraints or dict, optional
-        Limits by column; see `Constraints`.
-    class_weight : dict or "balanced", optional
-        Factors of the weights of the classes.
-    warm_start : bool
-        Whether `fit` goes on with the rules of the last fit, on the same rows.
-    nominal : list of str or int, optional
-        Columns to treat as nominal although they hold numbers.
-    random_state : int, RandomState or None
-        Seed of the subsamples.
-    n_jobs : int, optional
-        Threads; the model does not depend on it.
-    verbose : int
-        1 draws a progress bar.
-
     Attributes
     ----------
     model_ : AdditiveRules
@@ -140,133 +68,151 @@ class MLRulesClassifier(BoostedClassifier):
     array([0, 1, 2])
     """
 
-    PARAMETERS: ClassVar[Mapping[str, Domain]] = {
-        "n_rules": Integer(0, optional=True),
-        "shrinkage": Real(0, 1, above=True),
-        "subsample": Real(0, 1, above=True),
-        "criterion": Choice(("newton", "gradient")),
-        "l2": Real(0),
-        "max_conditions": Integer(1, optional=True),
-        "min_weight": Real(0),
-        "min_evidence": Real(0, optional=True),
-        "class_choice": Choice(("joint", "prefixed")),
-        "default_rule": Choice(tuple(DEFAULT_RULES)),
-        "backtracking": Flag(),
-        "threshold": Choice(("midpoint", "observed")),
-        "missing_conditions": Flag(),
-        "max_bins": Integer(2, optional=True),
-        "stopping": Choice(("auto", "window", "validation", "none")),
-        "stop_window": Integer(1),
-        "stop_bad": Integer(1, optional=True),
-        "acceptability": Choice(("prior", "random")),
-        "validation_fraction": Real(0, 0.9, above=True),
-        "patience": Integer(1),
-        "ordinal": Flag(),
-        "column_subsample": Real(0, 1, above=True),
-        "max_final_rules": Integer(1, optional=True),
-        "calibration": Choice(CALIBRATIONS, optional=True),
-        "n_folds": Integer(2),
-        "warm_start": Flag(),
+    n_rules: int | None = Parameter(
+        Integer(0, optional=True),
+        "Most rules to learn; by default 250 for each class.",
+        default=None,
+        kw_only=False,
+    )
+    shrinkage: float = Parameter(
+        Real(0, 1, above=True), "Factor of every response, in (0, 1].", default=0.1
+    )
+    subsample: float = Parameter(
+        Real(0, 1, above=True),
+        "Share of the rows that each rule is grown on; fewer than 50 rows are always taken whole.",
+        default=0.5,
+    )
+    criterion: str = Parameter(
+        Choice(("newton", "gradient")), "What growth minimises.", default="newton"
+    )
+    l2: float = Parameter(
+        Real(0), "Added to h: keeps rules away from single outliers.", default=1.0
+    )
+    max_conditions: int | None = Parameter(
+        Integer(1, optional=True), "Most conditions in a rule.", default=4
+    )
+    min_weight: float = Parameter(
+        Real(0),
+        "Least weight that a rule must cover in its subsample, and so its least support.",
+        default=0.0,
+    )
+    min_evidence: float | None = Parameter(
+        Real(0, optional=True),
+        "Least evidence for a rule on all rows, :math:`-g / \\sqrt{h + l_2}`, in standard "
+        'errors. By default 0, but 1 where "auto" stopping finds no rows outside the subsamples'
+        " that could test the rules: it keeps such small tables from being learned by heart.",
+        default=None,
+    )
+    class_choice: str = Parameter(
+        Choice(("joint", "prefixed")),
+        "Whether the class is chosen anew with every condition, or before the rule is grown "
+        "(much faster with many classes).",
+        default="joint",
+    )
+    default_rule: str = Parameter(
+        Choice(tuple(DEFAULT_RULES)), "Scores to start from.", default="exact"
+    )
+    backtracking: bool = Parameter(
+        Flag(), "Halve a response that would raise the loss.", default=True
+    )
+    threshold: Threshold = Parameter(
+        Choice(("midpoint", "observed")), "Where between two values a cut lies.", default="midpoint"
+    )
+    missing_conditions: bool = Parameter(
+        Flag(), 'Whether "is missing" and "is known" are conditions too.', default=False
+    )
+    max_bins: int | None = Parameter(
+        Integer(2, optional=True),
+        "Most bins of a numeric column; by default one per value up to 2,048 rows, 255 beyond.",
+        default=None,
+    )
+    stopping: str = Parameter(
+        Choice(("auto", "window", "validation", "none")),
+        'When to stop before `n_rules`. "window", the test of the paper: `stop_bad` of the last'
+        " `stop_window` rules are no better than guessing on the rows outside their subsample. "
+        '"validation": the log-loss of rows kept aside has not improved for `patience` rules; '
+        'the model is then cut back to where it was lowest. "auto" is "window" where there are '
+        'rows outside the subsample, and "none" otherwise.',
+        default="auto",
+    )
+    stop_window: int = Parameter(Integer(1), "Size of the window.", default=50)
+    stop_bad: int | None = Parameter(
+        Integer(1, optional=True),
+        "How many bad rules in it end learning; by default as many as a fair coin shows with a "
+        "probability of at most 0.05, 32 of 50. The paper takes 8 of 10.",
+        default=None,
+    )
+    acceptability: str = Parameter(
+        Choice(("prior", "random")),
+        "What guessing means in the window: the share of the class, or 1/K.",
+        default="prior",
+    )
+    validation_fraction: float = Parameter(
+        Real(0, 0.9, above=True), 'Share of rows that "validation" keeps aside.', default=0.1
+    )
+    patience: int = Parameter(
+        Integer(1), 'Rules that "validation" waits for an improvement.', default=50
+    )
+    ordinal: bool = Parameter(
+        Flag(),
+        "Whether the classes, in the order of their sorted labels, form a scale: rules then "
+        'vote for "at least" or "at most" a class.',
+        default=False,
+    )
+    column_subsample: float = Parameter(
+        Real(0, 1, above=True),
+        "Share of the columns that each rule may use, drawn anew for every rule.",
+        default=1.0,
+    )
+    max_final_rules: int | None = Parameter(
+        Integer(1, optional=True),
+        "Most rules to keep: the learned ones are thinned out and refitted (see `compress`).",
+        default=None,
+    )
+    cost_matrix: Any = Parameter(
+        CheckedByFit('array of shape (classes, classes) or "absolute", optional'),
+        "What predicting column j costs where row k is true; `predict` then takes the class of "
+        'the least expected cost. "absolute" costs the distance of the classes, which gives the'
+        " median.",
+        default=None,
+    )
+    calibration: str | None = Parameter(
+        Choice(CALIBRATIONS, optional=True),
+        "How scores are turned into better probabilities, fitted to the scores of rows left out"
+        " in cross-validation.",
+        default=None,
+    )
+    n_folds: int = Parameter(Integer(2), "Folds of that cross-validation.", default=5)
+    warm_start: bool = Parameter(
+        Flag(),
+        "Whether `fit` goes on with the rules of the last fit, on the same rows.",
+        default=False,
+    )
+
+    PAPER: ClassVar[Mapping[str, Any]] = {
+        "n_rules": 500,
+        "shrinkage": 0.1,
+        "subsample": 0.5,
+        "criterion": "newton",
+        "l2": 0.0,
+        "max_conditions": None,
+        "min_weight": 0.0,
+        "min_evidence": 0.0,
+        "class_choice": "joint",
+        "default_rule": "newton",
+        "backtracking": False,
+        "threshold": "observed",
+        "max_bins": MOST_BINS,
+        "stopping": "none",
+        "stop_window": 10,
+        "stop_bad": 8,
     }
 
-    def __init__(
-        self,
-        n_rules: int | None = None,
-        *,
-        shrinkage: float = 0.1,
-        subsample: float = 0.5,
-        criterion: str = "newton",
-        l2: float = 1.0,
-        max_conditions: int | None = 4,
-        min_weight: float = 0.0,
-        min_evidence: float | None = None,
-        class_choice: str = "joint",
-        default_rule: str = "exact",
-        backtracking: bool = True,
-        threshold: Threshold = "midpoint",
-        missing_conditions: bool = False,
-        max_bins: int | None = None,
-        stopping: str = "auto",
-        stop_window: int = 50,
-        stop_bad: int | None = None,
-        acceptability: str = "prior",
-        validation_fraction: float = 0.1,
-        patience: int = 50,
-        ordinal: bool = False,
-        column_subsample: float = 1.0,
-        max_final_rules: int | None = None,
-        cost_matrix: Any = None,
-        calibration: str | None = None,
-        n_folds: int = 5,
-        constraints: Any = None,
-        class_weight: Any = None,
-        warm_start: bool = False,
-        nominal: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_rules = n_rules
-        self.shrinkage = shrinkage
-        self.subsample = subsample
-        self.criterion = criterion
-        self.l2 = l2
-        self.max_conditions = max_conditions
-        self.min_weight = min_weight
-        self.min_evidence = min_evidence
-        self.class_choice = class_choice
-        self.default_rule = default_rule
-        self.backtracking = backtracking
-        self.threshold = threshold
-        self.missing_conditions = missing_conditions
-        self.max_bins = max_bins
-        self.stopping = stopping
-        self.stop_window = stop_window
-        self.stop_bad = stop_bad
-        self.acceptability = acceptability
-        self.validation_fraction = validation_fraction
-        self.patience = patience
-        self.ordinal = ordinal
-        self.column_subsample = column_subsample
-        self.max_final_rules = max_final_rules
-        self.cost_matrix = cost_matrix
-        self.calibration = calibration
-        self.n_folds = n_folds
-        self.constraints = constraints
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.nominal = nominal
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    @classmethod
-    def paper(cls, **overrides: Any) -> Self:
-        """Return the settings published with the paper, with any of them overridden."""
-        published = {
-            "n_rules": 500,
-            "shrinkage": 0.1,
-            "subsample": 0.5,
-            "criterion": "newton",
-            "l2": 0.0,
-            "max_conditions": None,
-            "min_weight": 0.0,
-            "min_evidence": 0.0,
-            "class_choice": "joint",
-            "default_rule": "newton",
-            "backtracking": False,
-            "threshold": "observed",
-            "max_bins": MOST_BINS,
-            "stopping": "none",
-            "stop_window": 10,
-            "stop_bad": 8,
-        }
-        return cls(**{**published, **overrides})
-
-    def _learn(self, table: Table) -> AdditiveRules:
+    def _learn(self, rows: TrainingSet) -> AdditiveRules:
+        table = replace(rows.table, target=rows.target, weights=rows.weights)
         self.trace_, self.stopped_by_ = {}, "one_class"
         if len(self.classes_) == 1:
-            return AdditiveRules(table.schema, self.classes_, (0.0,), (), self._summary(table))
+            return AdditiveRules(table.schema, self.classes_, (0.0,), (), self._summary(rows))
         if self.ordinal:
             self._check_order(table)
         constraints = self._checked_constraints(
@@ -338,18 +284,16 @@ class MLRulesClassifier(BoostedClassifier):
 
     def _model(self, boosting: Boosting) -> AdditiveRules:
         table, monitor = boosting.table, boosting.monitor
-        assert table.target is not None
+        rows = TrainingSet.of(table)
         summary = {
-            **self._summary(table),
+            **self._summary(rows),
             "total_weight": monitor.train.total_weight,
             "bins": boosting.binned.describe(),
             "log_loss": monitor.kept_loss,
             "stopped_by": monitor.stopped_by or "n_rules",
         }
         intercepts = tuple(boosting.intercepts.tolist())
-        return AdditiveRules(
-            table.schema, table.target.classes, intercepts, boosting.kept_rules(), summary
-        )
+        return AdditiveRules(table.schema, rows.classes, intercepts, boosting.kept_rules(), summary)
 
     def _compact(
         self, model: AdditiveRules, table: Table, random: np.random.RandomState, n_folds: int

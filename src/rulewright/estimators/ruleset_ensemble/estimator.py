@@ -5,14 +5,21 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from rulewright.data import Table, TrainingSet
 from rulewright.encoding.booleans import encode_booleans
 from rulewright.estimators.common.base import RuleClassifier, positive_of_two
-from rulewright.estimators.common.parameters import Choice, Domain, Flag, Integer, Real
+from rulewright.estimators.common.parameters import (
+    Choice,
+    Flag,
+    Integer,
+    Parameter,
+    Real,
+)
 from rulewright.estimators.ruleset_ensemble.certificate import chosen_lead
 from rulewright.estimators.ruleset_ensemble.posteriors import conjunctions, weighed
 from rulewright.estimators.ruleset_ensemble.reading import EnsembleReading
@@ -25,14 +32,13 @@ from rulewright.weighting.posterior import PRIORS, WEIGHTS, alpha_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rulewright.data import Table
     from rulewright.weighting.posterior import Weight
 
 ALPHA = 0.9
 """Factor of the weight of a rule set per error, unless one is given."""
 
 
-class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier):
+class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier[RuleSetVotes]):
     r"""Many small rule sets per class, found by random search, that vote by their errors.
 
     For each class and each number of terms up to `max_terms`, stochastic local search finds
@@ -41,58 +47,6 @@ class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier):
     :math:`c_i(x) = \sum_r Q_i(r) (\pm 1)`, plus where r covers x, and the highest score wins. Where
     its lead over the second is below `abstain`, the model abstains. A PAC-Bayes bound says how far
     the vote can be trusted.
-
-    Parameters
-    ----------
-    max_terms : int
-        Most rules of a rule set.
-    n_samples : int
-        Searches per class and number of rules.
-    alpha : float, optional
-        Factor of the weight per training error, above 0 and at most 1; 0.9 if neither it nor `nu`
-        is given. It is the odds of a label being wrong by chance.
-    nu : float, optional
-        The same as a rate of decay: alpha = exp(-nu / n) for n rows.
-    weight : {"multiplicity", "unique"}
-        Whether a rule set that was found several times weighs as many times as much, or once.
-    single : bool
-        Of two classes only the one with the smaller weight gets rule sets; the other is predicted
-        where most of their weight does not vote. Half the searches, and a bound with one part.
-    max_steps : int
-        Steps of one search.
-    p_g1, p_g2, p_s : float
-        Probabilities of a random term, a random literal to take out, a random literal to add.
-    thresholds : bool
-        Whether numeric columns also give questions ``x <= t``.
-    n_bins : int
-        Most intervals of a numeric column.
-    abstain : float
-        Lead, from 0 to 2, below which the model abstains; 0 never does.
-    bagging : bool
-        Whether each search sees a random half of the rows only. The vote of the rule sets that were
-        found without a row, weighed by their errors on all others, then estimates the error:
-        `out_of_bag_`.
-    target_error : float, optional
-        Choose `abstain`, by such votes, as the smallest lead at which at most this share of the
-        predictions is wrong: an estimate, no bound. Searches are then bagged.
-    prior : {"length", "flat", "split"}
-        Prior of the bound: short rule sets first, all of equally many terms alike, or learned from
-        half of the rows, on which alone rule sets are then searched; see `certificate`.
-    delta : float
-        Probability that the bound fails.
-    time_limit : float, optional
-        Seconds for the whole fit; the rule sets found by then are the ensemble, and another fit
-        may find another one.
-    class_weight : dict or "balanced", optional
-        Factors of the weights of the classes.
-    nominal : list of str or int, optional
-        Columns to treat as nominal although they hold numbers.
-    random_state : int, RandomState or None
-        Seed of the searches.
-    n_jobs : int, optional
-        Threads; the model does not depend on it.
-    verbose : int
-        1 draws a progress bar.
 
     Attributes
     ----------
@@ -123,84 +77,77 @@ class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier):
     True
     """
 
-    PARAMETERS: ClassVar[Mapping[str, Domain]] = {
-        "max_terms": Integer(1),
-        "n_samples": Integer(1),
-        "alpha": Real(0, 1, above=True, optional=True),
-        "nu": Real(0, optional=True),
-        "weight": Choice(WEIGHTS),
-        "single": Flag(),
-        "max_steps": Integer(1),
-        "p_g1": Real(0, 1),
-        "p_g2": Real(0, 1),
-        "p_s": Real(0, 1),
-        "thresholds": Flag(),
-        "n_bins": Integer(2),
-        "abstain": Real(0),
-        "bagging": Flag(),
-        "target_error": Real(0, 1, optional=True),
-        "prior": Choice((*PRIORS, "split")),
-        "delta": Real(0, 0.5, above=True),
-        "time_limit": Real(0, above=True, optional=True),
-    }
+    max_terms: int = Parameter(Integer(1), "Most rules of a rule set.", default=8, kw_only=False)
+    n_samples: int = Parameter(
+        Integer(1), "Searches per class and number of rules.", default=20, kw_only=False
+    )
+    alpha: float | None = Parameter(
+        Real(0, 1, above=True, optional=True),
+        "Factor of the weight per training error, above 0 and at most 1; 0.9 if neither it nor "
+        "`nu` is given. It is the odds of a label being wrong by chance.",
+        default=None,
+    )
+    nu: float | None = Parameter(
+        Real(0, optional=True),
+        "The same as a rate of decay: alpha = exp(-nu / n) for n rows.",
+        default=None,
+    )
+    weight: str = Parameter(
+        Choice(WEIGHTS),
+        "Whether a rule set that was found several times weighs as many times as much, or once.",
+        default="multiplicity",
+    )
+    single: bool = Parameter(
+        Flag(),
+        "Of two classes only the one with the smaller weight gets rule sets; the other is "
+        "predicted where most of their weight does not vote. Half the searches, and a bound "
+        "with one part.",
+        default=False,
+    )
+    max_steps: int = Parameter(Integer(1), "Steps of one search.", default=5000)
+    p_g1: float = Parameter(Real(0, 1), "Probability of a random term.", default=0.2)
+    p_g2: float = Parameter(Real(0, 1), "Probability of a random literal to take out.", default=0.1)
+    p_s: float = Parameter(Real(0, 1), "Probability of a random literal to add.", default=0.1)
+    thresholds: bool = Parameter(
+        Flag(), "Whether numeric columns also give questions ``x <= t``.", default=False
+    )
+    n_bins: int = Parameter(Integer(2), "Most intervals of a numeric column.", default=10)
+    abstain: float = Parameter(
+        Real(0), "Lead, from 0 to 2, below which the model abstains; 0 never does.", default=0.0
+    )
+    bagging: bool = Parameter(
+        Flag(),
+        "Whether each search sees a random half of the rows only. The vote of the rule sets "
+        "that were found without a row, weighed by their errors on all others, then estimates "
+        "the error: `out_of_bag_`.",
+        default=False,
+    )
+    target_error: float | None = Parameter(
+        Real(0, 1, optional=True),
+        "Choose `abstain`, by such votes, as the smallest lead at which at most this share of "
+        "the predictions is wrong: an estimate, no bound. Searches are then bagged.",
+        default=None,
+    )
+    prior: str = Parameter(
+        Choice((*PRIORS, "split")),
+        "Prior of the bound: short rule sets first, all of equally many terms alike, or learned"
+        " from half of the rows, on which alone rule sets are then searched; see `certificate`.",
+        default="length",
+    )
+    delta: float = Parameter(
+        Real(0, 0.5, above=True), "Probability that the bound fails.", default=0.05
+    )
+    time_limit: float | None = Parameter(
+        Real(0, above=True, optional=True),
+        "Seconds for the whole fit; the rule sets found by then are the ensemble, and another "
+        "fit may find another one.",
+        default=None,
+    )
 
-    def __init__(
-        self,
-        max_terms: int = 8,
-        n_samples: int = 20,
-        *,
-        alpha: float | None = None,
-        nu: float | None = None,
-        weight: str = "multiplicity",
-        single: bool = False,
-        max_steps: int = 5000,
-        p_g1: float = 0.2,
-        p_g2: float = 0.1,
-        p_s: float = 0.1,
-        thresholds: bool = False,
-        n_bins: int = 10,
-        abstain: float = 0.0,
-        bagging: bool = False,
-        target_error: float | None = None,
-        prior: str = "length",
-        delta: float = 0.05,
-        time_limit: float | None = None,
-        class_weight: Any = None,
-        nominal: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_terms = max_terms
-        self.n_samples = n_samples
-        self.alpha = alpha
-        self.nu = nu
-        self.weight = weight
-        self.single = single
-        self.max_steps = max_steps
-        self.p_g1 = p_g1
-        self.p_g2 = p_g2
-        self.p_s = p_s
-        self.thresholds = thresholds
-        self.n_bins = n_bins
-        self.abstain = abstain
-        self.bagging = bagging
-        self.target_error = target_error
-        self.prior = prior
-        self.delta = delta
-        self.time_limit = time_limit
-        self.class_weight = class_weight
-        self.nominal = nominal
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    PAPER: ClassVar[Mapping[str, Any]] = {"p_g1": 0.1, "p_g2": 0.2, "prior": "flat"}
 
-    @classmethod
-    def paper(cls, **overrides: Any) -> Self:
-        """Return the settings published with the thesis, with any of them overridden."""
-        return cls(**{"p_g1": 0.1, "p_g2": 0.2, "prior": "flat", **overrides})
-
-    def _learn(self, table: Table) -> RuleSetVotes:
+    def _learn(self, rows: TrainingSet) -> RuleSetVotes:
+        table = replace(rows.table, target=rows.target, weights=rows.weights)
         deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
         self._check_choices()
         self._check_rows(table)
@@ -215,7 +162,7 @@ class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier):
         self.weighted_ = bool((cast("Any", table.weights) != 1.0).any())
         self.n_jobs_done_ = sum(map(len, found.values()))
         summary = {
-            **self._summary(table),
+            **self._summary(rows),
             "alpha": alpha,
             "n_booleans": len(self.encoding_),
             "searches": [self.n_jobs_done_, len(search.jobs)],
@@ -253,7 +200,7 @@ class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier):
         )
         self.heads_ = list(range(len(self.classes_)))
         if self.single and len(self.classes_) == 2:
-            self.heads_ = [positive_of_two(None, self.classes_, table)]
+            self.heads_ = [positive_of_two(None, TrainingSet.of(table))]
         return RuleSetSearch(
             EnsembleRows.of(self.encoding_, rows),
             self.heads_,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -14,7 +15,14 @@ from rulewright.encoding.booleans import encode_booleans
 from rulewright.estimators.common.base import RuleClassifier, positive_of_two
 from rulewright.estimators.common.boolean_rows import BooleanRows, merge_equal_rows
 from rulewright.estimators.common.folds import affordable_folds, side_by_side, stratified_folds
-from rulewright.estimators.common.parameters import Choice, Domain, Flag, Integer, Real
+from rulewright.estimators.common.parameters import (
+    CheckedByFit,
+    Choice,
+    Flag,
+    Integer,
+    Parameter,
+    Real,
+)
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.model.forms.dnf import DnfModel
 from rulewright.search.dnf import search_dnf, simplify_dnf
@@ -22,7 +30,7 @@ from rulewright.search.dnf import search_dnf, simplify_dnf
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rulewright.data import Table
+    from rulewright.data import Table, TrainingSet
     from rulewright.encoding.booleans import BooleanEncoding
     from rulewright.kernels import BoolArray
     from rulewright.search.dnf import DnfSearchResult, Formula
@@ -35,7 +43,7 @@ class Fold(NamedTuple):
     test: BooleanRows
 
 
-class SL2Classifier(RuleClassifier):
+class SL2Classifier(RuleClassifier[DnfModel]):
     r"""One small rule set: predict the positive class where at least one of a few rules fires.
 
     The rule set, a formula :math:`t_1 \vee \dots \vee t_k` of conjunctions over Boolean questions
@@ -43,44 +51,6 @@ class SL2Classifier(RuleClassifier):
     stochastic local search for few training errors. Its number of rules is raised as long as that
     helps in cross-validation; then the search goes on for ever fewer literals with no more
     errors. More than two classes have a rule set each.
-
-    Parameters
-    ----------
-    n_terms : "cv" or int
-        Rules in a rule set; "cv" chooses by cross-validation.
-    max_terms : int
-        Most rules to choose from.
-    n_folds : int
-        Folds of the internal cross-validation.
-    max_steps : int
-        Steps of one search.
-    n_restarts : int
-        Searches of which the best is taken.
-    minimise : bool
-        Whether to search for fewer literals in the end.
-    p_g1, p_g2, p_s : float
-        Probabilities of a random term, a random literal to take out, a random literal to add.
-    init : {"seeded", "uniform"}
-        Formulas to start from: half the literals of random positive rows, or anything.
-    thresholds : bool
-        Whether numeric columns also give questions ``x <= t``.
-    n_bins : int
-        Most intervals of a numeric column.
-    time_limit : float, optional
-        Seconds for the whole fit; the best found so far is then the model, and another fit may
-        find another one.
-    positive_class : label, optional
-        Class that the rule set describes, of two; by default the one with the smaller weight.
-    class_weight : dict or "balanced", optional
-        Factors of the weights of the classes.
-    nominal : list of str or int, optional
-        Columns to treat as nominal although they hold numbers.
-    random_state : int, RandomState or None
-        Seed of folds and searches.
-    n_jobs : int, optional
-        Threads; the model does not depend on it.
-    verbose : int
-        1 draws a progress bar.
 
     Attributes
     ----------
@@ -103,71 +73,47 @@ class SL2Classifier(RuleClassifier):
     True
     """
 
-    PARAMETERS: ClassVar[Mapping[str, Domain]] = {
-        "n_terms": Integer(1, words=("cv",)),
-        "max_terms": Integer(1),
-        "n_folds": Integer(2),
-        "max_steps": Integer(1),
-        "n_restarts": Integer(1),
-        "minimise": Flag(),
-        "p_g1": Real(0, 1),
-        "p_g2": Real(0, 1),
-        "p_s": Real(0, 1),
-        "init": Choice(("seeded", "uniform")),
-        "thresholds": Flag(),
-        "n_bins": Integer(2),
-        "time_limit": Real(0, above=True, optional=True),
-    }
+    n_terms: int | str = Parameter(
+        Integer(1, words=("cv",)),
+        'Rules in a rule set; "cv" chooses by cross-validation.',
+        default="cv",
+        kw_only=False,
+    )
+    max_terms: int = Parameter(Integer(1), "Most rules to choose from.", default=30)
+    n_folds: int = Parameter(Integer(2), "Folds of the internal cross-validation.", default=10)
+    max_steps: int = Parameter(Integer(1), "Steps of one search.", default=10_000)
+    n_restarts: int = Parameter(Integer(1), "Searches of which the best is taken.", default=1)
+    minimise: bool = Parameter(
+        Flag(), "Whether to search for fewer literals in the end.", default=True
+    )
+    p_g1: float = Parameter(Real(0, 1), "Probability of a random term.", default=0.2)
+    p_g2: float = Parameter(Real(0, 1), "Probability of a random literal to take out.", default=0.1)
+    p_s: float = Parameter(Real(0, 1), "Probability of a random literal to add.", default=0.1)
+    init: str = Parameter(
+        Choice(("seeded", "uniform")),
+        "Formulas to start from: half the literals of random positive rows, or anything.",
+        default="seeded",
+    )
+    thresholds: bool = Parameter(
+        Flag(), "Whether numeric columns also give questions ``x <= t``.", default=False
+    )
+    n_bins: int = Parameter(Integer(2), "Most intervals of a numeric column.", default=10)
+    time_limit: float | None = Parameter(
+        Real(0, above=True, optional=True),
+        "Seconds for the whole fit; the best found so far is then the model, and another fit "
+        "may find another one.",
+        default=None,
+    )
+    positive_class: Any = Parameter(
+        CheckedByFit("label, optional"),
+        "Class that the rule set describes, of two; by default the one with the smaller weight.",
+        default=None,
+    )
 
-    def __init__(
-        self,
-        n_terms: int | str = "cv",
-        *,
-        max_terms: int = 30,
-        n_folds: int = 10,
-        max_steps: int = 10_000,
-        n_restarts: int = 1,
-        minimise: bool = True,
-        p_g1: float = 0.2,
-        p_g2: float = 0.1,
-        p_s: float = 0.1,
-        init: str = "seeded",
-        thresholds: bool = False,
-        n_bins: int = 10,
-        time_limit: float | None = None,
-        positive_class: Any = None,
-        class_weight: Any = None,
-        nominal: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_terms = n_terms
-        self.max_terms = max_terms
-        self.n_folds = n_folds
-        self.max_steps = max_steps
-        self.n_restarts = n_restarts
-        self.minimise = minimise
-        self.p_g1 = p_g1
-        self.p_g2 = p_g2
-        self.p_s = p_s
-        self.init = init
-        self.thresholds = thresholds
-        self.n_bins = n_bins
-        self.time_limit = time_limit
-        self.positive_class = positive_class
-        self.class_weight = class_weight
-        self.nominal = nominal
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    PAPER: ClassVar[Mapping[str, Any]] = {"n_terms": "cv", "n_folds": 10, "max_steps": 100_000}
 
-    @classmethod
-    def paper(cls, **overrides: Any) -> Self:
-        """Return the settings published with the thesis, with any of them overridden."""
-        return cls(**{"n_terms": "cv", "n_folds": 10, "max_steps": 100_000, **overrides})
-
-    def _learn(self, table: Table) -> DnfModel:
+    def _learn(self, training: TrainingSet) -> DnfModel:
+        table = replace(training.table, target=training.target, weights=training.weights)
         self._deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
         self.n_terms_: list[int] = []
         self.cv_accuracy_: list[list[float]] = []
@@ -176,7 +122,7 @@ class SL2Classifier(RuleClassifier):
         seeds = random.randint(2**31, size=len(self.classes_))
         folds = self._folds(rows, random) if self.n_terms == "cv" else []
         encoding = self._encoding(rows)
-        whole, heads = BooleanRows.of(encoding, rows), self._heads(rows)
+        whole, heads = BooleanRows.of(encoding, rows), self._heads(training)
         formulas, n_literals = {}, []
         with progress_bar("searching rule sets", len(heads), bool(self.verbose)) as advance:
             for head in heads:
@@ -185,7 +131,7 @@ class SL2Classifier(RuleClassifier):
                 n_literals.append(sum(map(len, formula)))
                 advance()
         summary = {
-            **self._summary(table),
+            **self._summary(training),
             "n_booleans": len(encoding),
             "n_terms": self.n_terms_,
             "n_literals": n_literals,
@@ -197,12 +143,11 @@ class SL2Classifier(RuleClassifier):
     def _encoding(self, rows: Table) -> BooleanEncoding:
         return encode_booleans(rows, thresholds=self.thresholds, n_bins=self.n_bins)
 
-    def _heads(self, rows: Table) -> list[int]:
+    def _heads(self, rows: TrainingSet) -> list[int]:
         """Return the classes that get a rule set: the positive one of two, or all."""
-        assert rows.target is not None
         if len(self.classes_) != 2:
             return list(range(len(self.classes_)))
-        return [positive_of_two(self.positive_class, self.classes_, rows)]
+        return [positive_of_two(self.positive_class, rows)]
 
     def _folds(self, rows: Table, random: np.random.RandomState) -> list[Fold]:
         """Part the rows; every fold is encoded by the rows it is learned from."""

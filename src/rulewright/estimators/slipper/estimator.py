@@ -5,16 +5,24 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from rulewright.data import TrainingSet
 from rulewright.encoding.binned import MOST_BINS, bin_table
 from rulewright.estimators.common.base import positive_of_two
 from rulewright.estimators.common.boosted import BoostedClassifier
 from rulewright.estimators.common.folds import affordable_folds, stratified_folds
-from rulewright.estimators.common.parameters import Choice, Domain, Flag, Integer, Real
+from rulewright.estimators.common.parameters import (
+    CheckedByFit,
+    Choice,
+    Flag,
+    Integer,
+    Parameter,
+    Real,
+)
 from rulewright.estimators.common.probabilities import LeftOut, with_probabilities
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.slipper.fit import Boosted, SlipperFit
@@ -52,56 +60,6 @@ class SlipperClassifier(BoostedClassifier):
     rounds is chosen by cross-validation. Responses in the model are :math:`2 C_t` (then F is in
     units of log-odds), calibrated on the scores of rows left out.
 
-    Parameters
-    ----------
-    n_rounds : "cv" or int
-        Rounds of boosting; "cv" chooses the number with the least error in cross-validation (10
-        if there are fewer than 50 rows).
-    max_rounds : int
-        Most rounds to choose from.
-    n_folds : int
-        Folds of the internal cross-validation.
-    positive_class : label, optional
-        Class that rules vote for, of two; by default the one with the smaller weight.
-    multiclass : {"auto", "mh", "ovr", "cost"}
-        More than two classes: all labels at once ("mh"), one class against the others in turn
-        ("ovr"), or pairs of labels weighed by `cost_matrix` ("cost"). "auto" takes "cost" when
-        there is a cost matrix and "mh" otherwise.
-    cost_matrix : array of shape (classes, classes), optional
-        What predicting column j costs where row k is true; 0 on the diagonal.
-    grow_share : float
-        Share of the weight that a rule is grown on; the rest prunes it. Fewer than 50 rows are
-        always taken whole.
-    stratify : bool
-        Whether that share is taken of every class.
-    max_conditions : int, optional
-        Most conditions in a rule.
-    min_weight : float
-        Least weight that a rule must cover in the rows it is grown on.
-    allow_not_equal : bool
-        Whether ``!=`` is a condition too.
-    missing_conditions : bool
-        Whether "is missing" and "is known" are conditions too.
-    threshold : {"observed", "midpoint"}
-        Where between two values a cut lies.
-    max_bins : int, optional
-        Most bins of a numeric column; by default one per value up to 2,048 rows, 255 beyond.
-    constraints : Constraints or dict, optional
-        Limits by column; see `Constraints`.
-    calibration : {"auto", None, "temperature", "platt", "isotonic"}
-        How scores become probabilities, fitted to the scores of rows left out: "auto" is "platt"
-        when the rounds are chosen by cross-validation, and None, the link of the paper, otherwise.
-    class_weight : dict or "balanced", optional
-        Factors of the weights of the classes.
-    nominal : list of str or int, optional
-        Columns to treat as nominal although they hold numbers.
-    random_state : int, RandomState or None
-        Seed of folds and partings.
-    n_jobs : int, optional
-        Threads; the model does not depend on it.
-    verbose : int
-        1 draws a progress bar.
-
     Attributes
     ----------
     model_ : AdditiveRules
@@ -126,92 +84,85 @@ class SlipperClassifier(BoostedClassifier):
     True
     """
 
-    PARAMETERS: ClassVar[Mapping[str, Domain]] = {
-        "n_rounds": Integer(1, words=("cv",)),
-        "max_rounds": Integer(1),
-        "n_folds": Integer(2),
-        "multiclass": Choice(("auto", "mh", "ovr", "cost")),
-        "grow_share": Real(0, 1, above=True),
-        "stratify": Flag(),
-        "max_conditions": Integer(1, optional=True),
-        "min_weight": Real(0),
-        "allow_not_equal": Flag(),
-        "missing_conditions": Flag(),
-        "threshold": Choice(("midpoint", "observed")),
-        "max_bins": Integer(2, optional=True),
-        "calibration": Choice(("auto", *CALIBRATIONS), optional=True),
+    n_rounds: int | str = Parameter(
+        Integer(1, words=("cv",)),
+        'Rounds of boosting; "cv" chooses the number with the least error in cross-validation '
+        "(10 if there are fewer than 50 rows).",
+        default="cv",
+        kw_only=False,
+    )
+    max_rounds: int = Parameter(Integer(1), "Most rounds to choose from.", default=100)
+    n_folds: int = Parameter(Integer(2), "Folds of the internal cross-validation.", default=5)
+    positive_class: Any = Parameter(
+        CheckedByFit("label, optional"),
+        "Class that rules vote for, of two; by default the one with the smaller weight.",
+        default=None,
+    )
+    multiclass: str = Parameter(
+        Choice(("auto", "mh", "ovr", "cost")),
+        'More than two classes: all labels at once ("mh"), one class against the others in turn'
+        ' ("ovr"), or pairs of labels weighed by `cost_matrix` ("cost"). "auto" takes "cost" '
+        'when there is a cost matrix and "mh" otherwise.',
+        default="auto",
+    )
+    cost_matrix: Any = Parameter(
+        CheckedByFit("array of shape (classes, classes), optional"),
+        "What predicting column j costs where row k is true; 0 on the diagonal.",
+        default=None,
+    )
+    grow_share: float = Parameter(
+        Real(0, 1, above=True),
+        "Share of the weight that a rule is grown on; the rest prunes it. Fewer than 50 rows "
+        "are always taken whole.",
+        default=2 / 3,
+    )
+    stratify: bool = Parameter(Flag(), "Whether that share is taken of every class.", default=True)
+    max_conditions: int | None = Parameter(
+        Integer(1, optional=True), "Most conditions in a rule.", default=None
+    )
+    min_weight: float = Parameter(
+        Real(0), "Least weight that a rule must cover in the rows it is grown on.", default=0.0
+    )
+    allow_not_equal: bool = Parameter(Flag(), "Whether ``!=`` is a condition too.", default=False)
+    missing_conditions: bool = Parameter(
+        Flag(), 'Whether "is missing" and "is known" are conditions too.', default=False
+    )
+    threshold: Threshold = Parameter(
+        Choice(("midpoint", "observed")), "Where between two values a cut lies.", default="observed"
+    )
+    max_bins: int | None = Parameter(
+        Integer(2, optional=True),
+        "Most bins of a numeric column; by default one per value up to 2,048 rows, 255 beyond.",
+        default=None,
+    )
+    calibration: str | None = Parameter(
+        Choice(("auto", *CALIBRATIONS), optional=True),
+        'How scores become probabilities, fitted to the scores of rows left out: "auto" is '
+        '"platt" when the rounds are chosen by cross-validation, and None, the link of the '
+        "paper, otherwise.",
+        default="auto",
+    )
+
+    PAPER: ClassVar[Mapping[str, Any]] = {
+        "n_rounds": "cv",
+        "max_rounds": 100,
+        "n_folds": 5,
+        "grow_share": 2 / 3,
+        "max_conditions": None,
+        "threshold": "observed",
+        "max_bins": MOST_BINS,
+        "calibration": None,
     }
 
-    def __init__(
-        self,
-        n_rounds: int | str = "cv",
-        *,
-        max_rounds: int = 100,
-        n_folds: int = 5,
-        positive_class: Any = None,
-        multiclass: str = "auto",
-        cost_matrix: Any = None,
-        grow_share: float = 2 / 3,
-        stratify: bool = True,
-        max_conditions: int | None = None,
-        min_weight: float = 0.0,
-        allow_not_equal: bool = False,
-        missing_conditions: bool = False,
-        threshold: Threshold = "observed",
-        max_bins: int | None = None,
-        constraints: Any = None,
-        calibration: str | None = "auto",
-        class_weight: Any = None,
-        nominal: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.max_rounds = max_rounds
-        self.n_folds = n_folds
-        self.positive_class = positive_class
-        self.multiclass = multiclass
-        self.cost_matrix = cost_matrix
-        self.grow_share = grow_share
-        self.stratify = stratify
-        self.max_conditions = max_conditions
-        self.min_weight = min_weight
-        self.allow_not_equal = allow_not_equal
-        self.missing_conditions = missing_conditions
-        self.threshold = threshold
-        self.max_bins = max_bins
-        self.constraints = constraints
-        self.calibration = calibration
-        self.class_weight = class_weight
-        self.nominal = nominal
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    @classmethod
-    def paper(cls, **overrides: Any) -> Self:
-        """Return the settings published with the paper, with any of them overridden."""
-        published = {
-            "n_rounds": "cv",
-            "max_rounds": 100,
-            "n_folds": 5,
-            "grow_share": 2 / 3,
-            "max_conditions": None,
-            "threshold": "observed",
-            "max_bins": MOST_BINS,
-            "calibration": None,
-        }
-        return cls(**{**published, **overrides})
-
-    def _learn(self, table: Table) -> AdditiveRules:
+    def _learn(self, rows: TrainingSet) -> AdditiveRules:
+        table = replace(rows.table, target=rows.target, weights=rows.weights)
         assert table.target is not None
         labels = table.target.codes
         self.n_rounds_: list[int] = []
         self.trace_: dict[str, FloatArray] = {}
         self.__dict__.pop("cv_error_", None)  # of the fit before
         if len(self.classes_) == 1:
-            return AdditiveRules(table.schema, self.classes_, (0.0,), (), self._summary(table))
+            return AdditiveRules(table.schema, self.classes_, (0.0,), (), self._summary(rows))
         constraints = self._checked_constraints(table, ordered=len(self.classes_) == 2)
         random = check_random_state(self.random_state)
         problems = self._problems(table)
@@ -256,7 +207,9 @@ class SlipperClassifier(BoostedClassifier):
             if matrix is not None and not (matrix[0, 1] > 0 and matrix[1, 0] > 0):
                 raise ValueError("cost_matrix: both errors of two classes must cost something")
             return [
-                one_class(table, positive_of_two(self.positive_class, self.classes_, table), matrix)
+                one_class(
+                    table, positive_of_two(self.positive_class, TrainingSet.of(table)), matrix
+                )
             ]
         kind = self.multiclass
         if kind == "auto":
@@ -340,7 +293,11 @@ class SlipperClassifier(BoostedClassifier):
             self.classes_,
             tuple(intercepts.tolist()),
             tuple(rules),
-            {**self._summary(table), "bins": binned.describe(), "n_rounds": self.n_rounds_},
+            {
+                **self._summary(TrainingSet.of(table)),
+                "bins": binned.describe(),
+                "n_rounds": self.n_rounds_,
+            },
             costs=self._checked_costs(),
         ).merged()
 
