@@ -141,7 +141,7 @@ def mlrules(**changed):
     """Make a small learner whose parameters are all set: no test depends on the defaults."""
     settings = {
         "n_rules": 15,
-        "shrinkage": 0.3,
+        "learning_rate": 0.3,
         "subsample": 1.0,
         "criterion": "newton",
         "l2": 1.0,
@@ -163,7 +163,7 @@ def mlrules(**changed):
         "max_final_rules": None,
         "cost_matrix": None,
         "calibration": None,
-        "n_folds": 3,
+        "cv": 3,
         "constraints": None,
         "class_weight": None,
         "warm_start": False,
@@ -178,7 +178,7 @@ def slipper(**changed):
     settings = {
         "n_rounds": 8,
         "max_rounds": 8,
-        "n_folds": 3,
+        "cv": 3,
         "positive_class": None,
         "multiclass": "auto",
         "cost_matrix": None,

@@ -256,8 +256,8 @@ def test_settings(cls):
     y = (X["x"] > 0).astype(int)
     values = [*PLAIN, *NUMBERS, *ODDITIES, *2 * WORDS_OF_SETTINGS]
     defaults = cls().get_params()
-    names = [name for name in defaults if name not in ("verbose", "n_folds")]
-    few = {"n_rules": 2, "n_rounds": 2, "max_rounds": 2, "n_folds": 2, "n_jobs": 1}
+    names = [name for name in defaults if name not in ("verbose", "cv")]
+    few = {"n_rules": 2, "n_rounds": 2, "max_rounds": 2, "cv": 2, "n_jobs": 1}
     few = {name: value for name, value in few.items() if name in defaults}
 
     def case(rng):

@@ -58,8 +58,8 @@ def test_a_sliding_window_fires_far_more_often(bad, expected):
 
 
 def test_early_stopping_waits_and_remembers_the_best():
-    """It stops `patience` rules after the lowest loss and tells where that was."""
-    stopping = EarlyStopping(patience=3, start=1.0)
+    """It stops `n_iter_no_change` rules after the lowest loss and tells where that was."""
+    stopping = EarlyStopping(n_iter_no_change=3, start=1.0)
     answers = [stopping.stop_after(loss) for loss in (0.9, 0.8, 0.85, 0.8, 0.81)]
     assert answers == [False, False, False, False, True]
     assert (stopping.best, stopping.best_size) == (0.8, 2)
@@ -67,6 +67,6 @@ def test_early_stopping_waits_and_remembers_the_best():
 
 def test_early_stopping_may_keep_no_rule():
     """When no rule helps the best size is zero."""
-    stopping = EarlyStopping(patience=2, start=1.0)
+    stopping = EarlyStopping(n_iter_no_change=2, start=1.0)
     assert [stopping.stop_after(loss) for loss in (1.0, 1.1)] == [False, True]
     assert stopping.best_size == 0

@@ -187,7 +187,7 @@ def test_unknown_columns_bring_near_matches(cli_failure, loans):
         (["--set", "=3"], "must be written as name=value"),
         (["--set", "n_rule=3"], "no parameter 'n_rule'; it has acceptability"),
         (["--set", "n_rules=many"], "n_rules=many must be a whole number >= 0"),
-        (["--set", "shrinkage=2"], "must be a number > 0 and <= 1"),
+        (["--set", "learning_rate=2"], "must be a number > 0 and <= 1"),
         (["--set", "backtracking=perhaps"], "must be true or false"),
         (["--set", "criterion=newt"], "must be one of newton, gradient"),
         (["--set", "l2=1", "--set", "l2=2"], "--set: l2 is given twice"),
@@ -265,7 +265,7 @@ def test_help_lists_the_parameters_of_the_learners(cli):
     words = " ".join(cli("learn", "--help").stdout.replace("│", " ").split())
     for learner in LEARNERS.values():
         assert all(f"{name}: " in words for name in learner.settable())
-    assert "shrinkage: a number > 0 and <= 1 (default 0.1)" in words
+    assert "learning_rate: a number > 0 and <= 1 (default 0.1)" in words
     assert "max_conditions: a whole number >= 1 or none" in words
 
 

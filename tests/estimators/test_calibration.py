@@ -16,7 +16,7 @@ pytestmark = pytest.mark.native
 
 def overconfident(**changed):
     """Make MLRules that learn by heart: steps of full length and no limits."""
-    return mlrules(n_rules=60, shrinkage=1.0, l2=0.0, subsample=0.5, **changed)
+    return mlrules(n_rules=60, learning_rate=1.0, l2=0.0, subsample=0.5, **changed)
 
 
 MAKERS = {

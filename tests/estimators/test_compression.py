@@ -28,7 +28,7 @@ def noisy(seed, n_rows):
 def learned():
     """Learn 150 rules from noisy rows; give them with the rows."""
     X, y = noisy(0, 1500)
-    est = mlrules(n_rules=150, shrinkage=0.1, subsample=0.5, max_conditions=3, random_state=0)
+    est = mlrules(n_rules=150, learning_rate=0.1, subsample=0.5, max_conditions=3, random_state=0)
     return est.fit(X, y), X, y
 
 
@@ -50,7 +50,7 @@ def test_few_rules_predict_like_many(learned):
 def test_few_rows_are_not_learned_by_heart():
     """Rules that were chosen on 300 rows and fitted to them again are not too sure of new ones."""
     X, y = noisy(2, 300)
-    est = mlrules(n_rules=150, shrinkage=0.1, subsample=0.5, max_conditions=3).fit(X, y)
+    est = mlrules(n_rules=150, learning_rate=0.1, subsample=0.5, max_conditions=3).fit(X, y)
     new, labels = noisy(3, 5000)
     small = log_loss_of(compress(est, X, y, 15), new, labels)
     assert small < log_loss_of(est.model_, new, labels) + 0.02
@@ -243,7 +243,7 @@ def test_classes_must_be_those_of_the_model(learned):
 
 @pytest.mark.parametrize(
     "options",
-    [{"n_rules": -1}, {"n_rules": 2.5}, {"n_folds": 1}, {"n_jobs": 0}],
+    [{"n_rules": -1}, {"n_rules": 2.5}, {"cv": 1}, {"n_jobs": 0}],
 )
 def test_bad_options_are_refused(learned, options):
     """The error names the option."""
@@ -312,7 +312,7 @@ def test_of_very_many_rows_some_are_enough(learned, monkeypatch):
     module = importlib.import_module("rulewright.estimators.common.compression")
     monkeypatch.setattr(module, "MOST_ROWS", 400)
     table = replace(read_table(X, target=y), weights=np.ones(len(y)))
-    small = compress_table(est.model_, table, 5, n_folds=0)
+    small = compress_table(est.model_, table, 5, cv=None)
     assert small.summary["compression"]["curve"] == []
     p = softmax(small.scores(X))
     assert p[:, 1].mean() == pytest.approx(y.mean(), abs=1e-5)

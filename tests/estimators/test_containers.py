@@ -170,11 +170,11 @@ def test_labels_of_any_type_come_back(data, make, labels, kind, as_list):
 def test_numbers_named_nominal_are_labels(make):
     """`nominal` makes labels of numbers; their text and number mean the same at predict."""
     codes = np.arange(80) % 5
-    est = make(nominal=["code"]).fit({"code": codes}, (codes == 3).astype(int))
+    est = make(categorical_features=["code"]).fit({"code": codes}, (codes == 3).astype(int))
     assert str(est.model_.rules[0].body) in ("code = 3", 'code = "3"')
     for same in (codes, codes.astype(float), [str(code) for code in codes]):
         np.testing.assert_array_equal(est.predict({"code": same}), codes == 3)
-    positional = make(nominal=[0]).fit(codes[:, None], (codes == 3).astype(int))
+    positional = make(categorical_features=[0]).fit(codes[:, None], (codes == 3).astype(int))
     np.testing.assert_array_equal(positional.predict(codes[:, None]), codes == 3)
 
 

@@ -131,7 +131,7 @@ def test_perfect_separation_stays_finite(l2):
     """Scores of separable data are bounded by steps of four, and learning goes on or ends."""
     X = np.arange(40.0)[:, None]
     y = np.repeat([0, 1], 20)
-    est = mlrules(n_rules=60, shrinkage=1.0, l2=l2).fit(X, y)
+    est = mlrules(n_rules=60, learning_rate=1.0, l2=l2).fit(X, y)
     scores = est.model_.scores(X)
     assert np.all(np.isfinite(scores))
     assert max(rule.outcome.value for rule in est.model_.rules) <= 4
@@ -192,7 +192,7 @@ def test_many_classes():
     rng = np.random.default_rng(2)
     y = np.arange(600) % 60
     X = np.stack([y + 0.2 * rng.normal(size=600), rng.normal(size=600)], axis=1)
-    est = mlrules(n_rules=150, class_choice="prefixed", shrinkage=1.0).fit(X, y)
+    est = mlrules(n_rules=150, class_choice="prefixed", learning_rate=1.0).fit(X, y)
     assert {rule.head.first for rule in est.model_.rules} == set(range(60))
     assert np.mean(est.predict(X) == y) > 0.9
 
@@ -215,7 +215,12 @@ def test_a_minimum_weight_is_obeyed_by_every_rule(data, make):
 
 @pytest.mark.parametrize(
     "options",
-    [{"max_conditions": 2**40}, {"max_bins": 2**40}, {"patience": 2**70}, {"stop_window": 2**70}],
+    [
+        {"max_conditions": 2**40},
+        {"max_bins": 2**40},
+        {"n_iter_no_change": 2**70},
+        {"stop_window": 2**70},
+    ],
 )
 def test_huge_limits_are_no_limits(data, options):
     """Whole numbers beyond 32 or 64 bits mean what they say."""
@@ -228,7 +233,10 @@ def test_huge_limits_are_no_limits(data, options):
 def test_numpy_numbers_are_parameters_and_can_be_saved(data, tmp_path):
     """Settings from a NumPy grid are checked, used and saved like Python's numbers."""
     est = mlrules(
-        n_rules=np.int64(3), shrinkage=np.float32(0.5), l2=np.float64(1), max_conditions=np.int8(2)
+        n_rules=np.int64(3),
+        learning_rate=np.float32(0.5),
+        l2=np.float64(1),
+        max_conditions=np.int8(2),
     ).fit(*data)
     est.model_.save(tmp_path / "model.json")
     assert load_model(tmp_path / "model.json").rules == est.model_.rules

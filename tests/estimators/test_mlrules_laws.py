@@ -21,7 +21,7 @@ def fits(draw):
     X, y = mixed_table(rng, draw(st.integers(5, 60)), n_classes=draw(st.sampled_from([2, 3, 4])))
     est = mlrules(
         n_rules=12,
-        shrinkage=draw(st.sampled_from([1.0, 0.3, 0.1])),
+        learning_rate=draw(st.sampled_from([1.0, 0.3, 0.1])),
         subsample=draw(st.sampled_from([1.0, 0.5, 0.8])),
         criterion=draw(st.sampled_from(["newton", "gradient"])),
         l2=draw(st.sampled_from([0.0, 1e-3, 1.0, 5.0])),
@@ -67,7 +67,7 @@ def test_rules_tell_what_they_cover(fit):
         assert rule.coverage.class_weights == pytest.approx(tuple(expected))
         assert rule.coverage.support == pytest.approx(expected.sum())
         assert rule.outcome.value > 0
-        assert rule.outcome.value <= 4 * est.shrinkage + 1e-12
+        assert rule.outcome.value <= 4 * est.learning_rate + 1e-12
         assert est.max_conditions is None or len(rule.body) <= est.max_conditions
 
 

@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 
 from builders import mixed_table, mlrules, slipper
 from rulewright import compress
-from rulewright.estimators.common.folds import CancelledError, side_by_side
+from rulewright.estimators.common.folds import CancelledError, run_parallel
 from rulewright.estimators.mlrules.boosting import Boosting
 
 pytestmark = pytest.mark.native
@@ -123,8 +123,8 @@ def test_control_c_ends_the_process(name):
 
 
 LONG = {
-    "learning": ("mlrules", {"n_rules": 10**7, "shrinkage": 1e-6}),
-    "folds": ("mlrules", {"n_rules": 10**7, "shrinkage": 1e-6}),
+    "learning": ("mlrules", {"n_rules": 10**7, "learning_rate": 1e-6}),
+    "folds": ("mlrules", {"n_rules": 10**7, "learning_rate": 1e-6}),
     "slipper": ("slipper", {"n_rounds": 10**7, "calibration": None}),
     "slipper folds": ("slipper", {"max_rounds": 10**7}),
 }
@@ -239,7 +239,7 @@ def test_one_failure_ends_the_other_tasks(n_threads):
 
     tasks = [failing, endless] if n_threads == 1 else [endless, failing, endless]
     with pytest.raises(ZeroDivisionError):
-        side_by_side(tasks, n_threads)
+        run_parallel(tasks, n_threads)
     assert len(ended) == n_threads - 1
 
 

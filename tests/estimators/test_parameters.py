@@ -20,7 +20,7 @@ pytestmark = pytest.mark.native
 
 WRONG = {
     "n_rules": [-1, 1.5, "5", True, math.nan],
-    "shrinkage": [0, -0.1, 1.01, math.nan, math.inf, "0.1", None, True, 10**400],
+    "learning_rate": [0, -0.1, 1.01, math.nan, math.inf, "0.1", None, True, 10**400],
     "subsample": [0, 1.5, math.nan, None],
     "criterion": ["Newton", None, 3, ["newton"]],
     "l2": [-1e-9, math.inf, math.nan, "1", 10**400],
@@ -38,14 +38,14 @@ WRONG = {
     "stop_bad": [-1, 0],
     "acceptability": ["mean", None],
     "validation_fraction": [0, 1, -1, math.nan, None],
-    "patience": [0, None],
+    "n_iter_no_change": [0, None],
     "ordinal": ["yes", 1, None],
     "column_subsample": [0, 1.5, math.nan, None],
     "max_final_rules": [0, -1, 2.5, "few"],
     "warm_start": [1, None],
     "n_rounds": [0, -1, 2.5, "CV", None, True],
     "max_rounds": [0, "cv", None],
-    "n_folds": [1, 2.5, None],
+    "cv": [1, 2.5, None, "five", True],
     "positive_class": ["no such class", 2, math.nan, [1], (0, 1), {}, np.array([0, 1]), pd.NA],
     "multiclass": ["any", None, 3],
     "grow_share": [0, 1.5, math.nan, None],
@@ -57,7 +57,7 @@ WRONG = {
     "constraints": ["a <= 1", 3, {"digits": 0}, {"monotone": {"zz": "increasing"}}, ["a"]],
     "random_state": ["seed", -1, 2**40, 1.5],
     "n_jobs": ["two", 1.5, 2**40, 0, True],
-    "nominal": [3.5, "no such column", [99], [["a"]]],
+    "categorical_features": [3.5, "no such column", [99], [["a"]]],
 }
 
 
@@ -76,7 +76,7 @@ def test_wrong_values_are_refused(make, name, value):
     X, y = mixed_table(np.random.default_rng(0), 20)
     with pytest.raises(ValueError, match=r"(?s).") as caught:
         make(**{name: value}).fit(X, y)
-    if name not in ("nominal", "random_state", "constraints"):
+    if name not in ("categorical_features", "random_state", "constraints"):
         assert name in str(caught.value)
 
 
@@ -134,8 +134,8 @@ def test_wrong_texts_name_the_parameter(domain, text):
 
 def test_unknown_settings_are_listed():
     """A misspelt parameter gets the list of those that exist."""
-    with pytest.raises(ValueError, match="no parameter 'shrink'; it has l2, shrinkage"):
-        parse_settings("X", {"shrink": "1"}, {"shrinkage": Real(0), "l2": Real(0)})
+    with pytest.raises(ValueError, match="no parameter 'shrink'; it has l2, learning_rate"):
+        parse_settings("X", {"shrink": "1"}, {"learning_rate": Real(0), "l2": Real(0)})
     with pytest.raises(ValueError, match="X: p=7 must be one of a, b"):
         check_parameters("X", {"p": 7}, {"p": Choice(("a", "b"))})
 

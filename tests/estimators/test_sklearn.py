@@ -19,7 +19,13 @@ pytestmark = pytest.mark.native
 ALL_ESTIMATORS = [
     found for name in estimators.__all__ if isinstance(found := getattr(estimators, name), type)
 ]
-NOT_FOR_US = {"check_array_api_input"}  # needs a switch in the environment, skips itself
+NOT_FOR_US = {
+    "check_array_api_input",  # needs a switch in the environment, skips itself
+    # 45 weighted rows are learned whole, the same as 57 are split at random
+    "SlipperClassifier-defaults-check_sample_weight_equivalence_on_dense_data",
+    # folds are drawn over merged rows
+    "SL2Classifier-defaults-check_sample_weight_equivalence_on_dense_data",
+}
 
 
 def name_of(check):
@@ -48,10 +54,9 @@ def all_checks():
     for cls in ALL_ESTIMATORS:
         for kind, est in zip(("defaults", "all_rows"), instances(cls), strict=True):
             for instance, check in estimator_checks_generator(est):
-                if name_of(check) not in NOT_FOR_US:
-                    yield pytest.param(
-                        instance, check, id=f"{cls.__name__}-{kind}-{name_of(check)}"
-                    )
+                name = f"{cls.__name__}-{kind}-{name_of(check)}"
+                if not {name, name_of(check)} & NOT_FOR_US:
+                    yield pytest.param(instance, check, id=name)
 
 
 @pytest.mark.filterwarnings("ignore:a class has a single row:UserWarning")
@@ -82,7 +87,13 @@ def test_every_parameter_has_a_domain(cls):
     assert set(cls().get_params()) == set(cls.DOMAINS)
     for name, value in cls().get_params().items():
         assert cls.DOMAINS[name].accepts(value), name
-    checked_later = {"nominal", "constraints", "cost_matrix", "class_weight", "positive_class"}
+    checked_later = {
+        "categorical_features",
+        "constraints",
+        "cost_matrix",
+        "class_weight",
+        "positive_class",
+    }
     unchecked = set(cls.DOMAINS) - set(cls.settable())
     assert unchecked <= {*checked_later, "random_state", "n_jobs", "verbose"}
 
@@ -92,7 +103,13 @@ def test_parameters_are_documented_with_the_shared_ones_last(cls):
     """Signature and docstring list the same parameters in the same order, with their defaults."""
     signature = inspect.signature(cls)
     names = list(signature.parameters)
-    assert names[-5:] == ["class_weight", "nominal", "random_state", "n_jobs", "verbose"]
+    assert names[-5:] == [
+        "class_weight",
+        "categorical_features",
+        "random_state",
+        "n_jobs",
+        "verbose",
+    ]
     section = inspect.getdoc(cls).partition("Parameters\n----------\n")[2]
     section = section.partition("\nAttributes\n----------\n")[0]
     lines = [line for line in section.splitlines() if line and not line.startswith(" ")]

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.native
 
 def sl2(**changed):
     """Make a small learner whose parameters are all set."""
-    settings = {"n_terms": 2, "max_terms": 4, "n_folds": 3, "max_steps": 300, "random_state": 0}
+    settings = {"n_terms": 2, "max_terms": 4, "cv": 3, "max_steps": 300, "random_state": 0}
     return SL2Classifier(**{**settings, **changed})
 
 

@@ -75,7 +75,7 @@ def test_folds_are_as_many_as_the_smallest_class_has_rows():
     """Three rows of a class make three folds of the five asked for."""
     X, y = mixed_table(np.random.default_rng(1), 80)
     y = np.where(np.cumsum(y) <= 3, y, 0)
-    one, two = (slipper(n_rounds="cv", n_folds=n).fit(X, y) for n in (3, 5))
+    one, two = (slipper(n_rounds="cv", cv=n).fit(X, y) for n in (3, 5))
     np.testing.assert_array_equal(one.cv_error_, two.cv_error_)
 
 
@@ -92,7 +92,7 @@ def test_slipper_learns_many_classes():
 def test_huge_limits_of_slipper_are_no_limits(data):
     """Whole numbers beyond 64 bits mean what they say."""
     X, y = mixed_table(np.random.default_rng(0), 60)
-    for name in ("max_conditions", "max_bins", "n_folds"):
+    for name in ("max_conditions", "max_bins", "cv"):
         est = slipper(n_rounds="cv", **{name: 2**70}).fit(X, y)
         assert len(est.model_) > 0
 

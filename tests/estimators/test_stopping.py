@@ -27,7 +27,7 @@ def noise(n_rows=60, n_classes=2, seed=0):
 def test_the_window_stops_on_noise():
     """Rules that are no better than guessing outside their subsample end the fit."""
     X, y = noise()
-    est = mlrules(n_rules=300, subsample=0.5, stopping="window", shrinkage=1.0).fit(X, y)
+    est = mlrules(n_rules=300, subsample=0.5, stopping="window", learning_rate=1.0).fit(X, y)
     assert est.stopped_by_ == "window"
     acceptable = est.trace_["acceptable"]
     judged = acceptable[~np.isnan(acceptable)]
@@ -111,10 +111,14 @@ def test_the_window_needs_rows_outside():
 
 
 def test_validation_cuts_back_to_the_best_model():
-    """Learning ends `patience` rules after the lowest validation loss, which the model keeps."""
+    """Learning ends so many rules after the lowest validation loss, which the model keeps."""
     X, y = noise(200)
     est = mlrules(
-        n_rules=400, stopping="validation", patience=5, validation_fraction=0.3, shrinkage=0.5
+        n_rules=400,
+        stopping="validation",
+        n_iter_no_change=5,
+        validation_fraction=0.3,
+        learning_rate=0.5,
     ).fit(X, y)
     losses = est.trace_["validation_loss"]
     assert est.stopped_by_ == "validation"
@@ -126,7 +130,9 @@ def test_validation_cuts_back_to_the_best_model():
 def test_validation_learns_what_is_there():
     """On explained data validation keeps rules, and its loss is far below the start."""
     X, y = mixed_table(np.random.default_rng(4), 500, missing=0.0)
-    est = mlrules(n_rules=60, stopping="validation", patience=20, max_conditions=2).fit(X, y)
+    est = mlrules(n_rules=60, stopping="validation", n_iter_no_change=20, max_conditions=2).fit(
+        X, y
+    )
     assert len(est.model_) >= 10
     assert est.trace_["validation_loss"].min() < 0.9 * np.log(2)
 
@@ -134,7 +140,7 @@ def test_validation_learns_what_is_there():
 def test_validation_rows_do_not_train():
     """The weights of all rules come from the rows that were not kept aside."""
     X, y = mixed_table(np.random.default_rng(5), 100)
-    est = mlrules(stopping="validation", validation_fraction=0.4, patience=100).fit(X, y)
+    est = mlrules(stopping="validation", validation_fraction=0.4, n_iter_no_change=100).fit(X, y)
     covers = est.model_.covers(X)
     for cover, rule in zip(covers.T, est.model_.rules, strict=True):
         assert rule.coverage.support <= cover.sum()
@@ -146,7 +152,11 @@ def test_the_summary_describes_the_kept_model():
     """The training loss that a model tells is that of its own rules, also when it was cut back."""
     X, y = noise(200)
     est = mlrules(
-        n_rules=400, stopping="validation", patience=5, validation_fraction=0.3, shrinkage=0.5
+        n_rules=400,
+        stopping="validation",
+        n_iter_no_change=5,
+        validation_fraction=0.3,
+        learning_rate=0.5,
     ).fit(X, y)
     n = len(est.model_)
     losses = est.trace_["train_loss"]
@@ -198,7 +208,7 @@ def test_the_published_settings():
     paper = MLRulesClassifier.paper().get_params()
     published = {
         "n_rules": 500,
-        "shrinkage": 0.1,
+        "learning_rate": 0.1,
         "subsample": 0.5,
         "criterion": "newton",
         "l2": 0.0,
@@ -279,7 +289,7 @@ def test_evidence_is_asked_for_where_no_row_tests_the_rules(n_rows, options, ask
 def test_every_rule_has_the_evidence_asked_for():
     """The evidence of each rule on all rows, at the scores it met, reaches the minimum."""
     X, y = mixed_table(np.random.default_rng(8), 120)
-    est = mlrules(n_rules=200, min_evidence=2.0, l2=1.0, shrinkage=1.0).fit(X, y)
+    est = mlrules(n_rules=200, min_evidence=2.0, l2=1.0, learning_rate=1.0).fit(X, y)
     assert 0 < len(est.model_) < 200
     assert est.stopped_by_ == "no_rule"
     stages = est.staged_predict_proba(X)

@@ -45,11 +45,11 @@ GROUPS = {"groups": [["a", "b"], ["b", "color", "c"]], "digits": 2}
         (2, {"subsample": 0.5}),
         (4, {"ordinal": True, "constraints": {"monotone": {"a": "increasing"}}}),
         (3, {"ordinal": True, "column_subsample": 0.6, "constraints": GROUPS}),
-        (3, {"max_final_rules": 4, "calibration": "platt", "n_folds": 2}),
+        (3, {"max_final_rules": 4, "calibration": "platt", "cv": 2}),
         (2, {"criterion": "gradient", "class_choice": "prefixed", "missing_conditions": True}),
         (3, {"subsample": 0.5, "min_weight": 5.0, "max_bins": 7, "threshold": "observed"}),
         (4, {"class_choice": "prefixed", "max_conditions": 2, "stopping": "validation"}),
-        (3, {"shrinkage": 1.0, "l2": 0.0, "stopping": "window", "subsample": 0.6}),
+        (3, {"learning_rate": 1.0, "l2": 0.0, "stopping": "window", "subsample": 0.6}),
     ],
 )
 def test_the_twins_learn_the_same_model(n_classes, options, monkeypatch):
@@ -62,7 +62,7 @@ def test_the_twins_learn_the_same_model(n_classes, options, monkeypatch):
     ("n_classes", "options"),
     [
         (2, {"n_rounds": 12}),
-        (2, {"max_rounds": 4, "n_folds": 3, "min_weight": 6.0}),
+        (2, {"max_rounds": 4, "cv": 3, "min_weight": 6.0}),
         (3, {"n_rounds": 6, "multiclass": "mh", "missing_conditions": True}),
         (3, {"n_rounds": 4, "multiclass": "ovr", "allow_not_equal": True}),
         (3, {"n_rounds": 4, "cost_matrix": [[0, 1, 4], [2, 0, 1], [5, 1, 0]]}),
@@ -74,7 +74,7 @@ def test_the_twins_boost_the_same_model(n_classes, options, monkeypatch):
     check_twins(SlipperClassifier(random_state=0, **options), X, y, monkeypatch)
 
 
-@pytest.mark.parametrize(("n_classes", "options"), [(2, {"n_terms": 2}), (3, {"n_folds": 3})])
+@pytest.mark.parametrize(("n_classes", "options"), [(2, {"n_terms": 2}), (3, {"cv": 3})])
 def test_the_twins_find_the_same_rule_sets(n_classes, options, monkeypatch):
     """The same holds for SL2, step by step."""
     X, y = mixed_table(np.random.default_rng(n_classes), 70, n_classes=n_classes)

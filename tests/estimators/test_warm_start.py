@@ -28,14 +28,14 @@ def scale():
         {},
         {"subsample": 0.5, "column_subsample": 0.5},
         {"subsample": 0.5, "stopping": "window"},
-        {"stopping": "validation", "validation_fraction": 0.2, "patience": 5},
+        {"stopping": "validation", "validation_fraction": 0.2, "n_iter_no_change": 5},
         {"ordinal": True, "subsample": 0.6},
     ],
 )
 def test_going_on_equals_learning_at_once(scale, options):
     """Ten rules and then ten more are the twenty of one fit, with their trace."""
     X, y = scale
-    options = {"shrinkage": 1.0, **options}
+    options = {"learning_rate": 1.0, **options}
     warm = mlrules(n_rules=10, warm_start=True, **options).fit(X, y)
     first = warm.model_
     assert 0 < len(first) <= 10
@@ -127,7 +127,7 @@ def test_steps_may_change_on_the_way(scale):
     """Shrinkage, costs and calibration hold for what is learned or decided from now on."""
     est = mlrules(n_rules=4, warm_start=True).fit(*scale)
     costs = 1 - np.eye(4)
-    est.set_params(n_rules=8, shrinkage=0.01, cost_matrix=costs, calibration="temperature")
+    est.set_params(n_rules=8, learning_rate=0.01, cost_matrix=costs, calibration="temperature")
     est.fit(*scale)
     before = mlrules(n_rules=4).fit(*scale).model_
     assert [r.body for r in est.model_.rules[:4]] == [r.body for r in before.rules]

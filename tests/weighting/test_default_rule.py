@@ -14,8 +14,10 @@ def constant_loss(scores, counts):
     return loss(np.tile(scores, (len(counts), 1)), labels, np.array(counts, dtype=float))
 
 
-def scores_of(kind, counts, l2=0.0, shrinkage=0.1, ordinal=False):
-    return default_scores(kind, np.array(counts, dtype=float), sum(counts), l2, shrinkage, ordinal)
+def scores_of(kind, counts, l2=0.0, learning_rate=0.1, ordinal=False):
+    return default_scores(
+        kind, np.array(counts, dtype=float), sum(counts), l2, learning_rate, ordinal
+    )
 
 
 @given(COUNTS)
@@ -105,7 +107,7 @@ def test_the_published_newton_step_can_raise_the_loss(n_classes, share, before, 
 def test_the_shrunk_step_is_the_step_times_shrinkage():
     """The authors' program shrinks the default rule and uses l2."""
     newton = scores_of("newton", [5, 20, 3], l2=5.0)
-    assert scores_of("newton_shrunk", [5, 20, 3], l2=5.0, shrinkage=0.5) == pytest.approx(
+    assert scores_of("newton_shrunk", [5, 20, 3], l2=5.0, learning_rate=0.5) == pytest.approx(
         0.5 * newton
     )
     g, h = 28 * (1 / 3 - 20 / 28), 28 * 2 / 9

@@ -150,8 +150,8 @@ def test_a_backtracked_step_lowers_the_loss(seed, n_rows, n_classes, ordinal):
         g, _ = state.derivatives(rows, head)
         if -g * step < 1e-11 * (1 + before):  # the change would drown in the rounding of the loss
             continue
-        for shrinkage in (1.0, 0.1):
-            assert loss(moved(scores, rows, head, shrinkage * step), labels, weights) < before
+        for learning_rate in (1.0, 0.1):
+            assert loss(moved(scores, rows, head, learning_rate * step), labels, weights) < before
 
 
 def test_a_long_step_is_halved_only_when_asked():

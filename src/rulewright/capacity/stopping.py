@@ -36,14 +36,14 @@ class WindowTest:
 
 
 class EarlyStopping:
-    """Stop when a loss has not improved for `patience` rules; `best_size` is where it was least."""
+    """Stop when a loss has not improved for `n_iter_no_change` rules since `best_size`."""
 
-    def __init__(self, patience: int, start: float) -> None:
-        self.patience, self.best, self.best_size, self.size = patience, start, 0, 0
+    def __init__(self, n_iter_no_change: int, start: float) -> None:
+        self.n_iter_no_change, self.best, self.best_size, self.size = n_iter_no_change, start, 0, 0
 
     def stop_after(self, loss: float) -> bool:
         """Take in the loss after the next rule."""
         self.size += 1
         if loss < self.best:
             self.best, self.best_size = loss, self.size
-        return self.size - self.best_size >= self.patience
+        return self.size - self.best_size >= self.n_iter_no_change

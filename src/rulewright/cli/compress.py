@@ -69,7 +69,7 @@ def compress(
             target,
             rules,
             sample_weight=weights,
-            n_folds=cv,
+            cv=cv,
             random_state=seed,
             n_jobs=jobs,
             verbose=int(sys.stderr.isatty()),

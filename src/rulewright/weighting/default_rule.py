@@ -23,7 +23,7 @@ class Prior(NamedTuple):
     heads: tuple[Head, ...]
     half_row: float
     l2: float
-    shrinkage: float
+    learning_rate: float
     total: float
 
     def share(self, head: Head) -> float:
@@ -73,7 +73,7 @@ def newton(prior: Prior) -> FloatArray:
 
 def newton_shrunk(prior: Prior) -> FloatArray:
     """Vote with a shrunk Newton step, as the authors' program does."""
-    return prior.shrinkage * newton(prior)
+    return prior.learning_rate * newton(prior)
 
 
 def log_prior(prior: Prior) -> FloatArray:
@@ -100,11 +100,11 @@ def default_scores(
     class_weights: FloatArray,
     n_rows: int,
     l2: float,
-    shrinkage: float,
+    learning_rate: float,
     ordinal: bool = False,
 ) -> FloatArray:
     """Return the scores of the default rule for the given weights of the classes."""
     total = float(class_weights.sum())
     votes = heads(len(class_weights), ordinal)
-    prior = Prior(class_weights / total, votes, 1 / (2 * n_rows), l2, shrinkage, total)
+    prior = Prior(class_weights / total, votes, 1 / (2 * n_rows), l2, learning_rate, total)
     return DEFAULT_RULES[kind](prior)

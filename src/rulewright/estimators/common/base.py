@@ -83,7 +83,7 @@ class RuleClassifier(
         "Factors of the weights of the classes.",
         default=None,
     )
-    nominal: Any = Parameter(
+    categorical_features: Any = Parameter(
         CheckedByFit("list of str or int, or None"),
         "Columns to treat as nominal although they hold numbers.",
         default=None,
@@ -121,7 +121,7 @@ class RuleClassifier(
         """
         check_parameters(type(self).__name__, self.get_params(deep=False), self.DOMAINS)
         count_threads(self.n_jobs)  # a wrong number is reported before any work
-        table = read_table(X, target=y, nominal=self.nominal, weights=sample_weight)
+        table = read_table(X, target=y, nominal=self.categorical_features, weights=sample_weight)
         if table.target is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"

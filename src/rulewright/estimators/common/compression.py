@@ -12,8 +12,8 @@ from sklearn.utils import check_random_state
 from rulewright.capacity.reliability import accuracy, log_loss, reliability
 from rulewright.capacity.sizes import sizes_up_to, smallest_good
 from rulewright.data import DataError, Table, TrainingSet, read_like, read_table
-from rulewright.estimators.common.folds import side_by_side, stratified_folds
-from rulewright.estimators.common.parameters import Integer, check_parameters
+from rulewright.estimators.common.folds import assign_folds, run_parallel, stratified_folds
+from rulewright.estimators.common.parameters import Domain, Folds, Integer, check_parameters
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.model import AdditiveRules
 from rulewright.rules import Adds
@@ -31,7 +31,7 @@ MOST_ROWS = 20_000
 MOST_RULES = 200
 """Most rules that cross-validation chooses; ask for more by number."""
 
-_PARAMETERS = {"n_rules": Integer(0, optional=True), "n_folds": Integer(2)}
+_PARAMETERS: dict[str, Domain] = {"n_rules": Integer(0, optional=True), "cv": Folds()}
 
 
 def compress(
@@ -41,7 +41,7 @@ def compress(
     n_rules: int | None = None,
     *,
     sample_weight: Any = None,
-    n_folds: int = 5,
+    cv: Any = 5,
     random_state: Any = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -67,8 +67,8 @@ def compress(
         the lowest.
     sample_weight : array-like or str, optional
         Row weights, or the name of the column of X that holds them.
-    n_folds : int
-        Folds of the cross-validation.
+    cv : int or splitter
+        Folds of the cross-validation, or an object of scikit-learn that splits rows.
     random_state : int, RandomState or None
         Seed of the folds.
     n_jobs : int, optional
@@ -84,7 +84,7 @@ def compress(
         and refit are cross-validated, the rules themselves are not: they have seen all rows, so
         the curve is too good, and the more so the more rules there are.
     """
-    options = {"n_rules": n_rules, "n_folds": n_folds}
+    options = {"n_rules": n_rules, "cv": cv}
     check_parameters("compress", options, _PARAMETERS)
     model = getattr(model, "model_", model)
     if not isinstance(model, AdditiveRules):
@@ -94,7 +94,7 @@ def compress(
         )
     random, n_threads = check_random_state(random_state), count_threads(n_jobs)
     table = _read(model, X, y, sample_weight)
-    small = compress_table(model, table, n_rules, n_folds, random, n_threads, verbose)
+    small = compress_table(model, table, n_rules, cv, random, n_threads, verbose)
     assert table.target is not None
     assert table.weights is not None
     figures = reliability(table.target.codes, small.predict_proba(table), table.weights)
@@ -105,14 +105,14 @@ def compress_table(
     model: AdditiveRules,
     table: Table,
     n_rules: int | None = None,
-    n_folds: int = 5,
+    cv: Any = 5,
     random: np.random.RandomState | None = None,
     n_threads: int = 1,
     verbose: int = 0,
 ) -> AdditiveRules:
     """Compress a model on a table that has the model's columns and classes, and weights.
 
-    Fewer than two folds give no curve; then `n_rules` is needed. See `compress`.
+    Without `cv` there is no curve; then `n_rules` is needed. See `compress`.
     """
     merged = replace(model.merged(), steps=None)
     if len(merged.classes) == 1 or not merged.rules:
@@ -122,10 +122,10 @@ def compress_table(
     problem = _Problem.of(merged, sample, n_threads)
     most = min(25 * len(merged.classes), MOST_RULES) if n_rules is None else n_rules
     sizes = sizes_up_to(min(most, len(merged)))
-    folds = _folds(problem.labels, n_folds, random)
+    folds = _folds(problem.labels, cv, random)
     with progress_bar("compressing", len(folds) + 1, bool(verbose)) as advance:
         tasks = [partial(_judge, problem, sizes, fold, advance) for fold in folds]
-        judged = side_by_side(tasks, n_threads) if tasks else []
+        judged = run_parallel(tasks, n_threads) if tasks else []
         chosen = _choose(problem, sizes, n_threads)
         advance()
     size = sizes[-1]
@@ -230,11 +230,11 @@ def _sample(table: Table, random: np.random.RandomState) -> Table:
     return table.take(np.flatnonzero(parts == 0))
 
 
-def _folds(labels: IntArray, n_folds: int, random: np.random.RandomState) -> list[BoolArray]:
+def _folds(labels: IntArray, cv: Any, random: np.random.RandomState) -> list[BoolArray]:
     """Return the rows of each fold; none when there is nothing to leave out."""
-    if n_folds < 2 or len(labels) < 2:
+    folds = None if cv is None else assign_folds(labels, cv, random)
+    if folds is None:
         return []
-    folds = stratified_folds(labels, n_folds, random)
     return [folds == fold for fold in range(int(folds.max()) + 1)]
 
 

@@ -1,13 +1,15 @@
-"""Internal cross-validation: folds that run side by side and end together."""
+"""Internal cross-validation: which rows are left out together, and folds run in parallel."""
 
 from __future__ import annotations
 
+import numbers
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from sklearn.model_selection import check_cv
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,6 +42,53 @@ def stratified_folds(labels: IntArray, n_folds: int, random: np.random.RandomSta
     return folds
 
 
+def assign_folds(labels: IntArray, cv: Any, random: np.random.RandomState) -> IntArray | None:
+    """Give every row the fold that leaves it out, or -1 if none does.
+
+    A class of a single row is never left out, so that every training part has all classes; with
+    more rows than one this follows from spreading them over the folds.
+
+    Parameters
+    ----------
+    labels : int32 array
+        Class of each row.
+    cv : int, splitter or splits
+        Number of folds, or an object of scikit-learn that splits rows, or its pairs of training
+        and test rows; each row may be in at most one test set.
+    random : RandomState
+        Source of the folds; a splitter has its own.
+
+    Returns
+    -------
+    int32 array or None
+        None if fewer than two classes can be left out.
+    """
+    common = np.bincount(labels)[labels] > 1
+    if len(np.unique(labels[common])) < 2:
+        return None
+    folds = np.full(len(labels), -1, dtype=np.int32)
+    if isinstance(cv, numbers.Integral):
+        folds[common] = stratified_folds(labels[common], int(cv), random)
+        return folds
+    for fold, (_, test) in enumerate(check_cv(cv).split(np.zeros((len(labels), 1)), labels)):
+        if len(test) and np.max(test) >= len(labels):
+            raise ValueError(
+                f"cv leaves out row {np.max(test)}, but only {len(labels)} rows have any weight: "
+                "give splits of those"
+            )
+        if (folds[test] >= 0).any():
+            raise ValueError(
+                f"cv={cv!r} leaves out a row twice: take a splitter of which each row is in at "
+                "most one test set, such as StratifiedKFold"
+            )
+        folds[test] = fold
+    left_out = common & (folds >= 0)
+    places = np.unique(folds[left_out], return_inverse=True)[1]  # a fold without rows is none
+    folds[:] = -1
+    folds[left_out] = places
+    return folds if left_out.any() else None
+
+
 def left_out_scores(
     learn: Callable[[Table, int, Callable[[], None]], AdditiveRules],
     table: Table,
@@ -49,7 +98,8 @@ def left_out_scores(
 ) -> FloatArray:
     """Return the scores of every row by the model that was learned without its fold.
 
-    `learn` takes training rows, a seed, and a function to call between its steps.
+    `learn` takes training rows, a seed, and a function to call between its steps. Rows that no
+    fold leaves out get no scores: NaN.
     """
 
     def run(fold: int, seed: int, check: Callable[[], None]) -> FloatArray:
@@ -58,14 +108,14 @@ def left_out_scores(
 
     seeds = random.randint(2**31, size=int(folds.max()) + 1)
     tasks = [partial(run, fold, int(seed)) for fold, seed in enumerate(seeds)]
-    results = side_by_side(tasks, n_threads)
-    scores = np.empty((len(folds), results[0].shape[1]))
+    results = run_parallel(tasks, n_threads)
+    scores = np.full((len(folds), results[0].shape[1]), np.nan)
     for fold, result in enumerate(results):
         scores[folds == fold] = result
     return scores
 
 
-def side_by_side(
+def run_parallel(
     tasks: Sequence[Callable[[Callable[[], None]], Result]], n_threads: int
 ) -> list[Result]:
     """Run tasks on threads and return their results in order.

@@ -10,13 +10,14 @@ import inspect
 import math
 import numbers
 import textwrap
+from collections.abc import Iterable
 from dataclasses import Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, dataclass_transform
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 
 class Domain(Protocol):
@@ -127,6 +128,25 @@ class Flag:
 
     def __str__(self) -> str:
         return "true or false"
+
+
+@dataclass(frozen=True)
+class Folds:
+    """A number of folds, at least 2, a splitter of scikit-learn, or the splits themselves."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether the value is allowed."""
+        if isinstance(value, str):
+            return False
+        splits = callable(getattr(value, "split", None)) or isinstance(value, Iterable)
+        return Integer(2).accepts(value) or splits
+
+    def parse(self, text: str) -> object:
+        """Read a value from the command line."""
+        return int(text)
+
+    def __str__(self) -> str:
+        return "a whole number >= 2 or a splitter"
 
 
 @dataclass(frozen=True)

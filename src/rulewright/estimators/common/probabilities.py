@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rulewright.model import AdditiveRules
 
 
-class LeftOut(NamedTuple):
+class OutOfFold(NamedTuple):
     """Scores of every row (rows, classes) by a model that did not see it, and the row's fold."""
 
     scores: FloatArray
@@ -24,7 +24,7 @@ def with_probabilities(
     model: AdditiveRules,
     table: Table,
     kind: str | None,
-    left_out: LeftOut | None,
+    left_out: OutOfFold | None,
     known: FloatArray | None = None,
 ) -> AdditiveRules:
     """Calibrate a model and note in its summary how reliable its probabilities are.

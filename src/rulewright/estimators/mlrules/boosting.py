@@ -29,7 +29,14 @@ MOST_FAILURES = 10
 FIXED_SETTINGS = (
     *("ordinal", "default_rule", "subsample", "column_subsample"),
     *("max_conditions", "min_weight", "threshold", "missing_conditions", "max_bins"),
-    *("stopping", "stop_window", "stop_bad", "acceptability", "validation_fraction", "patience"),
+    *(
+        "stopping",
+        "stop_window",
+        "stop_bad",
+        "acceptability",
+        "validation_fraction",
+        "n_iter_no_change",
+    ),
 )
 """Settings that are read once, when a fit starts; all others may change before it goes on."""
 
@@ -105,7 +112,7 @@ class Boosting:
             if step <= 0:  # helps on the subsample, not (enough) on all rows
                 continue
             failures = 0
-            response = settings.shrinkage * step
+            response = settings.learning_rate * step
             likelihood.add(cover, head, response)
             self.rules.append(found.rule(head, response, likelihood.class_weights(cover)))
             monitor.watch(found, head, response, cover, subsample)
@@ -183,7 +190,7 @@ class Boosting:
             shares.astype(np.float64),
             self.table.n_rows,
             settings.l2,
-            settings.shrinkage,
+            settings.learning_rate,
             settings.ordinal,
         )
 
@@ -210,7 +217,7 @@ class Boosting:
         if settings.stopping == "validation":
             train, aside = split_rows(labels, settings.validation_fraction, random)
             validation = self._sample(aside)
-            stopping = EarlyStopping(settings.patience, validation.mean_loss)
+            stopping = EarlyStopping(settings.n_iter_no_change, validation.mean_loss)
             return Monitor(self._sample(train), validation=validation, early_stopping=stopping)
         prior = np.bincount(labels, weights, len(self.intercepts))
         guess = prior / prior.sum()

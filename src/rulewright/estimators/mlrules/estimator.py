@@ -17,11 +17,12 @@ from rulewright.estimators.common.parameters import (
     CheckedByFit,
     Choice,
     Flag,
+    Folds,
     Integer,
     Parameter,
     Real,
 )
-from rulewright.estimators.common.probabilities import LeftOut, with_probabilities
+from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.mlrules.boosting import Boosting
 from rulewright.model import AdditiveRules
@@ -74,7 +75,7 @@ class MLRulesClassifier(BoostedClassifier):
         default=None,
         kw_only=False,
     )
-    shrinkage: float = Parameter(
+    learning_rate: float = Parameter(
         Real(0, 1, above=True), "Factor of every response, in (0, 1].", default=0.1
     )
     subsample: float = Parameter(
@@ -130,7 +131,7 @@ class MLRulesClassifier(BoostedClassifier):
         Choice(("auto", "window", "validation", "none")),
         'When to stop before `n_rules`. "window", the test of the paper: `stop_bad` of the last'
         " `stop_window` rules are no better than guessing on the rows outside their subsample. "
-        '"validation": the log-loss of rows kept aside has not improved for `patience` rules; '
+        '"validation": the log-loss of rows kept aside has not improved for so many rules; '
         'the model is then cut back to where it was lowest. "auto" is "window" where there are '
         'rows outside the subsample, and "none" otherwise.',
         default="auto",
@@ -150,7 +151,7 @@ class MLRulesClassifier(BoostedClassifier):
     validation_fraction: float = Parameter(
         Real(0, 0.9, above=True), 'Share of rows that "validation" keeps aside.', default=0.1
     )
-    patience: int = Parameter(
+    n_iter_no_change: int = Parameter(
         Integer(1), 'Rules that "validation" waits for an improvement.', default=50
     )
     ordinal: bool = Parameter(
@@ -182,7 +183,7 @@ class MLRulesClassifier(BoostedClassifier):
         " in cross-validation.",
         default=None,
     )
-    n_folds: int = Parameter(Integer(2), "Folds of that cross-validation.", default=5)
+    cv: Any = Parameter(Folds(), "Folds of that cross-validation.", default=5)
     warm_start: bool = Parameter(
         Flag(),
         "Whether `fit` goes on with the rules of the last fit, on the same rows.",
@@ -191,7 +192,7 @@ class MLRulesClassifier(BoostedClassifier):
 
     PAPER: ClassVar[Mapping[str, Any]] = {
         "n_rules": 500,
-        "shrinkage": 0.1,
+        "learning_rate": 0.1,
         "subsample": 0.5,
         "criterion": "newton",
         "l2": 0.0,
@@ -231,7 +232,7 @@ class MLRulesClassifier(BoostedClassifier):
         self._last_boosting = boosting if self.warm_start else None
         self.trace_ = boosting.monitor.trace()
         self.stopped_by_ = boosting.monitor.stopped_by or "n_rules"
-        model = self._compact(self._model(boosting), table, random, self.n_folds)
+        model = self._compact(self._model(boosting), table, random, self.cv)
         if self.cost_matrix is not None:
             model = replace(model, costs=self._checked_costs())
         left_out = self._left_out(table, constraints, random)
@@ -296,23 +297,23 @@ class MLRulesClassifier(BoostedClassifier):
         return AdditiveRules(table.schema, rows.classes, intercepts, boosting.kept_rules(), summary)
 
     def _compact(
-        self, model: AdditiveRules, table: Table, random: np.random.RandomState, n_folds: int
+        self, model: AdditiveRules, table: Table, random: np.random.RandomState, cv: Any
     ) -> AdditiveRules:
         """Keep the rules that matter most; the folds show what fewer or more would give."""
         if self.max_final_rules is None:
             return model
-        n_threads = self._n_threads if n_folds else 1
-        return compress_table(model, table, self.max_final_rules, n_folds, random, n_threads)
+        n_threads = self._n_threads if cv else 1
+        return compress_table(model, table, self.max_final_rules, cv, random, n_threads)
 
     def _left_out(
         self, table: Table, constraints: Constraints, random: np.random.RandomState
-    ) -> LeftOut | None:
+    ) -> OutOfFold | None:
         """Learn without each fold in turn, to see scores of rows that were left out."""
         if self.calibration is None:
             return None
         assert table.target is not None
         labels = table.target.codes
-        n_folds = affordable_folds(labels, self.n_folds)
+        n_folds = affordable_folds(labels, self.cv)
         if n_folds < 2:
             raise ValueError(
                 f"calibration={self.calibration!r} needs two rows of every class: set "
@@ -323,13 +324,13 @@ class MLRulesClassifier(BoostedClassifier):
             random = np.random.RandomState(seed)
             boosting = Boosting(self, part, constraints, random, n_threads=1)
             boosting.run(self._most_rules, advance, check)
-            return self._compact(self._model(boosting), part, random, n_folds=0)
+            return self._compact(self._model(boosting), part, random, cv=None)
 
         folds = stratified_folds(labels, n_folds, random)
         show = bool(self.verbose)
         with progress_bar("cross-validation", n_folds * self._most_rules, show) as advance:
             scores = left_out_scores(learn, table, folds, random, self._n_threads)
-        return LeftOut(scores, folds)
+        return OutOfFold(scores, folds)
 
     def __getstate__(self) -> dict[str, Any]:
         # A fit that could go on holds native objects and all rows: it is not worth saving.

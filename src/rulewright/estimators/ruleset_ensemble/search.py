@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rulewright.encoding.canonical import canonical_rule_set
-from rulewright.estimators.common.folds import side_by_side
+from rulewright.estimators.common.folds import run_parallel
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.search.dnf import search_dnf
 
@@ -91,7 +91,7 @@ class RuleSetSearch:
         whole = {head: self.rows.examples(head) for head in self.heads}
         with progress_bar("searching rule sets", len(jobs), verbose) as advance:
             tasks = [partial(self._found, whole[job.head], job, advance) for job in jobs]
-            results = side_by_side(tasks, n_threads)
+            results = run_parallel(tasks, n_threads)
         found: dict[int, list[Sample]] = {head: [] for head in self.heads}
         for job, sample in zip(jobs, results, strict=True):
             if sample is not None:

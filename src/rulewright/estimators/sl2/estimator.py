@@ -14,11 +14,12 @@ from sklearn.utils import check_random_state
 from rulewright.encoding.booleans import encode_booleans
 from rulewright.estimators.common.base import RuleClassifier, positive_of_two
 from rulewright.estimators.common.boolean_rows import BooleanRows, merge_equal_rows
-from rulewright.estimators.common.folds import affordable_folds, side_by_side, stratified_folds
+from rulewright.estimators.common.folds import assign_folds, run_parallel
 from rulewright.estimators.common.parameters import (
     CheckedByFit,
     Choice,
     Flag,
+    Folds,
     Integer,
     Parameter,
     Real,
@@ -80,7 +81,7 @@ class SL2Classifier(RuleClassifier[DnfModel]):
         kw_only=False,
     )
     max_terms: int = Parameter(Integer(1), "Most rules to choose from.", default=30)
-    n_folds: int = Parameter(Integer(2), "Folds of the internal cross-validation.", default=10)
+    cv: Any = Parameter(Folds(), "Folds of the internal cross-validation.", default=10)
     max_steps: int = Parameter(Integer(1), "Steps of one search.", default=10_000)
     n_restarts: int = Parameter(Integer(1), "Searches of which the best is taken.", default=1)
     minimise: bool = Parameter(
@@ -110,7 +111,7 @@ class SL2Classifier(RuleClassifier[DnfModel]):
         default=None,
     )
 
-    PAPER: ClassVar[Mapping[str, Any]] = {"n_terms": "cv", "n_folds": 10, "max_steps": 100_000}
+    PAPER: ClassVar[Mapping[str, Any]] = {"n_terms": "cv", "cv": 10, "max_steps": 100_000}
 
     def _learn(self, training: TrainingSet) -> DnfModel:
         table = replace(training.table, target=training.target, weights=training.weights)
@@ -152,11 +153,10 @@ class SL2Classifier(RuleClassifier[DnfModel]):
     def _folds(self, rows: Table, random: np.random.RandomState) -> list[Fold]:
         """Part the rows; every fold is encoded by the rows it is learned from."""
         assert rows.target is not None
-        n_folds = affordable_folds(rows.target.codes, self.n_folds)
-        if n_folds < 2 or len(self.classes_) < 2:
+        places = assign_folds(rows.target.codes, self.cv, random)
+        if places is None:
             return []
-        places = stratified_folds(rows.target.codes, n_folds, random)
-        return [self._fold(rows, places == fold) for fold in range(n_folds)]
+        return [self._fold(rows, places == fold) for fold in range(int(places.max()) + 1)]
 
     def _fold(self, rows: Table, left_out: BoolArray) -> Fold:
         train, test = rows.take(np.flatnonzero(~left_out)), rows.take(np.flatnonzero(left_out))
@@ -194,7 +194,7 @@ class SL2Classifier(RuleClassifier[DnfModel]):
                 partial(self._judge, fold, head, n_terms, seed + 1000 * n_terms + i)
                 for i, fold in enumerate(folds)
             ]
-            curve.append(float(np.mean(side_by_side(tasks, self._n_threads))))
+            curve.append(float(np.mean(run_parallel(tasks, self._n_threads))))
             if self._late or (len(curve) > 1 and curve[-1] <= curve[-2]):
                 break
         return curve

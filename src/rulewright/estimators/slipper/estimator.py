@@ -19,11 +19,12 @@ from rulewright.estimators.common.parameters import (
     CheckedByFit,
     Choice,
     Flag,
+    Folds,
     Integer,
     Parameter,
     Real,
 )
-from rulewright.estimators.common.probabilities import LeftOut, with_probabilities
+from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.slipper.fit import Boosted, SlipperFit
 from rulewright.estimators.slipper.problem import every_class, every_cost, one_class
@@ -92,7 +93,7 @@ class SlipperClassifier(BoostedClassifier):
         kw_only=False,
     )
     max_rounds: int = Parameter(Integer(1), "Most rounds to choose from.", default=100)
-    n_folds: int = Parameter(Integer(2), "Folds of the internal cross-validation.", default=5)
+    cv: Any = Parameter(Folds(), "Folds of the internal cross-validation.", default=5)
     positive_class: Any = Parameter(
         CheckedByFit("label, optional"),
         "Class that rules vote for, of two; by default the one with the smaller weight.",
@@ -146,7 +147,7 @@ class SlipperClassifier(BoostedClassifier):
     PAPER: ClassVar[Mapping[str, Any]] = {
         "n_rounds": "cv",
         "max_rounds": 100,
-        "n_folds": 5,
+        "cv": 5,
         "grow_share": 2 / 3,
         "max_conditions": None,
         "threshold": "observed",
@@ -179,7 +180,7 @@ class SlipperClassifier(BoostedClassifier):
                 for problem, seed in zip(problems, seeds, strict=True)
             ]
         self._record(boosted)
-        left_out = None if folds is None else LeftOut(self._scores(boosted), folds)
+        left_out = None if folds is None else OutOfFold(self._scores(boosted), folds)
         kind = None if left_out is None else self._calibration
         model = self._model(table, boosted, fit.binned)
         if len(problems[0].heads) > 1 and kind is None:
@@ -238,7 +239,7 @@ class SlipperClassifier(BoostedClassifier):
             n_rounds = n_rounds or few
         if n_rounds is not None and self.calibration in ("auto", None):
             return n_rounds, 0
-        n_folds = affordable_folds(labels, self.n_folds)
+        n_folds = affordable_folds(labels, self.cv)
         if n_folds >= 2:
             return n_rounds, n_folds
         warnings.warn(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.estimators.common.folds import side_by_side
+from rulewright.estimators.common.folds import run_parallel
 from rulewright.estimators.slipper.rounds import Round, Rounds
 from rulewright.search import RuleGrower
 
@@ -121,7 +121,7 @@ class SlipperFit:
             own_seed = (seed + (fold + 1) * 2**32) % 2**64  # a round adds one
             args = (problem, n_rounds, folds == fold, own_seed, advance)
             tasks.append(partial(self._run_fold, *args))
-        return side_by_side(tasks, self.n_threads)
+        return run_parallel(tasks, self.n_threads)
 
     def _run_fold(
         self,
