@@ -1,12 +1,23 @@
 """Binned columns, statistics, tables and fits for the tests of all rooms."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
 
 from rulewright.estimators import MLRulesClassifier, SlipperClassifier
-from rulewright.kernels import GROUP, ROW, STAT, CodeColumns, Limits, Op, Score
+from rulewright.kernels import (
+    GROUP,
+    ROW,
+    STAT,
+    CodeColumns,
+    Limits,
+    Op,
+    Score,
+    reference,
+    score_names,
+)
 from rulewright.weighting import LogLikelihood
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -53,13 +64,27 @@ def random_stats(rng, n_rows, n_pairs, tied):
 
 
 def random_score(rng, n_pairs, tied):
-    """Make a score for one or many pairs of lanes, in either or both directions."""
-    kind, l2 = str(rng.choice(["newton", "gradient"])), float(rng.choice([0.0, 1.0, 7.5]))
-    unit = 1.0 if tied else 2.0**-37
+    """Make any registered score for one or many pairs of lanes, in either or both directions."""
+    kind, l2 = str(rng.choice(score_names)), float(rng.choice([0.0, 1.0, 7.5]))
     up, down = [(True, True), (True, False), (False, True)][rng.integers(3)]
-    if n_pairs == 1 or rng.random() < 0.5:
-        return Score(kind, l2, unit, n_pairs, up=up, down=down)
-    return Score(kind, l2, unit, 1, first_lane=2 * int(rng.integers(n_pairs)), up=up, down=down)
+    score = Score(kind, unit=1.0 if tied else 2.0**-37, l2=l2, up=up, down=down)
+    if reference.SCORES[kind].pairs and (n_pairs == 1 or rng.random() < 0.5):
+        return replace(score, n_lanes=2 * n_pairs)
+    return replace(score, first_lane=2 * int(rng.integers(n_pairs)))
+
+
+def free_limits(n_columns, **changed):
+    """Make limits that allow everything, but for what is changed."""
+    limits = Limits(
+        max_conditions=-1,
+        tolerance=0.0,
+        min_weight=0,
+        up_operators=np.full(n_columns, ALL_OPERATORS, np.uint8),
+        down_operators=np.full(n_columns, ALL_OPERATORS, np.uint8),
+        required=np.zeros(n_columns, np.uint8),
+        groups=np.ones(n_columns, np.uint64),
+    )
+    return replace(limits, **changed)
 
 
 def random_limits(rng, n_columns):
@@ -90,8 +115,8 @@ def searches(draw):
     rows = np.flatnonzero(rng.random(n_rows) < rng.choice([0.5, 1.0])).astype(ROW)
     stats = random_stats(rng, n_rows, n_pairs, tied)
     score, limits = random_score(rng, n_pairs, tied), random_limits(rng, n_columns)
-    if rng.random() < 0.25:  # its lanes are weights
-        stats, score = abs(stats), score._replace(kind="slipper", n_pairs=1, up=True)
+    if not reference.SCORES[score.kind].pairs:  # its lanes are weights
+        stats = abs(stats)
     return Search(columns, rows, stats, score, limits)
 
 

@@ -20,26 +20,24 @@ constexpr double kLargestScore = 0x1p62;
 class BoundDnfSearch {
   public:
     BoundDnfSearch(Words bits, const Vector<std::int32_t>& weights, std::size_t n_positives,
-                   std::size_t n_terms, std::uint64_t max_steps, std::uint64_t seed,
-                   std::int64_t max_literals, double p_g1, double p_g2, double p_s, bool seeded,
-                   bool focused, Stat positive_unit, Stat negative_unit, Stat target,
-                   std::size_t n_restarts, bool check)
+                   const DnfSettings& settings)
         : bits_(std::move(bits)),
-          examples_(checked_examples(bits_, weights, n_positives, positive_unit, negative_unit)),
-          settings_{n_terms, max_steps, seed, static_cast<std::uint64_t>(max_literals),
-                    p_g1,    p_g2,      p_s,  seeded,
-                    focused, target,    check} {
-        require(n_terms >= 1 && n_terms <= 65536, "the number of terms is out of range");
-        require(n_restarts >= 1 && n_restarts <= 1 << 24, "the number of restarts is out of range");
-        require(max_literals >= -1, "a limit of literals is -1 or more");
-        require(target >= 0, "the target is negative");
-        for (const double p : {p_g1, p_g2, p_s}) {
+          examples_(checked_examples(bits_, weights, n_positives, settings)),
+          settings_(settings) {
+        require(settings.n_terms >= 1 && settings.n_terms <= 65536,
+                "the number of terms is out of range");
+        require(settings.n_restarts >= 1 && settings.n_restarts <= 1 << 24,
+                "the number of restarts is out of range");
+        require(settings.max_literals >= -1, "a limit of literals is -1 or more");
+        require(settings.target >= 0, "the target is negative");
+        for (const double p : {settings.p_g1, settings.p_g2, settings.p_s}) {
             require(p >= 0 && p <= 1, "a probability lies between 0 and 1");
         }
         nb::gil_scoped_release release;
-        restarts_.reserve(n_restarts);
-        for (std::size_t i = 0; i < n_restarts; ++i)
+        restarts_.reserve(settings_.n_restarts);
+        for (std::size_t i = 0; i < settings_.n_restarts; ++i) {
             restarts_.emplace_back(examples_, settings_, i);
+        }
     }
     BoundDnfSearch(const BoundDnfSearch&) = delete;  // restarts refer to their search
     BoundDnfSearch& operator=(const BoundDnfSearch&) = delete;
@@ -95,8 +93,7 @@ class BoundDnfSearch {
     }
 
     static DnfExamples checked_examples(const Words& bits, const Vector<std::int32_t>& weights,
-                                        std::size_t n_positives, Stat positive_unit,
-                                        Stat negative_unit) {
+                                        std::size_t n_positives, const DnfSettings& settings) {
         const std::size_t n = weights.shape(0);
         require(n_positives >= 1 && n_positives < n && n < 0xFFFFFFFFULL,
                 "both classes need examples");
@@ -110,16 +107,17 @@ class BoundDnfSearch {
                         no_spare_bits(bits(v, n_words - 1), n - n_positives),
                     "a column has bits beyond the examples");
         }
-        require(positive_unit >= 1 && negative_unit >= 1, "a unit is not positive");
-        const double unit = static_cast<double>(std::max(positive_unit, negative_unit));
+        const auto [smaller, larger] = std::minmax(settings.positive_unit, settings.negative_unit);
+        require(smaller >= 1, "a unit is not positive");
+        const auto unit = static_cast<double>(larger);
         double largest = 0;
         for (const std::int32_t weight : as_span(weights)) {
             require(weight >= 1, "a weight is not positive");
             largest += unit * weight;
         }
         require(largest < kLargestScore, "the weights are too large");
-        return {bits.data(),      bits.shape(0), n_positives,
-                as_span(weights), positive_unit, negative_unit};
+        return {bits.data(),      bits.shape(0),          n_positives,
+                as_span(weights), settings.positive_unit, settings.negative_unit};
     }
     static bool no_spare_bits(std::uint64_t last_word, std::size_t n) {
         return n % kWordBits == 0 || last_word >> (n % kWordBits) == 0;
@@ -154,15 +152,17 @@ auto partition(const Words& positives, const Words& negatives, std::size_t n_par
 }  // namespace
 
 void bind_dnf(nb::module_& m) {
+    nb::class_<DnfSettings>(m, "DnfSettings")
+        .def(nb::init<std::size_t, std::uint64_t, std::uint64_t, std::int64_t, double, double,
+                      double, bool, bool, Stat, Stat, Stat, std::size_t, bool>(),
+             nb::kw_only(), nb::arg("n_terms"), nb::arg("max_steps"), nb::arg("seed"),
+             nb::arg("max_literals"), nb::arg("p_g1"), nb::arg("p_g2"), nb::arg("p_s"),
+             nb::arg("seeded"), nb::arg("focused"), nb::arg("positive_unit"),
+             nb::arg("negative_unit"), nb::arg("target"), nb::arg("n_restarts"), nb::arg("check"));
     nb::class_<BoundDnfSearch>(m, "DnfSearch")
-        .def(nb::init<Words, Vector<std::int32_t>, std::size_t, std::size_t, std::uint64_t,
-                      std::uint64_t, std::int64_t, double, double, double, bool, bool, Stat, Stat,
-                      Stat, std::size_t, bool>(),
+        .def(nb::init<Words, Vector<std::int32_t>, std::size_t, const DnfSettings&>(),
              nb::arg("bits").noconvert(), nb::arg("weights").noconvert(), nb::arg("n_positives"),
-             nb::arg("n_terms"), nb::arg("max_steps"), nb::arg("seed"), nb::arg("max_literals"),
-             nb::arg("p_g1"), nb::arg("p_g2"), nb::arg("p_s"), nb::arg("seeded"),
-             nb::arg("focused"), nb::arg("positive_unit"), nb::arg("negative_unit"),
-             nb::arg("target"), nb::arg("n_restarts"), nb::arg("check"))
+             nb::arg("settings"))
         .def("advance", &BoundDnfSearch::advance, nb::arg("n_steps"), nb::arg("n_threads"))
         .def("n_steps", &BoundDnfSearch::n_steps)
         .def("state", &BoundDnfSearch::state, nb::arg("restart"))

@@ -1,6 +1,9 @@
+#include "base/parallel.hpp"
 #include "bind/bind.hpp"
+#include "search/count.hpp"
 #include "search/grow.hpp"
 #include "search/rows.hpp"
+#include "search/scan.hpp"
 
 namespace rulewright {
 namespace {
@@ -34,13 +37,12 @@ class BoundColumns {
 
     std::size_t n_rows() const { return codes_.shape(1); }
     std::size_t n_columns() const { return n_bins_.shape(0); }
-    std::int32_t n_bins(std::size_t column) const { return n_bins_(column); }
+    ColumnKinds kinds() const { return {as_span(n_bins_), as_span(nominal_)}; }
 
   private:
     template <class Code>
     Columns<Code> view() const {
-        return {static_cast<const Code*>(codes_.data()), n_rows(), as_span(n_bins_),
-                as_span(nominal_)};
+        return {kinds(), static_cast<const Code*>(codes_.data()), n_rows()};
     }
 
     template <class Code>
@@ -130,53 +132,126 @@ auto prefixes(const BoundColumns& columns, const Matrix<std::int32_t>& tests,
     return to_numpy(std::move(sums));
 }
 
-ScoreKind score_kind(const std::string& name) {
-    if (name == "newton") return ScoreKind::kNewton;
-    if (name == "gradient") return ScoreKind::kGradient;
-    if (name == "slipper") return ScoreKind::kSlipper;
-    throw nb::value_error("unknown score; known are newton, gradient and slipper");
+// A score by its name; whether the statistics have its lanes is asked by who brings them.
+struct BoundScore : ScoreChoice {
+    BoundScore(const std::string& kind, double unit, std::size_t n_lanes, std::size_t first_lane,
+               double l2, bool up, bool down)
+        : ScoreChoice{place(kind), unit,
+                      n_lanes,     first_lane,
+                      l2,          static_cast<Directions>((up ? kUp : 0) | (down ? kDown : 0))} {
+        require(reads_lanes(*this), "the score reads another number of lanes");
+    }
+
+    static std::size_t place(const std::string& kind) {
+        const auto names = score_names();
+        const auto found = std::ranges::find(names, kind);
+        if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+        std::string known;
+        for (const std::string_view name : names) known.append(" ").append(name);
+        throw nb::value_error(("unknown score '" + kind + "'; known are" + known).c_str());
+    }
+};
+
+// Limits whose arrays belong to Python.
+struct BoundLimits {
+    std::int32_t max_conditions;
+    double tolerance;
+    Stat min_weight;
+    Vector<std::uint8_t> up_operators, down_operators, required;
+    Vector<std::uint64_t> groups;
+
+    Limits of(const ColumnKinds& columns) const {
+        const Limits limits{
+            max_conditions,          tolerance,         min_weight,     as_span(up_operators),
+            as_span(down_operators), as_span(required), as_span(groups)};
+        for (const std::size_t size : {limits.up_operators.size(), limits.down_operators.size(),
+                                       limits.required.size(), limits.groups.size()}) {
+            require(size == columns.n_columns(), "limits need one entry per column");
+        }
+        return limits;
+    }
+};
+
+Lanes checked_lanes(std::size_t stride, const BoundScore& score, const BoundLimits& limits) {
+    require(score.n_lanes <= stride && score.first_lane <= stride - score.n_lanes,
+            "statistics have too few lanes");
+    return {score.first_lane, score.n_lanes, stride, limits.min_weight > 0};
 }
 
 using BoundCondition = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, double>;
+using BoundRule = std::tuple<std::vector<BoundCondition>, std::int32_t>;
 
-std::tuple<std::vector<BoundCondition>, std::int32_t> grow(
-    const BoundColumns& columns, const Vector<Row>& rows, const Matrix<Stat>& stats,
-    const std::string& score, double l2, double unit, std::size_t n_pairs, std::size_t first_lane,
-    bool up, bool down, std::int32_t max_conditions, double tolerance, Stat min_weight,
-    const Vector<std::uint8_t>& up_operators, const Vector<std::uint8_t>& down_operators,
-    const Vector<std::uint8_t>& required, const Vector<std::uint64_t>& groups, Workspace& workspace,
-    int n_threads) {
-    require(stats.shape(0) == columns.n_rows(), "statistics and codes differ in rows");
-    const std::size_t n_lanes = stats.shape(1);
-    require(n_pairs >= 1 && n_pairs <= n_lanes && first_lane <= n_lanes &&
-                first_lane + 2 * n_pairs <= n_lanes,
-            "statistics have too few lanes");
-    for (const std::size_t size :
-         {up_operators.shape(0), down_operators.shape(0), required.shape(0), groups.shape(0)}) {
-        require(size == columns.n_columns(), "limits need one entry per column");
-    }
-    require_rows(as_span(rows), columns.n_rows());
-
-    const Statistics statistics{stats.data(), stats.shape(1), first_lane, n_pairs, min_weight > 0};
-    const Votes votes{unit, static_cast<std::int32_t>(n_pairs)};
-    const auto directions = static_cast<Directions>((up ? kUp : 0) | (down ? kDown : 0));
-    const ScoreChoice choice{score_kind(score), l2, votes, directions};
-    const Limits limits{
-        max_conditions,          tolerance,         min_weight,     as_span(up_operators),
-        as_span(down_operators), as_span(required), as_span(groups)};
-    GrownRule rule;
-    {
-        nb::gil_scoped_release release;
-        rule = columns.visit([&](const auto& c) {
-            return grow_rule(c, as_span(rows), statistics, choice, limits, workspace, n_threads);
-        });
-    }
+BoundRule bound_rule(const GrownRule& rule) {
     std::vector<BoundCondition> conditions;
     for (const GrownCondition& c : rule.conditions) {
         conditions.emplace_back(c.column, static_cast<std::int32_t>(c.op), c.code, c.beyond,
                                 c.criterion);
     }
     return {conditions, rule.vote};
+}
+
+BoundRule grow(const BoundColumns& columns, const Vector<Row>& rows, const Matrix<Stat>& stats,
+               const BoundScore& score, const BoundLimits& bound, Workspace& workspace,
+               int n_threads) {
+    require(stats.shape(0) == columns.n_rows(), "statistics and codes differ in rows");
+    const Lanes lanes = checked_lanes(stats.shape(1), score, bound);
+    const Limits limits = bound.of(columns.kinds());
+    require_rows(as_span(rows), columns.n_rows());
+    GrownRule rule;
+    {
+        nb::gil_scoped_release release;
+        rule = columns.visit([&](const auto& c) {
+            return grow_rule(c, as_span(rows), stats.data(), lanes, score, limits, workspace,
+                             n_threads);
+        });
+    }
+    return bound_rule(rule);
+}
+
+auto count(const BoundColumns& columns, const Vector<Row>& rows, const Matrix<Stat>& stats,
+           int n_threads) {
+    require(stats.shape(0) == columns.n_rows(), "statistics and codes differ in rows");
+    require(stats.shape(1) >= 1, "statistics have too few lanes");
+    require_rows(as_span(rows), columns.n_rows());
+    Histogram histogram;
+    {
+        nb::gil_scoped_release release;
+        const std::size_t n_lanes = stats.shape(1);
+        Cover cover;
+        gather(as_span(rows), stats.data(), {0, n_lanes, n_lanes, false}, cover, n_threads);
+        histogram.reshape(columns.kinds(), n_lanes);
+        columns.visit([&](const auto& c) {
+            parallel_for(c.n_groups(), n_threads,
+                         [&](std::size_t group) { count_group(c, group, cover, histogram); });
+        });
+    }
+    return to_numpy(std::move(histogram.sums()));
+}
+
+BoundRule scan(const BoundColumns& bound_columns, const Matrix<Stat>& sums, const Vector<Stat>& all,
+               const BoundScore& score, const BoundLimits& bound) {
+    const ColumnKinds columns = bound_columns.kinds();
+    const Lanes lanes = checked_lanes(sums.shape(1), score, bound);
+    const Limits limits = bound.of(columns);
+    Histogram histogram;
+    histogram.reshape(columns, lanes.used());
+    require(sums.shape(0) * lanes.used() == histogram.size(), "the histogram has too few codes");
+    require(all.shape(0) == lanes.stride, "totals and histogram differ in lanes");
+    Candidate best;
+    {
+        nb::gil_scoped_release release;
+        for (std::size_t code = 0; code < sums.shape(0); ++code) {
+            lanes.pick(sums.data() + code * lanes.stride,
+                       histogram.sums().data() + code * lanes.used());
+        }
+        std::vector<Stat> totals(lanes.used());
+        lanes.pick(all.data(), totals.data());
+        const Opening opening(limits, score.directions);
+        const Scan scan{columns, histogram, opening, limits.min_weight, totals};
+        best = scan_columns(score, scan, 0, columns.n_columns());
+    }
+    if (best.verdict.vote < 0) return bound_rule({});
+    return bound_rule({{best.condition}, best.verdict.vote});
 }
 
 }  // namespace
@@ -192,13 +267,26 @@ void bind_search(nb::module_& m) {
           nb::arg("share"), nb::arg("seed"));
     m.def("cover_rows", &cover, nb::arg("columns"), nb::arg("tests").noconvert(),
           nb::arg("n_threads"));
+    nb::class_<BoundScore>(m, "Score")
+        .def(nb::init<const std::string&, double, std::size_t, std::size_t, double, bool, bool>(),
+             nb::kw_only(), nb::arg("kind"), nb::arg("unit"), nb::arg("n_lanes"),
+             nb::arg("first_lane"), nb::arg("l2"), nb::arg("up"), nb::arg("down"));
+    nb::class_<BoundLimits>(m, "Limits")
+        .def(nb::init<std::int32_t, double, Stat, Vector<std::uint8_t>, Vector<std::uint8_t>,
+                      Vector<std::uint8_t>, Vector<std::uint64_t>>(),
+             nb::kw_only(), nb::arg("max_conditions"), nb::arg("tolerance"), nb::arg("min_weight"),
+             nb::arg("up_operators").noconvert(), nb::arg("down_operators").noconvert(),
+             nb::arg("required").noconvert(), nb::arg("groups").noconvert());
+    nb::list names;
+    for (const std::string_view name : score_names()) names.append(std::string(name));
+    m.attr("score_names") = nb::tuple(names);
     m.def("grow_rule", &grow, nb::arg("columns"), nb::arg("rows").noconvert(),
-          nb::arg("stats").noconvert(), nb::arg("score"), nb::arg("l2"), nb::arg("unit"),
-          nb::arg("n_pairs"), nb::arg("first_lane"), nb::arg("up"), nb::arg("down"),
-          nb::arg("max_conditions"), nb::arg("tolerance"), nb::arg("min_weight"),
-          nb::arg("up_operators").noconvert(), nb::arg("down_operators").noconvert(),
-          nb::arg("required").noconvert(), nb::arg("groups").noconvert(), nb::arg("workspace"),
+          nb::arg("stats").noconvert(), nb::arg("score"), nb::arg("limits"), nb::arg("workspace"),
           nb::arg("n_threads"));
+    m.def("count_histogram", &count, nb::arg("columns"), nb::arg("rows").noconvert(),
+          nb::arg("stats").noconvert(), nb::arg("n_threads"));
+    m.def("scan_histogram", &scan, nb::arg("columns"), nb::arg("histogram").noconvert(),
+          nb::arg("totals").noconvert(), nb::arg("score"), nb::arg("limits"));
     m.def("prefix_sums", &prefixes, nb::arg("columns"), nb::arg("tests").noconvert(),
           nb::arg("stats").noconvert(), nb::arg("first_lane"), nb::arg("side").noconvert(),
           nb::arg("n_threads"));

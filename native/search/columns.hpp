@@ -8,10 +8,7 @@
 
 namespace rulewright {
 
-template <class Code>
-struct Columns {
-    const Code* codes;
-    std::size_t n_rows;
+struct ColumnKinds {
     std::span<const std::int32_t> n_bins;
     std::span<const std::uint8_t> nominal;
 
@@ -21,6 +18,13 @@ struct Columns {
         const std::size_t left = n_columns() - group * kGroup;
         return left < kGroup ? left : kGroup;
     }
+};
+
+template <class Code>
+struct Columns : ColumnKinds {
+    const Code* codes;
+    std::size_t n_rows;
+
     const Code* group(std::size_t g) const { return codes + g * n_rows * kGroup; }
     // Code of (row, column) is column(j)[row * kGroup].
     const Code* column(std::size_t j) const { return group(j / kGroup) + j % kGroup; }

@@ -99,7 +99,7 @@ void DnfRestart::shorten() {
 
 void DnfRestart::generalise(std::size_t place) {
     const std::size_t t =
-        random_.chance(settings_.p_random_term) ? random_.below(terms().size()) : near_term(place);
+        random_.chance(settings_.p_g1) ? random_.below(terms().size()) : near_term(place);
     literals_.clear();
     for (const Literal literal : terms()[t]) {
         if (!settings_.focused || formula_.violates(place, literal)) literals_.push_back(literal);
@@ -120,7 +120,7 @@ std::size_t DnfRestart::near_term(std::size_t place) {
 
 // One of `literals_`: at random, or the one whose removal gives the lowest score.
 Literal DnfRestart::removed_literal(std::size_t t) {
-    if (random_.chance(settings_.p_random_removal)) {
+    if (random_.chance(settings_.p_g2)) {
         return literals_[random_.below(literals_.size())];
     }
     changes_.clear();
@@ -156,7 +156,7 @@ Literal DnfRestart::added_literal(std::size_t t, std::size_t place) {
     const auto violated = [&](std::uint32_t v) -> Literal {
         return 2 * v + (test_bit(examples_.column(v), place) ? 1 : 0);
     };
-    if (random_.chance(settings_.p_random_addition)) {
+    if (random_.chance(settings_.p_s)) {
         return violated(variables_[random_.below(variables_.size())]);
     }
     changes_.clear();

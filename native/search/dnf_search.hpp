@@ -15,12 +15,15 @@ namespace rulewright {
 
 struct DnfSettings {
     std::size_t n_terms;
-    std::uint64_t max_steps, seed, max_literals;
-    double p_random_term, p_random_removal, p_random_addition;
-    bool seeded;   // first terms are halves of random positives; otherwise uniform
-    bool focused;  // only literals that the row violates are removed or added
-    Stat target;   // the search ends at a score this low
-    bool check;    // count every score anew
+    std::uint64_t max_steps, seed;
+    std::int64_t max_literals;          // -1: no limit
+    double p_g1, p_g2, p_s;             // of a random term, a random removal, a random addition
+    bool seeded;                        // first terms are halves of random positives, else uniform
+    bool focused;                       // only literals that the row violates are removed or added
+    Stat positive_unit, negative_unit;  // cost of a wrong row of weight 1
+    Stat target;                        // the search ends at a score this low
+    std::size_t n_restarts;
+    bool check;  // recount every score
 };
 
 struct DnfImprovement {
@@ -60,7 +63,9 @@ class DnfRestart {
     std::size_t pick_change();
     Term seeded_term();
     Term uniform_term();
-    bool too_long() const { return formula_.n_literals() > settings_.max_literals; }
+    bool too_long() const {
+        return formula_.n_literals() > static_cast<std::uint64_t>(settings_.max_literals);
+    }
     const std::vector<Term>& terms() const { return formula_.terms(); }
 
     const DnfExamples& examples_;

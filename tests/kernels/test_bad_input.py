@@ -1,9 +1,19 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from builders import ALL_OPERATORS, packed_columns
+from builders import free_limits, packed_columns
 from rulewright import kernels
-from rulewright.kernels import GROUP, MISSING, ROW, STAT, CodeColumns, CompiledRules, Limits, Score
+from rulewright.kernels import (
+    GROUP,
+    MISSING,
+    ROW,
+    STAT,
+    CodeColumns,
+    CompiledRules,
+    Score,
+)
 
 pytestmark = pytest.mark.native
 
@@ -21,9 +31,11 @@ def good_columns():
 
 
 def good_limits(**changed):
-    operators = np.full(2, ALL_OPERATORS, np.uint8)
-    nothing, groups = np.zeros(2, np.uint8), np.ones(2, np.uint64)
-    return Limits(-1, 1e-8, 0, operators, operators, nothing, groups)._replace(**changed)
+    return free_limits(2, **changed)
+
+
+def newton(**changed):
+    return replace(Score("newton", unit=1.0, l2=1.0), **changed)
 
 
 def grow(**changed):
@@ -31,7 +43,7 @@ def grow(**changed):
         "columns": good_columns(),
         "rows": np.arange(N_ROWS, dtype=ROW),
         "stats": np.tile(np.array([[-1, 1], [1, 1]], dtype=STAT), (N_ROWS // 2, 1)),
-        "score": Score("newton", 1.0, 1.0, 1),
+        "score": newton(),
         "limits": good_limits(),
     }
     return kernels.grow_rule(**{**arguments, **changed})
@@ -52,14 +64,17 @@ GROW_FAULTS = {
     "statistics as floats": {"stats": np.ones((N_ROWS, 2))},
     "statistics in one dimension": {"stats": np.ones(N_ROWS, dtype=STAT)},
     "statistics with a stride": {"stats": np.ones((N_ROWS, 4), dtype=STAT)[:, ::2]},
-    "unknown score": {"score": Score("laplace", 1.0, 1.0, 1)},
-    "no pair": {"score": Score("newton", 1.0, 1.0, 0)},
-    "more pairs than lanes": {"score": Score("newton", 1.0, 1.0, 2)},
-    "pairs that overflow": {"score": Score("newton", 1.0, 1.0, 2**63)},
-    "first lane too far": {"score": Score("newton", 1.0, 1.0, 1, first_lane=1)},
-    "first lane that overflows": {"score": Score("newton", 1.0, 1.0, 1, first_lane=2**64 - 2)},
-    "negative first lane": {"score": Score("newton", 1.0, 1.0, 1, first_lane=-2)},
-    "l2 as text": {"score": Score("newton", "much", 1.0, 1)},
+    "unknown score": {"score": Score("laplace", unit=1.0)},
+    "score without a name": {"score": Score(None, unit=1.0)},
+    "no lane": {"score": newton(n_lanes=0)},
+    "half a pair": {"score": newton(n_lanes=1)},
+    "two pairs for one rule": {"score": newton(kind="slipper", n_lanes=4)},
+    "more pairs than lanes": {"score": newton(n_lanes=4)},
+    "lanes that overflow": {"score": newton(n_lanes=2**64 - 2)},
+    "first lane too far": {"score": newton(first_lane=1)},
+    "first lane that overflows": {"score": newton(first_lane=2**64 - 2)},
+    "negative first lane": {"score": newton(first_lane=-2)},
+    "l2 as text": {"score": newton(l2="much")},
     "operators too short": {"limits": good_limits(up_operators=np.full(1, 63, np.uint8))},
     "operators too wide": {"limits": good_limits(down_operators=np.full(2, 63, np.int64))},
     "groups too short": {"limits": good_limits(groups=np.ones(1, np.uint64))},
@@ -75,6 +90,49 @@ def test_growth_refuses(fault):
     """Faulty arguments of a search are errors, not crashes."""
     with pytest.raises(REFUSED):
         grow(**GROW_FAULTS[fault])
+
+
+def scan(**changed):
+    arguments = {
+        "columns": good_columns(),
+        "histogram": np.ones((7, 2), dtype=STAT),
+        "score": newton(kind="gradient", down=True),
+        "limits": good_limits(),
+    }
+    return kernels.scan_histogram(**{**arguments, **changed})
+
+
+STEP_FAULTS = {
+    "count: row beyond the table": lambda: count(rows=np.array([N_ROWS], dtype=ROW)),
+    "count: statistics too short": lambda: count(stats=np.ones((N_ROWS - 1, 2), dtype=STAT)),
+    "count: no lane": lambda: count(stats=np.ones((N_ROWS, 0), dtype=STAT)),
+    "count: statistics as floats": lambda: count(stats=np.ones((N_ROWS, 2))),
+    "scan: too few codes": lambda: scan(histogram=np.ones((6, 2), dtype=STAT)),
+    "scan: too many codes": lambda: scan(histogram=np.ones((8, 2), dtype=STAT)),
+    "scan: too few lanes": lambda: scan(histogram=np.ones((7, 1), dtype=STAT)),
+    "scan: histogram as floats": lambda: scan(histogram=np.ones((7, 2))),
+    "scan: histogram in one dimension": lambda: scan(histogram=np.ones(14, dtype=STAT)),
+    "scan: too few totals": lambda: scan(totals=np.ones(1, dtype=STAT)),
+    "scan: limits too short": lambda: scan(limits=good_limits(groups=np.ones(1, np.uint64))),
+}
+
+
+def count(**changed):
+    arguments = {
+        "columns": good_columns(),
+        "rows": np.arange(N_ROWS, dtype=ROW),
+        "stats": np.ones((N_ROWS, 2), dtype=STAT),
+    }
+    return kernels.count_histogram(**{**arguments, **changed})
+
+
+@pytest.mark.parametrize("fault", STEP_FAULTS)
+def test_steps_refuse(fault):
+    """Faulty rows, statistics and histograms are errors, not crashes."""
+    assert count().sum() == 2 * 2 * N_ROWS
+    assert scan().conditions
+    with pytest.raises(REFUSED):
+        STEP_FAULTS[fault]()
 
 
 def columns(codes=None, n_bins=(3, 2), nominal=(0, 1)):

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -86,7 +87,7 @@ def cases(draw):
 def test_every_step_equals_the_twin(case):
     """Native and NumPy stand at the same formula, with as many random numbers, after each step."""
     examples, settings = case
-    native = examples.search(settings._replace(check=True))
+    native = examples.search(replace(settings, check=True))
     twin = examples.search(settings, reference.DnfSearch)
     for _ in range(50):
         for restart in range(settings.n_restarts):
@@ -123,7 +124,7 @@ def test_the_best_formula_has_the_score_it_claims(case):
 def test_slices_and_threads_change_nothing(seed, slice_size):
     """Many short calls on two threads find what one long call on one thread finds."""
     examples = planted(np.random.default_rng(seed), 90, 9)
-    settings = DnfSettings(2, 60, seed, n_restarts=5)
+    settings = DnfSettings(n_terms=2, max_steps=60, seed=seed, n_restarts=5)
     whole, sliced = examples.search(settings), examples.search(settings)
     whole.advance(1000)
     while sliced.advance(slice_size, n_threads=2):
@@ -143,8 +144,8 @@ def test_a_weight_is_a_repetition(seed, seeded, units):
         np.repeat(examples.negatives, times[p:], axis=0),
         np.ones(times.sum(), np.int32),
     )
-    settings = DnfSettings(3, 200, seed, seeded=seeded)
-    weighed = examples.search(settings._replace(positive_unit=units[0], negative_unit=units[1]))
+    settings = DnfSettings(n_terms=3, max_steps=200, seed=seed, seeded=seeded)
+    weighed = examples.search(replace(settings, positive_unit=units[0], negative_unit=units[1]))
     plain = repeated.search(settings)
     weighed.advance(200)
     plain.advance(200)
@@ -156,7 +157,7 @@ def test_full_terms_are_left_behind():
     """Where every misclassified row sits in a full term, the search goes on with a new term."""
     rows = np.array([[1], [0]], dtype=np.bool_)
     examples = Examples(rows[[0]], rows[[0, 0, 1]], np.ones(4, np.int32))
-    search = examples.search(DnfSettings(1, 200, 0, check=True))
+    search = examples.search(DnfSettings(n_terms=1, max_steps=200, seed=0, check=True))
     left, before = 0, search.state(0)
     while search.advance(1):
         state = search.state(0)
@@ -170,16 +171,16 @@ def test_full_terms_are_left_behind():
 def test_restarts_differ_and_the_best_of_them_wins():
     """Restarts draw their own numbers; the lowest score, length and index is returned."""
     examples = planted(np.random.default_rng(3), 120, 12, noise=0.3)
-    settings = DnfSettings(2, 30, 5)
-    together = examples.search(settings._replace(n_restarts=6))
+    settings = DnfSettings(n_terms=2, max_steps=30, seed=5)
+    together = examples.search(replace(settings, n_restarts=6))
     together.advance(30)
     assert len({str(together.state(i).terms) for i in range(6)}) > 1
     best = together.best()
-    fewer = examples.search(settings._replace(n_restarts=best.restart + 1))
+    fewer = examples.search(replace(settings, n_restarts=best.restart + 1))
     fewer.advance(30)
     assert fewer.best() == best
     if best.restart:
-        before = examples.search(settings._replace(n_restarts=best.restart))
+        before = examples.search(replace(settings, n_restarts=best.restart))
         before.advance(30)
         assert before.best()[:2] > best[:2]
 
@@ -191,9 +192,9 @@ def good(**changed):
         "weights": np.ones(4, np.int32),
         "n_positives": 2,
     }
-    settings = DnfSettings(2, 10, 0)
-    fields = {name: changed.pop(name) for name in list(changed) if name in settings._fields}
-    return kernels.DnfSearch(**{**arguments, **changed}, settings=settings._replace(**fields))
+    settings = DnfSettings(n_terms=2, max_steps=10, seed=0)
+    fields = {name: changed.pop(name) for name in list(changed) if name in vars(settings)}
+    return kernels.DnfSearch(**{**arguments, **changed}, settings=replace(settings, **fields))
 
 
 FAULTS = {

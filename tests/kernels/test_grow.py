@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from builders import (
-    ALL_OPERATORS,
+    free_limits,
     packed_columns,
     random_columns,
     random_limits,
@@ -15,15 +16,9 @@ from builders import (
     searches,
 )
 from rulewright import kernels
-from rulewright.kernels import GROUP, ROW, STAT, GrownCondition, Limits, Op, Score, reference
+from rulewright.kernels import GROUP, ROW, STAT, GrownCondition, Op, Score, reference
 
 pytestmark = pytest.mark.native
-
-
-def no_limits(n_columns, **changed):
-    operators = np.full(n_columns, ALL_OPERATORS, np.uint8)
-    nothing, groups = np.zeros(n_columns, np.uint8), np.ones(n_columns, np.uint64)
-    return Limits(-1, 0.0, 0, operators, operators, nothing, groups)._replace(**changed)
 
 
 @settings(max_examples=400)
@@ -47,9 +42,7 @@ def test_rules_obey_their_limits(search):
     open_to_vote = limits.down_operators if rule.vote % 2 else limits.up_operators
     for condition in rule.conditions:
         assert open_to_vote[condition.column] >> condition.op & 1
-        codes = reference.column_codes(search.columns, condition.column)[rows]
-        n_bins = int(search.columns.n_bins[condition.column])
-        rows = rows[holds(condition, codes, n_bins)]
+        rows = reference.refine_rows(search.columns, rows, condition)
         assert search.stats[rows, -1].sum() >= limits.min_weight
 
 
@@ -58,11 +51,10 @@ def test_rules_obey_their_limits(search):
 def test_every_condition_improves_the_criterion(search):
     """Criteria fall by more than the tolerance from the empty, or the required, rule on (T3)."""
     rule = kernels.grow_rule(*search)
-    empty = 0.0
-    if search.score.kind == "slipper":
-        first = search.score.first_lane
-        sums = search.stats[search.rows, first : first + 2].sum(axis=0) * search.score.unit
-        empty = np.sqrt(sums[1]) - np.sqrt(sums[0])
+    totals = reference.used_lanes(
+        search.stats[search.rows].sum(axis=0), search.score, search.limits
+    )
+    empty = reference.SCORES[search.score.kind](search.score).empty(totals)
     criteria = [empty, *(condition.criterion for condition in rule.conditions)]
     assert (rule.vote >= 0) == bool(rule.conditions)
     n_required = np.count_nonzero(search.limits.required)
@@ -70,18 +62,6 @@ def test_every_condition_improves_the_criterion(search):
         assert criteria[-1] < empty - search.limits.tolerance + 1e-12 * abs(empty)
     for before, after in pairwise(criteria[n_required:] if n_required else criteria):
         assert after < before - search.limits.tolerance + 1e-12 * abs(before)
-
-
-def holds(condition, codes, n_bins):
-    known = codes < n_bins
-    return {
-        Op.LESS_EQUAL: known & (codes <= condition.code),
-        Op.GREATER_EQUAL: known & (codes >= condition.code),
-        Op.EQUAL: codes == condition.code,
-        Op.NOT_EQUAL: known & (codes != condition.code),
-        Op.MISSING: ~known,
-        Op.KNOWN: known,
-    }[Op(condition.op)]
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
@@ -97,7 +77,7 @@ def test_threads_do_not_change_rules(n_pairs, dtype):
             rows,
             random_stats(rng, 9000, n_pairs, tied=False),
             random_score(rng, n_pairs, tied=False),
-            random_limits(rng, 2 * GROUP + 3)._replace(max_conditions=3),
+            replace(random_limits(rng, 2 * GROUP + 3), max_conditions=3),
         )
         assert kernels.grow_rule(*search) == kernels.grow_rule(*search, n_threads=2)
 
@@ -112,8 +92,8 @@ def test_wide_codes_equal_narrow_codes():
             packed_columns(codes, [40] * 6, [0, 1] * 3, dtype),
             np.arange(200, dtype=ROW),
             stats,
-            Score("newton", 1.0, 2.0**-40, 1, down=True),
-            no_limits(6),
+            Score("newton", unit=2.0**-40, l2=1.0, down=True),
+            free_limits(6),
         )
         for dtype in (np.uint8, np.uint16)
     ]
@@ -132,8 +112,8 @@ def test_many_bins_of_wide_codes():
         packed_columns(codes, [n, n], [0, 0], np.uint16),
         np.arange(n, dtype=ROW),
         stats,
-        Score("gradient", 0.0, 1.0, 1),
-        no_limits(2),
+        Score("gradient", unit=1.0),
+        free_limits(2),
     )
     assert rule.conditions == [GrownCondition(0, Op.GREATER_EQUAL, 700, 699, -300.0)]
 
@@ -145,8 +125,8 @@ def grow_tied(codes, nominal, stats, **changed):
         columns,
         np.arange(len(codes), dtype=ROW),
         np.array(stats, dtype=STAT),
-        Score("gradient", 0.0, 1.0, len(stats[0]) // 2),
-        no_limits(codes.shape[1], **changed),
+        Score("gradient", unit=1.0, n_lanes=len(stats[0])),
+        free_limits(codes.shape[1], **changed),
     )
 
 
@@ -185,7 +165,7 @@ def test_missing_rows_satisfy_no_cut():
 
 def test_nothing_grows_without_rows_or_help():
     """No rows, one value only, or no negative g: no rule."""
-    score, limits = Score("newton", 1.0, 1.0, 1), no_limits(1)
+    score, limits = Score("newton", unit=1.0, l2=1.0), free_limits(1)
     columns = packed_columns(np.array([[0], [0]]), [1], [0])
     stats = np.array([[-1, 1], [1, 1]], dtype=STAT)
     none = np.empty(0, dtype=ROW)
@@ -204,8 +184,8 @@ def test_a_slipper_rule_by_hand():
         columns,
         np.arange(5, dtype=ROW),
         np.array(stats, dtype=STAT),
-        Score("slipper", 0.0, 1.0, 1),
-        no_limits(1),
+        Score("slipper", unit=1.0),
+        free_limits(1),
     )
     assert rule == ([GrownCondition(0, Op.LESS_EQUAL, 0, 1, pytest.approx(-math.sqrt(2)))], 0)
 
@@ -218,8 +198,8 @@ def test_a_slipper_rule_may_start_and_end_below_zero():
         columns,
         np.arange(4, dtype=ROW),
         np.array(stats, dtype=STAT),
-        Score("slipper", 0.0, 1.0, 1),
-        no_limits(1),
+        Score("slipper", unit=1.0),
+        free_limits(1),
     )
     assert [c.criterion for c in rule.conditions] == [pytest.approx(math.sqrt(8) - 1)]
 

@@ -38,7 +38,8 @@ def brute_conditions(columns, covered, missing_conditions):
     for name, values in columns.items():
         present = {values[i] for i in covered} - {None}
         if present and all(isinstance(v, str) for v in present):
-            for s in present if len(present) > 1 else ():
+            missing = any(values[i] is None for i in covered)
+            for s in present if len(present) > 1 or missing else ():
                 yield name, lambda v, s=s: v is not None and v == s
                 yield name, lambda v, s=s: v is not None and v != s
         for s in present:
@@ -133,7 +134,9 @@ def test_each_condition_is_the_best_of_all(case, threshold):
 
 
 def steps(found):
-    return ((), ()) if found is None else (found.conditions, found.criteria)
+    if found is None:
+        return (), ()
+    return found.conditions, [condition.criterion for condition in found.grown]
 
 
 def test_the_cover_of_a_found_rule_is_that_of_its_conditions():

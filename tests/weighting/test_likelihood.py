@@ -230,12 +230,12 @@ def test_scores_read_the_right_lanes(n_classes, ordinal, n_pairs, down):
     labels = np.arange(n_classes, dtype=np.int32)
     state = LogLikelihood(labels, np.ones(n_classes), np.zeros(n_classes), ordinal=ordinal)
     joint = state.score("newton", 1.0)
-    assert joint == Score("newton", 1.0, state.unit, n_pairs, down=down)
+    assert joint == Score("newton", unit=state.unit, n_lanes=2 * n_pairs, l2=1.0, down=down)
     votes = [2 * pair + side for pair in range(n_pairs) for side in range(1 + down)]
     assert {state.head_of(joint, vote) for vote in votes} == set(state.heads)
     for head in state.heads:
         one = state.score("gradient", 0.0, head)
-        assert one.n_pairs == 1
+        assert one.n_lanes == 2
         assert one.up != one.down
         assert state.head_of(one, int(one.down)) == head
         lane = joint.first_lane + one.first_lane

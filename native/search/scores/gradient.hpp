@@ -5,13 +5,13 @@
 
 namespace rulewright {
 
-struct GradientScore {
-    Votes votes;
+struct GradientScore : PairScore {
+    using PairScore::PairScore;
+    static constexpr std::string_view kName = "gradient";
 
-    static double empty(const Stat*) { return 0; }
-    static bool hopeless(const Stat*, double) { return false; }
-    Verdict judge(const Stat* sums, Directions allowed) const {
-        return best_vote(votes, sums, allowed, [](double g, double) { return g; });
+    static bool hopeless(const Sums&, double) { return false; }
+    Verdict judge(const Sums& sums, Directions allowed) const {
+        return best_vote(sums.cover, allowed, [](double g, double) { return g; });
     }
     static double criterion(double value) { return value; }
 };

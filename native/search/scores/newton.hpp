@@ -9,20 +9,21 @@
 
 namespace rulewright {
 
-struct NewtonScore {
-    Votes votes;
+struct NewtonScore : PairScore {
     double l2;
 
-    static double empty(const Stat*) { return 0; }
+    explicit NewtonScore(const ScoreChoice& choice) : PairScore(choice), l2(choice.l2) {}
+    static constexpr std::string_view kName = "newton";
+
     // With one pair: g^2 / (h + l2) > -best, without the division.
-    bool hopeless(const Stat* sums, double best) const {
-        if (votes.n_pairs != 1) return false;
-        const double g = static_cast<double>(sums[0]) * votes.unit;
-        const double h = static_cast<double>(sums[1]) * votes.unit;
+    bool hopeless(const Sums& sums, double best) const {
+        if (n_pairs != 1) return false;
+        const double g = static_cast<double>(sums.cover[0]) * unit;
+        const double h = static_cast<double>(sums.cover[1]) * unit;
         return g * g < -best * (h + l2) * kSurely;
     }
-    Verdict judge(const Stat* sums, Directions allowed) const {
-        return best_vote(votes, sums, allowed,
+    Verdict judge(const Sums& sums, Directions allowed) const {
+        return best_vote(sums.cover, allowed,
                          [this](double g, double h) { return -(g * g) / std::max(h + l2, 1e-12); });
     }
     static double criterion(double value) { return -std::sqrt(-value); }

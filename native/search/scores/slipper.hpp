@@ -1,5 +1,4 @@
-// SLIPPER's score: sqrt(W+) - sqrt(W-), with the weights of the covered rows for and against the
-// vote in a pair of lanes. A rule that covers no weight for its vote is none.
+// SLIPPER's score: sqrt(W+) - sqrt(W-).
 #pragma once
 
 #include <cmath>
@@ -8,30 +7,25 @@
 
 namespace rulewright {
 
-struct SlipperScore {
-    Votes votes;
+struct SlipperScore : WeightScore {
+    using WeightScore::WeightScore;
+    static constexpr std::string_view kName = "slipper";
 
-    double empty(const Stat* sums) const { return value(sums); }
+    double empty(const Stat* all) const { return value(all); }
     // sqrt(W+) > z + sqrt(W-) needs W+ > z^2 + W-: most candidates fail this and need no root.
-    bool hopeless(const Stat* sums, double best) const {
-        if (best >= 0) return false;
-        const double plus = static_cast<double>(sums[0]) * votes.unit;
-        const double minus = static_cast<double>(sums[1]) * votes.unit;
-        return plus < (best * best + minus) * kSurely;
+    bool hopeless(const Sums& sums, double best) const {
+        return best < 0 && plus(sums.cover) < (best * best + minus(sums.cover)) * kSurely;
     }
-    Verdict judge(const Stat* sums, Directions) const {
-        if (sums[0] <= 0) return {};
-        return {value(sums), 0};
+    Verdict judge(const Sums& sums, Directions allowed) const {
+        if (!may_vote(sums.cover, allowed)) return {};
+        return {value(sums.cover), 0};
     }
-    static double criterion(double value) { return value; }
 
   private:
     double value(const Stat* sums) const {
-        const double plus = static_cast<double>(sums[0]) * votes.unit;
-        const double minus = static_cast<double>(sums[1]) * votes.unit;
-        const double total = std::sqrt(plus) + std::sqrt(minus);
+        const double total = std::sqrt(plus(sums)) + std::sqrt(minus(sums));
         // As a quotient: nothing cancels when both are nearly equal.
-        return total > 0 ? (minus - plus) / total : 0.0;
+        return total > 0 ? (minus(sums) - plus(sums)) / total : 0.0;
     }
 };
 

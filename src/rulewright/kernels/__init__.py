@@ -72,6 +72,7 @@ __all__ = [
     "Subsample",
     "WordArray",
     "Workspace",
+    "count_histogram",
     "cover_rows",
     "draw_rows",
     "encode_values",
@@ -82,6 +83,8 @@ __all__ = [
     "rule_bits",
     "rule_covers",
     "rule_scores",
+    "scan_histogram",
+    "score_names",
     "split_by_weight",
     "usable_cpus",
 ]
@@ -91,6 +94,9 @@ if hasattr(os, "register_at_fork"):
 
 has_threads: bool = _core.has_threads
 """False when the core was built without OpenMP: every kernel then runs on one thread."""
+
+score_names: tuple[str, ...] = _core.score_names
+"""The scores that `Score.kind` may name."""
 
 
 def usable_cpus() -> int:
@@ -169,10 +175,41 @@ def grow_rule(
         columns.native,
         rows,
         stats,
-        *score,
-        *limits,
+        score.native,
+        limits.native,
         workspace or Workspace(),
         n_threads,
+    )
+    return GrownRule([GrownCondition(*condition) for condition in conditions], vote)
+
+
+def count_histogram(
+    columns: CodeColumns, rows: RowArray, stats: StatArray, n_threads: int = 1
+) -> StatArray:
+    """Sum every lane of the rows' statistics per code, column after column: (codes, lanes).
+
+    Histograms of disjoint rows, counted anywhere, are merged by adding them; the sums are exact.
+    """
+    sums = _core.count_histogram(columns.native, rows, stats, n_threads)
+    return sums.reshape(-1, stats.shape[1])
+
+
+def scan_histogram(
+    columns: CodeColumns,
+    histogram: StatArray,
+    score: Score,
+    limits: Limits,
+    totals: StatArray | None = None,
+) -> GrownRule:
+    """Find the best single condition on the rows of a histogram, as a rule.
+
+    Only the kinds of the columns are read, not their rows. `totals` are the sums over all rows, if
+    the histogram is of fewer.
+    """
+    if totals is None:
+        totals = histogram[: columns.n_bins[0] + 1].sum(axis=0)
+    conditions, vote = _core.scan_histogram(
+        columns.native, histogram, totals, score.native, limits.native
     )
     return GrownRule([GrownCondition(*condition) for condition in conditions], vote)
 

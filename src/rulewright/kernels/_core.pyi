@@ -11,6 +11,7 @@ from rulewright.kernels.structs import (
 )
 
 has_threads: bool
+score_names: tuple[str, ...]
 
 def use_one_thread() -> None: ...
 
@@ -22,12 +23,36 @@ class Columns:
 class Workspace:
     def __init__(self) -> None: ...
 
-class DnfSearch:
+class Score:
     def __init__(
         self,
-        bits: WordArray,
-        weights: IntArray,
-        n_positives: int,
+        *,
+        kind: str,
+        unit: float,
+        n_lanes: int,
+        first_lane: int,
+        l2: float,
+        up: bool,
+        down: bool,
+    ) -> None: ...
+
+class Limits:
+    def __init__(
+        self,
+        *,
+        max_conditions: int,
+        tolerance: float,
+        min_weight: int,
+        up_operators: ByteArray,
+        down_operators: ByteArray,
+        required: ByteArray,
+        groups: WordArray,
+    ) -> None: ...
+
+class DnfSettings:
+    def __init__(
+        self,
+        *,
         n_terms: int,
         max_steps: int,
         seed: int,
@@ -42,6 +67,11 @@ class DnfSearch:
         target: int,
         n_restarts: int,
         check: bool,
+    ) -> None: ...
+
+class DnfSearch:
+    def __init__(
+        self, bits: WordArray, weights: IntArray, n_positives: int, settings: DnfSettings
     ) -> None: ...
     def advance(self, n_steps: int, n_threads: int) -> int: ...
     def n_steps(self) -> int: ...
@@ -117,22 +147,16 @@ def grow_rule(
     columns: Columns,
     rows: RowArray,
     stats: StatArray,
-    score: str,
-    l2: float,
-    unit: float,
-    n_pairs: int,
-    first_lane: int,
-    up: bool,
-    down: bool,
-    max_conditions: int,
-    tolerance: float,
-    min_weight: int,
-    up_operators: ByteArray,
-    down_operators: ByteArray,
-    required: ByteArray,
-    groups: WordArray,
+    score: Score,
+    limits: Limits,
     workspace: Workspace,
     n_threads: int,
+) -> tuple[list[tuple[int, int, int, int, float]], int]: ...
+def count_histogram(
+    columns: Columns, rows: RowArray, stats: StatArray, n_threads: int
+) -> StatArray: ...
+def scan_histogram(
+    columns: Columns, histogram: StatArray, totals: StatArray, score: Score, limits: Limits
 ) -> tuple[list[tuple[int, int, int, int, float]], int]: ...
 def prefix_sums(
     columns: Columns,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class DnfSearch:
-    """Restarts of the stochastic local search, side by side, that go on in slices of steps.
+    """Parallel restarts of the stochastic local search, advanced in slices of steps.
 
     What is found does not depend on the slices or on the number of threads.
 
@@ -31,7 +31,7 @@ class DnfSearch:
     def __init__(
         self, bits: WordArray, weights: IntArray, n_positives: int, settings: DnfSettings
     ) -> None:
-        self._native = _core.DnfSearch(bits, weights, n_positives, *settings)
+        self._native = _core.DnfSearch(bits, weights, n_positives, settings.native)
 
     def advance(self, n_steps: int, n_threads: int = 1) -> int:
         """Take so many steps in every restart; return how many restarts go on."""

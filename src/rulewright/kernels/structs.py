@@ -1,15 +1,22 @@
-"""The plain records that cross the border between Python and native code."""
+"""The plain records that cross the border between Python and native code.
+
+What a kernel takes as a struct has a `native` property: the bound struct with the same fields,
+which checks their types.
+"""
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, replace
 from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from rulewright.kernels import _core
+
 GROUP = 8
-"""Binned columns lie side by side in groups of this many (`native/base/types.hpp`)."""
+"""Binned columns are stored in groups of this many (`native/base/types.hpp`)."""
 
 MISSING = 65535
 """Code of a missing value at prediction."""
@@ -42,20 +49,28 @@ class Op(IntEnum):
     KNOWN = 5
 
 
-class Score(NamedTuple):
+@dataclass(frozen=True)
+class Score:
     """Which score judges a cover, and how it reads the lanes of the row statistics.
 
-    Lanes come in pairs. Of a pair (g, h) a negative g votes `up` for the side that the pair stands
-    for, a positive g votes `down` against it; "slipper" reads pairs (W+, W-) and votes up.
+    "newton" and "gradient" read pairs (g, h): a negative g votes `up` for the side that the pair
+    stands for, a positive g votes `down` against it. "slipper", "foil" and "wracc" read the weights
+    for and against a rule, and vote up. `unit` is what one step of the statistics is worth.
     """
 
     kind: str
-    l2: float
+    _: KW_ONLY
     unit: float
-    n_pairs: int
+    n_lanes: int = 2
     first_lane: int = 0
+    l2: float = 0.0
     up: bool = True
     down: bool = False
+
+    @property
+    def native(self) -> _core.Score:
+        """The bound struct."""
+        return _core.Score(**vars(self))
 
 
 class Subsample(NamedTuple):
@@ -65,7 +80,8 @@ class Subsample(NamedTuple):
     drawn: BoolArray
 
 
-class Limits(NamedTuple):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Limits:
     """What a rule may look like.
 
     `max_conditions` is -1 for no limit; `min_weight` is in fixed-point steps of the last lane, 0
@@ -81,6 +97,31 @@ class Limits(NamedTuple):
     down_operators: ByteArray
     required: ByteArray
     groups: WordArray
+
+    @property
+    def native(self) -> _core.Limits:
+        """The bound struct."""
+        return _core.Limits(**vars(self))
+
+    def only(self, drawn: BoolArray) -> Limits:
+        """Close the columns that are not drawn, except required ones."""
+        return self._masked(drawn | (self.required > 0), drawn | (self.required > 0))
+
+    def swapped(self) -> Limits:
+        """Return the limits of rules that vote for the other side."""
+        return replace(self, up_operators=self.down_operators, down_operators=self.up_operators)
+
+    def after(self, condition: GrownCondition) -> Limits:
+        """Return what is left open to the conditions that follow this one."""
+        j, bit = condition.column, 1 << condition.op
+        left = self._masked(self.up_operators[j] & bit > 0, self.down_operators[j] & bit > 0)
+        required = np.where(np.arange(len(self.required)) == j, 0, self.required).astype(np.uint8)
+        return replace(left, required=required, groups=self.groups & self.groups[j])
+
+    def _masked(self, up: BoolArray | np.bool_, down: BoolArray | np.bool_) -> Limits:
+        return replace(
+            self, up_operators=self.up_operators * up, down_operators=self.down_operators * down
+        )
 
 
 class GrownCondition(NamedTuple):
@@ -112,13 +153,14 @@ class CompiledRules(NamedTuple):
     rule_starts: IntArray
 
 
-class DnfSettings(NamedTuple):
-    """How to search for a k-term DNF formula, in the order in which the kernel takes it.
+@dataclass(frozen=True, kw_only=True)
+class DnfSettings:
+    """How to search for a k-term DNF formula.
 
     With probability `p_g1` a random term is generalised, with `p_g2` a random literal leaves it,
     with `p_s` a random literal that rejects the row joins a term. `max_literals` is -1 for no
     limit. A misclassified row costs its weight times the unit of its class. A restart ends when it
-    has found a score of at most `target`. `check` counts every score anew and is slow.
+    has found a score of at most `target`. `check` recounts every score and is slow.
     """
 
     n_terms: int
@@ -135,6 +177,11 @@ class DnfSettings(NamedTuple):
     target: int = 0
     n_restarts: int = 1
     check: bool = False
+
+    @property
+    def native(self) -> _core.DnfSettings:
+        """The bound struct."""
+        return _core.DnfSettings(**vars(self))
 
 
 class DnfState(NamedTuple):

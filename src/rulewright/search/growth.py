@@ -44,11 +44,6 @@ class FoundRule:
         return tuple(self.binned.condition(grown, self.threshold) for grown in self.grown)
 
     @property
-    def criteria(self) -> tuple[float, ...]:
-        """The criterion after each condition."""
-        return tuple(grown.criterion for grown in self.grown)
-
-    @property
     def test_array(self) -> IntArray:
         """The tests as kernels read them."""
         return np.array(self.tests, dtype=np.int32).reshape(-1, 4)

@@ -80,7 +80,7 @@ class ExponentialLoss:
 
     def score(self, place: int) -> Score:
         """Describe the score for the search of rules with the head at this place."""
-        return Score("slipper", 0.0, UNIT, 1, first_lane=2 * place)
+        return Score("slipper", unit=UNIT, first_lane=2 * place)
 
     def confidence(self, plus: FloatArray | float, minus: FloatArray | float) -> FloatArray:
         """Return the smoothed confidence ``ln((W+ + e) / (W- + e)) / 2``, e = 1 / (2 pairs)."""

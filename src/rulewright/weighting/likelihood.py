@@ -91,9 +91,11 @@ class LogLikelihood:
     def score(self, kind: str, l2: float, head: Head | None = None) -> Score:
         """Describe the score for the search: over all votes, or for one `head` only."""
         if head is None:
-            return Score(kind, l2, self.unit, self.n_pairs, down=self.cumulative)
+            return Score(
+                kind, unit=self.unit, n_lanes=2 * self.n_pairs, l2=l2, down=self.cumulative
+            )
         pair, down = self._pair(head)
-        return Score(kind, l2, self.unit, 1, first_lane=2 * pair, up=not down, down=down)
+        return Score(kind, unit=self.unit, first_lane=2 * pair, l2=l2, up=not down, down=down)
 
     def head_of(self, score: Score, vote: int) -> Head:
         """Return what the vote of a search with this score speaks for."""

@@ -172,14 +172,10 @@ class Boosting:
         return likelihood.score(criterion, l2, head)
 
     def _drawn_limits(self) -> Limits:
-        """Close the columns that are not drawn for this rule, but for those it must use."""
+        """Close the columns that are not drawn for this rule."""
         if self.columns.takes_all:
             return self.limits
-        drawn = self.columns.draw().drawn | (self.limits.required > 0)
-        return self.limits._replace(
-            up_operators=self.limits.up_operators * drawn,
-            down_operators=self.limits.down_operators * drawn,
-        )
+        return self.limits.only(self.columns.draw().drawn)
 
     def _default_scores(self) -> FloatArray:
         target, settings = self.table.target, self.settings

@@ -149,9 +149,8 @@ class SlipperFit:
     def _boosting(self, problem: Problem, codes: CodeColumns, seed: int, n_threads: int) -> Rounds:
         loss = problem.loss(self.limits.min_weight > 0, n_threads)
         up = self.limits.compile(self.binned.schema, loss.weight_unit)
-        down = up._replace(up_operators=up.down_operators, down_operators=up.up_operators)
         # Of two classes the first is voted for by what lowers an increasing column's class.
-        limits = [down if head == 0 else up for head in problem.heads]
+        limits = [up.swapped() if head == 0 else up for head in problem.heads]
         strata = problem.labels if self.stratify else np.zeros_like(problem.labels)
         grower = RuleGrower(self.binned, self.threshold, n_threads)
         share = 1.0 if problem.few else self.grow_share

@@ -1,14 +1,14 @@
-"""Twins of `native/search/`: subsamples, covers, growth of one rule."""
+"""Twins of `native/search/`: subsamples, covers, and the steps of growth: count, scan, refine."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rulewright.kernels.reference.scores import SCORES
 from rulewright.kernels.structs import (
     ROW,
     STAT,
@@ -85,107 +85,93 @@ def cover_rows(columns: CodeColumns, tests: IntArray, n_threads: int = 1) -> Row
     return np.flatnonzero(covered).astype(ROW)
 
 
-def slipper_value(score: Score, sums: StatArray) -> float:
-    """Return sqrt(W-) - sqrt(W+), as a quotient: nothing cancels when both are nearly equal."""
-    plus, minus = float(sums[0]) * score.unit, float(sums[1]) * score.unit
-    total = math.sqrt(plus) + math.sqrt(minus)
-    return (minus - plus) / total if total > 0 else 0.0
+def count_histogram(
+    columns: CodeColumns, rows: RowArray, stats: StatArray, n_threads: int = 1
+) -> StatArray:
+    """Sum every lane of the rows' statistics per code, column after column."""
+    parts = []
+    for j, n_bins in enumerate(columns.n_bins.tolist()):
+        sums = np.zeros((n_bins + 1, stats.shape[1]), dtype=STAT)
+        np.add.at(sums, column_codes(columns, j)[rows], stats[rows])
+        parts.append(sums)
+    return np.concatenate(parts)
 
 
-def judge(score: Score, sums: StatArray, up: bool, down: bool) -> tuple[float, int]:
-    """Return the value of the best vote (lower is better) and the vote (-1: none helps)."""
-    if score.kind == "slipper":
-        return (slipper_value(score, sums), 0) if sums[0] > 0 else (math.inf, -1)
-    best, vote = math.inf, -1
-    for k in range(score.n_pairs):
-        g, h = float(sums[2 * k]) * score.unit, float(sums[2 * k + 1]) * score.unit
-        if (g < 0 and up) or (g > 0 and down):
-            newton = -(g * g) / max(h + score.l2, 1e-12)
-            value = newton if score.kind == "newton" else -abs(g)
-            if value < best:
-                best, vote = value, 2 * k + (g > 0)
-    return best, vote
-
-
-def criterion(score: Score, value: float) -> float:
-    """Turn the value of `judge` into the criterion of the paper."""
-    return -math.sqrt(-value) if score.kind == "newton" else value
-
-
-def candidates(
-    codes: IntArray, n_bins: int, nominal: bool
-) -> Iterator[tuple[Op, int, int, BoolArray]]:
-    """Yield (operator, code, beyond, covered rows) in the order in which ties are broken."""
-    known = codes < n_bins
-    present = np.unique(codes[known]).tolist()
-    pairs = list(itertools.pairwise(present))
-    if nominal and len(present) > 1:
-        yield from ((Op.EQUAL, c, -1, codes == c) for c in present)
-        yield from ((Op.NOT_EQUAL, c, -1, known & (codes != c)) for c in present)
-    elif not nominal:
-        yield from ((Op.LESS_EQUAL, a, b, known & (codes <= a)) for a, b in pairs)
-        yield from ((Op.GREATER_EQUAL, b, a, known & (codes >= b)) for a, b in pairs)
-    if not known.all():
-        yield Op.MISSING, n_bins, -1, ~known
+def candidates(sums: StatArray, nominal: bool) -> Iterator[tuple[Op, int, int, StatArray]]:
+    """Yield (operator, code, beyond, covered sums) in the order in which ties are broken."""
+    n_bins, known = len(sums) - 1, sums[:-1].sum(axis=0)
+    present = np.flatnonzero(sums[:-1].any(axis=1)).tolist()
+    missing = bool(sums[-1].any())
+    if nominal:
+        several = len(present) > 1
+        yield from ((Op.EQUAL, c, -1, sums[c]) for c in present if several or missing)
+        yield from ((Op.NOT_EQUAL, c, -1, known - sums[c]) for c in present if several)
+    else:
+        cuts = list(itertools.pairwise(present))
+        below = sums.cumsum(axis=0)
+        yield from ((Op.LESS_EQUAL, a, b, below[a]) for a, b in cuts)
+        yield from ((Op.GREATER_EQUAL, b, a, known - below[a]) for a, b in cuts)
+    if missing:
+        yield Op.MISSING, n_bins, -1, sums[-1]
         yield Op.KNOWN, n_bins, -1, known
 
 
-def used_lanes(stats: StatArray, score: Score, limits: Limits) -> StatArray:
+def used_lanes(sums: StatArray, score: Score, limits: Limits) -> StatArray:
     """Pick the lanes that the score reads, and the weight when a minimum is asked for."""
-    pairs = stats[:, score.first_lane : score.first_lane + 2 * score.n_pairs]
-    return np.hstack([pairs, stats[:, -1:]]) if limits.min_weight > 0 else pairs
+    lanes = sums[..., score.first_lane : score.first_lane + score.n_lanes]
+    return np.concatenate([lanes, sums[..., -1:]], axis=-1) if limits.min_weight > 0 else lanes
 
 
-@dataclass
-class Growth:
-    """What is still open to a growing rule: columns, and directions of the vote."""
-
-    limits: Limits
-    up: bool
-    down: bool
-    required: set[int]
-    groups: int = 2**64 - 1
-
-    def open_columns(self) -> list[int]:
-        """Give the columns that may be used next; required ones come first."""
-        columns = sorted(self.required) or range(len(self.limits.groups))
-        return [j for j in columns if int(self.limits.groups[j]) & self.groups]
-
-    def directions(self, column: int, op: int) -> tuple[bool, bool]:
-        """Tell whether a vote up and a vote down may use the operator."""
-        up = self.up and bool(self.limits.up_operators[column] >> op & 1)
-        return up, self.down and bool(self.limits.down_operators[column] >> op & 1)
-
-    def narrow(self, condition: GrownCondition) -> None:
-        """Take in the condition just added."""
-        self.required.discard(condition.column)
-        self.groups &= int(self.limits.groups[condition.column])
-        self.up, self.down = self.directions(condition.column, condition.op)
+def open_columns(limits: Limits) -> list[int]:
+    """Return the columns that may be used next; required ones come first."""
+    columns = (
+        np.flatnonzero(limits.required) if limits.required.any() else range(len(limits.groups))
+    )
+    return [int(j) for j in columns if limits.groups[j]]
 
 
-def best_condition(
-    columns: CodeColumns, rows: RowArray, stats: StatArray, score: Score, growth: Growth
-) -> tuple[float, int, GrownCondition | None, BoolArray]:
-    """Judge every condition on the covered rows; the first of the best wins."""
-    best: tuple[float, int, GrownCondition | None, BoolArray]
-    best = (math.inf, -1, None, np.ones(len(rows), dtype=np.bool_))
-    limits = growth.limits
-    lanes = used_lanes(stats[rows], score, limits)
-    for j in growth.open_columns():
-        codes = column_codes(columns, j)[rows]
-        for op, code, beyond, covered in candidates(
-            codes, int(columns.n_bins[j]), bool(columns.nominal[j])
-        ):
-            sums = lanes[covered].sum(axis=0, dtype=STAT)
-            too_light = limits.min_weight > 0 and sums[-1] < limits.min_weight
-            directions = growth.directions(j, op)
-            if too_light or not any(directions):
+def scan_histogram(
+    columns: CodeColumns,
+    histogram: StatArray,
+    score: Score,
+    limits: Limits,
+    totals: StatArray | None = None,
+) -> GrownRule:
+    """Judge every condition on the rows of a histogram; the first of the best wins."""
+    twin = SCORES[score.kind](score)
+    starts = np.concatenate([[0], np.cumsum(columns.n_bins + 1)])
+    histogram = used_lanes(histogram, score, limits)
+    parent = histogram[: starts[1]].sum(axis=0)
+    total = parent if totals is None else used_lanes(totals, score, limits)
+    best, rule = math.inf, GrownRule([], -1)
+    for j in open_columns(limits):
+        sums = histogram[starts[j] : starts[j + 1]]
+        for op, code, beyond, cover in candidates(sums, bool(columns.nominal[j])):
+            if limits.min_weight > 0 and cover[-1] < limits.min_weight:
                 continue
-            value, vote = judge(score, sums, *directions)
-            if vote >= 0 and value < best[0]:
-                condition = GrownCondition(j, int(op), code, beyond, criterion(score, value))
-                best = (value, vote, condition, covered)
-    return best
+            up = score.up and bool(limits.up_operators[j] >> op & 1)
+            down = score.down and bool(limits.down_operators[j] >> op & 1)
+            value, vote = twin.judge(cover, parent, total, up, down)
+            if vote >= 0 and value < best:
+                condition = GrownCondition(j, int(op), code, beyond, twin.criterion(value))
+                best, rule = value, GrownRule([condition], vote)
+    return rule
+
+
+def refine_rows(columns: CodeColumns, rows: RowArray, condition: GrownCondition) -> RowArray:
+    """Keep the rows that satisfy the condition."""
+    codes, n_bins = column_codes(columns, condition.column)[rows], columns.n_bins[condition.column]
+    code, known = condition.code, codes < n_bins
+    holds = {
+        Op.LESS_EQUAL: known & (codes <= code),
+        Op.GREATER_EQUAL: known & (codes >= code),
+        Op.EQUAL: codes == code,
+        Op.NOT_EQUAL: known & (codes != code),
+        Op.MISSING: ~known,
+        Op.KNOWN: known,
+    }
+    kept: RowArray = rows[holds[Op(condition.op)]]
+    return kept
 
 
 def grow_rule(
@@ -197,25 +183,23 @@ def grow_rule(
     n_threads: int = 1,
     workspace: object = None,
 ) -> GrownRule:
-    """Grow one conjunction greedily, judging every condition from scratch."""
-    rule = GrownRule([], -1)
-    growth = Growth(limits, score.up, score.down, set(np.flatnonzero(limits.required).tolist()))
-    empty = 0.0
-    if score.kind == "slipper":
-        empty = slipper_value(score, used_lanes(stats[rows], score, limits).sum(axis=0, dtype=STAT))
-    best = empty
+    """Grow one conjunction greedily, counting every cover from scratch."""
+    twin, rule = SCORES[score.kind](score), GrownRule([], -1)
+    totals = stats[rows].sum(axis=0)
+    best = empty = twin.empty(used_lanes(totals, score, limits))
     while len(rule.conditions) != limits.max_conditions and len(rows):
-        _, vote, condition, covered = best_condition(columns, rows, stats, score, growth)
-        if condition is None:
+        histogram = count_histogram(columns, rows, stats)
+        found, vote = scan_histogram(columns, histogram, score, limits, totals)
+        if not found:
             break
-        improves = condition.criterion < best - limits.tolerance
-        if not improves and not growth.required:  # what is required need not help by itself
+        criterion = found[0].criterion + best if twin.gain else found[0].criterion
+        improves = criterion < best - limits.tolerance
+        if not improves and not limits.required.any():  # required ones need not help
             break
-        best = condition.criterion
-        rule = GrownRule([*rule.conditions, condition], vote)
-        rows = rows[covered]
-        growth.narrow(condition)
-    good = best < empty - limits.tolerance and not growth.required
+        condition = found[0]._replace(criterion=criterion)
+        best, rule = criterion, GrownRule([*rule.conditions, condition], vote)
+        rows, limits = refine_rows(columns, rows, condition), limits.after(condition)
+    good = best < empty - limits.tolerance and not limits.required.any()
     return rule if good else GrownRule([], -1)
 
 
