@@ -7,7 +7,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from rulewright.data import DataError, read_like, read_table
+from rulewright.data import DataError, Source, read_like, read_table
+from rulewright.data.readers.files import READERS
+from rulewright.data.source import Raw
 
 FRAME = pl.DataFrame(
     {
@@ -62,7 +64,7 @@ def test_parquet_types(tmp_path):
     table = read_like(path, schema)
     assert [column.values[0] for column in table.columns] == [1.5, 0, 2.0**63 + 2**12, 7]
     pl.DataFrame({"when": [datetime.date(2020, 1, 1)]}).write_parquet(path)
-    with pytest.raises(DataError, match=r"column 'when' holds DATE values.*days since"):
+    with pytest.raises(DataError, match=r"column 'when' holds datetime64.*days since"):
         read_table(path)
 
 
@@ -128,3 +130,19 @@ def test_gzip_is_told_by_content(write, assert_same):
     for name in ("t.csv", "t.csv.gz", "T.CSV.GZ"):
         assert_same(read_table(write(name, gzip.compress(text))), expected)
     assert_same(read_table(Path(write("not.csv.gz", text))), expected)
+
+
+def test_a_reader_is_a_function_and_a_line_in_the_registry(write, monkeypatch):
+    """A format that is registered is read by its extension, gzipped too, and named in errors."""
+
+    def source_of_pairs(file):
+        pairs = [line.split("=") for line in file.text().splitlines()]
+        names = tuple(name for name, _ in pairs)
+        return Source(names, True, 1, lambda at, wanted: Raw(np.array([float(pairs[at][1])])))
+
+    monkeypatch.setitem(READERS, ".pairs", source_of_pairs)
+    for content in (b"a=1\nb=2.5", gzip.compress(b"a=1\nb=2.5")):
+        table = read_table(write("t.pairs", content))
+        assert [column.values.tolist() for column in table.columns] == [[1.0], [2.5]]
+    with pytest.raises(DataError, match=r"Known are .*\.pairs"):
+        read_table(write("t.other", b""))

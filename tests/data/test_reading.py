@@ -5,7 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rulewright.data import DataError, read_like, read_table
+from rulewright.data import DataError, Source, read_like, read_table, recode
+from rulewright.data.source import Raw
 
 FRAME = pd.DataFrame(
     {"a": [1.0, 2.0], "s": ["x", "y"], "k": [1, 2], "w": [1.0, 3.0], "y": ["no", "yes"]}
@@ -94,8 +95,9 @@ def test_a_table_is_read_already():
     [
         ({"target": "s"}, "roles and kinds already"),
         ({"weights": "w"}, "roles and kinds already"),
-        ({"nominal": ["k"]}, "nominal and numeric columns when it is read"),
-        ({"numeric": ["k"]}, "nominal and numeric columns when it is read"),
+        ({"nominal": ["k"]}, "nominal, numeric and dropped columns when it is read"),
+        ({"numeric": ["k"]}, "nominal, numeric and dropped columns when it is read"),
+        ({"drop": ["k"]}, "nominal, numeric and dropped columns when it is read"),
         ({"target": [1]}, "X has 2 rows, but y has 1"),
         ({"weights": [0, 0]}, "all zero"),
     ],
@@ -211,3 +213,83 @@ def test_import_is_light():
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+LABELS = {"s": ["a", "b", None, "c"], "n": [1.0, 2.0, None, 4.0]}
+
+
+def test_a_table_is_recoded_by_label():
+    """Equal labels get the codes of the schema, unknown ones -2, and missing stays missing."""
+    schema = read_table({"s": ["b", "x", "a"], "n": [1.0, 2.0, 3.0]}).schema
+    table = read_table(LABELS, target=[0, 1, 0, 1])
+    recoded = recode(table, schema)
+    assert recoded.schema == schema
+    assert recoded["s"].values.tolist() == [0, 1, -1, -2]
+    assert recoded["n"] is table["n"]
+    assert recoded.target is table.target
+    again = recode(recoded, table.schema)
+    assert again["s"].values.tolist() == [0, 1, -1, -2]
+
+
+def test_a_table_is_recoded_across_kinds():
+    """Numbers become labels and labels numbers, as if the values were read with the schema."""
+    schema = read_table(LABELS, nominal=["n"]).schema
+    numeric = read_table({"s": ["c"], "n": [4.0]})
+    nominal = read_table({"s": ["c"], "n": [4.0]}, nominal=["n"])
+    assert recode(numeric, schema)["n"].values.tolist() == [2]
+    assert recode(nominal, numeric.schema)["n"].values.tolist() == [4.0]
+    unseen = read_like({"s": ["c"], "n": [7.0]}, schema)
+    with pytest.raises(DataError, match=r"'n' must be numeric, but row 0 .*unseen label"):
+        recode(unseen, numeric.schema)
+
+
+def test_a_table_is_matched_by_position_without_names():
+    """Columns match by position if only one side has names, and their number must agree."""
+    schema = read_table({"a": [1.0, 2.0], "b": ["x", "y"]}).schema
+    table = read_table(np.array([[5.0, "y"]], dtype=object))
+    recoded = recode(table, schema)
+    assert recoded.names == ("a", "b")
+    assert recoded["b"].values.tolist() == [1]
+    with pytest.raises(DataError, match="3 features, but RuleModel is expecting 2"):
+        recode(read_table(np.zeros((1, 3))), schema)
+
+
+def test_like_reads_target_and_weights_too():
+    """Classes and weights come with the columns of the schema; other columns are not read."""
+    rows = {"when": [np.datetime64("2020-01-01")] * 2, "a": [1, 2], "y": ["p", "q"], "w": [1, 2]}
+    schema = read_table({"a": [0.5]}).schema
+    table = read_like(rows, schema, target="y", weights="w")
+    assert table.names == ("a",)
+    assert table.target.classes.tolist() == ["p", "q"]
+    assert table.weights.tolist() == [1, 2]
+    other = read_like(table, schema, target=[3, 3])
+    assert other.target.classes.tolist() == [3]
+    assert other.weights.tolist() == [1, 2]
+
+
+def test_dropped_columns_are_not_loaded():
+    """A dropped column is never loaded, whatever it holds."""
+    loaded = []
+
+    def load(position, wanted):
+        loaded.append(position)
+        return Raw(np.array([1.0, 2.0]))
+
+    source = Source(("a", "b", "y"), True, 2, load)
+    table = read_table(source, target="y", drop=["a"])
+    assert table.names == ("b",)
+    assert sorted(loaded) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("drop", "message"),
+    [
+        (["a", "b"], "drop: no column is left"),
+        (["y"], "drop: 'y' is the column of the target"),
+        (["z"], "drop='z': there is no such column"),
+    ],
+)
+def test_refused_drops(drop, message):
+    """The target cannot be dropped, and something must be left to learn from."""
+    with pytest.raises(DataError, match=message):
+        read_table({"a": [1, 2], "b": [1, 2], "y": [0, 1]}, target="y", drop=drop)

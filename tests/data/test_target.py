@@ -122,3 +122,47 @@ def test_refused_weights(weights, message):
     """Weights must be finite, not negative and not all zero."""
     with pytest.raises(DataError, match=message):
         read_weights(weights, 2)
+
+
+@pytest.mark.parametrize(
+    ("y", "order"),
+    [
+        (pd.Categorical(["b", "c"], categories=["c", "a", "b"], ordered=True), ("c", "a", "b")),
+        (pd.Series(pd.Categorical([2, 1], categories=[3, 2, 1], ordered=True)), (3, 2, 1)),
+        (pl.Series(["x"], dtype=pl.Enum(["z", "x"])), ("z", "x")),
+        (pd.Categorical(["b", "c"], categories=["c", "a", "b"]), None),
+        (pd.Categorical([2, 1], categories=[3, 2, 1]), None),
+        (["b", "a"], None),
+    ],
+)
+def test_the_order_of_ordered_categories_is_kept(y, order):
+    """Ordered categories of pandas and enums of polars declare an order, others do not."""
+    assert read_target(y).declared_order == order
+
+
+def test_classes_can_be_ordered():
+    """The classes stand in the given order and every row keeps its class."""
+    target = read_target(["low", "high", "medium", "low"]).ordered(["low", "medium", "high"])
+    assert target.classes.tolist() == ["low", "medium", "high"]
+    assert target.codes.tolist() == [0, 2, 1, 0]
+    assert target.codes.dtype == np.int32
+    numbers = read_target([1, 3, 2]).ordered(["3", 1.0, 2])
+    assert numbers.classes.tolist() == [3, 1, 2]
+    assert numbers.codes.tolist() == [1, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        (["low"], r"lacks 'high'. List all of: 'high', 'low'"),
+        (["low", "hihg", "high"], r"names 'hihg', which is no class .* are: 'high', 'low'"),
+        (["low", "high", "low"], "names a class twice"),
+        ("low", "must be a list, not 'low'"),
+        (3, "must be a list, not 3"),
+        ([["low"]], "A label must be"),
+    ],
+)
+def test_refused_orders(order, message):
+    """An order lists every class once."""
+    with pytest.raises(DataError, match=message):
+        read_target(["low", "high"]).ordered(order)

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from rulewright.data.errors import DataError, DataTypeError
+from rulewright.data.source import Raw
 from rulewright.data.values import check_finite, plain, text_to_number
 
 
@@ -35,17 +36,18 @@ def objects(*values):
 )
 def test_plain(values, expected, type_):
     """Values of any type become numbers, booleans or text, and the type is told."""
-    found, found_type = plain("a", values)
+    raw = plain("a", Raw(values))
+    found, found_type = raw.values, raw.type
     assert found_type == type_
     np.testing.assert_array_equal(found, objects(*expected) if found.dtype == object else expected)
 
 
 def test_whole_numbers_stay_exact():
     """Integers beyond 2^53 keep all their digits, and those beyond int64 become floats."""
-    assert plain("a", objects(2**53 + 1))[0].tolist() == [2**53 + 1]
-    assert plain("a", objects(2**70))[0].tolist() == [2.0**70]
+    assert plain("a", Raw(objects(2**53 + 1))).values.tolist() == [2**53 + 1]
+    assert plain("a", Raw(objects(2**70))).values.tolist() == [2.0**70]
     with pytest.raises(DataError, match="'a'"):
-        plain("a", objects(10**400))
+        plain("a", Raw(objects(10**400)))
 
 
 @pytest.mark.parametrize(
@@ -62,23 +64,23 @@ def test_whole_numbers_stay_exact():
 def test_dates_are_refused_with_a_remedy(value):
     """A date inside an object column is named by column and row."""
     with pytest.raises(DataError, match=r"column 'a', row 1 .*Convert it to numbers"):
-        plain("a", objects(1, value))
+        plain("a", Raw(objects(1, value)))
 
 
 def test_unknown_objects_are_refused_as_types():
     """A dict raises scikit-learn's words, as a TypeError that is a ValueError too."""
     with pytest.raises(TypeError, match=r"argument must be .* string.* number") as caught:
-        plain("a", objects(1.0, {"foo": "bar"}))
+        plain("a", Raw(objects(1.0, {"foo": "bar"})))
     assert isinstance(caught.value, DataError)
     with pytest.raises(DataTypeError, match="Column 'a'"):
-        plain("a", np.array([b"x"]))
+        plain("a", Raw(np.array([b"x"])))
 
 
 @pytest.mark.parametrize("values", [objects(1j), np.array([1j])])
 def test_complex_is_refused(values):
     """Complex numbers are not data."""
     with pytest.raises(DataError, match="Complex data not supported"):
-        plain("a", values)
+        plain("a", Raw(values))
 
 
 @pytest.mark.parametrize(("text", "number"), [("1", 1), (" -.5e1 ", -5), ("1.", 1), ("+3", 3)])

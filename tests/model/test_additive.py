@@ -103,8 +103,14 @@ def test_a_table_that_was_read_is_not_read_again():
     model = churn_model()
     table = read_like(CHURN_ROWS, model.schema, model.columns)
     np.testing.assert_array_equal(model.scores(table), model.scores(CHURN_ROWS))
-    with pytest.raises(ValueError, match=r"'color'.*read_like"):
-        model.scores(read_table(CHURN_ROWS))
+
+
+def test_a_table_with_other_kinds_and_labels_is_recoded():
+    """A table that was read without the model's schema gives the same scores."""
+    model, table = churn_model(), read_table(CHURN_ROWS)
+    assert table["color"].schema != model.schema["color"]
+    assert table["plan"].schema.kind != model.schema["plan"].kind
+    np.testing.assert_array_equal(model.scores(table), model.scores(CHURN_ROWS))
 
 
 @given(models())

@@ -1,4 +1,4 @@
-"""`rulewright compress`: few rules of a saved model that predict like all of them."""
+"""`rulewright compress`: keep few rules of a saved model that predict like all of them."""
 
 import sys
 from pathlib import Path
@@ -8,8 +8,7 @@ import typer
 
 from rulewright.cli.display import make_console, print_curve, print_rules
 from rulewright.cli.output import check_output
-from rulewright.cli.training import ColumnRoles, check_names
-from rulewright.data import DataError
+from rulewright.cli.training import ColumnRoles, open_file
 from rulewright.estimators.common.compression import compress as compress_model
 from rulewright.model import load_model
 
@@ -24,8 +23,8 @@ def compress(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Table to choose by, best of rows that the model was not learned from: on others "
-            "the figures are too good and too many rules are kept.",
+            help="Table to choose by, best of rows that the model was not learned from: on "
+            "training rows the figures are optimistic and too many rules are kept.",
             show_default=False,
         ),
     ],
@@ -60,23 +59,19 @@ def compress(
         int, typer.Option(min=0, metavar="N", help="Print the N strongest rules.")
     ] = 20,
 ) -> None:
-    """Keep few rules of MODEL, weighed anew to predict the classes of FILE."""
+    """Keep few rules of MODEL, with responses refitted to the classes of FILE."""
     check_output(output, "-o")
-    try:
-        small = compress_model(
-            load_model(model),
-            file,
-            target,
-            rules,
-            sample_weight=weights,
-            cv=cv,
-            random_state=seed,
-            n_jobs=jobs,
-            verbose=int(sys.stderr.isatty()),
-        )
-    except DataError:
-        check_names(file, ColumnRoles(target, weights))
-        raise
+    small = compress_model(
+        load_model(model),
+        open_file(file, ColumnRoles(target, weights)),
+        target,
+        rules,
+        sample_weight=weights,
+        cv=cv,
+        random_state=seed,
+        n_jobs=jobs,
+        verbose=int(sys.stderr.isatty()),
+    )
     small.save(output)  # before printing: a closed pipe must not lose it
     console = make_console()
     print_curve(console, small.summary["compression"])

@@ -1,4 +1,4 @@
-"""Cross-validation of a learner beside the majority baseline; pure functions of arrays."""
+"""Cross-validation of a learner and of the majority baseline: pure functions of arrays."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
@@ -13,12 +13,12 @@ Codes: TypeAlias = NDArray[np.int32]
 Floats: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = NDArray[np.intp]
 Learn: TypeAlias = Callable[[Rows, Rows], Floats]
-"""Learns from the rows of the first array and gives the probabilities of those of the second."""
+"""Learns from the rows of the first array and returns the probabilities of the second's."""
 Split: TypeAlias = tuple[Rows, Rows]
 
 
 class Scores(NamedTuple):
-    """How good probabilities are."""
+    """Measures of predicted probabilities."""
 
     accuracy: float
     log_loss: float
@@ -26,19 +26,19 @@ class Scores(NamedTuple):
 
 
 def score(codes: Codes, probabilities: Floats, weights: Floats) -> Scores:
-    """Give all measures of one set of rows."""
+    """Return all measures of one set of rows."""
     rows = (codes, probabilities, weights)
     return Scores(accuracy(*rows), log_loss(*rows), auc(*rows))
 
 
 def stratified_splits(codes: Codes, n_folds: int, seed: int) -> list[Split]:
-    """Give training and test rows of each fold."""
+    """Return training and test rows of each fold."""
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     return list(folds.split(np.zeros(len(codes)), codes))
 
 
 def majority(codes: Codes, weights: Floats, n_classes: int) -> Learn:
-    """Give the learner that predicts the class shares of its training rows for every row."""
+    """Return the learner that predicts the class shares of its training rows for every row."""
 
     def learn(train: Rows, test: Rows) -> Floats:
         totals = np.bincount(codes[train], weights[train], n_classes)

@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from rulewright.cli.output import STDOUT, check_output, open_output
-from rulewright.data import DataError, label_of
-from rulewright.data.readers.files import file_source
+from rulewright.data import DataError, Source, label_of, open_table
 from rulewright.model import RuleModel, load_model
 
 _DELIMITERS = {".csv": ",", ".txt": ",", ".tsv": "\t"}
@@ -45,23 +44,24 @@ def predict(
 ) -> None:
     """Predict the rows of FILE: the label and the probability of each class."""
     delimiter = _checked_output(output, (model, file))
-    columns = predicted_columns(load_model(model), file)
+    loaded, source = load_model(model), open_table(file)
+    columns = predicted_columns(loaded, source)
     if keep:
-        columns = [*_input_columns(file, {name for name, _ in columns}), *columns]
+        columns = [*_input_columns(source, {name for name, _ in columns}), *columns]
     with open_output(output) as stream:
         writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
         writer.writerow([name for name, _ in columns])
         writer.writerows(zip(*(values for _, values in columns), strict=True))
 
 
-def predicted_columns(model: RuleModel, file: Path) -> list[NamedColumn]:
-    """Give label, probabilities and flags of the model, named as in the SQL export."""
+def predicted_columns(model: RuleModel, source: Source) -> list[NamedColumn]:
+    """Return label, probabilities and flags of the rows, named as in the SQL export."""
     try:
-        scores = model.scores(file)
+        scores = model.scores(source)
     except DataError as error:
         message = str(error)
-        named = message.startswith(str(file))
-        raise DataError(message if named else f"{file}: {message}") from error
+        named = message.startswith(str(source.path))
+        raise DataError(message if named else f"{source.path}: {message}") from error
     names = model.class_names
     labels = [names[k] for k in model.decide(scores)]
     probabilities = model.probabilities(scores).T.tolist()
@@ -73,7 +73,7 @@ def predicted_columns(model: RuleModel, file: Path) -> list[NamedColumn]:
 
 
 def _checked_output(output: Path, inputs: Sequence[Path]) -> str:
-    """Give the delimiter of the output, or refuse it before any work is done."""
+    """Return the delimiter of the output, or raise an error before any work is done."""
     if output == STDOUT:
         return ","
     check_output(output, "-o")
@@ -86,11 +86,11 @@ def _checked_output(output: Path, inputs: Sequence[Path]) -> str:
     return _DELIMITERS[suffix]
 
 
-def _input_columns(file: Path, taken: set[str]) -> list[NamedColumn]:
-    source = file_source(str(file))
+def _input_columns(source: Source, taken: set[str]) -> list[NamedColumn]:
     if clash := sorted(taken.intersection(source.names)):
         raise DataError(
-            f"--keep: {file} has a column {clash[0]!r} already. Rename it, or leave out --keep."
+            f"--keep: {source.path} has a column {clash[0]!r} already. Rename it, or leave out "
+            "--keep."
         )
     loaded = [source.load(at, "text").values for at in range(len(source.names))]
     return [

@@ -1,13 +1,16 @@
 """Tables, targets and their readers: any data in, checked once, then frozen."""
 
 from rulewright.data.errors import DataError, DataTypeError
-from rulewright.data.reading import read_like, read_table
-from rulewright.data.schema import ColumnSchema, Kind, LabelType, Schema, label_of
+from rulewright.data.kind import KINDS, Kind
+from rulewright.data.reading import open_table, read_like, read_table, recode
+from rulewright.data.schema import ColumnSchema, LabelType, Schema, label_of
+from rulewright.data.source import Source
 from rulewright.data.table import MISSING_CODE, UNSEEN_CODE, Column, Table
 from rulewright.data.target import Target, read_target, read_weights
 from rulewright.data.training import TrainingSet
 
 __all__ = [
+    "KINDS",
     "MISSING_CODE",
     "UNSEEN_CODE",
     "Column",
@@ -17,12 +20,15 @@ __all__ = [
     "Kind",
     "LabelType",
     "Schema",
+    "Source",
     "Table",
     "Target",
     "TrainingSet",
     "label_of",
+    "open_table",
     "read_like",
     "read_table",
     "read_target",
     "read_weights",
+    "recode",
 ]

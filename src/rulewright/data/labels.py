@@ -1,4 +1,4 @@
-"""Labels and codes: the distinct values of a column, and where they stand in a list of labels."""
+"""Labels and codes: the distinct values of a column and their positions in a list of labels."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,10 +35,10 @@ def factor(values: NDArray[Any]) -> tuple[list[str], NDArray[np.int32]]:
 def recode(
     found: Sequence[str], codes: NDArray[np.int32], labels: Sequence[str], absent: int
 ) -> NDArray[np.int32]:
-    """Translate codes into ``found`` to codes into ``labels``; unlisted labels get ``absent``."""
+    """Translate codes into ``found`` to codes into ``labels``; other labels get ``absent``."""
     index = {label: code for code, label in enumerate(labels)}
-    # the last entry answers the code -1, so missing stays missing
-    lookup = np.array([*(index.get(label, absent) for label in found), -1], dtype=np.int32)
+    # the codes -1 (missing) and -2 (unseen) count from the end
+    lookup = np.array([*(index.get(label, absent) for label in found), absent, -1], dtype=np.int32)
     return lookup[codes]
 
 

@@ -6,16 +6,18 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rulewright.data.columns import column_like, make_column
 from rulewright.data.errors import DataError
+from rulewright.data.kind import KINDS
+from rulewright.data.kinds import read_column
 from rulewright.data.readers.arrays import array_source, dict_source
 from rulewright.data.readers.files import file_source
 from rulewright.data.readers.frames import frame_source
-from rulewright.data.schema import ColumnSchema, Kind, Schema, check_distinct
-from rulewright.data.source import Source, Wanted
-from rulewright.data.table import Table
-from rulewright.data.target import read_target, read_weights, target_of, weights_of
+from rulewright.data.schema import ColumnSchema, Schema, check_distinct
+from rulewright.data.source import Source
+from rulewright.data.table import Column, Table
+from rulewright.data.target import Target, read_target, read_weights, target_of, weights_of
 
 ColumnChoice = str | int | Iterable[str | int] | None
 
@@ -26,6 +28,7 @@ def read_table(
     target: Any = None,
     nominal: ColumnChoice = None,
     numeric: ColumnChoice = None,
+    drop: ColumnChoice = None,
     weights: Any = None,
 ) -> Table:
     """
@@ -33,7 +36,7 @@ def read_table(
 
     Parameters
     ----------
-    X : array, dataframe, dict of columns, path of a file or Table
+    X : array, dataframe, dict of columns, path of a file, Table or opened table
         NumPy (numeric, object, structured), nested lists, any dataframe that narwhals knows, or
         a CSV, TSV, Parquet, JSON lines or ARFF file, gzipped or not. A Table keeps its target and
         weights unless others are given.
@@ -41,6 +44,8 @@ def read_table(
         Name of the column with the classes, which is then no feature, or the classes.
     nominal, numeric : list of names or positions, optional
         Columns of X whose kind differs from the inferred one.
+    drop : list of names or positions, optional
+        Columns of X that are no features and are not read.
     weights : str or array-like, optional
         Name of the column with the weights, which is then no feature, or the weights.
 
@@ -50,41 +55,48 @@ def read_table(
         The checked table.
     """
     if isinstance(X, Table):
-        return _reread(X, target, weights, recast=nominal is not None or numeric is not None)
-    source = _open(X)
+        recast = any(choice is not None for choice in (nominal, numeric, drop))
+        return _reread(X, target, weights, recast=recast)
+    source = open_table(X)
     kinds = _kinds(source, nominal, numeric)
-    target_at = _position(source, target, "target") if isinstance(target, str) else None
-    weights_at = _position(source, weights, "weights") if isinstance(weights, str) else None
-    features = [at for at in range(len(source.names)) if at not in (target_at, weights_at)]
+    dropped = _positions(source, drop, "drop")
+    roles = _roles(source, target=target, weights=weights)
+    for option, at in roles.items():
+        if at in dropped:
+            raise DataError(f"drop: {source.names[at]!r} is the column of the {option}. Keep it.")
+    left_out = {*dropped, *roles.values()}
+    features = [at for at in range(len(source.names)) if at not in left_out]
+    if dropped and not features:
+        raise DataError("drop: no column is left to learn from. Drop fewer.")
     _check_shape(source.n_rows, len(features))
-    if target_at is not None:
-        target = target_of(source.load(target_at, "labels"), f"column {target!r}", source.path)
-    elif target is not None:
-        target = read_target(target, source.n_rows)
-    if weights_at is not None:
-        weights = weights_of(source.load(weights_at, "any"), f"column {weights!r}")
-    elif weights is not None:
-        weights = read_weights(weights, source.n_rows)
-    columns = tuple(
-        make_column(source.names[at], source.load(at, _wanted(kinds.get(at))), kinds.get(at))
-        for at in features
-    )
-    return Table(columns, source.named, source.n_rows, target, weights)
+    classes, row_weights = _labelled(source, target, weights, roles)
+    columns = tuple(_column(source, at, kinds.get(at)) for at in features)
+    return Table(columns, source.named, source.n_rows, classes, row_weights)
 
 
-def read_like(X: Any, schema: Schema, needed: Collection[str] | None = None) -> Table:
+def read_like(
+    X: Any,
+    schema: Schema,
+    needed: Collection[str] | None = None,
+    *,
+    target: Any = None,
+    weights: Any = None,
+) -> Table:
     """
     Read new data against a known schema.
 
     Parameters
     ----------
-    X : array, dataframe, dict of columns or path of a file
+    X : array, dataframe, dict of columns, path of a file, Table or opened table
         The data. Columns are matched by name when X and the schema have names, in any order and
-        with others between them; else by position.
+        with others between them; else by position. The labels of a Table get the codes of the
+        schema; it keeps its target and weights unless others are given.
     schema : Schema
         The schema found when the model was learned.
     needed : collection of str, optional
         Names of the columns to read; the others may be absent. All by default.
+    target, weights : str or array-like, optional
+        Classes and weights of the rows, or the names of their columns, as in `read_table`.
 
     Returns
     -------
@@ -92,25 +104,88 @@ def read_like(X: Any, schema: Schema, needed: Collection[str] | None = None) -> 
         The needed columns in the order of the schema; labels that the schema does not know
         have the code -2.
     """
-    source = _open(X)
     unknown = sorted(set(needed or ()) - set(schema.names))
     if unknown:
         raise DataError(f"The schema has no column {unknown[0]!r}.")
     wanted = [column for column in schema if needed is None or column.name in needed]
-    positions = _matched(source, schema, wanted)
+    if isinstance(X, Table):
+        if target is not None or weights is not None:
+            X = _reread(X, target, weights, recast=False)
+        return recode(X, schema, wanted)
+    source = open_table(X)
+    roles = _roles(source, target=target, weights=weights)
+    positions = _matched(source, schema, wanted, roles)
     _check_shape(source.n_rows, len(source.names))
+    classes, row_weights = _labelled(source, target, weights, roles)
     columns = tuple(
-        column_like(column, source.load(at, _wanted(column.kind, column.label_type)))
+        column.type.read_like(column, source.load(at, column.type.wanted(column)))
         for column, at in zip(wanted, positions, strict=True)
     )
-    return Table(columns, schema.named, source.n_rows)
+    return Table(columns, schema.named, source.n_rows, classes, row_weights)
+
+
+def recode(table: Table, schema: Schema, wanted: Iterable[ColumnSchema] | None = None) -> Table:
+    """
+    Bring the columns of a table to another schema: equal labels get equal codes.
+
+    Parameters
+    ----------
+    table : Table
+        The table; it has the columns of the schema, in any order if both have names.
+    schema : Schema
+        The schema that the columns shall have.
+    wanted : iterable of ColumnSchema, optional
+        Columns of the schema to keep; all by default.
+
+    Returns
+    -------
+    Table
+        The wanted columns; labels that the schema does not know have the code -2. Columns that
+        have the schema already are not copied.
+    """
+    by_name = table.named == schema.named
+    columns = []
+    for wanted_column in schema if wanted is None else wanted:
+        at = schema.index(wanted_column.name)
+        found = table[wanted_column.name] if by_name else _column_at(table, at, len(schema))
+        columns.append(_recoded(found, wanted_column))
+    return replace(table, columns=tuple(columns), named=schema.named)
+
+
+def open_table(X: Any) -> Source:
+    """Open a table, of which `read_table` and `read_like` then load columns."""
+    source = _source(X)
+    check_distinct(source.names)
+    return source
+
+
+def _column(source: Source, at: int, kind: str | None) -> Column:
+    raw = source.load(at, "any" if kind is None else KINDS[kind].wanted(None))
+    return read_column(source.names[at], raw, kind)
+
+
+def _recoded(column: Column, schema: ColumnSchema) -> Column:
+    if column.schema == schema:
+        return column
+    if column.schema.kind == schema.kind:
+        return schema.type.recode(column, schema)
+    return schema.type.read_like(schema, column.schema.type.raw(column))
+
+
+def _column_at(table: Table, at: int, n_columns: int) -> Column:
+    if len(table.columns) != n_columns:
+        raise DataError(
+            f"X has {len(table.columns)} features, but RuleModel is expecting {n_columns} "
+            "features as input."
+        )
+    return table.columns[at]
 
 
 def _reread(table: Table, target: Any, weights: Any, *, recast: bool) -> Table:
     if isinstance(target, str) or isinstance(weights, str) or recast:
         raise DataError(
             "The columns of a Table have their roles and kinds already: name target, weights, "
-            "nominal and numeric columns when it is read."
+            "nominal, numeric and dropped columns when it is read."
         )
     _check_shape(table.n_rows, len(table.columns))
     target = table.target if target is None else read_target(target, table.n_rows)
@@ -120,13 +195,34 @@ def _reread(table: Table, target: Any, weights: Any, *, recast: bool) -> Table:
     return replace(table, target=target, weights=weights)
 
 
-def _open(X: Any) -> Source:
-    source = _source(X)
-    check_distinct(source.names)
-    return source
+def _roles(source: Source, **named: Any) -> dict[str, int]:
+    """Return the positions of target and weights, of those that are columns."""
+    return {
+        role: _position(source, value, role)
+        for role, value in named.items()
+        if isinstance(value, str)
+    }
+
+
+def _labelled(
+    source: Source, target: Any, weights: Any, roles: Mapping[str, int]
+) -> tuple[Target | None, NDArray[np.float64] | None]:
+    """Read classes and weights, from columns or as they were given."""
+    if "target" in roles:
+        raw = source.load(roles["target"], "labels")
+        target = target_of(raw, f"column {target!r}", source.path)
+    elif target is not None:
+        target = read_target(target, source.n_rows)
+    if "weights" in roles:
+        weights = weights_of(source.load(roles["weights"], "any"), f"column {weights!r}")
+    elif weights is not None:
+        weights = read_weights(weights, source.n_rows)
+    return target, weights
 
 
 def _source(X: Any) -> Source:
+    if isinstance(X, Source):
+        return X
     if isinstance(X, np.ndarray | list | tuple):
         return array_source(X)
     if isinstance(X, str | os.PathLike):
@@ -137,15 +233,18 @@ def _source(X: Any) -> Source:
     return frame_source(X) or array_source(X)
 
 
-def _matched(source: Source, schema: Schema, wanted: list[ColumnSchema]) -> list[int]:
+def _matched(
+    source: Source, schema: Schema, wanted: list[ColumnSchema], roles: Mapping[str, int]
+) -> list[int]:
     title = source.path or "X"
     if not (source.named and schema.named):
-        if len(source.names) != len(schema):
+        features = [at for at in range(len(source.names)) if at not in roles.values()]
+        if len(features) != len(schema):
             raise DataError(
-                f"{title} has {len(source.names)} features, but RuleModel is expecting "
+                f"{title} has {len(features)} features, but RuleModel is expecting "
                 f"{len(schema)} features as input."
             )
-        return [schema.index(column.name) for column in wanted]
+        return [features[schema.index(column.name)] for column in wanted]
     positions = {name: at for at, name in enumerate(source.names)}
     absent = [column.name for column in wanted if column.name not in positions]
     if absent:
@@ -157,14 +256,8 @@ def _matched(source: Source, schema: Schema, wanted: list[ColumnSchema]) -> list
     return [positions[column.name] for column in wanted]
 
 
-def _wanted(kind: Kind | None, label_type: str = "number") -> Wanted:
-    if kind != "nominal":
-        return "any"
-    return "text" if label_type == "string" else "labels"
-
-
-def _kinds(source: Source, nominal: ColumnChoice, numeric: ColumnChoice) -> dict[int, Kind]:
-    chosen: dict[int, Kind] = dict.fromkeys(_positions(source, nominal, "nominal"), "nominal")
+def _kinds(source: Source, nominal: ColumnChoice, numeric: ColumnChoice) -> dict[int, str]:
+    chosen: dict[int, str] = dict.fromkeys(_positions(source, nominal, "nominal"), "nominal")
     for at in _positions(source, numeric, "numeric"):
         if at in chosen:
             raise DataError(f"Column {source.names[at]!r} is named both nominal and numeric.")

@@ -1,4 +1,4 @@
-"""What is known of a table's columns: names, kinds and labels."""
+"""The schema of a table: names, kinds and labels of its columns."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
 from rulewright.data.errors import DataError, DataTypeError
+from rulewright.data.kind import KINDS, Kind
 
-Kind = Literal["numeric", "nominal"]
 LabelType = Literal["string", "number", "boolean"]
 BOOLEAN_LABELS = ("false", "true")
 _SHOWN_LABELS = 8
@@ -55,8 +55,8 @@ class ColumnSchema:
     ----------
     name : str
         Name of the column.
-    kind : {"numeric", "nominal"}
-        Kind of the column.
+    kind : str
+        Name of the kind of the column: "numeric", "nominal".
     labels : tuple of str
         Labels of a nominal column in the order of its codes, declared but unused ones included.
     label_type : {"string", "number", "boolean"}
@@ -64,9 +64,14 @@ class ColumnSchema:
     """
 
     name: str
-    kind: Kind
+    kind: str
     labels: tuple[str, ...] = ()
     label_type: LabelType = "string"
+
+    @property
+    def type(self) -> Kind:
+        """The kind of the column, which knows how to read, write and code its values."""
+        return KINDS[self.kind]
 
     @cached_property
     def label_index(self) -> dict[str, int]:
@@ -75,32 +80,21 @@ class ColumnSchema:
 
     def to_json(self) -> dict[str, Any]:
         """Return the column as plain data."""
-        plain: dict[str, Any] = {"name": self.name, "kind": self.kind}
-        if self.kind == "nominal":
-            plain |= {"labels": list(self.labels), "label_type": self.label_type}
-        return plain
+        return {"name": self.name, "kind": self.kind, **self.type.to_json(self)}
 
-    @classmethod
-    def from_json(cls, obj: object) -> "ColumnSchema":
+    @staticmethod
+    def from_json(obj: object) -> "ColumnSchema":
         """Check plain data and make the column it describes."""
         if not isinstance(obj, dict) or not isinstance(obj.get("name"), str):
             raise DataError(f"A column of the schema must be an object with a name, got {obj!r}.")
         name, kind = obj["name"], obj.get("kind")
-        if kind not in get_args(Kind):
-            raise DataError(f"Column {name!r}: kind must be numeric or nominal, got {kind!r}.")
-        expected = {"name", "kind"} | ({"labels", "label_type"} if kind == "nominal" else set())
+        if not isinstance(kind, str) or kind not in KINDS:
+            raise DataError(f"Column {name!r}: kind must be {' or '.join(KINDS)}, got {kind!r}.")
+        fields = KINDS[kind].fields
+        expected = {"name", "kind", *fields}
         if obj.keys() != expected:
             raise DataError(f"Column {name!r}: expected the fields {sorted(expected)}.")
-        if kind == "numeric":
-            return cls(name, "numeric")
-        labels, label_type = obj["labels"], obj["label_type"]
-        if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
-            raise DataError(f"Column {name!r}: labels must be a list of strings.")
-        if len(set(labels)) != len(labels):
-            raise DataError(f"Column {name!r}: labels must be distinct.")
-        if label_type not in get_args(LabelType):
-            raise DataError(f"Column {name!r}: unknown label_type {label_type!r}.")
-        return cls(name, "nominal", tuple(labels), label_type)
+        return KINDS[kind].from_json(name, {field: obj[field] for field in fields})
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What every reader gives: names, the number of rows and columns that are loaded when asked for."""
+"""What every reader returns: names, the number of rows and columns that are loaded on demand."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 
 Wanted = Literal["any", "labels", "text"]
 """
-How a loaded column will be used; only untyped (CSV) columns and dates care.
+The form in which a column is loaded; it matters for untyped (CSV) columns and dates only.
 
-any     as what it looks like; dates are refused
-labels  as labels or classes: whole numbers stay exact
-text    as the text that stands in the file
+any     the inferred type
+labels  labels or classes: whole numbers stay exact
+text    the text in the file
 """
+PlainType = Literal["number", "boolean", "string", "mixed"]
+"""Type of plain values; mixed and incomplete boolean columns are objects that hold labels."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,21 @@ class Raw:
     declared : tuple or None
         Categories that the container declares, in their order.
     finite : bool
-        Whether the reader knows already that no value is infinite.
+        Whether it is known that no value is infinite.
+    ordered : bool
+        Whether the container declares its categories as ordered.
+    untyped : bool
+        Whether the container has no types for dates, so that text may hold them.
+    type : PlainType or None
+        Type of the values once they are plain (see ``values.plain``).
     """
 
     values: NDArray[Any]
     declared: tuple[object, ...] | None = None
     finite: bool = False
+    ordered: bool = False
+    untyped: bool = False
+    type: PlainType | None = None
 
 
 @dataclass(frozen=True)

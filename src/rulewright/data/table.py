@@ -36,9 +36,8 @@ class Column:
 
     @property
     def is_missing(self) -> NDArray[np.bool_]:
-        """Tell of each row whether its value is missing; an unknown label is not."""
-        is_numeric = self.schema.kind == "numeric"
-        return np.asarray(np.isnan(self.values) if is_numeric else self.values == MISSING_CODE)
+        """Tell which rows have no value; an unseen label is not missing."""
+        return self.schema.type.is_missing(self.values)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,8 @@
 """Target and weights: the class and the weight of each row."""
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -12,6 +13,7 @@ from rulewright.data.errors import DataError
 from rulewright.data.labels import factor, recode, unique_numbers
 from rulewright.data.optional import optional
 from rulewright.data.readers.arrays import values_of
+from rulewright.data.schema import label_of
 from rulewright.data.source import Raw
 from rulewright.data.values import plain
 
@@ -29,17 +31,55 @@ class Target:
     Attributes
     ----------
     classes : array
-        Sorted classes (strings, integers, booleans or whole floats), declared but absent ones
-        included.
+        Classes (strings, integers, booleans or whole floats), declared but absent ones included;
+        sorted unless `ordered` gave them another order.
     codes : int32 array
         Position of each row's class in ``classes``.
     declared : tuple of str, optional
-        The classes in the order in which categories declared them.
+        The classes, if they are text, in the order in which categories declared them.
+    declared_order : tuple, optional
+        The classes from low to high, if the container declares them as ordered categories.
     """
 
     classes: NDArray[Any]
     codes: NDArray[np.int32]
     declared: tuple[str, ...] | None = None
+    declared_order: tuple[Any, ...] | None = None
+
+    def ordered(self, order: Iterable[object]) -> "Target":
+        """
+        Return the target with its classes in a given order.
+
+        Parameters
+        ----------
+        order : list of classes
+            All classes, each once, from low to high; 1 and "1" name the same class.
+
+        Returns
+        -------
+        Target
+            The same rows with other codes.
+        """
+        if isinstance(order, str) or not isinstance(order, Iterable):
+            raise DataError(f"The order of the classes must be a list, not {order!r:.60}.")
+        known = {label_of(value): code for code, value in enumerate(self.classes.tolist())}
+        listed = [label_of(value) for value in order]
+        all_classes = ", ".join(map(repr, known))
+        for label in listed:
+            if label not in known:
+                raise DataError(
+                    f"The order of the classes names {label!r}, which is no class of the target. "
+                    f"The classes are: {all_classes}."
+                )
+        if absent := [label for label in known if label not in listed]:
+            raise DataError(
+                f"The order of the classes lacks {absent[0]!r}. List all of: {all_classes}."
+            )
+        if len(listed) != len(known):
+            raise DataError("The order of the classes names a class twice. List each once.")
+        places = np.array([known[label] for label in listed], dtype=np.intp)
+        ranks = np.argsort(places).astype(np.int32)
+        return replace(self, classes=self.classes[places], codes=ranks[self.codes])
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -77,8 +117,9 @@ def read_target(y: Any, n_rows: int | None = None) -> Target:
 
 def target_of(raw: Raw, name: str, path: str | None = None) -> Target:
     """Make the target from the values of one column, of a file if there is a path."""
-    values, type_ = plain(name, raw.values)
-    if type_ == "mixed":
+    raw = plain(name, raw)
+    values = raw.values
+    if raw.type == "mixed":
         raise DataError(
             f"Unknown label type: {name} mixes numbers, booleans and text. "
             "Convert all labels to one type."
@@ -87,13 +128,14 @@ def target_of(raw: Raw, name: str, path: str | None = None) -> Target:
     if values.dtype.kind == "f":
         _check_whole(name, values)
     if values.dtype.kind in "iufb":
-        return _number_target(name, values, raw.declared)
+        return _number_target(name, raw)
     found, codes = factor(values)
     if raw.declared is None:
         return Target(np.array(found), codes)
     declared = tuple(map(str, raw.declared))
     classes = sorted(set(declared) | set(found))
-    return Target(np.array(classes), recode(found, codes, classes, absent=-1), declared)
+    codes = recode(found, codes, classes, absent=-1)
+    return Target(np.array(classes), codes, declared, declared if raw.ordered else None)
 
 
 def read_weights(weights: Any, n_rows: int) -> NDArray[np.float64]:
@@ -124,10 +166,10 @@ def read_weights(weights: Any, n_rows: int) -> NDArray[np.float64]:
 
 def weights_of(raw: Raw, name: str) -> NDArray[np.float64]:
     """Make weights from the values of one column."""
-    values, type_ = plain(name, raw.values)
-    if type_ != "number":
+    raw = plain(name, raw)
+    if raw.type != "number":
         raise DataError(f"The weights in {name} must be numbers.")
-    weights = values.astype(np.float64, copy=False)
+    weights = raw.values.astype(np.float64, copy=False)
     with np.errstate(invalid="ignore"):
         wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():
@@ -141,14 +183,16 @@ def weights_of(raw: Raw, name: str) -> NDArray[np.float64]:
     return weights
 
 
-def _number_target(name: str, values: NDArray[Any], declared: tuple[object, ...] | None) -> Target:
-    if declared is None:
-        return Target(*unique_numbers(values))
-    listed, type_ = plain(name, np.array(declared, dtype=object))
-    if type_ not in ("number", "boolean"):
+def _number_target(name: str, raw: Raw) -> Target:
+    if raw.declared is None:
+        return Target(*unique_numbers(raw.values))
+    listed = plain(name, Raw(np.array(raw.declared, dtype=object)))
+    if listed.type not in ("number", "boolean"):
         raise DataError(f"Unknown label type: the categories of {name} mix numbers and text.")
-    classes = np.unique(np.concatenate([listed, values]))
-    return Target(classes, np.searchsorted(classes, values).astype(np.int32))
+    classes = np.unique(np.concatenate([listed.values, raw.values]))
+    order = tuple(listed.values.tolist()) if raw.ordered else None
+    codes = np.searchsorted(classes, raw.values).astype(np.int32)
+    return Target(classes, codes, declared_order=order)
 
 
 def _refuse_missing(name: str, values: NDArray[Any], path: str | None) -> None:
@@ -157,7 +201,7 @@ def _refuse_missing(name: str, values: NDArray[Any], path: str | None) -> None:
     missing = values == None if values.dtype.kind == "O" else np.isnan(values)  # noqa: E711
     if missing.any():
         row = int(missing.argmax())
-        # a file is looked at with an editor, which counts from 1
+        # editors of files count from 1
         where = f"Input y contains NaN. The label in {name}, row {row} (counting from 0),"
         if path is not None:
             where = f"{path}, data row {row + 1} (without the header): the label in {name}"

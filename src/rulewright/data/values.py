@@ -1,7 +1,8 @@
-"""From values of any type to plain ones: numbers, booleans or text, with missing ones marked."""
+"""Values of any type made plain: numbers, booleans or text, with missing ones marked."""
 
 import math
 import re
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal
@@ -11,8 +12,8 @@ from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError, DataTypeError
 from rulewright.data.schema import label_of
+from rulewright.data.source import PlainType, Raw
 
-PlainType = Literal["number", "boolean", "string", "mixed"]
 _Group = Literal["missing", "string", "boolean", "number", "complex", "moment", "unknown"]
 
 _NUMBER = re.compile(
@@ -28,7 +29,7 @@ _MOMENTS = {"datetime", "date", "time", "timedelta", "Timestamp", "Timedelta", "
 _MOMENTS |= {"datetime64", "timedelta64"}
 
 
-def plain(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], PlainType]:
+def plain(name: str, raw: Raw) -> Raw:
     """
     Bring the values of a column into one of four plain forms.
 
@@ -36,17 +37,22 @@ def plain(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], PlainType]:
     ----------
     name : str
         Name of the column, for errors.
-    values : 1-D array
+    raw : Raw
         Values of any type.
 
     Returns
     -------
-    values : 1-D array
+    Raw
         Numbers (integers, or floats with NaN as missing), booleans without missing values, or
-        objects that are strings or None.
-    type : {"number", "boolean", "string", "mixed"}
-        What the values were; mixed and incomplete boolean columns come as labels.
+        objects that are strings or None; ``type`` says which.
     """
+    if raw.type is not None:
+        return raw
+    values, type_ = _typed(name, raw.values)
+    return replace(raw, values=values, type=type_)
+
+
+def _typed(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], PlainType]:
     kind = values.dtype.kind
     if kind in "iuf":
         return values, "number"
@@ -68,7 +74,7 @@ def text_to_number(text: str) -> float:
 
 
 def refuse_written_dates(name: str, values: NDArray[Any]) -> None:
-    """Refuse a column of text that holds only dates: as labels they tell nothing of later rows."""
+    """Refuse a column of text that holds only dates: later rows have other dates."""
     first = next((value for value in values if value is not None), None)
     if first is not None and all(value is None or _is_date(value) for value in values):
         remedy = ", or name it nominal to take the dates as labels"
@@ -76,7 +82,7 @@ def refuse_written_dates(name: str, values: NDArray[Any]) -> None:
 
 
 def dates_refused(where: str, found: object, remedy: str = "") -> DataError:
-    """Give the error about a column that holds dates or times."""
+    """Return the error about a column that holds dates or times."""
     return DataError(
         f"Dates and times are not supported: {where} holds {found}. Convert it to numbers "
         f"(days since a date, hour, weekday), or drop it{remedy}."

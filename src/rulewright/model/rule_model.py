@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Self, overload
 import numpy as np
 
 from rulewright import kernels
-from rulewright.data import Table, read_like
+from rulewright.data import read_like
 from rulewright.model.classes import class_names, classes_to_json
 from rulewright.model.compiled import compile_rules
 from rulewright.model.decisions import climbed, expected_costs, least_cost, softmax
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Schema
+    from rulewright.data import Schema, Table
     from rulewright.model.compiled import CompiledModel
     from rulewright.model.decisions import Costs
     from rulewright.model.explanation import Explanation
@@ -271,16 +271,7 @@ class RuleModel(ABC):
         return self._compiled.codes(self._read(X), threads), threads
 
     def _read(self, X: object) -> Table:
-        if not isinstance(X, Table):
-            return read_like(X, self.schema, self.columns)
-        # A table that was read with the schema of this model needs no second reading.
-        for name in self.columns:
-            if X[name].schema != self.schema[name]:
-                raise ValueError(
-                    f"column {name!r} of the table was read with another kind or other labels; "
-                    "read it with read_like(X, model.schema)"
-                )
-        return X
+        return read_like(X, self.schema, self.columns)
 
     def _content(self) -> dict[str, Any]:
         return {

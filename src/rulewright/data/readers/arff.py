@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError
+from rulewright.data.readers.opened import OpenedFile
 from rulewright.data.source import Raw, Source, Wanted
 from rulewright.data.values import dates_refused, text_to_number
 
@@ -37,33 +38,19 @@ class _Attribute:
 
     @property
     def omitted(self) -> Cell:
-        """What an omitted value of a sparse row stands for, None when it stands for nothing."""
+        """Value that is omitted from sparse rows, None if values must not be omitted."""
         if self.labels is not None:
             return self.labels[0] if self.labels else None
         return "0" if self.type in _NUMERIC_TYPES else None
 
 
 class _LineError(ValueError):
-    """What is wrong with one line; the reader adds the path and the line's number."""
+    """An error in one line; the reader adds the path and the line's number."""
 
 
-def parse_arff(path: str, text: str) -> Source:
-    """
-    Open the text of an ARFF file.
-
-    Parameters
-    ----------
-    path : str
-        Path of the file, for errors.
-    text : str
-        Its content.
-
-    Returns
-    -------
-    Source
-        Nominal columns come with their declared labels; string columns are nominal.
-    """
-    lines = _lines(text)
+def arff_source(file: OpenedFile) -> Source:
+    """Open an ARFF file; its nominal columns declare their labels, string columns are nominal."""
+    path, lines = str(file), _lines(file.text())
     attributes: list[_Attribute] = []
     for number, line in lines:
         if line.lower().startswith("@data"):

@@ -91,8 +91,9 @@ def unmasked(values: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(values)
     if values.dtype.names is not None:
         raise DataError("Masked structured arrays are not supported. Pass a dict of columns.")
-    if values.dtype.kind == "f":
-        return np.asarray(values.filled(np.nan))
+    if values.dtype.kind in "fmM":
+        missing = np.nan if values.dtype.kind == "f" else values.dtype.type("NaT")
+        return np.asarray(values.filled(missing))
     objects = np.asarray(values.data.astype(object))
     objects[np.ma.getmaskarray(values)] = None
     return objects

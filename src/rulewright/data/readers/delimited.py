@@ -1,4 +1,4 @@
-"""CSV and its relatives: the dialect is sniffed here, the rows are read by DuckDB."""
+"""CSV, TSV and similar files: the dialect is sniffed here, the rows are read by DuckDB."""
 
 import csv
 import io
@@ -13,8 +13,9 @@ import numpy as np
 
 from rulewright.data.errors import DataError
 from rulewright.data.readers.database import connect, fetch, quoted, quoted_path, run
+from rulewright.data.readers.opened import OpenedFile
 from rulewright.data.source import Raw, Source, Wanted, positional_names
-from rulewright.data.values import refuse_written_dates, text_to_number
+from rulewright.data.values import text_to_number
 
 MISSING_FIELDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
 _MISSING_SQL = ", ".join(quoted(field) for field in MISSING_FIELDS)
@@ -32,27 +33,9 @@ class Dialect:
     spaced: bool = False
 
 
-def delimited_source(file: Path, head: str, *, whole: bool, zipped: bool) -> Source:
-    """
-    Open a delimited file.
-
-    Parameters
-    ----------
-    file : Path
-        The file.
-    head : str
-        Its first characters.
-    whole : bool
-        Whether the head is the whole file.
-    zipped : bool
-        Whether the file is gzipped.
-
-    Returns
-    -------
-    Source
-        Names from the header, or x0, x1, ... when the file has none.
-    """
-    rows = _Rows(file, sniff(head, whole=whole), zipped)
+def delimited_source(file: OpenedFile) -> Source:
+    """Open a delimited file; its columns are named x0, x1, ... if it has no header."""
+    rows = _Rows(file.path, sniff(file.text_head(), whole=file.whole), file.zipped)
     first = rows.query("SELECT * FROM t WHERE rowid = 0").fetchall()
     if not first:
         raise DataError(f"{file}: the file has no rows.")
@@ -64,13 +47,7 @@ def delimited_source(file: Path, head: str, *, whole: bool, zipped: bool) -> Sou
         rows.start = 0
     n_rows = rows.query(f"SELECT count(*) FROM t WHERE rowid >= {rows.start}").fetchall()[0][0]
 
-    def load(position: int, wanted: Wanted) -> Raw:
-        raw = rows.load(position, wanted)
-        if wanted == "any":
-            refuse_written_dates(names[position], raw.values)
-        return raw
-
-    return Source(names, True, n_rows, load)
+    return Source(names, True, n_rows, rows.load)
 
 
 def sniff(head: str, *, whole: bool = True) -> Dialect:
@@ -107,7 +84,7 @@ def _is_header(first: Sequence[str], rows: "_Rows") -> bool:
         return True
     if first[0] == "" and len(first) > 1 and all(named[1:]):
         return True  # a nameless index column, as pandas writes it
-    # a name above numbers tells that the first line differs from the others
+    # a name above numbers: the first line is no row
     return any(
         is_name and rows.looks(at) in ("number", "comma") for at, is_name in enumerate(named)
     )
@@ -144,7 +121,7 @@ class _Rows:
         return run(self.connection, query, self.path, "CSV")
 
     def looks(self, at: int) -> str:
-        """Tell what the known fields of a column are; it is empty when there are none."""
+        """Return the type of the known fields of a column, ``empty`` when there are none."""
         point, comma = f"c{at}", f"replace(c{at}, ',', '.')"
         known, points, commas, booleans = self.query(
             f"SELECT count(*), count(*) FILTER ({_number_sql(point)}), "
@@ -161,7 +138,7 @@ class _Rows:
         return "boolean" if booleans == known else "text"
 
     def load(self, at: int, wanted: Wanted) -> Raw:
-        """Load a column as what it looks like, or as the text in the file."""
+        """Load a column with its inferred type, or as the text in the file."""
         looks = self.looks(at) if wanted != "text" else "text"
         field = f"replace(c{at}, ',', '.')" if looks == "comma" else f"c{at}"
         if looks in ("empty", "number", "comma") and wanted == "any":
@@ -177,7 +154,7 @@ class _Rows:
             return Raw(_mapped(values, lambda text: text.lower() == "true"))
         if looks != "text" and wanted == "labels":
             return Raw(_mapped(values, _exact))
-        return Raw(values)
+        return Raw(values, untyped=True)
 
 
 def _number_sql(field: str) -> str:

@@ -1,4 +1,4 @@
-"""Any dataframe, through narwhals: pandas, polars, pyarrow and their relatives."""
+"""Any dataframe that narwhals knows: pandas, polars, pyarrow and others."""
 
 from typing import Any
 
@@ -9,7 +9,6 @@ from rulewright.data.errors import DataError
 from rulewright.data.optional import optional
 from rulewright.data.schema import check_distinct
 from rulewright.data.source import Raw, Source, Wanted, positional_names
-from rulewright.data.values import dates_refused
 
 
 def frame_source(X: Any) -> Source | None:
@@ -39,7 +38,8 @@ def series_of(values: Any, name: str) -> Raw | None:
     """Return the values of a dataframe's column, or None when it is not one."""
     if hasattr(values, "categories") and hasattr(values, "codes"):
         # a bare pandas.Categorical
-        return Raw(_objects(list(values)), tuple(values.categories))
+        objects, ordered = _objects(list(values)), bool(getattr(values, "ordered", False))
+        return Raw(objects, tuple(values.categories), ordered=ordered)
     nw = optional("narwhals")
     series = nw.from_native(values, allow_series=True, pass_through=True)
     return _raw(nw, series, name) if isinstance(series, nw.Series) else None
@@ -60,8 +60,6 @@ def _names(columns: list[Any]) -> tuple[tuple[str, ...], bool]:
 
 def _raw(nw: Any, series: Any, name: str) -> Raw:
     dtype = series.dtype
-    if dtype.is_temporal():
-        raise dates_refused(f"column {name!r}", dtype)
     if dtype.is_nested() or dtype == nw.Binary:
         raise DataError(
             f"Column {name!r} holds {dtype} values. Unpack it into columns of numbers or text, "
@@ -69,18 +67,20 @@ def _raw(nw: Any, series: Any, name: str) -> Raw:
         )
     if isinstance(dtype, nw.Categorical | nw.Enum):
         # by way of a list: pyarrow's dictionaries lose their nulls in to_numpy
-        return Raw(_objects(series.to_list()), _declared(nw, series))
+        return _categories(nw, series, _objects(series.to_list()))
     if dtype.is_decimal():
         series = series.cast(nw.Float64)
     return Raw(np.asarray(series.to_numpy()))
 
 
-def _declared(nw: Any, series: Any) -> tuple[object, ...] | None:
-    native = series.to_native()
+def _categories(nw: Any, series: Any, values: NDArray[Any]) -> Raw:
     if series.implementation.is_pandas_like():
-        return tuple(native.cat.categories)
+        declared = series.to_native().cat
+        return Raw(values, tuple(declared.categories), ordered=bool(declared.ordered))
     # a Categorical of polars or pyarrow is an encoding, only an Enum declares its labels
-    return tuple(series.dtype.categories) if isinstance(series.dtype, nw.Enum) else None
+    if isinstance(series.dtype, nw.Enum):
+        return Raw(values, tuple(series.dtype.categories), ordered=True)
+    return Raw(values)
 
 
 def _objects(values: list[Any]) -> NDArray[Any]:

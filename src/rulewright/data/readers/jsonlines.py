@@ -6,26 +6,24 @@ from typing import Any
 import numpy as np
 
 from rulewright.data.errors import DataError
+from rulewright.data.readers.opened import OpenedFile
 from rulewright.data.source import Raw, Source, Wanted
-from rulewright.data.values import refuse_written_dates
 
 
-def parse_json_lines(path: str, text: str) -> Source:
+def json_lines_source(file: OpenedFile) -> Source:
     """
-    Open the text of a JSON lines file.
+    Open a JSON lines file.
 
-    Python's reader keeps what DuckDB would guess away: text stays text, and column names that
-    differ in case only stay different.
+    Unlike DuckDB's reader, Python's keeps text as text and tells column names apart that differ
+    in case only.
     """
-    records = _records(path, text)
+    records = _records(str(file), file.text())
     names = tuple(dict.fromkeys(name for record in records for name in record))
 
     def load(position: int, wanted: Wanted) -> Raw:
         values = np.empty(len(records), dtype=object)
         values[:] = [record.get(names[position]) for record in records]
-        if wanted == "any":
-            refuse_written_dates(names[position], values)
-        return Raw(values)
+        return Raw(values, untyped=True)
 
     return Source(names, True, len(records), load)
 

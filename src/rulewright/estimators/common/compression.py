@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from rulewright.capacity.reliability import accuracy, log_loss, reliability
 from rulewright.capacity.sizes import sizes_up_to, smallest_good
-from rulewright.data import DataError, Table, TrainingSet, read_like, read_table
+from rulewright.data import DataError, Table, TrainingSet, read_like
 from rulewright.estimators.common.folds import assign_folds, run_parallel, stratified_folds
 from rulewright.estimators.common.parameters import Domain, Folds, Integer, check_parameters
 from rulewright.estimators.common.progress import progress_bar
@@ -271,7 +271,7 @@ def _noted(
 
 def _read(model: AdditiveRules, X: Any, y: Any, sample_weight: Any) -> Table:
     """Read rows with the columns and the classes of the model."""
-    table = read_table(X, target=y, weights=sample_weight)
+    table = read_like(X, model.schema, model.columns, target=y, weights=sample_weight)
     if table.target is None:
         raise ValueError("compress needs y: the classes, or the name of their column in X")
     places = {label: place for place, label in enumerate(model.classes.tolist())}
@@ -285,6 +285,5 @@ def _read(model: AdditiveRules, X: Any, y: Any, sample_weight: Any) -> Table:
         )
     codes = np.array([places.get(label, -1) for label in found], dtype=np.int32)
     target = replace(table.target, classes=model.classes, codes=codes[table.target.codes])
-    columns: Table = X if isinstance(X, Table) else read_like(X, model.schema, model.columns)
-    rows = TrainingSet.of(replace(columns, target=target, weights=table.weights))
+    rows = TrainingSet.of(replace(table, target=target))
     return replace(rows.table, target=rows.target, weights=rows.weights)

@@ -1,0 +1,161 @@
+"""Nominal columns: labels, as int32 codes with -1 for missing and -2 for unseen ones."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rulewright.data.errors import DataError
+from rulewright.data.kind import Kind, SqlWords
+from rulewright.data.labels import factor, recode
+from rulewright.data.schema import BOOLEAN_LABELS, ColumnSchema, LabelType, label_of
+from rulewright.data.source import PlainType, Raw, Wanted
+from rulewright.data.table import MISSING_CODE, UNSEEN_CODE, Column
+from rulewright.data.values import check_finite, plain, text_to_number
+
+_LABEL_TYPES: dict[PlainType | None, LabelType] = {
+    "number": "number",
+    "boolean": "boolean",
+    "string": "string",
+    "mixed": "string",
+}
+_UNSEEN = "(unseen label)"
+_SHOWN_LABELS = 6
+_LARGEST_EXACT = 2**53  # integers up to here are exact as doubles
+
+
+class Nominal(Kind):
+    """Labels: text, or numbers and booleans of which only equality counts."""
+
+    name = "nominal"
+    ordered = False
+    fields = ("labels", "label_type")
+    operators = ("=", "!=", "is missing", "is known")
+    reader = "label"
+    literal = re.compile(r"(?!)")  # labels are written as words
+
+    def wanted(self, schema: ColumnSchema | None) -> Wanted:
+        """Ask for text where the labels are text, else for exact numbers."""
+        return "text" if schema is not None and schema.label_type == "string" else "labels"
+
+    def read(self, name: str, raw: Raw) -> Column:
+        """Find the labels: the declared ones, or those that occur, sorted."""
+        raw = plain(name, raw)
+        if raw.values.dtype.kind == "f" and not raw.finite:
+            check_finite(name, raw.values)
+        found, codes = factor(raw.values)
+        label_type = _LABEL_TYPES[raw.type]
+        labels = tuple(found)
+        if raw.declared is not None:
+            labels, label_type = _declared(name, raw.declared)
+        elif label_type == "boolean":
+            labels = BOOLEAN_LABELS
+        schema = ColumnSchema(name, self.name, labels, label_type)
+        return Column(schema, codes if labels == tuple(found) else recode(found, codes, labels, -1))
+
+    def read_like(self, schema: ColumnSchema, raw: Raw) -> Column:
+        """Give known labels their codes."""
+        return _coded(schema, *factor(plain(schema.name, raw).values))
+
+    def recode(self, column: Column, schema: ColumnSchema) -> Column:
+        """Give labels the codes of another schema."""
+        return _coded(schema, column.schema.labels, column.values)
+
+    def raw(self, column: Column) -> Raw:
+        """Return the labels as text, None for missing."""
+        labels = np.array([*column.schema.labels, _UNSEEN, None], dtype=object)
+        return Raw(labels[column.values])
+
+    def is_missing(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell which codes stand for missing; unseen labels are not missing."""
+        return np.asarray(values == MISSING_CODE)
+
+    def to_json(self, schema: ColumnSchema) -> dict[str, Any]:
+        """Return the labels and their type."""
+        return {"labels": list(schema.labels), "label_type": schema.label_type}
+
+    def from_json(self, name: str, fields: dict[str, Any]) -> ColumnSchema:
+        """Check the labels and their type."""
+        labels, label_type = fields["labels"], fields["label_type"]
+        if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+            raise DataError(f"Column {name!r}: labels must be a list of strings.")
+        if len(set(labels)) != len(labels):
+            raise DataError(f"Column {name!r}: labels must be distinct.")
+        if label_type not in get_args(LabelType):
+            raise DataError(f"Column {name!r}: unknown label_type {label_type!r}.")
+        return ColumnSchema(name, self.name, tuple(labels), label_type)
+
+    def write(self, value: str) -> str:
+        """Return the label, which is text."""
+        return value
+
+    def parse(self, text: str) -> str:
+        """Return the label, which is text."""
+        return text
+
+    def describe(self, column: Column, write_label: Callable[[str], str] = str) -> str:
+        """List the first labels."""
+        labels = column.schema.labels
+        listed = ", ".join(map(write_label, labels[:_SHOWN_LABELS]))
+        return listed + (f", ... ({len(labels)} labels)" if len(labels) > _SHOWN_LABELS else "")
+
+    def sql_value(self, schema: ColumnSchema, expression: str, sql: SqlWords) -> str:
+        """Read a column as it is, or as doubles if the labels are numbers."""
+        return sql.double(expression) if schema.label_type == "number" else expression
+
+    def sql_literal(self, schema: ColumnSchema, value: str, sql: SqlWords) -> str:
+        """Write a label as the value that the table holds."""
+        held = held_value(schema, value)
+        if isinstance(held, str):
+            return sql.text(held)
+        if isinstance(held, bool):
+            return sql.boolean(held)
+        if abs(held) > _LARGEST_EXACT:
+            raise ValueError(
+                f"label {value} of column {schema.name!r} is too large to be exact in SQL; "
+                "learn from the column as text"
+            )
+        return sql.number(held)
+
+
+def held_value(schema: ColumnSchema, label: str) -> str | bool | int | float:
+    """Return the value that stands in a table for a label."""
+    if schema.label_type == "boolean":
+        return label == "true"
+    if schema.label_type == "string":
+        return label
+    try:
+        return int(label)
+    except ValueError:
+        return float(label)
+
+
+def _coded(schema: ColumnSchema, found: Sequence[str], codes: NDArray[np.int32]) -> Column:
+    known = [_as_written(label, schema) for label in found]
+    return Column(schema, recode(known, codes, schema.labels, UNSEEN_CODE))
+
+
+def _declared(name: str, declared: tuple[object, ...]) -> tuple[tuple[str, ...], LabelType]:
+    categories = np.empty(len(declared), dtype=object)
+    categories[:] = declared
+    type_ = plain(name, Raw(categories)).type if declared else "string"
+    if type_ == "boolean":
+        return BOOLEAN_LABELS, "boolean"
+    # 1 and "1" are one label
+    return tuple(dict.fromkeys(label_of(value) for value in declared)), _LABEL_TYPES[type_]
+
+
+def _as_written(label: str, schema: ColumnSchema) -> str:
+    """Write a label as the schema does: data may hold ``1.0`` for 1, ``True`` or 1 for true."""
+    if label in schema.label_index:
+        return label
+    if schema.label_type == "boolean":
+        return {"0": "false", "1": "true"}.get(label, label.lower())
+    if schema.label_type == "number":
+        try:
+            return label_of(text_to_number(label))
+        except ValueError:
+            return label
+    return label

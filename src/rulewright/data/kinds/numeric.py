@@ -1,0 +1,103 @@
+"""Numeric columns: finite numbers, as float64 with NaN for missing."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rulewright.data.errors import DataError
+from rulewright.data.kind import Kind, SqlWords
+from rulewright.data.schema import BOOLEAN_LABELS, ColumnSchema
+from rulewright.data.source import PlainType, Raw
+from rulewright.data.table import Column
+from rulewright.data.values import check_finite, plain, refuse_written_dates, text_to_number
+
+
+class Numeric(Kind):
+    """Numbers."""
+
+    name = "numeric"
+    ordered = True
+    operators = ("<=", ">=", "is missing", "is known")
+    reader = "number"
+    literal = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.])")
+
+    def read(self, name: str, raw: Raw) -> Column:
+        """Check the values of a new column."""
+        return self.read_like(ColumnSchema(name, self.name), raw)
+
+    def read_like(self, schema: ColumnSchema, raw: Raw) -> Column:
+        """Check the values of a column; booleans and text are converted."""
+        if raw.untyped:
+            refuse_written_dates(schema.name, raw.values)
+        return Column(schema, _floats(schema.name, plain(schema.name, raw)))
+
+    def recode(self, column: Column, schema: ColumnSchema) -> Column:
+        """Return the same values: numbers have no codes."""
+        return Column(schema, column.values)
+
+    def raw(self, column: Column) -> Raw:
+        """Return the numbers."""
+        return Raw(column.values, finite=True)
+
+    def is_missing(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell which values are NaN."""
+        return np.asarray(np.isnan(values))
+
+    def from_json(self, name: str, fields: dict[str, Any]) -> ColumnSchema:
+        """Make the schema, which is only a name."""
+        return ColumnSchema(name, self.name)
+
+    def write(self, value: float) -> str:
+        """Write a finite number such that reading it back gives the same: 5, 0.1, 1e+22."""
+        return repr(value).removesuffix(".0")
+
+    def parse(self, text: str) -> float:
+        """Read a number."""
+        return float(text)
+
+    def describe(self, column: Column, write_label: Callable[[str], str] = str) -> str:
+        """Give the smallest and the largest number."""
+        known = column.values[~column.is_missing]
+        return f"{known.min():.6g} to {known.max():.6g}" if len(known) else "all missing"
+
+    def sql_value(self, schema: ColumnSchema, expression: str, sql: SqlWords) -> str:
+        """Read a column as doubles."""
+        return sql.double(expression)
+
+    def sql_literal(self, schema: ColumnSchema, value: float, sql: SqlWords) -> str:
+        """Write a threshold."""
+        return sql.number(value)
+
+
+def _floats(name: str, raw: Raw) -> NDArray[np.float64]:
+    values, type_ = raw.values, raw.type
+    if type_ == "number":
+        with np.errstate(over="ignore"):
+            # the fields of a packed structured array are not aligned, which native code needs
+            floats = np.require(values, np.float64, "A")
+        if values.dtype.kind == "f" and not raw.finite:
+            check_finite(name, floats)
+        return floats
+    if values.dtype.kind == "b":
+        return values.astype(np.float64)
+    numbers = np.full(len(values), np.nan)
+    for row, text in enumerate(values):
+        if text is not None:
+            numbers[row] = _parsed(name, row, text, type_)
+    check_finite(name, numbers)
+    return numbers
+
+
+def _parsed(name: str, row: int, text: str, type_: PlainType | None) -> float:
+    if type_ == "boolean":
+        return float(BOOLEAN_LABELS.index(text))
+    try:
+        return text_to_number(text)
+    except ValueError:
+        raise DataError(
+            f"Column {name!r} must be numeric, but row {row} (counting from 0) holds {text!r:.80}. "
+            "Correct the value, or treat the column as nominal."
+        ) from None
