@@ -1,6 +1,7 @@
 import re
 
 import numpy as np
+import polars as pl
 import pytest
 
 from rulewright import MLRulesClassifier, load_model
@@ -279,6 +280,17 @@ def test_columns_can_be_dropped(cli, messy):
     printed = learn(cli, messy, "--target", "outcome", "--drop", "joined", "--drop", "name; full")
     assert "3 features" in printed
     assert "joined" not in printed
+
+
+def test_dropped_columns_may_be_of_any_type(cli, loans, tmp_path):
+    """A dropped column of a Parquet file is not looked at, whatever its type."""
+    frame = pl.read_csv(loans)
+    day = pl.date(2024, 1, 1)
+    frame = frame.with_columns(signup=day, took=pl.duration(days=1), tags=pl.concat_list("age"))
+    frame.write_parquet(tmp_path / "loans.parquet")
+    dropped = [part for name in ("signup", "took", "tags") for part in ("--drop", name)]
+    printed = learn(cli, tmp_path / "loans.parquet", "--target", "repaid", *dropped)
+    assert f"{len(frame.columns) - 4} features" in printed
 
 
 def test_something_must_be_left_to_learn_from(cli_failure, messy):

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from rulewright import load_model, parse_conjunction, read_table
+from rulewright.data.readers.files import READERS
 from rulewright.model import RuleSetVotes
 
 WRITERS = {"csv": "write_csv", "parquet": "write_parquet", "jsonl": "write_ndjson"}
@@ -85,6 +86,31 @@ def test_keep_writes_nested_values_as_json(cli, model, write, loans):
     row = pl.read_csv(loans).row(0, named=True)
     path = write("new.jsonl", json.dumps({**row, "tags": ["a", 1]}))
     assert read(cli("predict", model, path, "--keep").stdout)[0]["tags"] == '["a", 1]'
+
+
+def test_a_file_is_opened_once(cli, model, loans, tmp_path, opened):
+    """Predicting with --keep, compressing and learning with errors open the file once."""
+    assert cli("predict", model, loans, "--keep").exit_code == 0
+    assert opened.pop() == loans
+    output = ("-o", tmp_path / "small.json")
+    assert cli("compress", model, loans, "--target", "repaid", *output).exit_code == 0
+    assert opened.pop() == loans
+    assert cli("learn", loans, "--target", "repayed").exit_code == 2
+    assert opened.pop() == loans
+    assert not opened
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """Give the list of the files that were opened."""
+    paths, read = [], READERS[".csv"]
+
+    def reader(file):
+        paths.append(file.path)
+        return read(file)
+
+    monkeypatch.setitem(READERS, ".csv", reader)
+    return paths
 
 
 def test_keep_refuses_a_clash_of_names(cli_failure, model, write, loans):

@@ -8,10 +8,12 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from rulewright import MLRulesClassifier, load_model
 from rulewright.data import KINDS, ColumnSchema, DataError, Schema, read_like, read_table, recode
 from rulewright.data.kinds.numeric import Numeric
 from rulewright.data.source import Raw
 from rulewright.data.table import Column
+from rulewright.rules import condition_from_json, parse_condition, parse_conjunction
 
 ISO = re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -106,3 +108,46 @@ def test_a_table_of_dates_is_recoded():
     """Dates that were read stay as they are under an equal schema."""
     table = read_table(pl.DataFrame({"d": DAYS}))
     assert recode(table, table.schema)["d"] is table["d"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "d <= 2024-03-01",
+        "d > 1969-12-31",
+        "1969-12-31 < d <= 2024-03-01",
+        "d <= 1969-12-31 (or d > 2024-03-01 or missing)",
+    ],
+)
+def test_rules_write_thresholds_as_dates(text):
+    """Conditions on dates go through text and JSON."""
+    condition = parse_condition(text)
+    assert str(condition) == text
+    assert condition_from_json(condition.to_json()) == condition
+    condition.check(ColumnSchema("d", "date"))
+    with pytest.raises(ValueError, match="needs a date column, not a numeric one"):
+        condition.check(ColumnSchema("d", "numeric"))
+
+
+def test_bounds_of_different_kinds_are_refused():
+    """A number and a date do not bound one column."""
+    with pytest.raises(ValueError, match="at character 10: the bounds are of different kinds"):
+        parse_condition("5 < d <= 2024-03-01")
+    with pytest.raises(ValueError, match="different kinds"):
+        parse_conjunction("d > 5 and d <= 2024-03-01")
+    with pytest.raises(ValueError, match="kind of column 'd' must be numeric or date, not 'nom"):
+        condition_from_json({"column": "d", "low": 5, "kind": "nominal"})
+
+
+def test_rules_on_dates_are_learned_saved_and_exported(tmp_path):
+    """A learner needs nothing more to learn, print, save, load and predict with dates."""
+    days = np.datetime64("2024-01-01") + np.arange(60)
+    frame = pd.DataFrame({"d": days, "x": np.arange(60) % 7})
+    y = np.where(days > np.datetime64("2024-02-01"), "late", "early")
+    model = MLRulesClassifier(n_rules=5, random_state=0).fit(frame, y).model_
+    assert "2024-02-0" in str(model)
+    model.save(tmp_path / "m.json")
+    loaded = load_model(tmp_path / "m.json")
+    assert loaded == model
+    assert (loaded.predict(frame) == y).mean() > 0.9
+    assert 'julianday("d")' in model.to_sql(dialect="sqlite")

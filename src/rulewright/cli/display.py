@@ -217,14 +217,7 @@ def _grid(*left: str, **justified: Any) -> Grid:
 
 
 def _described(column: Column) -> tuple[str, str, str, str]:
-    schema, values = column.schema, column.values
-    if schema.kind == "numeric":
-        known = values[~column.is_missing]
-        text = f"{known.min():.6g} to {known.max():.6g}" if len(known) else "all missing"
-    else:
-        text = ", ".join(_short(label) for label in schema.labels[:_SHOWN_LABELS])
-        if len(schema.labels) > _SHOWN_LABELS:
-            text += f", ... ({len(schema.labels)} labels)"
+    schema, text = column.schema, column.schema.type.describe(column, _short)
     return plain(schema.name), schema.kind, text, str(np.count_nonzero(column.is_missing))
 
 

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
 
 class SqlWords(Protocol):
-    """How one database writes values; `name` is that of its dialect."""
+    """How one database writes values."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Name of the dialect."""
 
     def number(self, value: float) -> str:
         """Write a finite number exactly."""

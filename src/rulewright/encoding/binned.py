@@ -63,7 +63,7 @@ class Bins:
         return self.low.tolist(), self.high.tolist(), edges
 
     def __len__(self) -> int:
-        nominal = self.schema.kind == "nominal"
+        nominal = not self.schema.type.ordered
         return len(self.schema.labels) if nominal else len(self.high)
 
     def last_below(self, below: int, above: int, side: Op, threshold: Threshold) -> int:
@@ -123,7 +123,7 @@ class BinnedColumns:
 
     def describe(self) -> str:
         """Say in one line how numeric columns were cut."""
-        numeric = [b for b in self.bins if b.schema.kind == "numeric"]
+        numeric = [b for b in self.bins if b.schema.type.ordered]
         rounded = [b for b in numeric if b.edges is not None]
         exact = sum(b.exact for b in numeric if b.edges is None)
         most = max((len(b) for b in numeric), default=0)
@@ -159,13 +159,13 @@ class BinnedColumns:
 
     def _new_condition(self, grown: GrownCondition, threshold: Threshold) -> Condition:
         op, code, bins = Op(grown.op), grown.code, self.bins[grown.column]
-        name = bins.schema.name
+        name, kind = bins.schema.name, bins.schema.kind
         if op == Op.LESS_EQUAL:
-            return Range(name, high=bins.cut(code, grown.beyond, op, threshold))
+            return Range(name, high=bins.cut(code, grown.beyond, op, threshold), kind=kind)
         if op == Op.GREATER_EQUAL:
             value = bins.cut(grown.beyond, code, op, threshold)
             # Bins end on their edge, so what lies beyond is above it.
-            return Range(name, low=value, low_open=bins.edges is not None)
+            return Range(name, low=value, low_open=bins.edges is not None, kind=kind)
         if op in (Op.EQUAL, Op.NOT_EQUAL):
             return Labels(name, (bins.schema.labels[code],), negated=op == Op.NOT_EQUAL)
         return Presence(name, missing=op == Op.MISSING)
@@ -202,7 +202,7 @@ def bin_table(
         group, place = divmod(j, kernels.GROUP)
         codes[group, :, place] = encode_column(column, b, n_threads)
     n_bins = np.array([len(b) for b in bins], dtype=np.int32)
-    nominal = np.array([b.schema.kind == "nominal" for b in bins], dtype=np.uint8)
+    nominal = np.array([not b.schema.type.ordered for b in bins], dtype=np.uint8)
     return BinnedColumns(table.schema, bins, CodeColumns(codes, n_bins, nominal))
 
 
@@ -221,7 +221,7 @@ def bin_column(column: Column, max_bins: int, digits: int | None = None) -> Bins
     """Choose the bins of one column."""
     schema = column.schema
     none = np.empty(0)
-    if schema.kind == "nominal":
+    if not schema.type.ordered:
         if len(schema.labels) > MOST_BINS:
             raise DataError(
                 f"column {schema.name!r} has {len(schema.labels):,} labels; at most "
@@ -264,7 +264,7 @@ def _rounded_bins(
 
 def encode_column(column: Column, bins: Bins, n_threads: int) -> NDArray[np.integer]:
     """Return the codes of one column, missing as ``len(bins)``."""
-    if column.schema.kind == "nominal":
+    if not column.schema.type.ordered:
         return np.where(column.values < 0, len(bins), column.values)
     return kernels.encode_values(
         column.values, bins.high, False, n_threads=n_threads, missing=len(bins)

@@ -59,7 +59,10 @@ def attributes(
     values = _domain(column, cuts)
     questions: Questions = [(value, (i,)) for i, value in enumerate(values)]
     if thresholds:
-        questions += [(Range(name, high=cut), tuple(range(i + 1))) for i, cut in enumerate(cuts)]
+        kind = column.schema.kind
+        questions += [
+            (Range(name, high=cut, kind=kind), tuple(range(i + 1))) for i, cut in enumerate(cuts)
+        ]
     is_missing = Presence(name, True)
     some_missing = bool(missing_rows(column).any())
     if some_missing and missing == "value":
@@ -73,13 +76,14 @@ def attributes(
 def _domain(column: Column, cuts: list[float]) -> list[Condition]:
     """Give the labels that occur, or the intervals; a numeric column without cuts is just known."""
     name = column.schema.name
-    if column.schema.kind == "nominal":
+    if not column.schema.type.ordered:
         found = np.unique(column.values[column.values >= 0]).tolist()
         return [Labels(name, (column.schema.labels[code],)) for code in found]
     if not cuts:
         return [Presence(name, False)]
     ends = pairwise([-math.inf, *cuts, math.inf])
-    return [Range(name, low, high, low_open=low > -math.inf) for low, high in ends]
+    kind = column.schema.kind
+    return [Range(name, low, high, low_open=low > -math.inf, kind=kind) for low, high in ends]
 
 
 def equal_frequency_cuts(
@@ -90,7 +94,7 @@ def equal_frequency_cuts(
     Each cut is a short number near the middle between two neighbouring values, so equal values
     stay together; cuts that fall together are one. A nominal column has none.
     """
-    if column.schema.kind == "nominal":
+    if not column.schema.type.ordered:
         return []
     known = ~np.isnan(column.values)
     distinct, place = np.unique(column.values[known], return_inverse=True)

@@ -190,13 +190,7 @@ def _joined(first: Column, second: Column) -> Column:
     labels = tuple(dict.fromkeys((*old.labels, *new.labels)))
     label_type = old.label_type if old.label_type == new.label_type else "string"
     schema = ColumnSchema(old.name, old.kind, labels, label_type)
-    values = second.values
-    if old.kind == "nominal":
-        # codes below zero are no positions: missing and unseen stay what they are
-        codes = np.array([schema.label_index[label] for label in new.labels], dtype=np.int32)
-        values = values.copy()
-        values[values >= 0] = codes[values[values >= 0]]
-    return Column(schema, np.concatenate([first.values, values]))
+    return Column(schema, np.concatenate([first.values, schema.type.recode(second, schema).values]))
 
 
 def _joined_target(first: Target, second: Target) -> Target:
@@ -230,7 +224,7 @@ def _missing_as_label(table: Table) -> Table:
     """Make Weka's anneal of anneal-orig: a missing label tells that the attribute is no use."""
     columns = [
         Column(replace(c.schema, labels=("not_applicable", *c.schema.labels)), c.values + 1)
-        if c.schema.kind == "nominal" and c.is_missing.any()
+        if not c.schema.type.ordered and c.is_missing.any()
         else c
         for c in table.columns
     ]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import label_of
+from rulewright.data.kinds.nominal import label_value
 from rulewright.model.compiled import marks_by_column
-from rulewright.model.sql_words import label_value
 from rulewright.rules import AnyOf, Labels, Range
 
 if TYPE_CHECKING:

@@ -170,7 +170,7 @@ def marks_by_column(rules: Iterable[Rule]) -> dict[str, set[float | str]]:
 def _coder(
     column: ColumnSchema, row: int, marks: Sequence[float | str], max_cuts: int
 ) -> NumericCoder | NominalCoder:
-    if column.kind == "numeric":
+    if column.type.ordered:
         cuts = [mark for mark in marks if not isinstance(mark, str)]
         return NumericCoder(column.name, row, cuts, max_cuts)
     return NominalCoder(column, row, [mark for mark in marks if isinstance(mark, str)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -53,41 +54,35 @@ def boolean(value: bool, dialect: Dialect) -> str:
     return str(int(value)) if dialect == "sqlite" else str(value).upper()
 
 
-def label_value(label: str, column: ColumnSchema) -> str | bool | int | float:
-    """Give the value that a table holds where the model has a label."""
-    if column.label_type == "boolean":
-        return label == "true"
-    if column.label_type == "string":
-        return label
-    try:
-        return int(label)
-    except ValueError:
-        return float(label)
+@dataclass(frozen=True)
+class _Words:
+    """What kinds of columns ask of a dialect (``data.kind.SqlWords``)."""
+
+    name: Dialect
+
+    def number(self, value: float) -> str:
+        return number(value, self.name)
+
+    def text(self, value: str) -> str:
+        return quoted_text(value)
+
+    def boolean(self, value: bool) -> str:
+        return boolean(value, self.name)
+
+    def double(self, expression: str) -> str:
+        if self.name == "sqlite":  # which keeps NaN as NULL
+            return f"CAST({expression} AS REAL)"
+        return f"NULLIF(CAST({expression} AS FLOAT8), CAST('NaN' AS FLOAT8))"
 
 
 def label_literal(label: str, column: ColumnSchema, dialect: Dialect) -> str:
     """Write a label of a nominal column as the value that the table holds."""
-    value = label_value(label, column)
-    if isinstance(value, str):
-        return quoted_text(value)
-    if isinstance(value, bool):
-        return boolean(value, dialect)
-    if abs(value) > _EXACT:
-        raise ValueError(
-            f"label {label} of column {column.name!r} is too large to be exact in SQL; "
-            "learn from the column as text"
-        )
-    return number(value, dialect)
+    return column.type.sql_literal(column, label, _Words(dialect))
 
 
 def clean_column(column: ColumnSchema, dialect: Dialect) -> str:
-    """Read a column as the model does: numbers as doubles, NaN as NULL."""
-    name = quoted_name(column.name)
-    if column.kind == "nominal" and column.label_type != "number":
-        return name
-    if dialect == "sqlite":  # which keeps NaN as NULL
-        return f"CAST({name} AS REAL)"
-    return f"NULLIF(CAST({name} AS FLOAT8), CAST('NaN' AS FLOAT8))"
+    """Read a column as the model does, missing values as NULL."""
+    return column.type.sql_value(column, quoted_name(column.name), _Words(dialect))
 
 
 def check_distinct(names: Iterable[str], dialect: Dialect) -> None:

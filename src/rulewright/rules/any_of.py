@@ -153,14 +153,18 @@ def _others(parts: Sequence[Plain]) -> list[Plain]:
     first = parts[0]
     if isinstance(first, Labels):
         return [Labels(first.column, first.labels, not first.negated)]
+    assert isinstance(first, Range)
     gaps: list[Plain] = []
     low, low_open = -math.inf, False
     for part in parts:
         assert isinstance(part, Range)
         if part.low > -math.inf:
-            gaps.append(Range(part.column, low, part.low, low_open, not part.low_open))
+            end, end_open = part.low, not part.low_open
+            gaps.append(Range(part.column, low, end, low_open, end_open, part.kind))
         low, low_open = part.high, not part.high_open
-    return gaps if low == math.inf else [*gaps, Range(first.column, low, low_open=low_open)]
+    if low < math.inf:
+        gaps.append(Range(first.column, low, low_open=low_open, kind=first.kind))
+    return gaps
 
 
 def _apart(low: Plain, high: Plain) -> bool:

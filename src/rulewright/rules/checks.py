@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rulewright.data import KINDS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -37,6 +39,13 @@ def checked_labels(labels: Iterable[object], column: str) -> tuple[str, ...]:
     if not checked:
         raise ValueError(f"condition on column {column!r} needs at least one label")
     return checked
+
+
+def check_ordered(kind: object, column: str) -> None:
+    """Raise a ValueError unless this is the name of an ordered kind of column."""
+    known = [name for name, type_ in KINDS.items() if type_.ordered]
+    if kind not in known:
+        raise ValueError(f"kind of column {column!r} must be {' or '.join(known)}, not {kind!r}")
 
 
 def checked_flag(flag: object, what: str) -> bool:

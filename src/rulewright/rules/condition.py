@@ -1,25 +1,27 @@
 """The three plain kinds of condition on one column, and their text and JSON forms.
 
-``Range`` tests a numeric column, ``Labels`` a nominal one, ``Presence`` either. A missing value
-fails every condition but ``is missing``; a label never seen in training is not missing: it fails
-``=`` and ``in`` and satisfies ``!=`` and ``not in``.
+``Range`` tests a numeric column or one of another ordered kind, ``Labels`` a nominal one,
+``Presence`` any. A missing value fails every condition but ``is missing``; a label never seen in
+training is not missing: it fails ``=`` and ``in`` and satisfies ``!=`` and ``not in``.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from rulewright.data import KINDS
 from rulewright.rules.checks import (
+    check_ordered,
     checked_column,
     checked_flag,
     checked_labels,
     checked_number,
 )
-from rulewright.rules.words import write_number, write_word
+from rulewright.rules.words import write_word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,11 +37,14 @@ class PlainCondition:
 
     __slots__ = ()
 
-    needs: ClassVar[Literal["numeric", "nominal"] | None] = None
-    """The kind of column that the condition fits; None for all."""
     decides_missing: ClassVar[bool] = False
     """Whether the condition is true or false, not unknown, where the value is missing."""
     column: str
+
+    @property
+    def needs(self) -> str | None:
+        """Name of the kind of column that the condition fits; None for all."""
+        return None
 
     @property
     def alternatives(self) -> tuple[Any, ...]:
@@ -68,7 +73,7 @@ class PlainCondition:
 
 @dataclass(frozen=True, slots=True)
 class Range(PlainCondition):
-    """A numeric column lies between two bounds, of which at least one is finite.
+    """A column of an ordered kind lies between two bounds, of which at least one is finite.
 
     Parameters
     ----------
@@ -78,6 +83,8 @@ class Range(PlainCondition):
         The bounds; an infinite one means there is none on that side.
     low_open, high_open : bool
         Whether the bound itself is excluded; always False for an absent bound.
+    kind : str
+        Kind of the column, which writes the bounds.
     """
 
     column: str
@@ -85,8 +92,7 @@ class Range(PlainCondition):
     high: float = math.inf
     low_open: bool = False
     high_open: bool = False
-
-    needs: ClassVar[Literal["numeric", "nominal"] | None] = "numeric"
+    kind: str = "numeric"
 
     def __post_init__(self) -> None:
         column = checked_column(self.column)
@@ -94,6 +100,8 @@ class Range(PlainCondition):
         high = checked_number(self.high, f"upper bound of column {column!r}")
         low_open = checked_flag(self.low_open, f"low_open of column {column!r}")
         high_open = checked_flag(self.high_open, f"high_open of column {column!r}")
+        if self.kind != "numeric":
+            check_ordered(self.kind, column)
         if low == -math.inf and high == math.inf:
             raise ValueError(
                 f"range of column {column!r} has no bound; use Presence(missing=False)"
@@ -107,13 +115,18 @@ class Range(PlainCondition):
         _set(self, high_open=high_open and high < math.inf)
 
     @property
+    def needs(self) -> str:
+        """Name of the kind of column that the condition fits."""
+        return self.kind
+
+    @property
     def marks(self) -> tuple[float, ...]:
         """The finite bounds."""
         return tuple(bound for bound in (self.low, self.high) if math.isfinite(bound))
 
     def holds(self, column: Column) -> NDArray[np.bool_]:
-        """Tell for each row of a numeric column whether its value lies in the range."""
-        _check_kind(column, "numeric", self)
+        """Tell for each row of a column whether its value lies in the range."""
+        _check_kind(column, self)
         values: NDArray[np.float64] = column.values
         if self.low == -math.inf:
             return values < self.high if self.high_open else values <= self.high
@@ -132,17 +145,20 @@ class Range(PlainCondition):
         return above and (number < self.high if self.high_open else number <= self.high)
 
     def __str__(self) -> str:
-        name = write_word(self.column)
-        below = f"{'<' if self.high_open else '<='} {write_number(self.high)}"
+        name, write = write_word(self.column), KINDS[self.kind].write
+        below = "" if self.high == math.inf else write(self.high)
+        below = f"{'<' if self.high_open else '<='} {below}"
         if self.low == -math.inf:
             return f"{name} {below}"
         if self.high == math.inf:
-            return f"{name} {'>' if self.low_open else '>='} {write_number(self.low)}"
-        return f"{write_number(self.low)} {'<' if self.low_open else '<='} {name} {below}"
+            return f"{name} {'>' if self.low_open else '>='} {write(self.low)}"
+        return f"{write(self.low)} {'<' if self.low_open else '<='} {name} {below}"
 
     def to_json(self) -> dict[str, object]:
-        """Give the range as plain data; absent bounds and closed ends leave no key."""
+        """Give the range as plain data; absent bounds, closed ends and numbers leave no key."""
         obj: dict[str, object] = {"column": self.column}
+        if self.kind != "numeric":
+            obj["kind"] = self.kind
         if self.low > -math.inf:
             obj["low"] = self.low
         if self.low_open:
@@ -172,12 +188,15 @@ class Labels(PlainCondition):
     labels: tuple[str, ...]
     negated: bool = False
 
-    needs: ClassVar[Literal["numeric", "nominal"] | None] = "nominal"
-
     def __post_init__(self) -> None:
         column = checked_column(self.column)
         negated = checked_flag(self.negated, f"negated of column {column!r}")
         _set(self, column=column, labels=checked_labels(self.labels, column), negated=negated)
+
+    @property
+    def needs(self) -> str:
+        """Name of the kind of column that the condition fits."""
+        return "nominal"
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -193,7 +212,7 @@ class Labels(PlainCondition):
 
     def holds(self, column: Column) -> NDArray[np.bool_]:
         """Tell for each row of a nominal column whether its label satisfies the condition."""
-        _check_kind(column, "nominal", self)
+        _check_kind(column, self)
         wanted = frozenset(self.labels)
         answers = [(label in wanted) != self.negated for label in column.schema.labels]
         # The negative codes index from the end: -2 is an unseen label, -1 a missing one.
@@ -278,12 +297,15 @@ def plain_from_json(obj: object) -> Plain:
             return Labels(column, tuple(fields[key]), negated=key == "not_in")
     if fields.keys() == {"missing"}:
         return Presence(column, fields["missing"])
-    if fields and fields.keys() <= {"low", "high", "low_open", "high_open"}:
+    if fields.keys() - {"kind"} and fields.keys() <= _RANGE_KEYS:
         return _range_from_json(column, fields)
     raise ValueError(
         f"condition on column {column!r} has the keys {list(fields)}; expected 'low' and 'high' "
         "(with 'low_open', 'high_open'), or 'in', or 'not_in', or 'missing', or 'any'"
     )
+
+
+_RANGE_KEYS = {"low", "high", "low_open", "high_open", "kind"}
 
 
 def _range_from_json(column: str, fields: dict[str, Any]) -> Range:
@@ -305,9 +327,9 @@ def _is_missing(value: Value) -> bool:
     return value is None or value != value
 
 
-def _check_kind(column: Column, kind: Literal["numeric", "nominal"], condition: Plain) -> None:
-    if column.schema.kind != kind:
+def _check_kind(column: Column, condition: Plain) -> None:
+    if column.schema.kind != condition.needs:
         raise ValueError(
-            f"condition '{condition}' needs a {kind} column, "
+            f"condition '{condition}' needs a {condition.needs} column, "
             f"but column {column.schema.name!r} is {column.schema.kind}"
         )

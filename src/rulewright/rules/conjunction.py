@@ -155,12 +155,14 @@ def _merge_ranges(first: list[Range], second: list[Range]) -> list[Range]:
 
 
 def _intersection(one: Range, other: Range) -> Range | None:
+    if one.kind != other.kind:
+        raise ValueError(f"'{one}' and '{other}' are about columns of different kinds")
     # Of two equal bounds the open one is the stricter.
     low, low_open = max((one.low, one.low_open), (other.low, other.low_open))
     high, high_closed = min((one.high, not one.high_open), (other.high, not other.high_open))
     if low > high or (low == high and (low_open or not high_closed)):
         return None
-    return Range(one.column, low, high, low_open, not high_closed)
+    return Range(one.column, low, high, low_open, not high_closed, one.kind)
 
 
 def _merge_labels(conditions: Sequence[Labels]) -> list[Plain]:

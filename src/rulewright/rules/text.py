@@ -25,6 +25,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from rulewright.data import KINDS
 from rulewright.rules.any_of import AnyOf, Condition
 from rulewright.rules.condition import Labels, Plain, Presence, Range
 from rulewright.rules.conjunction import Conjunction
@@ -34,8 +35,9 @@ from rulewright.rules.words import BARE_WORD, KEYWORDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rulewright.data import Kind
+
 _SYMBOL = re.compile(r"<=|>=|!=|[<>={},()]")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.])")
 _JSON = json.JSONDecoder()
 
 
@@ -149,8 +151,10 @@ class _Reader:
         if sign in ("=", "!="):
             return Labels(name, (self._label(),), negated=sign == "!=")
         if sign in ("<=", "<"):
-            return Range(name, high=self._number(), high_open=sign == "<")
-        return Range(name, low=self._number(), low_open=sign == ">")
+            high, kind = self._number()
+            return Range(name, high=high, high_open=sign == "<", kind=kind)
+        low, kind = self._number()
+        return Range(name, low, low_open=sign == ">", kind=kind)
 
     def skip(self, sign: str) -> bool:
         """Step over a sign if it comes next."""
@@ -164,10 +168,13 @@ class _Reader:
             raise self._error(expected)
 
     def _interval(self) -> Range:
-        low, low_sign = self._number(), self._sign("<=", "<")
+        (low, kind), low_sign = self._number(), self._sign("<=", "<")
         name = self._word("a column name")
-        high_sign, high = self._sign("<=", "<"), self._number()
-        return Range(name, low, high, low_sign == "<", high_sign == "<")
+        high_sign, start = self._sign("<=", "<"), self._next.start
+        high, high_kind = self._number()
+        if high_kind != kind:
+            raise ValueError(f"at character {start + 1}: the bounds are of different kinds")
+        return Range(name, low, high, low_sign == "<", high_sign == "<", kind)
 
     def _label_set(self) -> tuple[str, ...]:
         self._sign("{")
@@ -186,14 +193,16 @@ class _Reader:
             raise self._error(expected)
         return self._step().text
 
-    def _number(self) -> float:
-        if self._next.kind != "number":
+    def _number(self) -> tuple[float, str]:
+        """Read a threshold; return it with the name of its kind."""
+        literal = _literal(self._next.text, 0)
+        if self._next.kind != "number" or literal is None:
             raise self._error("a number")
-        number = float(self._next.text)
+        number = literal[0].parse(self._next.text)
         if math.isinf(number):
             raise self._error("a number in the range of floats")
         self._step()
-        return number
+        return number, literal[0].name
 
     def _sign(self, *expected: str) -> str:
         if self._next.kind != "sign" or self._next.text not in expected:
@@ -234,11 +243,18 @@ def _token(text: str, start: int) -> tuple[_Token, int]:
     if match := BARE_WORD.match(text, start):
         kind: Literal["sign", "word"] = "sign" if match[0] in KEYWORDS else "word"
         return _Token(kind, match[0], start), match.end()
-    if match := _NUMBER.match(text, start):
-        return _Token("number", match[0], start), match.end()
+    if literal := _literal(text, start):
+        return _Token("number", literal[1], start), start + len(literal[1])
     if match := _SYMBOL.match(text, start):
         return _Token("sign", match[0], start), match.end()
     raise ValueError(
         f"at character {start + 1}: expected a name, number or sign, found {text[start]!r} "
         "(names and labels with unusual characters are written in double quotes)"
     )
+
+
+def _literal(text: str, start: int) -> tuple[Kind, str] | None:
+    """Return the longest literal of any kind of column that starts at a place."""
+    matches = ((kind, kind.literal.match(text, start)) for kind in KINDS.values())
+    found = [(kind, match[0]) for kind, match in matches if match]
+    return max(found, key=lambda pair: len(pair[1]), default=None)

@@ -1,4 +1,4 @@
-"""How names, labels and numbers are written in the text of a condition."""
+"""How names and labels are written in the text of a condition."""
 
 import json
 import re
@@ -13,8 +13,3 @@ def write_word(text: str) -> str:
         return text
     # Characters nobody can see on a screen are escaped, readable ones are kept.
     return json.dumps(text, ensure_ascii=not text.isprintable())
-
-
-def write_number(value: float) -> str:
-    """Write a finite float so that reading it back gives the same float: 5, 0.1, 1e+22."""
-    return repr(value).removesuffix(".0")

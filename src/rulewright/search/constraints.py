@@ -26,11 +26,6 @@ OPERATORS = {
 DIRECTIONS = ("increasing", "decreasing")
 MOST_GROUPS = 64
 
-_FITTING = {
-    "numeric": ("<=", ">=", "is missing", "is known"),
-    "nominal": ("=", "!=", "is missing", "is known"),
-}
-
 
 @dataclass(frozen=True)
 class Constraints:
@@ -123,7 +118,7 @@ class Constraints:
         """Give the significant digits of every column that has a limit."""
         if isinstance(self.digits, Mapping):
             return dict(self.digits)
-        numeric = [column.name for column in schema if column.kind == "numeric"]
+        numeric = [column.name for column in schema if column.type.ordered]
         return {} if self.digits is None else dict.fromkeys(numeric, self.digits)
 
     def group_bits(self, schema: Schema) -> list[int]:
@@ -151,13 +146,13 @@ class Constraints:
 
     def _check_kinds(self, schema: Schema) -> None:
         for option, name in self._named():
-            if option in ("monotone", "digits") and schema[name].kind == "nominal":
+            if option in ("monotone", "digits") and not schema[name].type.ordered:
                 raise DataError(
                     f"{option}: column {name!r} is nominal, and labels have no order. "
                     "Name numeric columns only."
                 )
         for name, allowed in self.operators.items():
-            fitting = _FITTING[schema[name].kind]
+            fitting = schema[name].type.operators
             for operator in allowed:
                 if operator not in fitting:
                     raise DataError(

@@ -107,7 +107,7 @@ class Nominal(Kind):
 
     def sql_literal(self, schema: ColumnSchema, value: str, sql: SqlWords) -> str:
         """Write a label as the value that the table holds."""
-        held = held_value(schema, value)
+        held = label_value(value, schema)
         if isinstance(held, str):
             return sql.text(held)
         if isinstance(held, bool):
@@ -120,7 +120,7 @@ class Nominal(Kind):
         return sql.number(held)
 
 
-def held_value(schema: ColumnSchema, label: str) -> str | bool | int | float:
+def label_value(label: str, schema: ColumnSchema) -> str | bool | int | float:
     """Return the value that stands in a table for a label."""
     if schema.label_type == "boolean":
         return label == "true"
