@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/types.hpp"
@@ -18,6 +19,7 @@
 namespace rulewright {
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -39,6 +41,16 @@ inline void require_rows(std::span<const Row> rows, std::size_t n_rows) {
     Row largest = 0;  // a plain loop, which the compiler turns into vector instructions
     for (const Row row : rows) largest = std::max(largest, row);
     require(rows.empty() || largest < n_rows, "a row index is out of range");
+}
+
+// An array argument whose type must be right as it is: kernels read Python's memory in place.
+inline auto array(const char* name) { return nb::arg(name).noconvert(); }
+
+// Runs a kernel while other Python threads go on.
+template <class Kernel>
+auto without_gil(const Kernel& kernel) {
+    nb::gil_scoped_release release;
+    return kernel();
 }
 
 // Hands a vector over to NumPy without a copy.

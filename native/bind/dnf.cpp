@@ -141,11 +141,8 @@ auto partition(const Words& positives, const Words& negatives, std::size_t n_par
                              n_parts,
                              one_new,
                              seed};
-    FoundPartition found;
-    {
-        nb::gil_scoped_release release;
-        found = find_partition(task, first_restart, n_restarts, n_threads);
-    }
+    FoundPartition found =
+        without_gil([&] { return find_partition(task, first_restart, n_restarts, n_threads); });
     return std::make_tuple(found.restart, to_numpy(std::move(found.parts)));
 }
 
@@ -155,21 +152,18 @@ void bind_dnf(nb::module_& m) {
     nb::class_<DnfSettings>(m, "DnfSettings")
         .def(nb::init<std::size_t, std::uint64_t, std::uint64_t, std::int64_t, double, double,
                       double, bool, bool, Stat, Stat, Stat, std::size_t, bool>(),
-             nb::kw_only(), nb::arg("n_terms"), nb::arg("max_steps"), nb::arg("seed"),
-             nb::arg("max_literals"), nb::arg("p_g1"), nb::arg("p_g2"), nb::arg("p_s"),
-             nb::arg("seeded"), nb::arg("focused"), nb::arg("positive_unit"),
-             nb::arg("negative_unit"), nb::arg("target"), nb::arg("n_restarts"), nb::arg("check"));
+             nb::kw_only(), "n_terms"_a, "max_steps"_a, "seed"_a, "max_literals"_a, "p_g1"_a,
+             "p_g2"_a, "p_s"_a, "seeded"_a, "focused"_a, "positive_unit"_a, "negative_unit"_a,
+             "target"_a, "n_restarts"_a, "check"_a);
     nb::class_<BoundDnfSearch>(m, "DnfSearch")
         .def(nb::init<Words, Vector<std::int32_t>, std::size_t, const DnfSettings&>(),
-             nb::arg("bits").noconvert(), nb::arg("weights").noconvert(), nb::arg("n_positives"),
-             nb::arg("settings"))
-        .def("advance", &BoundDnfSearch::advance, nb::arg("n_steps"), nb::arg("n_threads"))
+             array("bits"), array("weights"), "n_positives"_a, "settings"_a)
+        .def("advance", &BoundDnfSearch::advance, "n_steps"_a, "n_threads"_a)
         .def("n_steps", &BoundDnfSearch::n_steps)
-        .def("state", &BoundDnfSearch::state, nb::arg("restart"))
+        .def("state", &BoundDnfSearch::state, "restart"_a)
         .def("best", &BoundDnfSearch::best);
-    m.def("find_partition", &partition, nb::arg("positives").noconvert(),
-          nb::arg("negatives").noconvert(), nb::arg("n_parts"), nb::arg("one_new"), nb::arg("seed"),
-          nb::arg("first_restart"), nb::arg("n_restarts"), nb::arg("n_threads"));
+    m.def("find_partition", &partition, array("positives"), array("negatives"), "n_parts"_a,
+          "one_new"_a, "seed"_a, "first_restart"_a, "n_restarts"_a, "n_threads"_a);
 }
 
 }  // namespace rulewright

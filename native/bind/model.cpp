@@ -82,16 +82,12 @@ void bits(const Codes& codes, const Matrix<std::int32_t>& intervals, const Start
 }  // namespace
 
 void bind_model(nb::module_& m) {
-    m.def("add_responses", &scores, nb::arg("codes").noconvert(), nb::arg("intervals").noconvert(),
-          nb::arg("condition_starts").noconvert(), nb::arg("rule_starts").noconvert(),
-          nb::arg("heads").noconvert(), nb::arg("responses").noconvert(),
-          nb::arg("out").noconvert(), nb::arg("n_threads"));
-    m.def("rule_covers", &covers, nb::arg("codes").noconvert(), nb::arg("intervals").noconvert(),
-          nb::arg("condition_starts").noconvert(), nb::arg("rule_starts").noconvert(),
-          nb::arg("out").noconvert(), nb::arg("n_threads"));
-    m.def("rule_bits", &bits, nb::arg("codes").noconvert(), nb::arg("intervals").noconvert(),
-          nb::arg("condition_starts").noconvert(), nb::arg("rule_starts").noconvert(),
-          nb::arg("out").noconvert(), nb::arg("n_threads"));
+    m.def("add_responses", &scores, array("codes"), array("intervals"), array("condition_starts"),
+          array("rule_starts"), array("heads"), array("responses"), array("out"), "n_threads"_a);
+    m.def("rule_covers", &covers, array("codes"), array("intervals"), array("condition_starts"),
+          array("rule_starts"), array("out"), "n_threads"_a);
+    m.def("rule_bits", &bits, array("codes"), array("intervals"), array("condition_starts"),
+          array("rule_starts"), array("out"), "n_threads"_a);
 }
 
 }  // namespace rulewright

@@ -4,6 +4,7 @@
 #include "search/grow.hpp"
 #include "search/rows.hpp"
 #include "search/scan.hpp"
+#include "search/scores/registry.hpp"
 
 namespace rulewright {
 namespace {
@@ -17,6 +18,11 @@ class BoundColumns {
     auto visit(const Body& body) const {
         if (codes_.dtype() == nb::dtype<std::uint8_t>()) return body(view<std::uint8_t>());
         return body(view<std::uint16_t>());
+    }
+
+    template <class Kernel>
+    auto run(const Kernel& kernel) const {
+        return without_gil([&] { return visit(kernel); });
     }
 
     BoundColumns(Codes codes, Vector<std::int32_t> n_bins, Vector<std::uint8_t> nominal)
@@ -64,11 +70,7 @@ class BoundColumns {
 
 auto draw(std::size_t n, std::size_t size, std::uint64_t seed) {
     require(size <= n && n < 0xFFFFFFFFULL, "cannot draw that many rows");
-    Draw draw;
-    {
-        nb::gil_scoped_release release;
-        draw = draw_rows(n, size, seed);
-    }
+    Draw draw = without_gil([&] { return draw_rows(n, size, seed); });
     return std::make_tuple(to_numpy(std::move(draw.rows)), to_numpy(std::move(draw.drawn)));
 }
 
@@ -82,12 +84,7 @@ auto split(const Vector<Stat>& weights, const Vector<std::int32_t>& strata, doub
         largest = std::max(largest, stratum);
     }
     const Strata rows{as_span(weights), as_span(strata), static_cast<std::size_t>(largest + 1)};
-    std::vector<std::uint8_t> taken;
-    {
-        nb::gil_scoped_release release;
-        taken = split_by_weight(rows, share, seed);
-    }
-    return to_numpy(std::move(taken));
+    return to_numpy(without_gil([&] { return split_by_weight(rows, share, seed); }));
 }
 
 std::vector<CodeTest> checked_tests(const BoundColumns& columns,
@@ -105,12 +102,7 @@ std::vector<CodeTest> checked_tests(const BoundColumns& columns,
 
 auto cover(const BoundColumns& columns, const Matrix<std::int32_t>& tests, int n_threads) {
     const std::vector<CodeTest> parsed = checked_tests(columns, tests);
-    std::vector<Row> rows;
-    {
-        nb::gil_scoped_release release;
-        rows = columns.visit([&](const auto& c) { return cover_rows(c, parsed, n_threads); });
-    }
-    return to_numpy(std::move(rows));
+    return to_numpy(columns.run([&](const auto& c) { return cover_rows(c, parsed, n_threads); }));
 }
 
 auto prefixes(const BoundColumns& columns, const Matrix<std::int32_t>& tests,
@@ -123,13 +115,8 @@ auto prefixes(const BoundColumns& columns, const Matrix<std::int32_t>& tests,
     require(n_lanes >= 2 && first_lane <= n_lanes - 2, "statistics have too few lanes");
     require(std::ranges::all_of(as_span(side), [](auto s) { return s <= 1; }), "a side is 0 or 1");
     const SplitPairs pairs{stats.data() + first_lane, n_lanes, side.data()};
-    std::vector<Stat> sums;
-    {
-        nb::gil_scoped_release release;
-        sums =
-            columns.visit([&](const auto& c) { return prefix_sums(c, parsed, pairs, n_threads); });
-    }
-    return to_numpy(std::move(sums));
+    return to_numpy(
+        columns.run([&](const auto& c) { return prefix_sums(c, parsed, pairs, n_threads); }));
 }
 
 // A score by its name; whether the statistics have its lanes is asked by who brings them.
@@ -139,15 +126,17 @@ struct BoundScore : ScoreChoice {
         : ScoreChoice{place(kind), unit,
                       n_lanes,     first_lane,
                       l2,          static_cast<Directions>((up ? kUp : 0) | (down ? kDown : 0))} {
-        require(reads_lanes(*this), "the score reads another number of lanes");
+        require(with_score<bool>(*this, [&](const auto& s) { return s.reads(n_lanes); }),
+                "the score reads another number of lanes");
     }
 
     static std::size_t place(const std::string& kind) {
-        const auto names = score_names();
-        const auto found = std::ranges::find(names, kind);
-        if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+        const auto found = std::ranges::find(Scores::kNames, kind);
+        if (found != Scores::kNames.end()) {
+            return static_cast<std::size_t>(found - Scores::kNames.begin());
+        }
         std::string known;
-        for (const std::string_view name : names) known.append(" ").append(name);
+        for (const std::string_view name : Scores::kNames) known.append(" ").append(name);
         throw nb::value_error(("unknown score '" + kind + "'; known are" + known).c_str());
     }
 };
@@ -197,15 +186,10 @@ BoundRule grow(const BoundColumns& columns, const Vector<Row>& rows, const Matri
     const Lanes lanes = checked_lanes(stats.shape(1), score, bound);
     const Limits limits = bound.of(columns.kinds());
     require_rows(as_span(rows), columns.n_rows());
-    GrownRule rule;
-    {
-        nb::gil_scoped_release release;
-        rule = columns.visit([&](const auto& c) {
-            return grow_rule(c, as_span(rows), stats.data(), lanes, score, limits, workspace,
-                             n_threads);
-        });
-    }
-    return bound_rule(rule);
+    return bound_rule(columns.run([&](const auto& c) {
+        return grow_rule(c, as_span(rows), stats.data(), lanes, score, limits, workspace,
+                         n_threads);
+    }));
 }
 
 auto count(const BoundColumns& columns, const Vector<Row>& rows, const Matrix<Stat>& stats,
@@ -213,19 +197,15 @@ auto count(const BoundColumns& columns, const Vector<Row>& rows, const Matrix<St
     require(stats.shape(0) == columns.n_rows(), "statistics and codes differ in rows");
     require(stats.shape(1) >= 1, "statistics have too few lanes");
     require_rows(as_span(rows), columns.n_rows());
-    Histogram histogram;
-    {
-        nb::gil_scoped_release release;
-        const std::size_t n_lanes = stats.shape(1);
+    const std::size_t n_lanes = stats.shape(1);
+    return to_numpy(columns.run([&](const auto& c) {
         Cover cover;
+        Histogram histogram(c, n_lanes);
         gather(as_span(rows), stats.data(), {0, n_lanes, n_lanes, false}, cover, n_threads);
-        histogram.reshape(columns.kinds(), n_lanes);
-        columns.visit([&](const auto& c) {
-            parallel_for(c.n_groups(), n_threads,
-                         [&](std::size_t group) { count_group(c, group, cover, histogram); });
-        });
-    }
-    return to_numpy(std::move(histogram.sums()));
+        parallel_for(c.n_groups(), n_threads,
+                     [&](std::size_t group) { count_group(c, group, cover, histogram); });
+        return std::move(histogram.sums());
+    }));
 }
 
 BoundRule scan(const BoundColumns& bound_columns, const Matrix<Stat>& sums, const Vector<Stat>& all,
@@ -233,23 +213,20 @@ BoundRule scan(const BoundColumns& bound_columns, const Matrix<Stat>& sums, cons
     const ColumnKinds columns = bound_columns.kinds();
     const Lanes lanes = checked_lanes(sums.shape(1), score, bound);
     const Limits limits = bound.of(columns);
-    Histogram histogram;
-    histogram.reshape(columns, lanes.used());
+    Histogram histogram(columns, lanes.used());
     require(sums.shape(0) * lanes.used() == histogram.size(), "the histogram has too few codes");
     require(all.shape(0) == lanes.stride, "totals and histogram differ in lanes");
-    Candidate best;
-    {
-        nb::gil_scoped_release release;
+    const Candidate best = without_gil([&] {
+        std::vector<Stat> totals(lanes.used());
+        lanes.pick(all.data(), totals.data());
         for (std::size_t code = 0; code < sums.shape(0); ++code) {
             lanes.pick(sums.data() + code * lanes.stride,
                        histogram.sums().data() + code * lanes.used());
         }
-        std::vector<Stat> totals(lanes.used());
-        lanes.pick(all.data(), totals.data());
         const Opening opening(limits, score.directions);
-        const Scan scan{columns, histogram, opening, limits.min_weight, totals};
-        best = scan_columns(score, scan, 0, columns.n_columns());
-    }
+        const Scan scan{columns, histogram, opening, limits.min_weight, totals, 0};
+        return scan_columns(score, scan, 0, columns.n_columns());
+    });
     if (best.verdict.vote < 0) return bound_rule({});
     return bound_rule({{best.condition}, best.verdict.vote});
 }
@@ -258,38 +235,31 @@ BoundRule scan(const BoundColumns& bound_columns, const Matrix<Stat>& sums, cons
 
 void bind_search(nb::module_& m) {
     nb::class_<BoundColumns>(m, "Columns")
-        .def(nb::init<Codes, Vector<std::int32_t>, Vector<std::uint8_t>>(),
-             nb::arg("codes").noconvert(), nb::arg("n_bins").noconvert(),
-             nb::arg("nominal").noconvert());
+        .def(nb::init<Codes, Vector<std::int32_t>, Vector<std::uint8_t>>(), array("codes"),
+             array("n_bins"), array("nominal"));
     nb::class_<Workspace>(m, "Workspace").def(nb::init<>());
-    m.def("draw_rows", &draw, nb::arg("n"), nb::arg("size"), nb::arg("seed"));
-    m.def("split_by_weight", &split, nb::arg("weights").noconvert(), nb::arg("strata").noconvert(),
-          nb::arg("share"), nb::arg("seed"));
-    m.def("cover_rows", &cover, nb::arg("columns"), nb::arg("tests").noconvert(),
-          nb::arg("n_threads"));
+    m.def("draw_rows", &draw, "n"_a, "size"_a, "seed"_a);
+    m.def("split_by_weight", &split, array("weights"), array("strata"), "share"_a, "seed"_a);
+    m.def("cover_rows", &cover, "columns"_a, array("tests"), "n_threads"_a);
     nb::class_<BoundScore>(m, "Score")
         .def(nb::init<const std::string&, double, std::size_t, std::size_t, double, bool, bool>(),
-             nb::kw_only(), nb::arg("kind"), nb::arg("unit"), nb::arg("n_lanes"),
-             nb::arg("first_lane"), nb::arg("l2"), nb::arg("up"), nb::arg("down"));
+             nb::kw_only(), "kind"_a, "unit"_a, "n_lanes"_a, "first_lane"_a, "l2"_a, "up"_a,
+             "down"_a);
     nb::class_<BoundLimits>(m, "Limits")
         .def(nb::init<std::int32_t, double, Stat, Vector<std::uint8_t>, Vector<std::uint8_t>,
                       Vector<std::uint8_t>, Vector<std::uint64_t>>(),
-             nb::kw_only(), nb::arg("max_conditions"), nb::arg("tolerance"), nb::arg("min_weight"),
-             nb::arg("up_operators").noconvert(), nb::arg("down_operators").noconvert(),
-             nb::arg("required").noconvert(), nb::arg("groups").noconvert());
+             nb::kw_only(), "max_conditions"_a, "tolerance"_a, "min_weight"_a,
+             array("up_operators"), array("down_operators"), array("required"), array("groups"));
     nb::list names;
-    for (const std::string_view name : score_names()) names.append(std::string(name));
+    for (const std::string_view name : Scores::kNames) names.append(std::string(name));
     m.attr("score_names") = nb::tuple(names);
-    m.def("grow_rule", &grow, nb::arg("columns"), nb::arg("rows").noconvert(),
-          nb::arg("stats").noconvert(), nb::arg("score"), nb::arg("limits"), nb::arg("workspace"),
-          nb::arg("n_threads"));
-    m.def("count_histogram", &count, nb::arg("columns"), nb::arg("rows").noconvert(),
-          nb::arg("stats").noconvert(), nb::arg("n_threads"));
-    m.def("scan_histogram", &scan, nb::arg("columns"), nb::arg("histogram").noconvert(),
-          nb::arg("totals").noconvert(), nb::arg("score"), nb::arg("limits"));
-    m.def("prefix_sums", &prefixes, nb::arg("columns"), nb::arg("tests").noconvert(),
-          nb::arg("stats").noconvert(), nb::arg("first_lane"), nb::arg("side").noconvert(),
-          nb::arg("n_threads"));
+    m.def("grow_rule", &grow, "columns"_a, array("rows"), array("stats"), "score"_a, "limits"_a,
+          "workspace"_a, "n_threads"_a);
+    m.def("count_histogram", &count, "columns"_a, array("rows"), array("stats"), "n_threads"_a);
+    m.def("scan_histogram", &scan, "columns"_a, array("histogram"), array("totals"), "score"_a,
+          "limits"_a);
+    m.def("prefix_sums", &prefixes, "columns"_a, array("tests"), array("stats"), "first_lane"_a,
+          array("side"), "n_threads"_a);
 }
 
 }  // namespace rulewright

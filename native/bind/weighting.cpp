@@ -49,14 +49,12 @@ class BoundLikelihood {
         return run_step(rows, {first, last, size}, n_threads, rulewright::add_step);
     }
     auto sum_stats(const Vector<Row>& rows, int n_threads) const {
-        std::vector<Stat> sums;
-        run(rows, [&] { sums = rulewright::sum_stats(view(), as_span(rows), n_threads); });
-        return to_numpy(std::move(sums));
+        return to_numpy(
+            run(rows, [&] { return rulewright::sum_stats(view(), as_span(rows), n_threads); }));
     }
     auto class_weights(const Vector<Row>& rows, int n_threads) const {
-        std::vector<double> sums;
-        run(rows, [&] { sums = rulewright::class_weights(view(), as_span(rows), n_threads); });
-        return to_numpy(std::move(sums));
+        return to_numpy(
+            run(rows, [&] { return rulewright::class_weights(view(), as_span(rows), n_threads); }));
     }
 
   private:
@@ -65,18 +63,15 @@ class BoundLikelihood {
                 labels_.data(),       weights_.data(), exp_scores_.data(), stats_.data()};
     }
     template <class Body>
-    void run(const Vector<Row>& rows, const Body& body) const {
+    std::invoke_result_t<Body> run(const Vector<Row>& rows, const Body& body) const {
         require_rows(as_span(rows), labels_.shape(0));
-        nb::gil_scoped_release release;
-        body();
+        return without_gil(body);
     }
     template <class Kernel>
     double run_step(const Vector<Row>& rows, Step step, int n_threads, const Kernel& kernel) const {
         require(step.first <= step.last && step.last < exp_scores_.shape(1),
                 "the vote is no union of classes");
-        double change = 0;
-        run(rows, [&] { change = kernel(view(), as_span(rows), step, n_threads); });
-        return change;
+        return run(rows, [&] { return kernel(view(), as_span(rows), step, n_threads); });
     }
 
     Vector<std::int32_t> labels_;
@@ -122,24 +117,21 @@ class BoundResponseFit {
 
     double sweep(const Rules& rules, const MutableVector& responses, double l1, double l2) const {
         require(responses.shape(0) == covers_.shape(0), "rules and responses differ in number");
-        double change = 0;
-        run(rules,
-            [&] { change = rulewright::sweep(view(), as_span(rules), responses.data(), l1, l2); });
-        return change;
+        return run(rules, [&] {
+            return rulewright::sweep(view(), as_span(rules), responses.data(), l1, l2);
+        });
     }
     void move(const Rules& rules, const Vector<double>& steps) const {
         require(steps.shape(0) == rules.shape(0), "rules and steps differ in number");
         run(rules, [&] { rulewright::move(view(), as_span(rules), steps.data()); });
     }
     auto gradients(const Rules& rules, int n_threads) const {
-        std::vector<double> sums;
-        run(rules, [&] { sums = rulewright::gradients(view(), as_span(rules), n_threads); });
-        return to_numpy(std::move(sums));
+        return to_numpy(
+            run(rules, [&] { return rulewright::gradients(view(), as_span(rules), n_threads); }));
     }
     auto hessian(const Rules& rules, int n_threads) const {
-        std::vector<double> second;
-        run(rules, [&] { second = rulewright::hessian(view(), as_span(rules), n_threads); });
-        return to_numpy(std::move(second));
+        return to_numpy(
+            run(rules, [&] { return rulewright::hessian(view(), as_span(rules), n_threads); }));
     }
 
   private:
@@ -150,13 +142,12 @@ class BoundResponseFit {
                 hits_.data()};
     }
     template <class Body>
-    void run(const Rules& rules, const Body& body) const {
+    std::invoke_result_t<Body> run(const Rules& rules, const Body& body) const {
         for (const std::int32_t rule : as_span(rules)) {
             require(rule >= 0 && static_cast<std::size_t>(rule) < covers_.shape(0),
                     "a rule is out of range");
         }
-        nb::gil_scoped_release release;
-        body();
+        return without_gil(body);
     }
 
     Vector<std::int32_t> labels_;
@@ -219,41 +210,30 @@ void bind_weighting(nb::module_& m) {
     nb::class_<BoundExponential>(m, "Exponential")
         .def(nb::init<Vector<std::int32_t>, MutableMatrix<double>, MutableMatrix<Stat>, double,
                       bool>(),
-             nb::arg("own").noconvert(), nb::arg("weights").noconvert(),
-             nb::arg("stats").noconvert(), nb::arg("scale"), nb::arg("by_cost"))
-        .def("add", &BoundExponential::add, nb::arg("rows").noconvert(), nb::arg("place"),
-             nb::arg("confidence"), nb::arg("n_threads"))
-        .def("refresh", &BoundExponential::refresh, nb::arg("n_threads"));
+             array("own"), array("weights"), array("stats"), "scale"_a, "by_cost"_a)
+        .def("add", &BoundExponential::add, array("rows"), "place"_a, "confidence"_a, "n_threads"_a)
+        .def("refresh", &BoundExponential::refresh, "n_threads"_a);
     nb::class_<BoundLikelihood>(m, "Likelihood")
         .def(nb::init<Vector<std::int32_t>, Vector<double>, MutableMatrix<double>,
                       MutableMatrix<Stat>, double, bool>(),
-             nb::arg("labels").noconvert(), nb::arg("weights").noconvert(),
-             nb::arg("exp_scores").noconvert(), nb::arg("stats").noconvert(), nb::arg("scale"),
-             nb::arg("cumulative"))
-        .def("refresh_stats", &BoundLikelihood::refresh_stats, nb::arg("rows").noconvert(),
-             nb::arg("n_threads"))
-        .def("loss_change", &BoundLikelihood::loss_change, nb::arg("rows").noconvert(),
-             nb::arg("first"), nb::arg("last"), nb::arg("size"), nb::arg("n_threads"))
-        .def("add_step", &BoundLikelihood::add_step, nb::arg("rows").noconvert(), nb::arg("first"),
-             nb::arg("last"), nb::arg("size"), nb::arg("n_threads"))
-        .def("sum_stats", &BoundLikelihood::sum_stats, nb::arg("rows").noconvert(),
-             nb::arg("n_threads"))
-        .def("class_weights", &BoundLikelihood::class_weights, nb::arg("rows").noconvert(),
-             nb::arg("n_threads"));
+             array("labels"), array("weights"), array("exp_scores"), array("stats"), "scale"_a,
+             "cumulative"_a)
+        .def("refresh_stats", &BoundLikelihood::refresh_stats, array("rows"), "n_threads"_a)
+        .def("loss_change", &BoundLikelihood::loss_change, array("rows"), "first"_a, "last"_a,
+             "size"_a, "n_threads"_a)
+        .def("add_step", &BoundLikelihood::add_step, array("rows"), "first"_a, "last"_a, "size"_a,
+             "n_threads"_a)
+        .def("sum_stats", &BoundLikelihood::sum_stats, array("rows"), "n_threads"_a)
+        .def("class_weights", &BoundLikelihood::class_weights, array("rows"), "n_threads"_a);
     nb::class_<BoundResponseFit>(m, "ResponseFit")
         .def(nb::init<Vector<std::int32_t>, Vector<double>, MutableMatrix<double>,
                       Matrix<std::uint64_t>, Matrix<std::int32_t>, Vector<std::int8_t>>(),
-             nb::arg("labels").noconvert(), nb::arg("weights").noconvert(),
-             nb::arg("probabilities").noconvert(), nb::arg("covers").noconvert(),
-             nb::arg("heads").noconvert(), nb::arg("signs").noconvert())
-        .def("sweep", &BoundResponseFit::sweep, nb::arg("rules").noconvert(),
-             nb::arg("responses").noconvert(), nb::arg("l1"), nb::arg("l2"))
-        .def("move", &BoundResponseFit::move, nb::arg("rules").noconvert(),
-             nb::arg("steps").noconvert())
-        .def("gradients", &BoundResponseFit::gradients, nb::arg("rules").noconvert(),
-             nb::arg("n_threads"))
-        .def("hessian", &BoundResponseFit::hessian, nb::arg("rules").noconvert(),
-             nb::arg("n_threads"));
+             array("labels"), array("weights"), array("probabilities"), array("covers"),
+             array("heads"), array("signs"))
+        .def("sweep", &BoundResponseFit::sweep, array("rules"), array("responses"), "l1"_a, "l2"_a)
+        .def("move", &BoundResponseFit::move, array("rules"), array("steps"))
+        .def("gradients", &BoundResponseFit::gradients, array("rules"), "n_threads"_a)
+        .def("hessian", &BoundResponseFit::hessian, array("rules"), "n_threads"_a);
 }
 
 }  // namespace rulewright

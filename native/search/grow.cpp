@@ -4,6 +4,7 @@
 #include "search/count.hpp"
 #include "search/refine.hpp"
 #include "search/scan.hpp"
+#include "search/scores/registry.hpp"
 
 namespace rulewright {
 namespace {
@@ -32,13 +33,13 @@ class Growth {
         const Cover* counted = &cover_;
         double empty = 0, best = 0;
         while (rule.conditions.size() < max_conditions && cover_.n > 0) {
-            Candidate found = best_candidate(*counted);
+            const Candidate found = best_candidate(*counted, best);
             if (rule.conditions.empty()) {
                 all_ = histogram_.total(0);
-                empty = best = empty_criterion(choice_, all_.data());
+                empty = best = with_score<double>(
+                    choice_, [&](const auto& score) { return score.empty(all_.data()); });
             }
             if (found.verdict.vote < 0) break;
-            if (adds_gains(choice_)) found.condition.criterion += best;
             const bool improves = found.condition.criterion < best - limits_.tolerance;
             if (!improves && !opening_.misses_required()) break;  // required ones need not help
             best = found.condition.criterion;
@@ -58,8 +59,8 @@ class Growth {
     // Counts and scans group by group, so that a group's histograms are still in the cache when
     // they are read. `counted` are the rows to count: those of the cover, or those that the last
     // condition dropped, which are subtracted.
-    Candidate best_candidate(const Cover& counted) {
-        const Scan scan{columns_, histogram_, opening_, limits_.min_weight, all_};
+    Candidate best_candidate(const Cover& counted, double reached) {
+        const Scan scan{columns_, histogram_, opening_, limits_.min_weight, all_, reached};
         // Waking threads costs more than a little work.
         const int n_threads = counted.n + histogram_.size() > kBlock ? n_threads_ : 1;
         std::vector<Candidate> found(columns_.n_groups());

@@ -15,6 +15,9 @@ namespace rulewright {
 
 class Histogram {
   public:
+    Histogram() = default;
+    Histogram(const ColumnKinds& columns, std::size_t lanes) { reshape(columns, lanes); }
+
     // Fits the histogram to the columns; the sums must be set afterwards.
     void reshape(const ColumnKinds& columns, std::size_t lanes) {
         lanes_ = lanes;

@@ -149,6 +149,7 @@ Candidate scan_with(const Score& score, const Scan& scan, std::size_t first, std
                 .best());
     }
     best.condition.criterion = score.criterion(best.verdict.value);
+    if (Score::kGain) best.condition.criterion += scan.reached;
     return best;
 }
 
@@ -160,20 +161,6 @@ Candidate scan_columns(const ScoreChoice& choice, const Scan& scan, std::size_t 
         return scan.histogram.lanes() == 2 ? scan_with<2>(score, scan, first, last)
                                            : scan_with<0>(score, scan, first, last);
     });
-}
-
-double empty_criterion(const ScoreChoice& choice, const Stat* all) {
-    return with_score<double>(choice, [&](const auto& score) { return score.empty(all); });
-}
-
-bool adds_gains(const ScoreChoice& choice) {
-    return with_score<bool>(choice, [](const auto& score) { return score.kGain; });
-}
-
-std::span<const std::string_view> score_names() { return Scores::kNames; }
-
-bool reads_lanes(const ScoreChoice& choice) {
-    return with_score<bool>(choice, [&](const auto& score) { return score.reads(choice.n_lanes); });
 }
 
 }  // namespace rulewright

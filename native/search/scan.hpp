@@ -8,8 +8,6 @@
 // Cost: O(codes x lanes).
 #pragma once
 
-#include <string_view>
-
 #include "search/histogram.hpp"
 #include "search/limits.hpp"
 
@@ -31,20 +29,11 @@ struct Scan {
     const Opening& opening;
     Stat min_weight;
     std::span<const Stat> all;  // the sums over all rows; empty if the cover is all rows
+    double reached;             // the criterion of the rule so far, to which gains are added
 };
 
 // The best condition on the columns [first, last); its vote is -1 if there is none.
 Candidate scan_columns(const ScoreChoice& choice, const Scan& scan, std::size_t first,
                        std::size_t last);
-
-// The criterion of the rule without conditions, given the sums over all rows.
-double empty_criterion(const ScoreChoice& choice, const Stat* all);
-
-// Whether the score rates a condition by what it gains over its parent; such gains add up.
-bool adds_gains(const ScoreChoice& choice);
-
-// What the registry knows: names in the order of ScoreChoice::kind, and the lanes that scores read.
-std::span<const std::string_view> score_names();
-bool reads_lanes(const ScoreChoice& choice);
 
 }  // namespace rulewright

@@ -54,7 +54,7 @@ def test_every_condition_improves_the_criterion(search):
     totals = reference.used_lanes(
         search.stats[search.rows].sum(axis=0), search.score, search.limits
     )
-    empty = reference.SCORES[search.score.kind](search.score).empty(totals)
+    empty = reference.empty_criterion(search.score, totals)
     criteria = [empty, *(condition.criterion for condition in rule.conditions)]
     assert (rule.vote >= 0) == bool(rule.conditions)
     n_required = np.count_nonzero(search.limits.required)

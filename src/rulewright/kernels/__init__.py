@@ -171,16 +171,12 @@ def grow_rule(
 
     Whoever grows many rules keeps a `Workspace`: its buffers are used again.
     """
-    conditions, vote = _core.grow_rule(
-        columns.native,
-        rows,
-        stats,
-        score.native,
-        limits.native,
-        workspace or Workspace(),
-        n_threads,
+    buffers = workspace or Workspace()
+    return GrownRule.of(
+        _core.grow_rule(
+            columns.native, rows, stats, score.native, limits.native, buffers, n_threads
+        )
     )
-    return GrownRule([GrownCondition(*condition) for condition in conditions], vote)
 
 
 def count_histogram(
@@ -208,10 +204,9 @@ def scan_histogram(
     """
     if totals is None:
         totals = histogram[: columns.n_bins[0] + 1].sum(axis=0)
-    conditions, vote = _core.scan_histogram(
-        columns.native, histogram, totals, score.native, limits.native
+    return GrownRule.of(
+        _core.scan_histogram(columns.native, histogram, totals, score.native, limits.native)
     )
-    return GrownRule([GrownCondition(*condition) for condition in conditions], vote)
 
 
 def prefix_sums(

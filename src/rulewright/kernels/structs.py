@@ -1,14 +1,10 @@
-"""The plain records that cross the border between Python and native code.
-
-What a kernel takes as a struct has a `native` property: the bound struct with the same fields,
-which checks their types.
-"""
+"""The plain records that cross the border between Python and native code."""
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -49,8 +45,17 @@ class Op(IntEnum):
     KNOWN = 5
 
 
+class Struct:
+    """A record that kernels take as the bound struct of the same name and fields."""
+
+    @property
+    def native(self) -> Any:
+        """The bound struct, which checks the types of the fields."""
+        return getattr(_core, type(self).__name__)(**vars(self))
+
+
 @dataclass(frozen=True)
-class Score:
+class Score(Struct):
     """Which score judges a cover, and how it reads the lanes of the row statistics.
 
     "newton" and "gradient" read pairs (g, h): a negative g votes `up` for the side that the pair
@@ -67,11 +72,6 @@ class Score:
     up: bool = True
     down: bool = False
 
-    @property
-    def native(self) -> _core.Score:
-        """The bound struct."""
-        return _core.Score(**vars(self))
-
 
 class Subsample(NamedTuple):
     """Rows in ascending order, and for every row whether it is among them."""
@@ -81,7 +81,7 @@ class Subsample(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Limits:
+class Limits(Struct):
     """What a rule may look like.
 
     `max_conditions` is -1 for no limit; `min_weight` is in fixed-point steps of the last lane, 0
@@ -97,11 +97,6 @@ class Limits:
     down_operators: ByteArray
     required: ByteArray
     groups: WordArray
-
-    @property
-    def native(self) -> _core.Limits:
-        """The bound struct."""
-        return _core.Limits(**vars(self))
 
     def only(self, drawn: BoolArray) -> Limits:
         """Close the columns that are not drawn, except required ones."""
@@ -140,6 +135,11 @@ class GrownRule(NamedTuple):
     conditions: list[GrownCondition]
     vote: int
 
+    @classmethod
+    def of(cls, found: tuple[list[tuple[int, int, int, int, float]], int]) -> GrownRule:
+        """Give names to what a kernel returns."""
+        return cls([GrownCondition(*condition) for condition in found[0]], found[1])
+
 
 class CompiledRules(NamedTuple):
     """Rules as intervals of value codes.
@@ -154,7 +154,7 @@ class CompiledRules(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DnfSettings:
+class DnfSettings(Struct):
     """How to search for a k-term DNF formula.
 
     With probability `p_g1` a random term is generalised, with `p_g2` a random literal leaves it,
@@ -177,11 +177,6 @@ class DnfSettings:
     target: int = 0
     n_restarts: int = 1
     check: bool = False
-
-    @property
-    def native(self) -> _core.DnfSettings:
-        """The bound struct."""
-        return _core.DnfSettings(**vars(self))
 
 
 class DnfState(NamedTuple):

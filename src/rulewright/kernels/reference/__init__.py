@@ -7,7 +7,7 @@ from rulewright.kernels.reference.conditions import encode_values
 from rulewright.kernels.reference.dnf import DnfSearch
 from rulewright.kernels.reference.dnf_partition import find_partition
 from rulewright.kernels.reference.model import rule_bits, rule_covers, rule_scores
-from rulewright.kernels.reference.scores import SCORES
+from rulewright.kernels.reference.scores import SCORES, empty_criterion
 from rulewright.kernels.reference.search import (
     column_codes,
     count_histogram,
@@ -33,6 +33,7 @@ __all__ = [
     "count_histogram",
     "cover_rows",
     "draw_rows",
+    "empty_criterion",
     "encode_values",
     "find_partition",
     "grow_rule",

@@ -1,147 +1,89 @@
-"""Twins of `native/search/scores/`: what summed lanes are worth to each score.
-
-A judge sees the sums of a cover, of its parent (the cover before the condition) and of all rows. It
-returns a value, the lower the better, and a vote: 2 pair, plus 1 if down, -1 if none helps.
-"""
+"""Twins of `native/search/scores/`: what summed lanes are worth to each score."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rulewright.kernels.structs import Score, StatArray
 
-Verdict = tuple[float, int]
-NO_VOTE = (math.inf, -1)
+Weights = tuple[float, float]  # for and against a rule
 
 
-class PairTwin:
-    """A score over pairs of lanes (g, h); g may be negative."""
+class ScoreTwin(NamedTuple):
+    """A score: its value, the lower the better, and how the engine uses it.
 
-    pairs, gain = True, False
+    With `pairs` the value is a function of (g, h, l2) for the gradient -g of a vote, otherwise of
+    the weights of the cover, of its parent (the cover before the condition) and of all rows. The
+    criterion of a rule is the sum of its values if they are a `gain` over the parent.
+    """
 
-    def __init__(self, score: Score) -> None:
-        self.score = score
-
-    def empty(self, total: StatArray) -> float:
-        """Return the criterion of the rule without conditions."""
-        return 0.0
-
-    def judge(
-        self, cover: StatArray, parent: StatArray, total: StatArray, up: bool, down: bool
-    ) -> Verdict:
-        """Return the value of the best vote, and the vote."""
-        best = NO_VOTE
-        for k in range(self.score.n_lanes // 2):
-            g, h = float(cover[2 * k]) * self.score.unit, float(cover[2 * k + 1]) * self.score.unit
-            if (g < 0 and up) or (g > 0 and down):
-                best = min(best, (self.value(abs(g), h), 2 * k + (g > 0)))
-        return best
-
-    def value(self, g: float, h: float) -> float:
-        """Return the value of a vote whose gradient is -g."""
-        raise NotImplementedError
-
-    def criterion(self, value: float) -> float:
-        """Turn the value of `judge` into the criterion of the paper."""
-        return value
+    value: Callable[..., float]
+    pairs: bool = False
+    gain: bool = False
+    empty_is_zero: bool = True
+    criterion: Callable[[float], float] = float
 
 
-class Newton(PairTwin):
-    """MLRules: g / sqrt(h + l2), judged by its square."""
-
-    def value(self, g: float, h: float) -> float:
-        """Return -(g^2) / (h + l2)."""
-        return -(g * g) / max(h + self.score.l2, 1e-12)
-
-    def criterion(self, value: float) -> float:
-        """Return the root of the value."""
-        return -math.sqrt(-value)
+def slipper(cover: Weights, parent: Weights, total: Weights) -> float:
+    """Return sqrt(W-) - sqrt(W+), as a quotient: nothing cancels when both are nearly equal."""
+    plus, minus = cover
+    roots = math.sqrt(plus) + math.sqrt(minus)
+    return (minus - plus) / roots if roots > 0 else 0.0
 
 
-class Gradient(PairTwin):
-    """MLRules: g itself."""
-
-    def value(self, g: float, h: float) -> float:
-        """Return -g."""
-        return -g
+def foil(cover: Weights, parent: Weights, total: Weights) -> float:
+    """Return the negative information gain of FOIL."""
+    before, after = (math.log2(plus / (plus + minus)) for plus, minus in (parent, cover))
+    return cover[0] * (before - after)
 
 
-class WeightTwin:
-    """A score over the weights (plus, minus) for and against a rule, which votes up."""
-
-    pairs, gain = False, False
-
-    def __init__(self, score: Score) -> None:
-        self.unit = score.unit
-
-    def weights(self, sums: StatArray) -> tuple[float, float]:
-        """Return the weights for and against."""
-        return float(sums[0]) * self.unit, float(sums[1]) * self.unit
-
-    def empty(self, total: StatArray) -> float:
-        """Return the criterion of the rule without conditions."""
-        return 0.0
-
-    def judge(
-        self, cover: StatArray, parent: StatArray, total: StatArray, up: bool, down: bool
-    ) -> Verdict:
-        """Return the value of a vote up; what covers nothing for its vote is no rule."""
-        return (self.value(cover, parent, total), 0) if up and cover[0] > 0 else NO_VOTE
-
-    def value(self, cover: StatArray, parent: StatArray, total: StatArray) -> float:
-        """Return the value of a vote up."""
-        raise NotImplementedError
-
-    def criterion(self, value: float) -> float:
-        """Return the value."""
-        return value
+def wracc(cover: Weights, parent: Weights, total: Weights) -> float:
+    """Return the negative weighted relative accuracy."""
+    n = sum(total)
+    return (sum(cover) * (total[0] / n) - cover[0]) / n
 
 
-class Slipper(WeightTwin):
-    """SLIPPER: sqrt(W-) - sqrt(W+), as a quotient: nothing cancels when both are nearly equal."""
-
-    def empty(self, total: StatArray) -> float:
-        """Return the value of all rows."""
-        return self.value(total, total, total)
-
-    def value(self, cover: StatArray, parent: StatArray, total: StatArray) -> float:
-        """Return the value of the cover."""
-        plus, minus = self.weights(cover)
-        roots = math.sqrt(plus) + math.sqrt(minus)
-        return (minus - plus) / roots if roots > 0 else 0.0
-
-
-class Foil(WeightTwin):
-    """FOIL: the information gained over the parent; the gains of a rule add up."""
-
-    gain = True
-
-    def value(self, cover: StatArray, parent: StatArray, total: StatArray) -> float:
-        """Return p (log2 of the parent's share - log2 of the cover's share)."""
-        p = self.weights(cover)[0]
-        return p * (self.log_share(parent) - self.log_share(cover))
-
-    def log_share(self, sums: StatArray) -> float:
-        """Return log2 of the share of the weight for the rule."""
-        plus, minus = self.weights(sums)
-        return math.log2(plus / (plus + minus))
-
-
-class Wracc(WeightTwin):
-    """Weighted relative accuracy: what is covered beyond the share of all rows."""
-
-    def value(self, cover: StatArray, parent: StatArray, total: StatArray) -> float:
-        """Return ((p + n) P / (P + N) - p) / (P + N)."""
-        (p, n), (all_p, all_n) = self.weights(cover), self.weights(total)
-        return ((p + n) * (all_p / (all_p + all_n)) - p) / (all_p + all_n)
-
-
-SCORES: dict[str, type[PairTwin | WeightTwin]] = {
-    "newton": Newton,
-    "gradient": Gradient,
-    "slipper": Slipper,
-    "foil": Foil,
-    "wracc": Wracc,
+SCORES = {
+    "newton": ScoreTwin(
+        lambda g, h, l2: -(g * g) / max(h + l2, 1e-12),
+        pairs=True,
+        criterion=lambda value: -math.sqrt(-value),
+    ),
+    "gradient": ScoreTwin(lambda g, h, l2: -g, pairs=True),
+    "slipper": ScoreTwin(slipper, empty_is_zero=False),
+    "foil": ScoreTwin(foil, gain=True),
+    "wracc": ScoreTwin(wracc),
 }
+
+
+def in_units(score: Score, sums: StatArray, pair: int = 0) -> Weights:
+    """Return a pair of lanes as numbers."""
+    return float(sums[2 * pair]) * score.unit, float(sums[2 * pair + 1]) * score.unit
+
+
+def judge(
+    score: Score, sums: tuple[StatArray, StatArray, StatArray], up: bool, down: bool
+) -> tuple[float, int]:
+    """Return the value of the best vote and the vote: 2 pair, plus 1 if down, -1 if none helps.
+
+    The sums are those of the cover, of its parent and of all rows.
+    """
+    best, twin = (math.inf, -1), SCORES[score.kind]
+    if not twin.pairs:
+        helps = up and sums[0][0] > 0
+        return (twin.value(*(in_units(score, lanes) for lanes in sums)), 0) if helps else best
+    for pair in range(score.n_lanes // 2):
+        g, h = in_units(score, sums[0], pair)
+        if (g < 0 and up) or (g > 0 and down):
+            best = min(best, (twin.value(abs(g), h, score.l2), 2 * pair + (g > 0)))
+    return best
+
+
+def empty_criterion(score: Score, total: StatArray) -> float:
+    """Return the criterion of the rule without conditions."""
+    twin = SCORES[score.kind]
+    return 0.0 if twin.empty_is_zero else twin.value(*3 * (in_units(score, total),))

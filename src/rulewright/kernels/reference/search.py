@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.kernels.reference.scores import SCORES
+from rulewright.kernels.reference.scores import SCORES, empty_criterion, judge
 from rulewright.kernels.structs import (
     ROW,
     STAT,
@@ -138,7 +138,6 @@ def scan_histogram(
     totals: StatArray | None = None,
 ) -> GrownRule:
     """Judge every condition on the rows of a histogram; the first of the best wins."""
-    twin = SCORES[score.kind](score)
     starts = np.concatenate([[0], np.cumsum(columns.n_bins + 1)])
     histogram = used_lanes(histogram, score, limits)
     parent = histogram[: starts[1]].sum(axis=0)
@@ -151,9 +150,10 @@ def scan_histogram(
                 continue
             up = score.up and bool(limits.up_operators[j] >> op & 1)
             down = score.down and bool(limits.down_operators[j] >> op & 1)
-            value, vote = twin.judge(cover, parent, total, up, down)
+            value, vote = judge(score, (cover, parent, total), up, down)
             if vote >= 0 and value < best:
-                condition = GrownCondition(j, int(op), code, beyond, twin.criterion(value))
+                criterion = SCORES[score.kind].criterion(value)
+                condition = GrownCondition(j, int(op), code, beyond, criterion)
                 best, rule = value, GrownRule([condition], vote)
     return rule
 
@@ -184,15 +184,14 @@ def grow_rule(
     workspace: object = None,
 ) -> GrownRule:
     """Grow one conjunction greedily, counting every cover from scratch."""
-    twin, rule = SCORES[score.kind](score), GrownRule([], -1)
-    totals = stats[rows].sum(axis=0)
-    best = empty = twin.empty(used_lanes(totals, score, limits))
+    rule, totals = GrownRule([], -1), stats[rows].sum(axis=0)
+    best = empty = empty_criterion(score, used_lanes(totals, score, limits))
     while len(rule.conditions) != limits.max_conditions and len(rows):
         histogram = count_histogram(columns, rows, stats)
         found, vote = scan_histogram(columns, histogram, score, limits, totals)
         if not found:
             break
-        criterion = found[0].criterion + best if twin.gain else found[0].criterion
+        criterion = found[0].criterion + (best if SCORES[score.kind].gain else 0)
         improves = criterion < best - limits.tolerance
         if not improves and not limits.required.any():  # required ones need not help
             break
