@@ -119,7 +119,7 @@ auto prefixes(const BoundColumns& columns, const Matrix<std::int32_t>& tests,
         columns.run([&](const auto& c) { return prefix_sums(c, parsed, pairs, n_threads); }));
 }
 
-// A score by its name; whether the statistics have its lanes is asked by who brings them.
+// A score by its name; checked_lanes compares it with the statistics.
 struct BoundScore : ScoreChoice {
     BoundScore(const std::string& kind, double unit, std::size_t n_lanes, std::size_t first_lane,
                double l2, bool up, bool down)

@@ -1,7 +1,7 @@
 // Question: which code does each raw value have among sorted cuts?
 //
 // The code of x is the number of cuts below x. With `on_cut` it is doubled, plus one when x lies
-// exactly on a cut: below, on and between cuts are then told apart, and all of <, <=, >, >= become
+// exactly on a cut: below, on and between cuts then differ, and all of <, <=, >, >= become
 // intervals of codes. A missing value (NaN) gets `missing`.
 //
 // Cost: O(log cuts) per value, without branches. IN values, cuts (sorted, distinct). OUT codes.

@@ -10,8 +10,8 @@
 
 namespace rulewright {
 
-// Which of the `stride` lanes of a row a search reads: those of the score and, when a least weight
-// is asked for, the last lane, which holds the row weights.
+// Which of the `stride` lanes of a row a search reads: those of the score and, under a minimum
+// weight, the last lane, which holds the row weights.
 struct Lanes {
     std::size_t first, n, stride;
     bool weighted;

@@ -172,7 +172,7 @@ Literal DnfRestart::added_literal(std::size_t t, std::size_t place) {
     return violated(variables_[pick_change()]);
 }
 
-// The term fixes every variable. If that holds for all misclassified rows, one term starts anew.
+// The term fixes every variable. If that holds for all misclassified rows, one term is drawn again.
 void DnfRestart::escape() {
     ++n_stuck_;
     if (formula_.positives_wrong() > 0) return;

@@ -6,7 +6,7 @@
 // whole rule must be better than none. MLRules (2008), section 4, with any score.
 //
 // Cost: O(rows x columns x lanes) for the first condition; each next one costs as many rows as the
-// smaller side of the last cut, because the larger side's histogram is won by subtraction.
+// smaller side of the last cut, because the larger side's histogram is found by subtraction.
 // IN columns, rows, statistics (n_rows x lanes). OUT conditions with the criterion after each.
 #pragma once
 
@@ -16,8 +16,7 @@
 
 namespace rulewright {
 
-// Buffers that growth fills again and again. Whoever grows many rules keeps one, so that memory is
-// not asked from the system and given back with every rule.
+// Buffers that are reused from rule to rule, so that memory is not allocated for every rule.
 struct Workspace {
     Cover cover, dropped;
     Histogram histogram, other;

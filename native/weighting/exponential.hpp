@@ -22,7 +22,7 @@ struct ExponentialLoss {
     Stat* stats;              // n_rows x n_lanes
 };
 
-// Weights never fall to zero: what is learned by heart may matter again.
+// Weights never underflow to zero: a row that is fitted well may matter again.
 inline constexpr double kLeastWeight = 1e-300;
 
 // Add a confidence to the head at `place` on the rows; returns Z.

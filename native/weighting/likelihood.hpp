@@ -18,7 +18,7 @@ namespace rulewright {
 
 struct Likelihood {
     std::size_t n_classes;
-    std::size_t n_lanes;  // 2 per pair, plus one for the weight when it is asked for
+    std::size_t n_lanes;  // 2 per pair, plus one for the weight if needed
     bool cumulative;
     double scale;  // fixed-point steps per unit
     const std::int32_t* labels;

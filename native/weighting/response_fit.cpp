@@ -61,7 +61,7 @@ Derivatives sum_derivatives(const ResponseFit& fit, std::int32_t rule, const Sha
     return {expected - fit.hits[rule], h};
 }
 
-// The total is summed up rather than told from the share: nothing cancels, and it stays 1.
+// The total is summed rather than derived from the share: nothing cancels, and it stays 1.
 void add(const ResponseFit& fit, std::int32_t rule, double step) {
     const Head head = head_of(fit, rule);
     const double factor = std::exp(step);

@@ -239,7 +239,8 @@ def test_growth_equals_brute_force(seed, n_rows):
 
 
 def steps(found):
-    return ((), ()) if found is None else (found.conditions, found.criteria)
+    grown = () if found is None else found.grown
+    return found.conditions if grown else (), [condition.criterion for condition in grown]
 
 
 def test_the_kept_prefix_has_the_least_loss_on_the_pruning_rows():

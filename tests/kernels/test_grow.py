@@ -102,7 +102,7 @@ def test_wide_codes_equal_narrow_codes():
 
 
 def test_many_bins_of_wide_codes():
-    """Codes beyond 8 bits are told apart, and the last one is the missing code."""
+    """Codes beyond 8 bits differ, and the last one is the missing code."""
     n = 1000
     codes = np.arange(n)[:, None].repeat(2, axis=1)
     codes[:, 1] = n

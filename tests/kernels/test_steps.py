@@ -46,7 +46,7 @@ def merged_histogram(columns, rows, stats, parts):
 def test_partitions_grow_the_rule_of_the_whole(search, n_parts):
     """Steps over histograms added up from partitions pick, one by one, what the path picks."""
     columns, rows, stats, score, limits = search
-    kinds = columns.take(np.empty(0, dtype=np.intp))  # whoever scans needs no rows
+    kinds = columns.take(np.empty(0, dtype=np.intp))  # scanning needs no rows
     totals, rule = stats[rows].sum(axis=0), kernels.grow_rule(*search)
     for condition in rule.conditions:
         histogram = merged_histogram(columns, rows, stats, rows % n_parts)

@@ -156,3 +156,18 @@ def test_the_cover_of_a_found_rule_is_that_of_its_conditions():
         rule.coverage.support == sum(rule.coverage.class_weights) == len(found.cover(binned.codes))
     )
     assert (rule.head, rule.outcome.value) == ((1, 1), 0.5)
+
+
+def test_a_flag_that_is_set_or_missing_is_a_condition():
+    """Where a column has one label and missing values, `= label` decides between them."""
+    flags = ["X", None, "X", None, None, "X"] * 10
+    labels = np.array([flag == "X" for flag in flags], dtype=np.int32)
+    table = read_table({"noise": [0.5, 1.5] * 30, "flag": flags})
+    state = LogLikelihood(labels, np.ones(60), np.zeros(2))
+    binned = bin_table(table)
+    limits = SearchLimits().compile(table.schema, state.unit)
+    found = RuleGrower(binned, "midpoint").grow(
+        binned.codes, np.arange(60, dtype=ROW), state.stats, state.score("newton", 1.0), limits
+    )
+    assert [str(condition) for condition in found.conditions] == ["flag = X"]
+    np.testing.assert_array_equal(found.cover(binned.codes), np.flatnonzero(labels))

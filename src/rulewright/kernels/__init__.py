@@ -169,7 +169,7 @@ def grow_rule(
 ) -> GrownRule:
     """Grow one conjunction greedily (see `native/search/grow.hpp`).
 
-    Whoever grows many rules keeps a `Workspace`: its buffers are used again.
+    Callers that grow many rules keep a `Workspace`, whose buffers are reused.
     """
     buffers = workspace or Workspace()
     return GrownRule.of(

@@ -85,7 +85,7 @@ class Limits(Struct):
     """What a rule may look like.
 
     `max_conditions` is -1 for no limit; `min_weight` is in fixed-point steps of the last lane, 0
-    when not asked for. Per column: `up_operators` (`down_operators`) has bit ``1 << Op`` set when
+    for no minimum. Per column: `up_operators` (`down_operators`) has bit ``1 << Op`` set when
     a rule that votes up (down) may use the operator; a rule must use every `required` column; the
     columns of a rule must have a bit of `groups` in common.
     """

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FoundRule:
-    """A grown rule: its vote and its conditions, as tests on codes and, when asked for, on values.
+    """A grown rule: its vote and its conditions, as tests on codes and, on request, on values.
 
-    What a vote means is known to whoever made the statistics.
+    The loss that made the statistics knows what a vote means.
     """
 
     vote: int
@@ -74,7 +74,7 @@ class RuleGrower:
     def grow(
         self, codes: CodeColumns, rows: RowArray, stats: StatArray, score: Score, limits: Limits
     ) -> FoundRule | None:
-        """Grow the rule that `score` likes best on `rows`; None when no condition helps."""
+        """Grow the rule that `score` rates best on `rows`; None when no condition helps."""
         conditions, vote = kernels.grow_rule(
             codes, rows, stats, score, limits, self.n_threads, self._workspace
         )

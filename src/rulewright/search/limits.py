@@ -69,7 +69,7 @@ class SearchLimits:
         )
 
     def _operators(self, column: str, vote: Literal["increasing", "decreasing"]) -> int:
-        """Give the bits of the operators that a rule may use to raise or lower the class."""
+        """Return the bits of the operators that a rule may use to raise or lower the class."""
         constraints = self.constraints
         allowed = set(constraints.operators.get(column, self._usual))
         if column in constraints.monotone:

@@ -19,10 +19,10 @@ LEAST_ROWS = 50
 
 
 class Subsampler:
-    """Draws the same share of the rows (or columns) again and again, without replacement.
+    """Draws subsamples of the same share of the rows (or columns), without replacement.
 
-    Fewer than `least` rows are never split: half of them would be too few to learn from, and a
-    weight of two means exactly what a row twice means.
+    Fewer than `least` rows are never split: half of them would be too few to learn from, and
+    integer weights stay equal to repetition.
     """
 
     def __init__(
@@ -50,9 +50,9 @@ class Subsampler:
 def split_rows(
     labels: IntArray, fraction: float, random: np.random.RandomState
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Part rows into two ascending lists, `fraction` of every class in the second.
+    """Split rows into two ascending lists, `fraction` of every class in the second.
 
-    A class keeps at least one row in the first; the second may lack classes that are rare.
+    A class keeps at least one row in the first; the second may lack rare classes.
     """
     aside = np.zeros(len(labels), dtype=np.bool_)
     for label in np.unique(labels):

@@ -219,7 +219,7 @@ class DnfRestart:
 
 
 class DnfSearch:
-    """Restarts of the search side by side; see `rulewright.kernels.DnfSearch`."""
+    """Parallel restarts of the search; see `rulewright.kernels.DnfSearch`."""
 
     def __init__(
         self, bits: WordArray, weights: IntArray, n_positives: int, settings: DnfSettings

@@ -117,7 +117,7 @@ def candidates(sums: StatArray, nominal: bool) -> Iterator[tuple[Op, int, int, S
 
 
 def used_lanes(sums: StatArray, score: Score, limits: Limits) -> StatArray:
-    """Pick the lanes that the score reads, and the weight when a minimum is asked for."""
+    """Pick the lanes that the score reads, and the weight if there is a minimum."""
     lanes = sums[..., score.first_lane : score.first_lane + score.n_lanes]
     return np.concatenate([lanes, sums[..., -1:]], axis=-1) if limits.min_weight > 0 else lanes
 
