@@ -92,7 +92,7 @@ sanitize: install
 BENCH := .venv-bench
 bench-install: | check-machine
 	test -d $(BENCH) || $(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check '.[bench]'
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check '.[bench]' -e benchmarks
 	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
 	  orange3 orange-canvas-core
 

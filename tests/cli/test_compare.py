@@ -8,7 +8,6 @@ from rulewright.cli.compare import choose_learners
 @pytest.fixture(autouse=True)
 def generated_data(monkeypatch, tmp_path):
     monkeypatch.delenv("RULEWRIGHT_DATA", raising=False)
-    monkeypatch.delenv("RULEWRIGHT_RIVALS", raising=False)
     monkeypatch.chdir(tmp_path)
 
 

@@ -56,6 +56,15 @@ def test_two_runs_cannot_write_to_one_file(path):
         records.append(record("a"))
 
 
+def test_a_refused_file_is_not_locked(path):
+    path.write_text("hello\n")
+    with pytest.raises(RecordsError, match=r"no record"), Records(path):
+        pass
+    path.write_text("")
+    with Records(path) as records:
+        assert records.known == {}
+
+
 def test_dropped_records_are_gone_from_the_file_too(path):
     with Records(path) as records:
         for key in "abc":

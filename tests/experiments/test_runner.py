@@ -47,10 +47,14 @@ def generated_data(monkeypatch):
 
 @pytest.fixture
 def rivals(tmp_path, monkeypatch):
-    folder = tmp_path / "somewhere" / "rivals"
-    folder.mkdir(parents=True)
-    (folder / "__init__.py").write_text(RIVALS)
-    monkeypatch.setenv("RULEWRIGHT_RIVALS", str(folder))
+    """Install adapters: a module, and the entry point that names it."""
+    folder = tmp_path / "site-packages"
+    metadata = folder / "toy_rivals-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (folder / "toy_rivals.py").write_text(RIVALS)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-rivals\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[rulewright.rivals]\ntoy = toy_rivals\n")
+    monkeypatch.syspath_prepend(folder)
 
 
 def trial(learner, fold=0, data="iris", **more):
@@ -105,7 +109,7 @@ def test_an_error_is_recorded_with_its_text_and_the_others_go_on(tmp_path):
     assert "no data set 'nonsense'" in by["few rules", "nonsense"]["problem"]
 
 
-def test_a_rival_is_found_in_the_folder_and_judged_like_ours(tmp_path, rivals):
+def test_an_installed_rival_is_found_and_judged_like_ours(tmp_path, rivals):
     assert {"mlrules", "slipper.paper", "majority"} <= known_learners().keys()
     (record,) = run(tmp_path, [trial(known_learners()["majority"], data="balance-scale")])
     assert record["status"] == "ok", record["problem"]
@@ -130,12 +134,10 @@ def test_a_rival_that_hangs_is_ended_by_the_time_limit(tmp_path, rivals):
     assert time.monotonic() - begun < 30
 
 
-def test_rivals_need_a_checkout(monkeypatch, tmp_path):
-    monkeypatch.delenv("RULEWRIGHT_RIVALS", raising=False)
-    monkeypatch.chdir(tmp_path)
-    assert "lightgbm" not in known_learners()
-    with pytest.raises(ValueError, match=r"RULEWRIGHT_RIVALS"):
-        Learner("lightgbm", "lightgbm").start(0)
+def test_rivals_must_be_installed():
+    assert "majority" not in known_learners()
+    with pytest.raises(ValueError, match=r"no adapter of 'majority'.*pip install -e benchmarks"):
+        Learner("majority", "majority").start(0)
 
 
 def test_a_key_tells_trials_apart_by_what_they_depend_on():

@@ -63,8 +63,8 @@ def compare(
         typer.Option(
             metavar="NAME,...",
             help="The first is compared with each other one. Ours, ours with '.paper' for the "
-            "published settings, and in a checkout those of benchmarks/rivals; settings follow "
-            "after colons, as in mlrules:n_rules=50:l2=0.",
+            "published settings, and others whose adapters are installed ('pip install -e "
+            "benchmarks'); settings follow after colons, as in mlrules:n_rules=50:l2=0.",
         ),
     ] = None,
     folds: Annotated[int, typer.Option(min=2, metavar="K", help="Folds.")] = 10,

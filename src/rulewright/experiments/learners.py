@@ -1,12 +1,9 @@
-"""Learners of an experiment: ours by name, and rivals by the adapters in `benchmarks/rivals`."""
+"""Learners of an experiment: ours by name, and other packages' by their installed adapters."""
 
 from __future__ import annotations
 
-import importlib
-import os
-import sys
 from dataclasses import dataclass, field
-from pathlib import Path
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
@@ -24,8 +21,13 @@ if TYPE_CHECKING:
     from rulewright.estimators.common.base import RuleClassifier
     from rulewright.kernels import FloatArray, IntArray
 
-RIVALS = "RULEWRIGHT_RIVALS"
-"""Environment variable with the folder of the rivals' adapters."""
+RIVALS = "rulewright.rivals"
+"""Group of entry points; each is a module with adapters.
+
+It has a mapping ``MODULES``, whose keys are the names of the learners, and a function
+``make(name, n_rules, n_jobs, settings)``. Those of ``benchmarks/rivals`` are installed with
+``pip install -e benchmarks``.
+"""
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,9 @@ class Learner:
     label : str
         Name in the tables.
     kind : str
-        A name of `LEARNERS`, or the name of a rival's adapter.
+        A name of `LEARNERS`, or of an installed adapter.
     parameters : dict
-        Settings beside the defaults.
+        Settings that differ from the defaults.
     paper : bool
         Start from the published settings instead of the defaults.
     """
@@ -55,7 +57,14 @@ class Learner:
             make = LEARNERS[self.kind]
             made = make.paper if self.paper else make
             return OurWorker(made(**{"random_state": seed, "n_jobs": 1, **self.parameters}))
-        return RivalWorker(rival_adapters().make(self.kind, None, 1, dict(self.parameters)))
+        modules = rival_modules()
+        if self.kind not in modules:
+            raise ValueError(
+                f"no adapter of {self.kind!r} is installed: run 'pip install -e benchmarks' in the "
+                "folder of the repository"
+            )
+        adapter = modules[self.kind].make(self.kind, None, 1, dict(self.parameters))
+        return RivalWorker(adapter)
 
 
 class Worker(Protocol):
@@ -68,13 +77,13 @@ class Worker(Protocol):
         """Learn from prepared rows."""
 
     def predict(self, rows: Any, table: Table) -> tuple[IntArray, FloatArray]:
-        """Give codes and probabilities by the classes of the table."""
+        """Return codes and probabilities by the classes of the table."""
 
     def describe(self) -> dict[str, float]:
-        """Tell the size of the model, with ``rules`` and ``conditions`` where it has such."""
+        """Return the size of the model, with ``rules`` and ``conditions`` where it has them."""
 
     def versions(self) -> dict[str, str]:
-        """Tell which packages were at work."""
+        """Return the versions of the packages."""
 
 
 @dataclass
@@ -84,7 +93,7 @@ class OurWorker:
     estimator: RuleClassifier[Any]
 
     def prepare(self, table: Table) -> Table:
-        """Give the table as it is."""
+        """Return the table as it is."""
         return table
 
     def fit(self, rows: Table) -> Self:
@@ -93,7 +102,7 @@ class OurWorker:
         return self
 
     def predict(self, rows: Table, table: Table) -> tuple[IntArray, FloatArray]:
-        """Give codes and probabilities."""
+        """Return codes and probabilities."""
         assert table.target is not None
         shares = self.estimator.predict_proba(rows)
         return codes_of(self.estimator.predict(rows), table.target.classes), shares
@@ -109,28 +118,28 @@ class OurWorker:
         return counts if literals is None else {**counts, "literals": float(sum(literals))}
 
     def versions(self) -> dict[str, str]:
-        """Tell the version of this package."""
+        """Return the version of this package."""
         return {"rulewright": __version__}
 
 
 @dataclass
 class RivalWorker:
-    """An adapter from `benchmarks/rivals`, which takes dataframes."""
+    """An adapter of another package, which takes dataframes."""
 
     adapter: Any
 
     def prepare(self, table: Table) -> tuple[Any, NDArray[Any]]:
-        """Give a dataframe, nominal columns as categories, and the labels."""
+        """Return a dataframe, nominal columns as categories, and the labels."""
         assert table.target is not None
         return frame_of(table), np.asarray(table.target.classes)[table.target.codes]
 
     def fit(self, rows: tuple[Any, NDArray[Any]]) -> Self:
-        """Let the rival learn."""
+        """Fit the adapter."""
         self.adapter.fit(*rows)
         return self
 
     def predict(self, rows: tuple[Any, NDArray[Any]], table: Table) -> tuple[IntArray, FloatArray]:
-        """Give codes and probabilities; classes that the rival has not seen have none."""
+        """Return codes and probabilities; classes that the adapter has not seen have 0."""
         assert table.target is not None
         given = np.asarray(self.adapter.predict_proba(rows[0]), dtype=np.float64)
         columns = codes_of(np.asarray(self.adapter.classes_), table.target.classes)
@@ -141,21 +150,21 @@ class RivalWorker:
         return shares.argmax(axis=1).astype(np.int32), shares
 
     def describe(self) -> dict[str, float]:
-        """Ask the adapter."""
-        told: dict[str, float] = dict(self.adapter.describe())
-        if "rules" in told and "conditions" in told:  # adapters tell the mean of a rule
-            told["conditions"] *= told["rules"]
-        return told
+        """Return the size that the adapter reports."""
+        sizes: dict[str, float] = dict(self.adapter.describe())
+        if "rules" in sizes and "conditions" in sizes:  # adapters report the mean of a rule
+            sizes["conditions"] *= sizes["rules"]
+        return sizes
 
     def versions(self) -> dict[str, str]:
-        """Tell the version of the rival's package."""
+        """Return the version of the other package."""
         return {self.adapter.name: self.adapter.version()}
 
 
 def codes_of(labels: NDArray[Any], classes: NDArray[Any]) -> IntArray:
-    """Return the places of labels among the classes, which may be in any order."""
-    places = {label: code for code, label in enumerate(np.asarray(classes).tolist())}
-    return np.array([places[label] for label in labels.tolist()], dtype=np.int32)
+    """Return the positions of labels among the classes, which may be in any order."""
+    positions = {label: code for code, label in enumerate(np.asarray(classes).tolist())}
+    return np.array([positions[label] for label in labels.tolist()], dtype=np.int32)
 
 
 def frame_of(table: Table) -> Any:
@@ -163,36 +172,21 @@ def frame_of(table: Table) -> Any:
     pandas = optional("pandas")
 
     def values(column: Column) -> Any:
-        if column.schema.kind == "numeric":
+        if column.schema.type.ordered:
             return column.values
         return pandas.Categorical.from_codes(column.values, categories=list(column.schema.labels))
 
     return pandas.DataFrame({column.schema.name: values(column) for column in table.columns})
 
 
-def rivals_folder() -> Path | None:
-    """Return the folder with the adapters: the environment's, or that of a checkout."""
-    named = os.environ.get(RIVALS)
-    folder = Path(named) if named else Path("benchmarks") / "rivals"
-    return folder.resolve() if (folder / "__init__.py").is_file() else None
-
-
-def rival_adapters() -> Any:
-    """Import the adapters."""
-    folder = rivals_folder()
-    if folder is None:
-        raise ValueError(
-            "rivals are known to a checkout only: run this in the folder of the repository, or set "
-            f"{RIVALS} to its folder benchmarks/rivals"
-        )
-    if str(folder.parent) not in sys.path:
-        sys.path.insert(0, str(folder.parent))
-    return importlib.import_module("rivals")
+def rival_modules() -> dict[str, Any]:
+    """Return the installed module that has the adapter of each learner, by the learner's name."""
+    modules = [point.load() for point in entry_points(group=RIVALS)]
+    return {name: module for module in modules for name in module.MODULES}
 
 
 def known_learners() -> dict[str, Learner]:
-    """Return all learners by name: ours, ours with the published settings, and rivals."""
+    """Return all learners by name: ours, ours with the published settings, and adapters."""
     ours = {name: Learner(name, name) for name in LEARNERS}
     papers = {f"{name}.paper": Learner(f"{name}.paper", name, paper=True) for name in LEARNERS}
-    names = rival_adapters().MODULES if rivals_folder() else ()
-    return ours | papers | {name: Learner(name, name) for name in names if name not in ours}
+    return {name: Learner(name, name) for name in rival_modules()} | ours | papers

@@ -1,4 +1,4 @@
-"""Records of trials in a file of JSON lines: appended as they come, found again after a crash.
+"""Records of trials in a file of JSON lines, which survive a crash.
 
 A record is written with one call and forced to the disk. A run that is killed while writing
 leaves at most an incomplete last line; the next run cuts it off and repeats that trial.
@@ -7,10 +7,11 @@ leaves at most an incomplete last line; the next run cuts it off and repeats tha
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 from typing import TYPE_CHECKING, Any, Self
+
+from filelock import FileLock, Timeout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,61 +30,60 @@ class Records:
     Parameters
     ----------
     path : Path
-        File of JSON lines; it is created when missing.
+        File of JSON lines; it is created when missing. Its lock is the file ``<path>.lock``.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.known: dict[str, Record] = {}
         self._file = -1
+        self._lock = FileLock(f"{path}.lock")
 
     def __enter__(self) -> Self:
-        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
-            self._lock()
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise RecordsError(
+                f"{self.path}: another run is writing to this file. Wait for it, or take another "
+                "folder with --out."
+            ) from None
+        try:
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
             self._read()
         except BaseException:
-            os.close(self._file)
+            self.__exit__()
             raise
         return self
 
     def __exit__(self, *error: object) -> None:
-        os.close(self._file)
+        if self._file >= 0:
+            os.close(self._file)
+        self._lock.release()
 
     def append(self, record: Record) -> None:
-        """Write a record at once and for good."""
+        """Write a record to the disk."""
         line = (json.dumps(record) + "\n").encode()
-        if os.write(self._file, line) != len(line):  # the next run cuts off what is there of it
-            raise OSError(f"{self.path}: a record could not be written whole; is the disk full?")
+        if os.write(self._file, line) != len(line):  # the next run cuts off the incomplete line
+            raise OSError(f"{self.path}: a record was written incompletely; is the disk full?")
         os.fsync(self._file)
         self.known[record["key"]] = record
 
     def drop(self, keys: Iterable[str]) -> None:
-        """Forget some records, in the file too, so that their trials are run again."""
+        """Remove some records, from the file too, so that their trials are run again."""
         for key in keys:
             self.known.pop(key, None)
         text = "".join(json.dumps(record) + "\n" for record in self.known.values())
         temporary = self.path.with_suffix(".tmp")
         temporary.write_text(text, encoding="utf-8")
+        os.close(self._file)  # before it is replaced: Windows refuses to replace an open file
+        self._file = -1
         temporary.replace(self.path)
-        fresh = os.open(self.path, os.O_RDWR | os.O_APPEND)
-        os.close(self._file)
-        self._file = fresh
-        self._lock()
-
-    def _lock(self) -> None:
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise RecordsError(
-                f"{self.path}: another run is writing to this file. Wait for it, or take another "
-                "folder with --out."
-            ) from None
+        self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
 
     def _read(self) -> None:
         lines = self.path.read_bytes().split(b"\n")
         whole = len(b"\n".join(lines[:-1])) + (len(lines) > 1)
-        if lines[-1]:  # the run before was killed while it wrote
+        if lines[-1]:  # the previous run was killed while it wrote
             os.ftruncate(self._file, whole)
         for number, line in enumerate(lines[:-1], start=1):
             record = _parsed(line)
