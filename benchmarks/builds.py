@@ -36,7 +36,7 @@ learners = {
     "mlrules": (MLRulesClassifier(n_rules=300, random_state=0), table(0, 50_000, 30)),
     "slipper": (SlipperClassifier(20, random_state=0), table(1, 20_000, 20)),
     "sl2": (SL2Classifier(2, max_steps=4000, random_state=0), table(2, 3_000, 10)),
-    "ensemble": (RuleSetEnsembleClassifier(3, 6, max_steps=900, random_state=0), table(3, 2_000, 8)),
+    "votes": (RuleSetEnsembleClassifier(3, 6, max_steps=900, random_state=0), table(3, 2_000, 8)),
 }
 for name, (learner, (X, y)) in learners.items():
     clock(f"{name} fit", lambda: learner.fit(X, y))
