@@ -181,7 +181,7 @@ def brute_conditions(columns, rows):
     """List (condition text, covered rows) for every candidate on rows still covered."""
     for name, values in columns.items():
         present = sorted({values[i] for i in rows} - {None})
-        if len(present) < 2:
+        if len(present) < 2 and all(values[i] is not None for i in rows):
             continue
         for value in present:
             if isinstance(value, str):
