@@ -48,7 +48,7 @@ def main():
 
     print("\n5. Run the model in a database: here its two first rules\n")
     print(model[:2].to_sql(table="loans", dialect="postgres"))
-    print(model.verify_sql())
+    print(model.verify_exports())
 
 
 if __name__ == "__main__":

@@ -20,10 +20,11 @@ def test_dialects(cli, model, dialect):
     assert out == load_model(model).to_sql(dialect=dialect)
 
 
-def test_python_and_text(cli, model, tmp_path):
+def test_python_javascript_and_text(cli, model, tmp_path):
     """The file holds what the model writes."""
     for form, text in (
         ("python", load_model(model).to_python()),
+        ("javascript", load_model(model).to_javascript()),
         ("text", load_model(model).to_text()),
     ):
         path = tmp_path / form

@@ -159,7 +159,7 @@ def test_a_compact_model_saves_and_explains(learned, tmp_path):
     small = compress(est.model_, X, y, 5)
     small.save(tmp_path / "small.json")
     assert load_model(tmp_path / "small.json") == small
-    small.verify_sql()
+    small.verify_exports()
     assert "reliability" not in small.summary["compression"]
 
 

@@ -277,7 +277,7 @@ def test_models_survive_files_and_pickles(tmp_path):
     again = pickle.loads(pickle.dumps(est))
     assert np.array_equal(again.predict_proba(X), est.predict_proba(X))
     assert again.certificate() == est.certificate()
-    est.model_.verify_sql()
+    est.model_.verify_exports()
 
 
 def test_a_progress_bar_changes_nothing():

@@ -99,7 +99,7 @@ def test_one_ensemble_reads_saves_and_exports(single, tmp_path):
     X, _ = drawn_rows()
     single.model_.save(tmp_path / "votes.json")
     assert load_model(tmp_path / "votes.json") == single.model_
-    single.model_.verify_sql()
+    single.model_.verify_exports()
     assert np.array_equal(single.decision_function(X) > 0, single.predict(X) == "yes")
     for table in (single.term_table(), single.column_importance(), single.literal_importance()):
         assert set(table["class"]) == {"yes"}

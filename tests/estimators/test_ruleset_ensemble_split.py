@@ -194,7 +194,7 @@ def test_what_the_first_half_lacks():
     est = quick(max_terms=1).fit(X, y)
     assert est.certificate().vote.n == 20
     assert est.posteriors_[3].rule_sets == ((),)
-    est.model_.verify_sql()
+    est.model_.verify_exports()
     for head, posterior in enumerate(est.posteriors_):
         assert list(posterior.errors) == losses(est, posterior, head, some(X, second), y[second])
 

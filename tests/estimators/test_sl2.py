@@ -109,7 +109,7 @@ def test_models_save_and_export(n_classes, tmp_path):
     model = sl2().fit(X, y).model_
     model.save(tmp_path / "m.json")
     assert load_model(tmp_path / "m.json") == model
-    assert model.verify_sql().probability_error <= 1e-12
+    assert model.verify_exports().probability_error <= 1e-12
     parsed = [replace(rule, body=parse_conjunction(str(rule.body))) for rule in model.rules]
     np.testing.assert_array_equal(model.with_rules(parsed).predict(X), model.predict(X))
 

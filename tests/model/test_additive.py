@@ -11,7 +11,7 @@ from model.builders import CHURN_ROWS, CHURN_SCHEMA, churn_model, models
 from rules.builders import a_rule
 from rulewright.data import ColumnSchema, DataError, Schema, read_like, read_table
 from rulewright.model import AdditiveRules, Steps
-from rulewright.model.adversarial import adversarial_rows
+from rulewright.programs.adversarial import adversarial_rows
 from rulewright.rules import Adds, Conjunction, parse_conjunction
 
 pytestmark = pytest.mark.native
@@ -93,7 +93,7 @@ def test_arrays_without_names():
     model = AdditiveRules(schema, ["a"], (0.0,), rules)
     X = np.array([[9.0, 0.5], [0.0, 1.0], [1.0, np.nan]])
     assert model.scores(X).ravel().tolist() == [0.0, 1.0, 0.0]
-    model.verify_sql()
+    model.verify_exports()
     with pytest.raises(DataError, match="2 features"):
         model.scores(X[:, :1])
 
@@ -117,7 +117,7 @@ def test_a_table_with_other_kinds_and_labels_is_recoded():
 @settings(max_examples=50, deadline=None)
 def test_a_slice_is_a_stage(model):
     """The scores of the first rules plus what the others add are the scores of all."""
-    rows = adversarial_rows(model)
+    rows = adversarial_rows(model.program)
     covers = model.covers(rows)
     for m in range(len(model) + 1):
         staged = model[:m].scores(rows)
@@ -132,7 +132,7 @@ def test_a_slice_is_a_stage(model):
 @settings(max_examples=30, deadline=None)
 def test_any_number_of_threads_gives_the_same_scores(model):
     """Threads share rows and change no bit."""
-    rows = adversarial_rows(model)
+    rows = adversarial_rows(model.program)
     np.testing.assert_array_equal(model.scores(rows, n_threads=1), model.scores(rows, n_threads=3))
 
 
@@ -140,7 +140,9 @@ def test_any_number_of_threads_gives_the_same_scores(model):
 @settings(max_examples=40, deadline=None)
 def test_bits_are_the_covers(model):
     """Packed covers say what the covers say, and nothing beyond the last row."""
-    covers, bits = (cover(adversarial_rows(model)) for cover in (model.covers, model.cover_bits))
+    covers, bits = (
+        cover(adversarial_rows(model.program)) for cover in (model.covers, model.cover_bits)
+    )
     assert bits.shape == (len(model), -(-len(covers) // 64))
     for i, words in enumerate(bits.tolist()):
         rows = [64 * w + b for w, word in enumerate(words) for b in range(64) if word >> b & 1]
@@ -158,7 +160,7 @@ def test_merging_keeps_the_scores(model, data):
         )
     ]
     model = model.with_rules([*model.rules, *again])
-    merged, rows = model.merged(), adversarial_rows(model)
+    merged, rows = model.merged(), adversarial_rows(model.program)
     np.testing.assert_allclose(merged.scores(rows), model.scores(rows), rtol=0, atol=1e-12)
     kinds = [(one.body.key, one.head) for one in merged]
     assert len(set(kinds)) == len(kinds)
@@ -186,7 +188,7 @@ def test_scaling_is_part_of_the_scores(model, slope, data):
     """The scores of the scaled model are slope times score plus offset."""
     model = replace(model, steps=None)
     offsets = data.draw(st.tuples(*[st.floats(-5.0, 5.0)] * len(model.classes)))
-    scaled, rows = model.scaled(slope, offsets), adversarial_rows(model)
+    scaled, rows = model.scaled(slope, offsets), adversarial_rows(model.program)
     expected = slope * model.scores(rows) + np.array(offsets)
     np.testing.assert_allclose(scaled.scores(rows), expected, rtol=0, atol=1e-11)
     assert scaled.costs == model.costs

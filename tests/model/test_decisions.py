@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from model.builders import CHURN_ROWS, CHURN_SCHEMA, models
 from rulewright.model import AdditiveRules, Steps
-from rulewright.model.adversarial import adversarial_rows
+from rulewright.programs.adversarial import adversarial_rows
 
 pytestmark = pytest.mark.native
 
@@ -27,7 +27,7 @@ def label(model):
 def test_probabilities_are_the_steps_at_the_margins(model):
     """Each class has its step at score minus best other score, divided by their sum."""
     assume(model.steps is not None)
-    scores = model.scores(adversarial_rows(model))[:50]
+    scores = model.scores(adversarial_rows(model.program))[:50]
     for row, chances in zip(scores.tolist(), model.probabilities(scores), strict=True):
         values = []
         for k, steps in enumerate(model.steps):
@@ -42,7 +42,7 @@ def test_probabilities_are_the_steps_at_the_margins(model):
 def test_no_label_is_cheaper_than_the_chosen_one(model):
     """The label has the lowest expected cost, and among equals the best score, then the first."""
     assume(model.costs is not None)
-    scores = model.scores(adversarial_rows(model))[:50]
+    scores = model.scores(adversarial_rows(model.program))[:50]
     chances, chosen = model.probabilities(scores), model.decide(scores)
     for i, k in enumerate(chosen.tolist()):
         costs = chances[i] @ np.array(model.costs)
@@ -59,7 +59,7 @@ def test_equal_costs_choose_the_most_probable(model):
     """If every error costs the same, the label is the most probable class."""
     n = len(model.classes)
     same = replace(model, costs=(3.0 * (1.0 - np.eye(n))).tolist())
-    scores = model.scores(adversarial_rows(model))
+    scores = model.scores(adversarial_rows(model.program))
     chances = model.probabilities(scores)
     best = chances[np.arange(len(scores)), same.decide(scores)]
     np.testing.assert_allclose(best, chances.max(axis=1), rtol=1e-12)
@@ -102,7 +102,7 @@ def test_one_class_needs_no_decision():
     )
     assert model.predict_proba(CHURN_ROWS).tolist() == [[1.0]] * 4
     assert label(model) == "only"
-    model.verify_sql()
+    model.verify_exports()
 
 
 def test_no_rows_have_no_labels():

@@ -10,7 +10,7 @@ from rules.builders import a_rule
 from rulewright.data import read_like, read_table
 from rulewright.encoding.booleans import encode_booleans
 from rulewright.model import AdditiveRules, DnfModel, ModelFileError, load_model
-from rulewright.model.adversarial import adversarial_rows
+from rulewright.programs.adversarial import adversarial_rows
 from rulewright.rules import Claims, parse_conjunction
 
 pytestmark = pytest.mark.native
@@ -69,7 +69,7 @@ def test_answers_by_hand():
 @settings(max_examples=60, deadline=None)
 def test_the_best_covering_class_wins(model):
     """The label is the class of the most precise rule that holds, else the default class."""
-    rows = adversarial_rows(model)
+    rows = adversarial_rows(model.program)
     covers, labels = model.covers(rows), model.decide(model.scores(rows))
     for fired, label in zip(covers, labels, strict=True):
         found = [
@@ -84,13 +84,13 @@ def test_the_best_covering_class_wins(model):
 @settings(max_examples=60, deadline=None)
 def test_probabilities_agree_with_labels(model):
     """Probabilities sum to one, none is negative, and no class is more probable than the label."""
-    scores = model.scores(adversarial_rows(model))
+    scores = model.scores(adversarial_rows(model.program))
     chances, labels = model.probabilities(scores), model.decide(scores)
     assert np.all(chances >= 0.0)
     np.testing.assert_allclose(chances.sum(axis=1), 1.0, rtol=0, atol=1e-12)
     assert np.array_equal(chances[np.arange(len(labels)), labels], chances.max(axis=1))
     if len(model.classes) == 2:
-        positive = model.decision_function(adversarial_rows(model))
+        positive = model.decision_function(adversarial_rows(model.program))
         tied = scores[:, 0] == scores[:, 1]
         assert np.array_equal((positive > 0)[~tied], labels[~tied] == 1)
 
@@ -132,7 +132,7 @@ def test_ties_go_to_the_larger_class():
     for weights, label in (((5.0, 6.0), "b"), ((5.0, 5.0), "a"), ((6.0, 5.0), "a")):
         model = DnfModel(CHURN_SCHEMA, ["a", "b"], (rule, other), 0, weights, (0.0, 0.0))
         assert model.predict({"age": [1.0]}).tolist() == [label]
-        assert model.verify_sql().n_rows > 0
+        assert model.verify_exports().n_rows > 0
 
 
 @pytest.mark.parametrize(("formula", "label"), [((), "no"), (("true",), "yes")])
@@ -140,7 +140,7 @@ def test_false_and_true(formula, label):
     """No term covers no row, the term without conditions all of them."""
     model = DnfModel.counted(table(), {1: terms(*formula)})
     assert set(model.predict(ROWS)) == {label}
-    assert model.verify_sql().dialects == ("duckdb", "sqlite")
+    assert model.verify_exports().targets == ("duckdb", "sqlite", "python", "javascript")
     assert "no rule" in str(model)
 
 
@@ -149,7 +149,7 @@ def test_a_single_class():
     model = DnfModel.counted(table(["x"] * 6), {})
     assert model.predict_proba(ROWS).tolist() == [[1.0]] * 6
     assert model.decision_function(ROWS).tolist() == [0.0] * 6
-    assert model.verify_sql().n_rows > 0
+    assert model.verify_exports().n_rows > 0
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans())
@@ -177,7 +177,7 @@ def test_formulas_of_an_encoding_cover_the_same_rows(seed, thresholds):
         for term in formula:
             covered |= np.all([answers[j] == way for j, way in term] or [covered | True], axis=0)
         assert np.array_equal(model.predict(rows) == "p", covered)
-    assert model.verify_sql().n_rows > 0
+    assert model.verify_exports().n_rows > 0
 
 
 def test_text():

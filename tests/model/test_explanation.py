@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from model.builders import CHURN_ROWS, churn_model, models
-from rulewright.model.adversarial import adversarial_rows
+from rulewright.programs.adversarial import adversarial_rows
 
 pytestmark = pytest.mark.native
 
@@ -26,7 +26,7 @@ def test_rules_that_fired_strongest_first():
 @settings(max_examples=40, deadline=None)
 def test_contributions_add_up_to_the_scores(model):
     """Intercepts plus what the rules added, in their order, are the scores."""
-    rows = adversarial_rows(model)
+    rows = adversarial_rows(model.program)
     answers = model.explain(rows).to_dict()
     names = answers["classes"]
     for row, expected in zip(answers["rows"][:60], model.scores(rows), strict=False):

@@ -21,7 +21,7 @@ from model.builders import (
 )
 from rulewright.data import label_of
 from rulewright.model import AdditiveRules, ModelFileError, load_model
-from rulewright.model.adversarial import adversarial_rows
+from rulewright.programs.adversarial import adversarial_rows
 
 pytestmark = pytest.mark.native
 
@@ -41,7 +41,7 @@ def test_a_loaded_model_is_the_same_to_the_bit(path, model):
     loaded = load_model(path)
     assert loaded == model
     assert loaded.classes.dtype.kind == model.classes.dtype.kind
-    rows = adversarial_rows(model)
+    rows = adversarial_rows(model.program)
     scores, chances = model.scores(rows), model.predict_proba(rows)
     np.testing.assert_array_equal(loaded.scores(rows), scores)
     np.testing.assert_array_equal(loaded.predict_proba(rows), chances)

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from model.builders import saved, vote_models
 from rulewright.data import read_table
 from rulewright.model import RuleSetVotes, load_model
-from rulewright.model.adversarial import adversarial_rows
+from rulewright.programs.adversarial import adversarial_rows
 from rulewright.rules import parse_conjunction
 
 pytestmark = pytest.mark.native
@@ -140,12 +140,12 @@ def test_opposites_are_exported_as_they_are(model):
         model.priors,
         model.abstain,
     )
-    rows = adversarial_rows(own)
+    rows = adversarial_rows(own.program)
     scores, chances = own.scores(rows), own.predict_proba(rows)
     assert np.array_equal(scores[:, k], model.scores(rows)[:, k])
     assert np.array_equal(scores[:, 1 - k], -scores[:, k])
     assert np.array_equal(own.classes[np.argmax(chances, axis=1)], own.predict(rows))
-    own.verify_sql()
+    own.verify_exports()
     module = exported(own)
     for i in range(0, len(scores), 5):
         row = {name: rows[name][i] for name in rows}

@@ -1,4 +1,4 @@
-"""`rulewright export`: a saved model as SQL, Python or text."""
+"""`rulewright export`: a saved model as text, or as a program in one of the targets."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -8,14 +8,10 @@ import typer
 
 from rulewright.cli.output import STDOUT, check_output, open_output
 from rulewright.model import RuleModel, load_model
+from rulewright.programs.targets import TARGETS
 
-
-class Form(StrEnum):
-    """What a model can be written as."""
-
-    SQL = "sql"
-    PYTHON = "python"
-    TEXT = "text"
+_FORMS = [*TARGETS, "text"]
+_HELP = "; ".join(f"{name}: {target.summary}" for name, target in TARGETS.items())
 
 
 class Dialect(StrEnum):
@@ -33,9 +29,10 @@ app = typer.Typer(add_completion=False)
 def export(
     model: Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)],
     to: Annotated[
-        Form,
+        str,
         typer.Option(
-            help="sql: one SELECT; python: a module without dependencies; text: all rules.",
+            metavar=f"[{'|'.join(_FORMS)}]",
+            help=f"{_HELP}; text: all rules.",
             show_default=False,
         ),
     ],
@@ -53,10 +50,12 @@ def export(
         typer.Option("--output", "-o", metavar="FILE", help="File to write; - is standard output."),
     ] = STDOUT,
 ) -> None:
-    """Write MODEL as SQL, Python or text, with the same predictions."""
-    if to is not Form.SQL and (dialect or table):
+    """Write MODEL as SQL, Python, JavaScript or text, with the same predictions."""
+    if to not in _FORMS:
+        raise ValueError(f"--to: {to!r} is not one of {', '.join(_FORMS)}.")
+    if to != "sql" and (dialect or table):
         option = "--dialect" if dialect else "--table"
-        raise ValueError(f"{option} goes with --to sql only. Leave it out with --to {to.value}.")
+        raise ValueError(f"{option} goes with --to sql only. Leave it out with --to {to}.")
     if output != STDOUT:
         check_output(output, "-o")
     text = exported(load_model(model), to, dialect or Dialect.DUCKDB, table or "data")
@@ -64,8 +63,9 @@ def export(
         stream.write(text)
 
 
-def exported(model: RuleModel, to: Form, dialect: Dialect, table: str) -> str:
+def exported(model: RuleModel, to: str, dialect: Dialect, table: str) -> str:
     """Write the model in the form asked for."""
-    if to is Form.SQL:
-        return model.to_sql(table.split("."), dialect.value)
-    return model.to_python() if to is Form.PYTHON else model.to_text()
+    if to == "text":
+        return model.to_text()
+    options = {"table": table.split("."), "dialect": dialect.value} if to == "sql" else {}
+    return model.export(to, **options)

@@ -6,16 +6,17 @@ from rulewright.model.forms.additive import AdditiveRules
 from rulewright.model.forms.dnf import DnfModel
 from rulewright.model.forms.rule_sets import RuleSet
 from rulewright.model.forms.votes import RuleSetVotes
-from rulewright.model.parity import ParityError, SqlReport
 from rulewright.model.rule_model import RuleModel
 from rulewright.model.steps import Steps
 from rulewright.model.storage import load_model
+from rulewright.programs.parity import ExportReport, ParityError
 from rulewright.rules import Head, Rule
 
 __all__ = [
     "AdditiveRules",
     "DnfModel",
     "Explanation",
+    "ExportReport",
     "Head",
     "ModelFileError",
     "ParityError",
@@ -23,7 +24,6 @@ __all__ = [
     "RuleModel",
     "RuleSet",
     "RuleSetVotes",
-    "SqlReport",
     "Steps",
     "load_model",
 ]

@@ -1,14 +1,16 @@
-"""From scores to probabilities to labels: softmax or calibrated steps, then the least cost."""
+"""Costs and calibrated steps, checked, and what calibration computes from scores."""
 
 from __future__ import annotations
 
-import math
 import sys
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from rulewright.model.steps import Steps
+from rulewright.programs import recipes
+from rulewright.programs.native import evaluate
+from rulewright.programs.nodes import Given
 from rulewright.rules.checks import checked_number
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ Costs: TypeAlias = tuple[tuple[float, ...], ...]
 BELOW = 1.0 - 1e-9
 """The factor of a number that is just below another."""
 
+_SCORES = Given()
 _MAX_COST = sys.float_info.max / 2
 
 
@@ -51,44 +54,12 @@ def checked_steps(steps: Any, n_classes: int) -> tuple[Steps, ...]:
 
 def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Turn scores into probabilities."""
-    weights: NDArray[np.float64] = np.exp(scores - scores.max(axis=1, keepdims=True))
-    weights /= weights.sum(axis=1, keepdims=True)
-    return weights
+    return evaluate(recipes.softmax(_SCORES), {_SCORES: scores})
 
 
 def margins(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give the score of each class minus the highest of the others; 0 if there is no other."""
-    if scores.shape[1] == 1:
-        return np.zeros_like(scores)
-    second, top = np.partition(scores, -2, axis=1)[:, -2:].T[:, :, None]
-    others: NDArray[np.float64] = np.where(scores == top, second, top)
-    return scores - others
-
-
-def climbed(scores: NDArray[np.float64], steps: Sequence[Steps]) -> NDArray[np.float64]:
-    """Turn scores into probabilities: the steps of each class at its margin, made to sum to 1."""
-    values = np.empty_like(scores)
-    for k, margin in enumerate(margins(scores).T):
-        values[:, k] = steps[k](margin)
-    values /= values.sum(axis=1, keepdims=True)
-    return values
-
-
-def expected_costs(chances: NDArray[np.float64], costs: Costs | None) -> NDArray[np.float64]:
-    """Give the expected cost of predicting each class; without costs every error costs 1."""
-    if costs is None:
-        return 1.0 - chances
-    total = np.zeros_like(chances)
-    for k, row in enumerate(costs):
-        total += chances[:, k, None] * np.array(row)
-    return total
-
-
-def least_cost(costs: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Choose the class of the lowest cost; of equal ones the highest score, then the first."""
-    least = costs == costs.min(axis=1, keepdims=True)
-    best: NDArray[np.intp] = np.argmax(np.where(least, scores, -math.inf), axis=1)
-    return best
+    return evaluate(recipes.margins(_SCORES, scores.shape[1]), {_SCORES: scores})
 
 
 def _is_list(value: object, length: int) -> bool:

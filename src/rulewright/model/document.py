@@ -21,6 +21,8 @@ READABLE_VERSIONS = (1, 2, 3, 4)
 """Version 1 knew neither heads of several classes, nor costs, nor steps; version 2 neither
 conditions with alternatives, nor DNF models, nor votes; version 3 had rules without outcomes."""
 MAX_FILE_BYTES = 2**30
+MAX_RULES = 10_000_000
+MAX_CLASSES = 100_000
 
 
 class ModelFileError(ValueError):
@@ -83,6 +85,15 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 _OWN_FIELDS = ("format", "format_version", "library_version")
+
+
+def json_list(values: object, what: str, limit: int = MAX_CLASSES) -> list[Any]:
+    """Give a list of a model file as it is, or raise a ModelFileError if it is none or too long."""
+    if not isinstance(values, list):
+        raise ModelFileError(f"{what} must be a list, not {type(values).__name__}")
+    if len(values) > limit:
+        raise ModelFileError(f"{what} has {len(values)} items, more than {limit}")
+    return values
 
 
 def _library_version() -> str:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import fields
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
 
-from rulewright import kernels
 from rulewright.data import read_like
+from rulewright.model.checks import check_rules
 from rulewright.model.classes import class_names, classes_to_json
-from rulewright.model.compiled import compile_rules
-from rulewright.model.decisions import climbed, expected_costs, least_cost, softmax
 from rulewright.model.document import write_document
 from rulewright.model.frame import rules_table, to_frame
-from rulewright.model.parity import verify_sql
 from rulewright.model.text import all_rules, strongest_rules
+from rulewright.programs.native import Native, evaluate
+from rulewright.programs.parity import verify
+from rulewright.programs.targets import TARGETS
 
 if TYPE_CHECKING:
     import os
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Schema, Table
-    from rulewright.model.compiled import CompiledModel
-    from rulewright.model.decisions import Costs
     from rulewright.model.explanation import Explanation
-    from rulewright.model.parity import SqlReport
-    from rulewright.model.steps import Steps
+    from rulewright.programs.native import Rows
+    from rulewright.programs.nodes import Node
+    from rulewright.programs.parity import ExportReport
+    from rulewright.programs.program import Program
     from rulewright.rules import Outcome, Rule
 
 # What print() shows of a long model.
@@ -39,8 +40,8 @@ SHOWN_RULES = 50
 class RuleModel(ABC):
     """A fitted model made of rules; it predicts and prints without its training data.
 
-    A form of model (additive rules, DNF, votes, and later decision lists) says how the fired rules
-    make scores, in Python and in its exports; everything else is here.
+    A form of model (additive rules, DNF, votes) writes what it computes once, as a ``program``;
+    prediction and all exports follow from that.
 
     Attributes
     ----------
@@ -52,23 +53,45 @@ class RuleModel(ABC):
         The rules in the order they were learned.
     summary : dict
         What the learner noted down, as JSON data.
-    costs : tuple of tuples of float, or None
-        ``costs[k][j]`` is what it costs to predict class j where class k is true; None if all
-        errors cost the same.
-    steps : tuple of Steps, or None
-        Calibration of each class; None if probabilities are the softmax of the scores.
     """
 
     form: ClassVar[str]
+    outcome: ClassVar[type[Outcome]]
+    needed_fields: ClassVar[frozenset[str]]
+    """What a saved model of this form has beyond the fields of all forms."""
+    optional_fields: ClassVar[frozenset[str]] = frozenset()
     schema: Schema
     classes: NDArray[Any]
     rules: tuple[Rule, ...]
     summary: dict[str, Any]
-    costs: Costs | None = None
-    steps: tuple[Steps, ...] | None = None
-    outcome: ClassVar[type[Outcome]]
+
+    @property
+    @abstractmethod
+    def program(self) -> Program:
+        """What the model computes for one row; forms cache it."""
 
     @abstractmethod
+    def explain(self, X: object, *, n_threads: int | None = None) -> Explanation:
+        """Tell for each row which rules fired and what each added to the scores."""
+
+    @abstractmethod
+    def preamble(self) -> str:
+        """Say in one line what holds before any rule fires."""
+
+    @abstractmethod
+    def form_fields(self) -> dict[str, Any]:
+        """Give what a saved model of this form holds beyond the common fields."""
+
+    @classmethod
+    @abstractmethod
+    def read_fields(cls, content: dict[str, Any]) -> dict[str, Any]:
+        """Read what ``form_fields`` wrote, as arguments of the constructor."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that the rules use, in the order of the schema."""
+        return self.program.columns
+
     def scores(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
         """Give the score of each row and class, as an array of shape (rows, classes).
 
@@ -80,45 +103,7 @@ class RuleModel(ABC):
         n_threads : int, optional
             Number of threads; all processors when left out. The result is the same for any number.
         """
-
-    @abstractmethod
-    def explain(self, X: object, *, n_threads: int | None = None) -> Explanation:
-        """Tell for each row which rules fired and what each added to the scores."""
-
-    @abstractmethod
-    def with_rules(self, rules: Sequence[Rule]) -> Self:
-        """Give the same model with other rules."""
-
-    @abstractmethod
-    def preamble(self) -> str:
-        """Say in one line what holds before any rule fires."""
-
-    @abstractmethod
-    def form_fields(self) -> dict[str, Any]:
-        """Give what a saved model of this form holds beyond the common fields."""
-
-    @abstractmethod
-    def to_sql(
-        self,
-        table: str | Sequence[str] = "data",
-        dialect: str = "duckdb",
-        keep: Sequence[str] = (),
-    ) -> str:
-        """Write the model as one SQL SELECT of scores, probabilities and the label."""
-
-    @abstractmethod
-    def to_python(self, function: str = "predict_proba") -> str:
-        """Write the model as the source of a Python module without dependencies."""
-
-    @property
-    def preference(self) -> Sequence[int]:
-        """All classes, first the one that wins where several have the highest score."""
-        return range(len(self.classes))
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns that the rules use, in the order of the schema."""
-        return self._compiled.columns
+        return self._rows(X, n_threads).value(self.program.scores)
 
     def decision_function(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
         """Give scores as scikit-learn does: second minus first class if there are two classes."""
@@ -138,46 +123,46 @@ class RuleModel(ABC):
 
     def covers(self, X: object, *, n_threads: int | None = None) -> NDArray[np.bool_]:
         """Tell which rule covers which row, as an array of shape (rows, rules)."""
-        codes, threads = self._codes(X, n_threads)
-        return kernels.rule_covers(codes, self._compiled.rules, threads)
+        return self._rows(X, n_threads).covers()
 
     def cover_bits(self, X: object, *, n_threads: int | None = None) -> NDArray[np.uint64]:
         """Tell which rule covers which row, 64 rows a word, in an array of shape (rules, words).
 
         Row i is bit ``i % 64`` of word ``i // 64``; bits beyond the last row are 0.
         """
-        codes, threads = self._codes(X, n_threads)
-        return kernels.rule_bits(codes, self._compiled.rules, threads)
+        return self._rows(X, n_threads).bits()
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Turn scores into probabilities: the softmax, or the steps of the calibration.
-
-        The steps of class k are taken at the margin, the score of k minus the highest of the
-        others, and divided by their sum over the classes.
-        """
-        return softmax(scores) if self.steps is None else climbed(scores, self.steps)
+        """Turn scores into probabilities, as arrays of shape (rows, classes)."""
+        return self._value(self.program.probabilities, scores)
 
     def expected_costs(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give what predicting each class is expected to cost; without costs an error costs 1."""
-        return expected_costs(self.probabilities(scores), self.costs)
+        costs = self.program.costs
+        return 1.0 - self.probabilities(scores) if costs is None else self._value(costs, scores)
 
     def decide(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
         """Choose a class for each row of scores, as indices of classes.
 
-        The class of the lowest expected cost; of equal ones that of the highest score, then the
-        first. Without costs and steps this is the class of the highest score, of equal ones the
-        first in ``preference``.
+        The choice is made from the scores: classes that differ in score may round to equal
+        probabilities.
         """
-        if self.costs is not None or self.steps is not None:
-            return least_cost(self.expected_costs(scores), scores)
-        # From the scores: classes that differ in score may round to equal probabilities.
-        order = np.array(self.preference, dtype=np.intp)
-        best: NDArray[np.intp] = order[np.argmax(scores[:, order], axis=1)]
-        return best
+        return self._value(self.program.chosen, scores)
 
     def flags(self, scores: NDArray[np.float64]) -> dict[str, NDArray[np.bool_]]:
         """Give what exports tell besides scores, probabilities and label: truth values by name."""
-        return {}
+        return {name: self._value(node, scores) for name, node in self.program.flags.items()}
+
+    def with_rules(self, rules: Sequence[Rule]) -> Self:
+        """Give the same model with other rules; only those that are new are checked."""
+        known = set(map(id, self.rules))
+        new = [rule for rule in rules if id(rule) not in known]
+        check_rules(new, self.schema, len(self.classes), self.outcome)
+        return self._changed(rules=tuple(rules))
+
+    def with_summary(self, summary: dict[str, Any]) -> Self:
+        """Give the same model with other notes."""
+        return self._changed(summary=dict(summary))
 
     def rules_table(self) -> dict[str, list[Any]]:
         """Give the table of rules as a dict of columns, one item per rule."""
@@ -213,18 +198,84 @@ class RuleModel(ABC):
         """Save the model as versioned JSON; the file is replaced in one step or not at all."""
         write_document(path, self._content())
 
-    def verify_sql(self, dialects: Sequence[str] = ("duckdb", "sqlite")) -> SqlReport:
-        """Run the SQL export on adversarial rows and compare it with this model.
+    def to_sql(
+        self,
+        table: str | Sequence[str] = "data",
+        dialect: str = "duckdb",
+        keep: Sequence[str] = (),
+    ) -> str:
+        """Write the model as one SQL SELECT of scores, probabilities, the label and flags.
 
-        Scores must be equal to the bit, probabilities within 1e-12, labels equal (with costs or
-        steps but for classes whose expected costs are within 1e-9 of each other).
+        The answers are those of this model: scores to the bit, missing (NULL, and NaN too) fails
+        every condition but ``is missing``. SQLite must be version 3.35 or later; additive models
+        need its function ``exp``: some builds lack it, then define one with ``create_function``.
+
+        Parameters
+        ----------
+        table : str or sequence of str
+            Name of the table; a sequence gives a qualified name, such as ("schema", "table").
+        dialect : {"duckdb", "postgres", "sqlite"}
+            For which database.
+        keep : sequence of str
+            Columns of the table that are passed through to the result, in front.
+
+        Returns
+        -------
+        str
+            A SELECT with the columns ``score_<class>``, ``probability_<class>``, ``label`` and, of
+            a vote, ``abstains``.
+        """
+        return self.export("sql", table=table, dialect=dialect, keep=keep)
+
+    def to_python(self, function: str = "predict_proba") -> str:
+        """Write the model as the source of a Python module without dependencies.
+
+        Parameters
+        ----------
+        function : str
+            Name of the function, which takes a row as a dict from column names to values (missing:
+            None, NaN or absent) and returns a dict from class labels to probabilities. Further
+            functions, with ``_label`` and, of a vote, ``_abstains`` behind the name, return the
+            label and whether the model abstains.
+        """
+        return self.export("python", function=function)
+
+    def to_javascript(self, function: str = "predict") -> str:
+        """Write the model as JavaScript (ES2017) without dependencies.
+
+        Parameters
+        ----------
+        function : str
+            Name of the function, which takes a row as an object from column names to values
+            (missing: null, undefined, NaN or absent) and returns an object with ``label``,
+            ``classes``, their ``scores`` and ``probabilities`` and, of a vote, ``abstains``.
+        """
+        return self.export("javascript", function=function)
+
+    def export(self, target: str, **options: Any) -> str:
+        """Write the model in a language by its name, with the options of that language."""
+        if target not in TARGETS:
+            raise ValueError(f"target must be one of {', '.join(TARGETS)}, not {target!r}")
+        return TARGETS[target].write(self.program, **options)
+
+    def verify_exports(self, targets: Sequence[str] | None = None) -> ExportReport:
+        """Run the exports on adversarial rows and compare them with this model.
+
+        Scores must be equal to the bit, probabilities within 1e-12, labels and flags equal (with
+        costs or steps but for classes whose expected costs are within 1e-9 of each other).
+
+        Parameters
+        ----------
+        targets : sequence of {"duckdb", "sqlite", "python", "javascript"}, optional
+            Where to run the exports; when left out everywhere that is installed: JavaScript needs
+            the package ``mini-racer``.
 
         Raises
         ------
         ParityError
             When an answer differs; the message shows the row.
         """
-        return verify_sql(self, dialects)
+        return verify(self.program, targets)
 
     @overload
     def __getitem__(self, key: int) -> Rule: ...
@@ -258,17 +309,30 @@ class RuleModel(ABC):
         return f"<{type(self).__name__}: {n_rules} rules, {n_classes} classes>"
 
     @cached_property
-    def _compiled(self) -> CompiledModel:
-        return compile_rules(self.rules, self.schema)
-
-    @cached_property
     def class_names(self) -> tuple[str, ...]:
         """Class labels as text."""
         return class_names(self.classes)
 
-    def _codes(self, X: object, n_threads: int | None) -> tuple[NDArray[np.uint16], int]:
-        threads = kernels.usable_cpus() if n_threads is None else n_threads
-        return self._compiled.codes(self._read(X), threads), threads
+    @cached_property
+    def _native(self) -> Native:
+        return Native(self.program, [rule.body for rule in self.rules])
+
+    def _rows(self, X: object, n_threads: int | None) -> Rows:
+        return self._native.rows(self._read(X), n_threads)
+
+    def _value(self, node: Node, scores: NDArray[np.float64]) -> NDArray[Any]:
+        return evaluate(node, {self.program.scores: scores})
+
+    def _changed(self, **changes: Any) -> Self:
+        """Give a copy with other values of some fields, which must have been checked."""
+        copy = object.__new__(type(self))
+        vars(copy).update(self.__getstate__() | changes)
+        return copy
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Give the fields, without what is cached."""
+        names = {item.name for item in fields(self)}  # type: ignore[arg-type]
+        return {name: value for name, value in vars(self).items() if name in names}
 
     def _read(self, X: object) -> Table:
         return read_like(X, self.schema, self.columns)

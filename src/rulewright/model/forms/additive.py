@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rulewright import kernels
-from rulewright.model.additive_python import additive_python
-from rulewright.model.additive_sql import additive_sql
 from rulewright.model.checks import check_rules, check_schema, checked_summary
 from rulewright.model.classes import checked_classes, class_names
 from rulewright.model.decisions import checked_costs, checked_steps
+from rulewright.model.document import json_list
 from rulewright.model.explanation import Explanation
 from rulewright.model.rule_model import RuleModel
+from rulewright.model.steps import Steps
 from rulewright.model.text import plain
-from rulewright.rules import Adds
+from rulewright.programs import nodes, recipes
+from rulewright.programs.program import Program
+from rulewright.rules import Adds, Not
 from rulewright.rules.checks import checked_number
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from rulewright.data import Schema
     from rulewright.model.decisions import Costs
-    from rulewright.model.steps import Steps
     from rulewright.rules import Head, Outcome, Rule
 
 
@@ -62,6 +62,8 @@ class AdditiveRules(RuleModel):
 
     form: ClassVar[str] = "additive"
     outcome: ClassVar[type[Outcome]] = Adds
+    needed_fields: ClassVar[frozenset[str]] = frozenset({"intercepts"})
+    optional_fields: ClassVar[frozenset[str]] = frozenset({"costs", "steps"})
 
     schema: Schema
     classes: NDArray[Any]
@@ -90,36 +92,47 @@ class AdditiveRules(RuleModel):
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         check_rules(self.rules, self.schema, len(classes), self.outcome)
-        self._check_sums()
+        _check_sums(self.intercepts, self.rules)
 
-    def scores(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
-        """Give intercept plus responses of fired rules, as an array of shape (rows, classes)."""
-        codes, threads = self._codes(X, n_threads)
-        heads, responses, intercepts = self._responses
-        return kernels.rule_scores(
-            codes, self._compiled.rules, heads, responses, intercepts, threads
-        )
+    @cached_property
+    def program(self) -> Program:
+        """The sums, their softmax or steps, and the class of the highest score or lowest cost."""
+        n, costs = len(self.classes), None
+        terms = [term for rule in self.rules for term in _terms(rule)]
+        scores = nodes.Sums(nodes.Constant(self.intercepts), tuple(terms))
+        chances = recipes.softmax(scores)
+        if self.steps is not None:
+            tables = tuple((steps.thresholds, steps.values) for steps in self.steps)
+            chances = recipes.shares(nodes.Steps(recipes.margins(scores, n), tables))
+        chosen = recipes.preferred(scores, tuple(range(n)))
+        if self.costs is not None or self.steps is not None:
+            costs = 1.0 - chances if self.costs is None else nodes.Mix(chances, self.costs)
+            chosen = recipes.cheapest(costs, scores, n)
+        labels = tuple(self.classes.tolist())
+        return Program(self.schema, labels, scores, chances, chosen, costs=costs)
 
     def staged_scores(
         self, X: object, *, n_threads: int | None = None
     ) -> Iterator[NDArray[np.float64]]:
         """Give the scores after no rule, the first rule, the first two, and so on to all."""
-        fired = self.covers(X, n_threads=n_threads)
-        scores = np.tile(np.array(self.intercepts), (len(fired), 1))
+        holds = self._rows(X, n_threads).covers(self.program.scores)
+        columns = iter(holds.T)
+        scores = np.tile(np.array(self.intercepts), (len(holds), 1))
         yield scores.copy()
-        for i, rule in enumerate(self.rules):
-            scores[fired[:, i], rule.head.classes] += rule.outcome.value
+        for rule in self.rules:
+            for term in _terms(rule):
+                scores[next(columns), term.head.classes] += term.amount
             yield scores.copy()
 
     def explain(self, X: object, *, n_threads: int | None = None) -> Explanation:
         """Tell for each row which rules fired and what each added to the scores of its head."""
-        table = self._read(X)
-        scores = self.scores(table, n_threads=n_threads)
+        rows = self._rows(X, n_threads)
+        scores = rows.value(self.program.scores)
         return Explanation(
             class_names=self.class_names,
             intercepts=self.intercepts,
             rules=self.rules,
-            fired=self.covers(table, n_threads=n_threads),
+            fired=rows.covers(),
             scores=scores,
             probabilities=self.probabilities(scores),
             chosen=self.decide(scores),
@@ -127,8 +140,9 @@ class AdditiveRules(RuleModel):
         )
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
-        """Give the same model with other rules."""
-        return replace(self, rules=tuple(rules))
+        """Give the same model with other rules; only those that are new are checked."""
+        _check_sums(self.intercepts, rules)
+        return super().with_rules(rules)
 
     def merged(self) -> Self:
         """Join rules with the same conditions and head; the scores stay the same.
@@ -138,11 +152,8 @@ class AdditiveRules(RuleModel):
         same: dict[tuple[Hashable, Head], list[Rule]] = {}
         for rule in self.rules:
             same.setdefault((rule.body.key, rule.head), []).append(rule)
-        joined = [
-            _with_response(rules[0], math.fsum(rule.outcome.value for rule in rules))
-            for rules in same.values()
-        ]
-        return self.with_rules([rule for rule in joined if rule.outcome.value != 0.0])
+        joined = [_with_sums(rules) for rules in same.values()]
+        return self._changed(rules=tuple(rule for rule in joined if _amounts(rule) != (0.0, 0.0)))
 
     def scaled(self, slope: float, offsets: Sequence[float]) -> Self:
         """Multiply all scores and add to them: how a temperature or a logistic curve calibrates.
@@ -161,11 +172,20 @@ class AdditiveRules(RuleModel):
         if len(offsets) != len(self.classes):
             raise ValueError(f"{len(self.classes)} classes need as many offsets: {len(offsets)}")
         pairs = zip(self.intercepts, offsets, strict=True)
-        return replace(
-            self,
-            intercepts=tuple(slope * start + offset for start, offset in pairs),
-            rules=tuple(_with_response(r, slope * r.outcome.value) for r in self.rules),
-        )
+        intercepts = tuple(slope * start + offset for start, offset in pairs)
+        rules = tuple(_scaled(rule, slope) for rule in self.rules)
+        _check_sums(intercepts, rules)
+        return self._changed(intercepts=intercepts, rules=rules)
+
+    def with_costs(self, costs: Any) -> Self:
+        """Give the same model with other costs of errors, or none."""
+        checked = None if costs is None else checked_costs(costs, self.class_names)
+        return self._changed(costs=checked)
+
+    def with_steps(self, steps: Sequence[Steps] | None) -> Self:
+        """Give the same model with another calibration, or none."""
+        checked = None if steps is None else checked_steps(steps, len(self.classes))
+        return self._changed(steps=checked)
 
     def preamble(self) -> str:
         """Say which scores every row starts with, and how they become labels if not as usual."""
@@ -184,62 +204,44 @@ class AdditiveRules(RuleModel):
             fields["steps"] = [steps.to_json() for steps in self.steps]
         return fields
 
-    def to_sql(
-        self,
-        table: str | Sequence[str] = "data",
-        dialect: str = "duckdb",
-        keep: Sequence[str] = (),
-    ) -> str:
-        """Write the model as one SQL SELECT of scores, probabilities and the label.
-
-        The answers are those of this model: scores to the bit, missing (NULL, and NaN too) fails
-        every condition but ``is missing``. SQLite must be version 3.35 or later and have the
-        function ``exp``: some builds lack it, then define one with ``create_function``.
-
-        Parameters
-        ----------
-        table : str or sequence of str
-            Name of the table; a sequence gives a qualified name, such as ("schema", "table").
-        dialect : {"duckdb", "postgres", "sqlite"}
-            For which database.
-        keep : sequence of str
-            Columns of the table that are passed through to the result, in front.
-
-        Returns
-        -------
-        str
-            A SELECT with the columns ``score_<class>``, ``probability_<class>`` and ``label``.
-        """
-        return additive_sql(self, table, dialect, keep)
-
-    def to_python(self, function: str = "predict_proba") -> str:
-        """Write the model as the source of a Python module without dependencies.
-
-        Parameters
-        ----------
-        function : str
-            Name of the function, which takes a row as a dict from column names to values (missing:
-            None, NaN or absent) and returns a dict from class labels to probabilities. A second
-            function, with ``_label`` behind its name, returns the label.
-        """
-        return additive_python(self, function)
-
-    @cached_property
-    def _responses(self) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
-        heads = np.array([rule.head for rule in self.rules], dtype=np.int32).reshape(-1, 2)
-        responses = np.array([rule.outcome.value for rule in self.rules], dtype=np.float64)
-        return heads, responses, np.array(self.intercepts, dtype=np.float64)
-
-    def _check_sums(self) -> None:
-        # Whatever rules fire, no sum can be larger than that of all sizes, and no difference of two
-        # scores can overflow.
-        sizes = [abs(value) for value in self.intercepts]
-        for rule in self.rules:
-            for k in range(rule.head.first, rule.head.last + 1):
-                sizes[k] += abs(rule.outcome.value)
-        if not max(sizes) <= _MAX_SIZE:
-            raise ValueError("intercepts and responses must be finite and so must be their sums")
+    @classmethod
+    def read_fields(cls, content: dict[str, Any]) -> dict[str, Any]:
+        """Read the intercepts, and costs and steps if there are any."""
+        fields = {name: tuple(json_list(value, name)) for name, value in content.items()}
+        if "steps" in fields:
+            fields["steps"] = tuple(map(Steps.from_json, fields["steps"]))
+        return fields
 
 
-def _with_response(rule: Rule, response: float) -> Rule:
-    return rule.with_outcome(Adds(rule.head, response))
+def _check_sums(intercepts: Sequence[float], rules: Sequence[Rule]) -> None:
+    """Refuse amounts so large that a score or a difference of two scores could overflow."""
+    sizes = [abs(value) for value in intercepts]
+    for rule in rules:
+        for k in range(rule.head.first, rule.head.last + 1):
+            sizes[k] += max(map(abs, _amounts(rule)))
+    if not max(sizes) <= _MAX_SIZE:
+        raise ValueError("intercepts and responses must be finite and so must be their sums")
+
+
+def _amounts(rule: Rule) -> tuple[float, float]:
+    """Give what a rule adds where it holds and where it is known not to hold."""
+    assert isinstance(rule.outcome, Adds)
+    return rule.outcome.response, rule.outcome.otherwise
+
+
+def _terms(rule: Rule) -> Iterator[nodes.Term]:
+    response, otherwise = _amounts(rule)
+    yield nodes.Term(rule.body, rule.head, response)
+    if otherwise:
+        yield nodes.Term(Not(rule.body), rule.head, otherwise)
+
+
+def _scaled(rule: Rule, slope: float) -> Rule:
+    response, otherwise = _amounts(rule)
+    return rule.with_outcome(Adds(rule.head, slope * response, slope * otherwise))
+
+
+def _with_sums(rules: Sequence[Rule]) -> Rule:
+    """Give the first of some rules with the sums of what all of them add."""
+    sums = map(math.fsum, zip(*map(_amounts, rules), strict=True))
+    return rules[0].with_outcome(Adds(rules[0].head, *sums))

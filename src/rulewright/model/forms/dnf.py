@@ -23,7 +23,7 @@ it is a condition with alternatives, such as ``color != red (or missing)``
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -34,11 +34,13 @@ from rulewright.model.checks import check_rules, check_schema, checked_summary
 from rulewright.model.classes import checked_classes
 from rulewright.model.counts import Weigher, checked_weights
 from rulewright.model.decisions import BELOW
-from rulewright.model.dnf_python import dnf_python
-from rulewright.model.dnf_sql import dnf_sql
+from rulewright.model.document import json_list
 from rulewright.model.explanation import DnfExplanation
 from rulewright.model.rule_model import RuleModel
 from rulewright.model.text import plain
+from rulewright.programs import recipes
+from rulewright.programs.nodes import Constant, Maxima, Term, Where
+from rulewright.programs.program import Program
 from rulewright.rules import Claims, Coverage, Head, Rule
 
 if TYPE_CHECKING:
@@ -74,6 +76,9 @@ class DnfModel(RuleModel):
 
     form: ClassVar[str] = "dnf"
     outcome: ClassVar[type[Outcome]] = Claims
+    needed_fields: ClassVar[frozenset[str]] = frozenset(
+        {"default", "class_weights", "default_weights"}
+    )
 
     schema: Schema
     classes: NDArray[Any]
@@ -150,52 +155,42 @@ class DnfModel(RuleModel):
         return tuple(s if k == self.default else min(s, most * BELOW) for k, s in enumerate(shares))
 
     @cached_property
-    def preference(self) -> Sequence[int]:
+    def preference(self) -> tuple[int, ...]:
         """All classes by falling training weight: the order in which ties are broken."""
-        return sorted(range(len(self.classes)), key=lambda k: -self.class_weights[k])
+        return tuple(sorted(range(len(self.classes)), key=lambda k: -self.class_weights[k]))
 
     @cached_property
-    def priors(self) -> tuple[float, ...]:
-        """Training weight of each class plus 1, by which unclaimed probability is shared."""
-        return tuple(weight + 1.0 for weight in self.class_weights)
+    def program(self) -> Program:
+        """The highest precision of each class; what it leaves to 1 goes to classes without one.
 
-    def scores(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
-        """Give the highest response of the rules that hold, as an array (rows, classes)."""
-        return self._scores(self.covers(X, n_threads=n_threads))
-
-    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Turn scores into probabilities.
-
-        What the highest score leaves to 1 is shared among the classes without a score in
-        proportion to their training weight plus 1, each share staying below that score; then
-        all are divided by their sum.
+        Unclaimed probability is shared in proportion to training weight plus 1, each share staying
+        below the highest score; then all are divided by their sum.
         """
-        top = scores.max(axis=1, keepdims=True)
-        unclaimed = scores == 0.0
-        priors = np.where(unclaimed, self.priors, 0.0)
-        rest = np.maximum(priors.sum(axis=1, keepdims=True), 1.0)  # where 0 it is not needed
-        shares = np.minimum((1.0 - top) * priors / rest, top * BELOW)
-        odds = np.where(unclaimed, shares, scores)
-        odds /= odds.sum(axis=1, keepdims=True)
-        return odds
+        zero, one = Constant(0.0), Constant(1.0)
+        terms = tuple(Term(rule.body, rule.head, rule.outcome.value) for rule in self.rules)
+        best = Maxima(Constant((0.0,) * len(self.classes)), terms)
+        scores = Where(best.largest.equals(0.0), Constant(self.default_scores), best)
+        unclaimed, top = scores.equals(0.0), scores.largest
+        priors = Where(unclaimed, Constant(tuple(w + 1.0 for w in self.class_weights)), zero)
+        rest = Where(priors.total.equals(0.0), one, priors.total)  # where 0 it is not needed
+        share = ((1.0 - top) * priors / rest).at_most(top * BELOW)
+        chances = recipes.shares(Where(unclaimed, share, scores))
+        chosen = recipes.preferred(scores, self.preference)
+        return Program(self.schema, tuple(self.classes.tolist()), scores, chances, chosen)
 
     def explain(self, X: object, *, n_threads: int | None = None) -> DnfExplanation:
         """Tell for each row which rules hold, with their Laplace precision, or that none does."""
-        fired = self.covers(X, n_threads=n_threads)
-        scores = self._scores(fired)
+        rows = self._rows(X, n_threads)
+        scores = rows.value(self.program.scores)
         return DnfExplanation(
             class_names=self.class_names,
             intercepts=(),
             rules=self.rules,
-            fired=fired,
+            fired=rows.covers(),
             scores=scores,
             probabilities=self.probabilities(scores),
             chosen=self.decide(scores),
         )
-
-    def with_rules(self, rules: Sequence[Rule]) -> Self:
-        """Give the same model with other rules; the counts for the default class stay."""
-        return replace(self, rules=tuple(rules))
 
     def preamble(self) -> str:
         """Say which class is predicted where no rule holds."""
@@ -210,29 +205,11 @@ class DnfModel(RuleModel):
             "default_weights": list(self.default_weights),
         }
 
-    def to_sql(
-        self,
-        table: str | Sequence[str] = "data",
-        dialect: str = "duckdb",
-        keep: Sequence[str] = (),
-    ) -> str:
-        """Write the model as one SQL SELECT of scores, probabilities and the label.
-
-        See ``AdditiveRules.to_sql``; the function ``exp`` is not needed.
-        """
-        return dnf_sql(self, table, dialect, keep)
-
-    def to_python(self, function: str = "predict_proba") -> str:
-        """Write the model as the source of a Python module; see ``AdditiveRules.to_python``."""
-        return dnf_python(self, function)
-
-    def _scores(self, fired: NDArray[np.bool_]) -> NDArray[np.float64]:
-        scores = np.zeros((len(fired), len(self.classes)))
-        for covered, rule in zip(fired.T, self.rules, strict=True):
-            of_class = scores[:, rule.head.first]
-            np.maximum(of_class, rule.outcome.value, out=of_class, where=covered)
-        scores[~fired.any(axis=1)] = self.default_scores
-        return scores
+    @classmethod
+    def read_fields(cls, content: dict[str, Any]) -> dict[str, Any]:
+        """Read the default class and the training weights."""
+        weights = ("class_weights", "default_weights")
+        return content | {name: tuple(json_list(content[name], name)) for name in weights}
 
 
 def laplace(class_weights: Sequence[float], k: int) -> float:

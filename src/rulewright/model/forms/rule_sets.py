@@ -7,16 +7,19 @@ from itertools import accumulate, pairwise
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-import numpy as np
-
+from rulewright.programs import recipes
+from rulewright.programs.native import evaluate
+from rulewright.programs.nodes import Given
 from rulewright.rules import Head
 from rulewright.rules.checks import checked_number
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
+    from rulewright.programs.nodes import Node
     from rulewright.rules import Conjunction, Formula, Rule
 
 LARGEST_MARGIN = 2.0
@@ -85,7 +88,7 @@ def merged(sets: Iterable[tuple[Iterable[int], float]]) -> tuple[RuleSet, ...]:
 
 
 def total_weight(sets: Sequence[RuleSet]) -> float:
-    """Add up the weights of rule sets in their order; none of them count as 1."""
+    """Add up the weights of rule sets in their order; 1 if there are none."""
     # Not sum(), which newer versions of Python round in another way.
     *_, total = accumulate(rule_set.weight for rule_set in sets) if sets else (1.0,)
     return total
@@ -108,15 +111,6 @@ def numbered(
     return merged(found)
 
 
-def covering_weight(bits: NDArray[np.uint64], sets: Sequence[RuleSet]) -> NDArray[np.float64]:
-    """Add up the weights of the rule sets that cover each row of a block, in their order."""
-    votes = np.zeros(64 * bits.shape[1])
-    for terms, weight in sets:
-        covered = np.bitwise_or.reduce(bits[list(terms)], axis=0)
-        votes += weight * np.unpackbits(covered.view(np.uint8), bitorder="little")
-    return votes
-
-
 def term_shares(members: Members, n_terms: int) -> list[float]:
     """Give the weight of each term: that of its rule sets, shared equally among their terms."""
     parts: list[list[float]] = [[] for _ in range(n_terms)]
@@ -126,12 +120,15 @@ def term_shares(members: Members, n_terms: int) -> list[float]:
     return [math.fsum(part) for part in parts]
 
 
+def lead(scores: Node) -> Node:
+    """Give how far the best score is above the second; 2 if there is no second."""
+    return (scores.largest - recipes.second_largest(scores)).at_most(LARGEST_MARGIN)
+
+
 def margins_of(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give for each row how far the best score is above the second; 2 if there is no second."""
-    if scores.shape[1] == 1:
-        return np.full(len(scores), LARGEST_MARGIN)
-    second, top = np.partition(scores, -2, axis=1)[:, -2:].T
-    return np.asarray(top - second)
+    given = Given()
+    return evaluate(lead(given), {given: scores})
 
 
 def checked_abstain(abstain: object) -> float:

@@ -10,7 +10,7 @@ opposite of the other, its score minus the other's, and the sign of a score deci
 Scores are computed as ``(2 v - t) / t``, where v is the weight of the covering rule sets and t that
 of all, both added up in the order of the rule sets: so they are exactly 1 or -1 where all agree.
 Probabilities are ``1 + score``, divided by their sum; where all of them are 0, the priors. Classes
-level with the one that is predicted stay below it by a hair, so the label is the most probable.
+with the odds of the predicted one stay below it by 2^-50, so the label is the most probable.
 
 The rules of the model are the terms, each of them once for its class however many rule sets have
 it. The response of a term is its share of the vote: the weight of its rule sets, shared
@@ -29,15 +29,17 @@ import numpy as np
 from rulewright.model.checks import check_rules, check_schema, checked_summary
 from rulewright.model.classes import checked_classes
 from rulewright.model.counts import Weigher, checked_weights
+from rulewright.model.document import MAX_RULES, json_list
 from rulewright.model.forms.rule_sets import (
     JUST_BELOW,
     checked_abstain,
     checked_members,
-    covering_weight,
+    lead,
     margins_of,
     merged,
     numbered,
     opposite_class,
+    rule_set_from_json,
     term_key,
     term_shares,
     total_weight,
@@ -45,21 +47,19 @@ from rulewright.model.forms.rule_sets import (
 from rulewright.model.rule_model import RuleModel
 from rulewright.model.text import plain
 from rulewright.model.votes_explanation import VotesExplanation
-from rulewright.model.votes_python import votes_python
-from rulewright.model.votes_sql import votes_sql
-from rulewright.rules import Coverage, Head, Rule, Votes
+from rulewright.programs import recipes
+from rulewright.programs.nodes import Constant, Node, Sums, Term, Where
+from rulewright.programs.program import Program
+from rulewright.rules import Coverage, Head, Or, Rule, Votes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from rulewright.data import Schema, Table
     from rulewright.model.forms.rule_sets import Members, TermKey
     from rulewright.rules import Conjunction, Outcome
-
-# So many words of covers are added up at a time that the sums stay in the cache.
-_BLOCK = 512
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,6 +87,7 @@ class RuleSetVotes(RuleModel):
 
     form: ClassVar[str] = "votes"
     outcome: ClassVar[type[Outcome]] = Votes
+    needed_fields: ClassVar[frozenset[str]] = frozenset({"members", "priors", "abstain"})
 
     schema: Schema
     classes: NDArray[Any]
@@ -160,9 +161,9 @@ class RuleSetVotes(RuleModel):
         )
 
     @cached_property
-    def preference(self) -> Sequence[int]:
+    def preference(self) -> tuple[int, ...]:
         """All classes by falling prior: the order in which ties are broken."""
-        return sorted(range(len(self.classes)), key=lambda k: -self.priors[k])
+        return tuple(sorted(range(len(self.classes)), key=lambda k: -self.priors[k]))
 
     @cached_property
     def opposite(self) -> int | None:
@@ -180,37 +181,41 @@ class RuleSetVotes(RuleModel):
         """The weights of each class, added up as the scores are: 1 but for rounding."""
         return tuple(total_weight(sets) for sets in self.members)
 
-    def scores(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
-        """Give covering minus other weight of the rule sets, as an array (rows, classes)."""
-        table = self._read(X)
-        bits = self.cover_bits(table, n_threads=n_threads)
-        scores = np.empty((len(table), len(self.classes)))
-        for start in range(0, bits.shape[1], _BLOCK):
-            block = bits[:, start : start + _BLOCK]
-            rows = scores[64 * start : 64 * (start + _BLOCK)]
-            for k, sets in enumerate(self.members):
-                rows[:, k] = covering_weight(block, sets)[: len(rows)]
-        totals = np.array(self.totals)
-        scores *= 2.0
-        scores -= totals
-        scores /= totals
-        if self.opposite is not None:
-            scores[:, self.opposite] = 0.0 - scores[:, 1 - self.opposite]
-        return scores
+    @cached_property
+    def program(self) -> Program:
+        """The weight of covering rule sets as scores from -1 to 1, and whether it abstains.
 
-    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Turn scores into probabilities: 1 plus the score, or the priors where all are 0.
-
-        The class that ``decide`` chooses is the most probable, where others are level by a hair.
+        Odds are 1 plus the score, where all are 0 the priors. The chosen class is the most
+        probable: ties are broken by 2^-50.
         """
-        odds = 1.0 + scores
-        odds[~odds.any(axis=1)] = self.priors
-        chosen = self.decide(scores)[:, np.newaxis]
-        most = np.take_along_axis(odds, chosen, axis=1)
-        np.minimum(odds, most * JUST_BELOW, out=odds)
-        np.put_along_axis(odds, chosen, most, axis=1)
-        odds /= odds.sum(axis=1, keepdims=True)
-        return odds
+        n, scores = len(self.classes), self._vote()
+        odds = scores + 1.0
+        odds = Where(odds.largest.equals(0.0), Constant(self.priors), odds)
+        chosen = recipes.preferred(scores, self.preference)
+        others = odds.at_most(odds.largest * JUST_BELOW)
+        chances = recipes.shares(Where(recipes.one_hot(chosen, n), odds, others))
+        flags = {"abstains": lead(scores) < self.abstain}
+        return Program(self.schema, tuple(self.classes.tolist()), scores, chances, chosen, flags)
+
+    def _vote(self) -> Node:
+        if self.opposite is None:
+            totals = Constant(self.totals)
+            terms = [term for k in range(len(self.classes)) for term in self._terms(k, k)]
+            votes = Sums(Constant((0.0,) * len(self.classes)), tuple(terms))
+            return (2.0 * votes - totals) / totals
+        voted = 1 - self.opposite
+        total, votes = self.totals[voted], Sums(Constant(0.0), tuple(self._terms(voted, 0)))
+        signs = tuple(1.0 if k == voted else -1.0 for k in range(2))
+        return (2.0 * votes - total) / total * Constant(signs) + 0.0  # of -0.0 it makes 0.0
+
+    def _terms(self, k: int, place: int) -> Iterator[Term]:
+        """Give the rule sets of a class; one without terms covers no row."""
+        for terms, weight in self.members[k]:
+            bodies = tuple(self.rules[i].body for i in terms)
+            if bodies:
+                yield Term(
+                    bodies[0] if len(bodies) == 1 else Or(bodies), Head(place, place), weight
+                )
 
     def margins(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
         """Give for each row how far the best score is above the second; 2 if there is no second."""
@@ -222,21 +227,17 @@ class RuleSetVotes(RuleModel):
 
     def with_abstain(self, abstain: float) -> Self:
         """Give the same model with another margin below which it abstains."""
-        return replace(self, abstain=abstain)
-
-    def flags(self, scores: NDArray[np.float64]) -> dict[str, NDArray[np.bool_]]:
-        """Tell of which rows of scores the margin is too small."""
-        return {"abstains": margins_of(scores) < self.abstain}
+        return self._changed(abstain=checked_abstain(abstain))
 
     def explain(self, X: object, *, n_threads: int | None = None) -> VotesExplanation:
         """Tell for each row which terms hold and which rule sets of each class cover it."""
-        table = self._read(X)
-        scores = self.scores(table, n_threads=n_threads)
+        rows = self._rows(X, n_threads)
+        scores = rows.value(self.program.scores)
         return VotesExplanation(
             class_names=self.class_names,
             intercepts=(),
             rules=self.rules,
-            fired=self.covers(table, n_threads=n_threads),
+            fired=rows.covers(),
             scores=scores,
             probabilities=self.probabilities(scores),
             chosen=self.decide(scores),
@@ -283,21 +284,14 @@ class RuleSetVotes(RuleModel):
             "abstain": self.abstain,
         }
 
-    def to_sql(
-        self,
-        table: str | Sequence[str] = "data",
-        dialect: str = "duckdb",
-        keep: Sequence[str] = (),
-    ) -> str:
-        """Write the model as one SQL SELECT of scores, probabilities, label and ``abstains``.
-
-        See ``AdditiveRules.to_sql``; the function ``exp`` is not needed.
-        """
-        return votes_sql(self, table, dialect, keep)
-
-    def to_python(self, function: str = "predict_proba") -> str:
-        """Write the model as the source of a Python module; see ``AdditiveRules.to_python``.
-
-        A third function, with ``_abstains`` behind its name, tells whether the model abstains.
-        """
-        return votes_python(self, function)
+    @classmethod
+    def read_fields(cls, content: dict[str, Any]) -> dict[str, Any]:
+        """Read the rule sets, the priors and the margin below which the model abstains."""
+        members = [
+            list(map(rule_set_from_json, json_list(sets, f"members of class {k}", MAX_RULES)))
+            for k, sets in enumerate(json_list(content["members"], "members"))
+        ]
+        return content | {
+            "members": members,
+            "priors": tuple(json_list(content["priors"], "priors")),
+        }

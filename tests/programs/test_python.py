@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from model.builders import CHURN_ROWS, assert_chosen, churn_model, dnf_models, models, vote_models
 from rulewright.data import label_of
-from rulewright.model.adversarial import adversarial_rows
+from rulewright.programs.adversarial import adversarial_rows
 
 pytestmark = pytest.mark.native
 
@@ -29,7 +29,7 @@ def run(source):
 @settings(max_examples=60, deadline=None)
 def test_python_answers_as_the_model(model):
     """The exported functions give the model's answers on adversarial rows."""
-    rows = adversarial_rows(model)
+    rows = adversarial_rows(model.program)
     space = run(model.to_python())
     scores = model.scores(rows)
     expected = model.probabilities(scores)

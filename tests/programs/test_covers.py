@@ -4,17 +4,17 @@ from hypothesis import given, settings
 
 from model.builders import churn_model, models
 from rules.builders import a_rule
-from rulewright import kernels
 from rulewright.data import ColumnSchema, Schema, read_like
 from rulewright.model import AdditiveRules
-from rulewright.model.adversarial import adversarial_rows
-from rulewright.model.compiled import compile_rules
+from rulewright.programs.adversarial import adversarial_rows
+from rulewright.programs.covers import Coder
 from rulewright.rules import Conjunction, Labels, Range, negated, parse_condition
 
 
 def covers(model, table, **options):
-    compiled = compile_rules(model.rules, model.schema, **options)
-    return kernels.rule_covers(compiled.codes(table, 1), compiled.rules, 1)
+    bodies = [rule.body for rule in model.rules]
+    coder = Coder(bodies, model.schema, **options)
+    return coder.compile(bodies).matrix(coder.codes(table, 1), 1)
 
 
 def test_only_used_columns_are_compiled():
@@ -27,7 +27,7 @@ def test_only_used_columns_are_compiled():
 @settings(max_examples=60, deadline=None)
 def test_compiled_covers_are_those_of_the_conditions(model):
     """Compiled rules cover what their conditions say, on and beside every threshold."""
-    table = read_like(adversarial_rows(model), model.schema)
+    table = read_like(adversarial_rows(model.program), model.schema)
     expected = [rule.body.holds(table) for rule in model.rules]
     np.testing.assert_array_equal(covers(model, table).T, np.reshape(expected, (-1, len(table))))
 

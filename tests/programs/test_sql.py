@@ -16,10 +16,13 @@ from model.builders import (
     models,
     vote_models,
 )
+from programs.builders import tamper
 from rules.builders import a_rule
 from rulewright.data import ColumnSchema, Schema
 from rulewright.model import AdditiveRules, Head, ParityError, Steps
-from rulewright.model.sql_words import number
+from rulewright.programs.sql import write_sql
+from rulewright.programs.sql_words import number
+from rulewright.programs.targets import TARGETS
 from rulewright.rules import Conjunction, Labels, Range
 
 pytestmark = pytest.mark.native
@@ -34,8 +37,8 @@ def one_rule(condition, schema, classes=("a", "b")):
 @settings(max_examples=40, deadline=None)
 def test_sql_answers_as_the_model(model):
     """Strange names, labels and thresholds give the same answers in DuckDB and SQLite."""
-    report = model.verify_sql()
-    assert report.dialects == ("duckdb", "sqlite")
+    report = model.verify_exports()
+    assert report.targets == ("duckdb", "sqlite", "python", "javascript")
     assert report.probability_error <= 1e-12
 
 
@@ -69,13 +72,13 @@ def test_many_rules_do_not_nest_too_deep(n_rules):
         )
         for _ in range(n_rules)
     )
-    AdditiveRules(CHURN_SCHEMA, ["a", "b"], (0.1, 0.2), rules).verify_sql()
+    AdditiveRules(CHURN_SCHEMA, ["a", "b"], (0.1, 0.2), rules).verify_exports()
 
 
 def test_many_classes():
     """More classes than a function may have arguments run too."""
     rules = tuple(a_rule(Conjunction(), k, 0.1 * k, 1.0, (1.0,) * 150) for k in range(150))
-    AdditiveRules(CHURN_SCHEMA, list(range(150)), (0.0,) * 150, rules).verify_sql()
+    AdditiveRules(CHURN_SCHEMA, list(range(150)), (0.0,) * 150, rules).verify_exports()
 
 
 def test_many_classes_with_unions_costs_and_steps():
@@ -98,7 +101,7 @@ def test_many_classes_with_unions_costs_and_steps():
         costs=rng.uniform(0.0, 9.0, (n, n)) * (1.0 - np.eye(n)),
         steps=(Steps(thresholds, values), *[Steps((0.0,), (0.1, 0.2))] * (n - 1)),
     )
-    model.verify_sql()
+    model.verify_exports()
 
 
 def test_many_conditions():
@@ -155,25 +158,24 @@ def test_internal_names_give_way(name):
     """A column or table named like an internal step does no harm."""
     schema = Schema((ColumnSchema(name, "numeric"),), named=True)
     model = one_rule(Range(name, low=5.0), schema)
-    model.verify_sql()
+    model.verify_exports()
     with sqlite3.connect(":memory:") as connection:
         connection.execute(f"CREATE TABLE {name} ({name} REAL)")
         connection.execute(f"INSERT INTO {name} VALUES (6)")
         assert connection.execute(model.to_sql(name, "sqlite")).fetchone()[-1] == "b"
 
 
-@given(models())
-@settings(max_examples=15, deadline=None)
+@given(models() | dnf_models() | vote_models())
+@settings(max_examples=25, deadline=None)
 def test_postgres_sql_answers_as_the_model(model):
     """DuckDB, which reads the same grammar, gives the right answers to the SQL for PostgreSQL."""
-    write = AdditiveRules.to_sql
 
-    def to_postgres(self, table, dialect, keep):
-        return write(self, table, "postgres", keep)
+    def to_postgres(program, table, dialect, keep):
+        return write_sql(program, table, "postgres", keep)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(AdditiveRules, "to_sql", to_postgres)
-        model.verify_sql(["duckdb"])
+        patch.setitem(TARGETS, "sql", replace(TARGETS["sql"], write=to_postgres))
+        model.verify_exports(["duckdb"])
 
 
 def test_postgres_types_its_literals():
@@ -222,8 +224,8 @@ def test_wrong_options_are_refused():
         churn_model().to_sql(dialect="oracle")
     with pytest.raises(ValueError, match=r"\['age'\]"):
         churn_model().to_sql(keep="age")
-    with pytest.raises(ValueError, match="duckdb and sqlite"):
-        churn_model().verify_sql(["postgres"])
+    with pytest.raises(ValueError, match="duckdb, sqlite, python, javascript"):
+        churn_model().verify_exports(["postgres"])
 
 
 @pytest.mark.parametrize(
@@ -231,12 +233,9 @@ def test_wrong_options_are_refused():
 )
 def test_a_wrong_export_is_found(monkeypatch, old, new):
     """The check sees a response, a comparison or a label that is wrong."""
-    write = AdditiveRules.to_sql
-    monkeypatch.setattr(
-        AdditiveRules, "to_sql", lambda *args, **options: write(*args, **options).replace(old, new)
-    )
+    tamper(monkeypatch, "sql", lambda text: text.replace(old, new))
     with pytest.raises(ParityError, match="duckdb answers differently"):
-        churn_model().verify_sql(["duckdb"])
+        churn_model().verify_exports(["duckdb"])
 
 
 @pytest.mark.parametrize(("old", "new"), [("* 7e0", "* 6e0"), ("<= 0.5e0", "< 0.5e0")])
@@ -248,19 +247,16 @@ def test_a_wrong_decision_is_found(monkeypatch, old, new):
         model = replace(model, costs=((0.0, 7.0), (4.0, 0.0)))
     else:
         model = replace(model, steps=(Steps((), (0.5,)), Steps((0.5,), (0.4, 0.6))))
-    write = AdditiveRules.to_sql
-    monkeypatch.setattr(
-        AdditiveRules, "to_sql", lambda *args, **options: write(*args, **options).replace(old, new)
-    )
-    assert old in write(model)
+    assert old in model.to_sql()
+    tamper(monkeypatch, "sql", lambda text: text.replace(old, new))
     with pytest.raises(ParityError, match="duckdb answers differently"):
-        model.verify_sql(["duckdb"])
+        model.verify_exports(["duckdb"])
 
 
 def test_the_report_prints():
     """The report says where, on how many rows and how well the SQL agrees."""
-    text = str(churn_model().verify_sql())
-    assert text.startswith("same answers in duckdb and sqlite on ")
+    text = str(churn_model().verify_exports())
+    assert text.startswith("same answers in duckdb, sqlite, python and javascript on ")
 
 
 def test_sqlite_without_exp_gets_one(monkeypatch):
@@ -274,4 +270,4 @@ def test_sqlite_without_exp_gets_one(monkeypatch):
 
     connect = sqlite3.connect
     monkeypatch.setattr(sqlite3, "connect", lambda path: connect(path, factory=Plain))
-    assert "lacks exp()" in str(churn_model().verify_sql(["sqlite"]))
+    assert "lacks exp()" in str(churn_model().verify_exports(["sqlite"]))

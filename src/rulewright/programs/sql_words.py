@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,9 +75,9 @@ class _Words:
         return f"NULLIF(CAST({expression} AS FLOAT8), CAST('NaN' AS FLOAT8))"
 
 
-def label_literal(label: str, column: ColumnSchema, dialect: Dialect) -> str:
-    """Write a label of a nominal column as the value that the table holds."""
-    return column.type.sql_literal(column, label, _Words(dialect))
+def column_literal(column: ColumnSchema, value: Any, dialect: Dialect) -> str:
+    """Write a threshold or a label of a column as the value that the table holds."""
+    return column.type.sql_literal(column, value, _Words(dialect))
 
 
 def clean_column(column: ColumnSchema, dialect: Dialect) -> str:

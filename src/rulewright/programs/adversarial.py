@@ -10,18 +10,16 @@ import numpy as np
 
 from rulewright.data import label_of
 from rulewright.data.kinds.nominal import label_value
-from rulewright.model.compiled import marks_by_column
-from rulewright.rules import AnyOf, Labels, Range
+from rulewright.programs.covers import marks_by_column
+from rulewright.rules import Range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rulewright.data import ColumnSchema, Schema
-    from rulewright.model.rule_model import RuleModel
+    from rulewright.programs.program import Program
+    from rulewright.programs.target import Rows
     from rulewright.rules import Condition
-
-Rows = dict[str, list[Any]]
-"""Column name to values; missing is None."""
 
 _RANDOM_ROWS = 300
 _PLANTED_ROWS = 1500
@@ -38,63 +36,61 @@ _EXTREMES = (
 )
 
 
-def adversarial_rows(model: RuleModel, seed: int = 0) -> Rows:
+def adversarial_rows(program: Program, seed: int = 0) -> Rows:
     """Make rows of missing, unseen, huge and tiny values, and values on and beside thresholds.
 
-    They are mixed at random, and rows are planted that a rule covers or just misses, for random
-    rows seldom meet a long rule.
+    They are mixed at random, and rows are planted that satisfy all conditions of a formula or all
+    but one, because random rows seldom meet a long rule.
 
     Parameters
     ----------
-    model : RuleModel
-        The model whose thresholds and labels are used.
+    program : Program
+        The program whose thresholds and labels are used.
     seed : int
         Seed of the mixing.
     """
     rng = np.random.default_rng(seed)
-    marks = marks_by_column(model.rules)
-    choices = {name: _choices(model.schema[name], marks[name], rng) for name in model.columns}
+    schema, marks = program.schema, marks_by_column(program.bodies)
+    choices = {name: _choices(schema[name], marks[name], rng) for name in program.columns}
     n_listed = max(map(len, choices.values()), default=0)
-    rows: Rows = {name: [None] * (1 + n_listed + _RANDOM_ROWS) for name in model.schema.names}
+    rows: Rows = {name: [None] * (1 + n_listed + _RANDOM_ROWS) for name in schema.names}
     for name, values in choices.items():
         listed = [values[i % len(values)] for i in range(n_listed)]
         rows[name][1:] = listed + [_draw(values, rng) for _ in range(_RANDOM_ROWS)]
-    for row in itertools.islice(_planted_rows(model, choices, rng), _PLANTED_ROWS):
+    for row in itertools.islice(_planted_rows(program, choices, rng), _PLANTED_ROWS):
         for name, column in rows.items():
             column.append(row.get(name))
     return rows
 
 
 def _planted_rows(
-    model: RuleModel, choices: dict[str, list[Any]], rng: np.random.Generator
+    program: Program, choices: dict[str, list[Any]], rng: np.random.Generator
 ) -> Iterator[dict[str, Any]]:
-    """Make rows that satisfy a rule but for one condition, which is probed."""
-    for i in rng.permutation(len(model)).tolist():
+    """Make rows that satisfy the conditions of a formula but for one, which is probed."""
+    for i in rng.permutation(len(program.bodies)).tolist():
         covered = {name: _draw(values, rng) for name, values in choices.items()}
-        conjunction = model.rules[i].body
-        for condition in conjunction:
+        conditions = program.bodies[i].conditions
+        for condition in conditions:
             values = choices[condition.column]
-            fitting = [value for value in values if _accepts(condition, value, model.schema)]
+            fitting = [value for value in values if _accepts(condition, value, program.schema)]
             covered[condition.column] = _draw(fitting or values, rng)
-        for condition in conjunction:
-            for probe in _probes(condition, choices[condition.column], model.schema, rng):
+        for condition in conditions:
+            for probe in _probes(condition, choices[condition.column], program.schema, rng):
                 yield covered | {condition.column: probe}
 
 
 def _probes(
     condition: Condition, choices: list[Any], schema: Schema, rng: np.random.Generator
-) -> list[Any]:
-    """Give values that show whether a condition is kept to the letter."""
-    if isinstance(condition, AnyOf):
-        parts = condition.alternatives
-        return [probe for part in parts for probe in _probes(part, choices, schema, rng)]
-    if isinstance(condition, Range):
-        bounds = [bound for bound in (condition.low, condition.high) if math.isfinite(bound)]
-        return [None, *itertools.chain.from_iterable(map(_around, bounds))]
-    if isinstance(condition, Labels):
-        label = condition.labels[int(rng.integers(len(condition.labels)))]
-        return [None, label_value(label, schema[condition.column]), _draw(choices, rng)]
-    return [None, _draw(choices, rng)]
+) -> Iterator[Any]:
+    """Give values that show whether a condition is evaluated exactly."""
+    for part in condition.alternatives:
+        yield None
+        if isinstance(part, Range):
+            yield from itertools.chain.from_iterable(map(_around, part.marks))
+        else:
+            if part.marks:
+                yield label_value(_draw(part.marks, rng), schema[condition.column])
+            yield _draw(choices, rng)
 
 
 def _around(value: float) -> list[float]:
@@ -103,20 +99,20 @@ def _around(value: float) -> list[float]:
     return [number for number in near if math.isfinite(number)]
 
 
-def _draw(values: list[Any], rng: np.random.Generator) -> Any:
+def _draw(values: Sequence[Any], rng: np.random.Generator) -> Any:
     return values[int(rng.integers(len(values)))]
 
 
 def _accepts(condition: Condition, value: Any, schema: Schema) -> bool:
-    nominal = schema[condition.column].kind == "nominal"
-    return condition.accepts(label_of(value) if nominal and value is not None else value)
+    ordered = schema[condition.column].type.ordered
+    return condition.accepts(label_of(value) if not ordered and value is not None else value)
 
 
 def _choices(
     column: ColumnSchema, marks: Iterable[float | str], rng: np.random.Generator
 ) -> list[Any]:
     """Give the values worth trying in a column."""
-    if column.kind == "numeric":
+    if column.type.ordered:
         cuts = [mark for mark in marks if not isinstance(mark, str)]
         values: list[Any] = [*_EXTREMES, *itertools.chain.from_iterable(map(_around, cuts))]
     else:

@@ -1,0 +1,91 @@
+"""Run the SQL of a program on rows, in DuckDB and SQLite."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+from rulewright.data.optional import optional
+from rulewright.programs.sql_words import quoted_name
+from rulewright.programs.target import Answer, n_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rulewright.data import ColumnSchema
+    from rulewright.programs.program import Program
+    from rulewright.programs.target import Rows
+
+_TABLE = "table \"of\" 'rows'"
+_TYPES = {
+    "duckdb": {"number": "DOUBLE", "string": "VARCHAR", "boolean": "BOOLEAN"},
+    "sqlite": {"number": "REAL", "string": "TEXT", "boolean": "INTEGER"},
+}
+
+
+def run_duckdb(
+    write: Callable[..., str], program: Program, rows: Rows
+) -> tuple[list[Answer], list[str]]:
+    """Give the answers of DuckDB."""
+    names, types = _columns(program, "duckdb")
+    sql = write(program, _TABLE, "duckdb", keep=names[:1])
+    with optional("duckdb").connect() as connection:
+        connection.execute(_create(names, types))
+        lists = [list(range(n_rows(rows))), *(rows[name] for name in names[1:])]
+        unnested = ", ".join(f"unnest(CAST(? AS {kind}[]))" for kind in types)
+        connection.execute(f"INSERT INTO {quoted_name(_TABLE)} SELECT {unnested}", lists)
+        return _answers(program, connection.execute(sql).fetchall()), []
+
+
+def run_sqlite(
+    write: Callable[..., str], program: Program, rows: Rows
+) -> tuple[list[Answer], list[str]]:
+    """Give the answers of SQLite."""
+    names, types = _columns(program, "sqlite")
+    sql = write(program, _TABLE, "sqlite", keep=names[:1])
+    connection = sqlite3.connect(":memory:")
+    try:
+        notes = _provide_exp(connection)
+        connection.execute(_create(names, types))
+        places = ", ".join("?" * len(names))
+        lines = zip(range(n_rows(rows)), *(rows[name] for name in names[1:]), strict=True)
+        connection.executemany(f"INSERT INTO {quoted_name(_TABLE)} VALUES ({places})", lines)
+        return _answers(program, connection.execute(sql).fetchall()), notes
+    finally:
+        connection.close()
+
+
+def _answers(program: Program, lines: list[tuple[Any, ...]]) -> list[Answer]:
+    n = len(program.labels)
+    return [
+        Answer(line[1 : n + 1], line[n + 1 : 2 * n + 1], line[2 * n + 1], line[2 * n + 2 :])
+        for line in sorted(lines, key=lambda line: int(line[0]))
+    ]
+
+
+def _provide_exp(connection: sqlite3.Connection) -> list[str]:
+    try:
+        connection.execute("SELECT EXP(1.0)")
+    except sqlite3.OperationalError:
+        connection.create_function("exp", 1, math.exp, deterministic=True)
+        return ["sqlite here lacks exp() (compiled without math functions): Python's was used"]
+    return []
+
+
+def _columns(program: Program, dialect: str) -> tuple[list[str], list[str]]:
+    """Give names and types of the table: a row number and the columns that the program uses."""
+    row_name = "row"
+    while row_name in {name.lower() for name in program.columns}:
+        row_name += "_"
+    types = [_TYPES[dialect][_value_type(program.schema[name])] for name in program.columns]
+    return [row_name, *program.columns], ["INTEGER", *types]
+
+
+def _value_type(column: ColumnSchema) -> str:
+    return "number" if column.type.ordered else column.label_type
+
+
+def _create(names: Sequence[str], types: Sequence[str]) -> str:
+    columns = [f"{quoted_name(name)} {kind}" for name, kind in zip(names, types, strict=True)]
+    return f"CREATE TABLE {quoted_name(_TABLE)} ({', '.join(columns)})"

@@ -1,0 +1,206 @@
+"""Programs as JavaScript (ES2017) that needs nothing but the language: one function of a row."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rulewright.data.kinds.nominal import label_value
+from rulewright.data.optional import optional
+from rulewright.programs.rowwise import RowWriter
+from rulewright.programs.target import Answer, CannotRunError, Target, n_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from rulewright.data import ColumnSchema
+    from rulewright.programs.nodes import Choose
+    from rulewright.programs.program import Program
+    from rulewright.programs.target import Rows
+
+# Integers up to here are exact as numbers of JavaScript.
+_EXACT = 2**53
+
+_RESERVED = frozenset(
+    re.findall(
+        r"\w+",
+        """arguments async await break case catch class const continue debugger default delete do
+        else enum eval export extends false finally for function if implements import in instanceof
+        interface let module new null package private protected public return static super switch
+        this throw true try typeof undefined var void while with yield NaN Infinity""",
+    )
+)
+
+_MODULE = """// A rule model exported by rulewright; it needs nothing but JavaScript (ES2017).
+// {function}(row) takes an object from column names to values; a value that is absent, null,
+// undefined or NaN is missing. It returns the label, and the scores and probabilities of classes.
+const {function} = (() => {{
+  "use strict";
+  const LABELS = {labels};
+{tables}
+  function get(row, name) {{
+    const value = Object.prototype.hasOwnProperty.call(row, name) ? row[name] : null;
+    return value === undefined || value !== value ? null : value;
+  }}
+
+  function fail(name, value) {{
+    throw new TypeError("column " + JSON.stringify(name) + " cannot be " + String(value));
+  }}
+
+  // A numeric column: missing is NaN, which fails every comparison.
+  function number(row, name) {{
+    const value = get(row, name);
+    if (value === null) return NaN;
+    const decimal = /^\\s*[-+]?(\\d+\\.?\\d*|\\.\\d+)(e[-+]?\\d+)?\\s*$/i;
+    const kind = typeof value;
+    if (kind === "string" ? decimal.test(value) : ["number", "boolean", "bigint"].includes(kind)) {{
+      return Number(value);
+    }}
+    return fail(name, value);
+  }}
+
+  // A nominal column: missing is null, numbers become text as in Python.
+  function label(row, name) {{
+    const value = get(row, name);
+    if (value === null || typeof value === "string") return value;
+    if (typeof value === "boolean" || typeof value === "bigint") return String(value);
+    if (typeof value !== "number") fail(name, value);
+    const size = Math.abs(value);
+    if (Math.floor(value) === value && size < Infinity) {{
+      if (size < 1e21) return value.toFixed(0);
+      return String(typeof BigInt === "function" ? BigInt(value) : value);
+    }}
+    if (size >= 1e-4) return String(value);
+    return value.toExponential().replace(/e-(\\d)$/, "e-0$1");
+  }}
+
+  function total(values) {{
+    return values.reduce((sum, value) => sum + value, 0);
+  }}
+
+  function dot(values, others) {{
+    return total(values.map((value, k) => value * others[k]));
+  }}
+
+  function largest(values) {{
+    return values.reduce((one, other) => Math.max(one, other));
+  }}
+
+  function smallest(values) {{
+    return values.reduce((one, other) => Math.min(one, other));
+  }}
+
+  function step(table, value) {{
+    const [thresholds, heights] = table;
+    let low = 0, high = thresholds.length;
+    while (low < high) {{
+      const middle = (low + high) >> 1;
+      if (thresholds[middle] < value) low = middle + 1;
+      else high = middle;
+    }}
+    return heights[low];
+  }}
+
+  return (row) => {{
+{statements}    return {{
+{outputs}    }};
+  }};
+}})();
+if (typeof module === "object" && module.exports) module.exports = {function};
+"""
+
+
+def write_javascript(program: Program, function: str = "predict") -> str:
+    """Write a program as JavaScript; see ``RuleModel.to_javascript``."""
+    if not re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_$]*", function) or function in _RESERVED:
+        raise ValueError(f"function must be a free JavaScript name, not {function!r}")
+    for label in program.labels:
+        _check_exact(label, f"class label {label!r}")
+    writer = _JavaScriptWriter(program)
+    statements = "".join(writer.statements())
+    scores, probabilities, chosen, *flags = map(writer.value, program.outputs)
+    outputs = {"label": f"LABELS[{chosen}]", "classes": "LABELS.slice()"}
+    outputs |= {"scores": scores, "probabilities": probabilities}
+    outputs |= dict(zip(program.flags, flags, strict=True))
+    return _MODULE.format(
+        function=function,
+        labels=writer.literal(program.labels),
+        tables="".join(f"  const {name} = {value};\n" for value, name in writer.tables.items()),
+        statements=statements,
+        outputs="".join(f"      {key}: {value},\n" for key, value in outputs.items()),
+    )
+
+
+def _run(write: Callable[..., str], program: Program, rows: Rows) -> tuple[list[Answer], list[str]]:
+    """Give the answers of V8, if mini-racer is installed."""
+    try:
+        engine = optional("py_mini_racer").MiniRacer()
+    except ImportError as error:
+        raise CannotRunError("install mini-racer to run JavaScript") from error
+    lines = [
+        {name: _plain(values[i]) for name, values in rows.items()} for i in range(n_rows(rows))
+    ]
+    engine.eval(write(program, "predict"))
+    text = json.dumps(json.dumps(lines))
+    found = json.loads(engine.eval(f"JSON.stringify(JSON.parse({text}).map(predict))"))
+    return [
+        Answer(
+            answer["scores"],
+            answer["probabilities"],
+            answer["label"],
+            [answer[flag] for flag in program.flags],
+        )
+        for answer in found
+    ], []
+
+
+def _plain(value: Any) -> Any:
+    return None if value != value else value
+
+
+TARGET = Target("one function without dependencies", write_javascript, {"javascript": _run})
+
+
+class _JavaScriptWriter(RowWriter):
+    """The syntax of JavaScript."""
+
+    signs: ClassVar = {sign: sign for sign in ["+", "-", "*", "/", "<", "<="]} | {
+        "==": "===",
+        "and": "&&",
+        "or": "||",
+    }
+    functions: ClassVar = {"min": "Math.min", "max": "Math.max", "exp": "Math.exp"}
+    where, true, false = "({0} ? {1} : {2})", "true", "false"
+    # Of all numbers only NaN differs from itself.
+    missing: ClassVar = {True: "{0} !== {0}", False: "{0} === null"}
+    known: ClassVar = {True: "{0} === {0}", False: "{0} !== null"}
+    read, array, declare = "{}(row, {})", "LABELS.map((_, k) => {})", "    let {} = {};\n"
+
+    def literal(self, value: object) -> str:
+        # Escaped so that the text may stand inside a <script> element of a page.
+        return json.dumps(value, allow_nan=False).replace("<", "\\u003c")
+
+    def guarded(self, test: str, statements: Iterable[str]) -> str:
+        return f"    if ({test}) {{ {'; '.join(statements)}; }}\n"
+
+    def mark(self, column: ColumnSchema, value: Any) -> str:
+        if not column.type.ordered:
+            _check_exact(label_value(value, column), f"label {value} of column {column.name!r}")
+        return super().mark(column, value)
+
+    def labels(self, variable: str, labels: Sequence[str], negated: bool) -> str:
+        tests = [f"{variable} {'!==' if negated else '==='} {label}" for label in labels]
+        if negated:
+            return self.joined("and", [f"{variable} !== null", *tests])
+        return tests[0] if len(tests) == 1 else f"({self.joined('or', tests)})"
+
+    def choose(self, node: Choose) -> str:
+        return f"{self.literal(node.order)}.find((k) => {self.text(node.test)})"
+
+
+def _check_exact(value: object, what: str) -> None:
+    if isinstance(value, int) and abs(value) > _EXACT:
+        raise ValueError(
+            f"{what} is too large to be exact as a number of JavaScript; use it as text"
+        )

@@ -1,0 +1,240 @@
+"""Programs evaluated for many rows with NumPy and the native kernels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright import kernels
+from rulewright.programs.covers import Coder, joined, unpacked
+from rulewright.programs.nodes import (
+    Binary,
+    Choose,
+    Constant,
+    Exp,
+    FirstThat,
+    Maxima,
+    Mix,
+    Reduce,
+    Steps,
+    Sums,
+    Where,
+)
+from rulewright.programs.program import ordered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rulewright.data import Table
+    from rulewright.programs.covers import Bits, Covers, Joint
+    from rulewright.programs.nodes import Node
+    from rulewright.programs.program import Program
+    from rulewright.rules import Formula
+
+# So many words of covers are added up at a time that the sums stay in the cache.
+_BLOCK = 512
+
+_ARITHMETIC = {
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "/": np.divide,
+    "min": np.minimum,
+}
+_TESTS = {"==": np.equal, "<": np.less, "<=": np.less_equal, "and": np.logical_and}
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The coded rows of a table; formulas are compiled when they are first asked for."""
+
+    native: Native
+    codes: NDArray[np.uint16]
+    n_threads: int
+
+    def __len__(self) -> int:
+        return int(self.codes.shape[1])
+
+    def covers(self, node: Node | None = None) -> NDArray[np.bool_]:
+        """Tell which rule, or formula of a node, holds on which row, as an array (rows, rules)."""
+        covers = self.native.rules if node is None else self.native.plan(node).covers
+        return covers.matrix(self.codes, self.n_threads)
+
+    def bits(self) -> Bits:
+        """Give the packed rows that each rule holds on, as an array of shape (rules, words)."""
+        return self.native.rules.bits(self.codes, self.n_threads)
+
+    def value(self, node: Node) -> NDArray[Any]:
+        """Evaluate a value of the program on every row."""
+        return np.asarray(_evaluate(node, {}, self))
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The compiled formulas of a node and, of sums, what the kernels add up."""
+
+    covers: Covers
+    heads: NDArray[np.int32]
+    amounts: NDArray[np.float64]
+
+
+class Native:
+    """A program compiled for evaluation, and the bodies of the rules of its model.
+
+    Parameters
+    ----------
+    program : Program
+        What to evaluate.
+    bodies : sequence of Formula, optional
+        The formulas of ``Rows.covers``.
+    """
+
+    def __init__(self, program: Program, bodies: Sequence[Formula] = ()) -> None:
+        self.program, self.bodies = program, tuple(bodies)
+        self._plans: dict[Node, _Plan] = {}
+
+    def rows(self, table: Table, n_threads: int | None = None) -> Rows:
+        """Code the rows of a table."""
+        threads = kernels.usable_cpus() if n_threads is None else n_threads
+        return Rows(self, self._coder.codes(table, threads), threads)
+
+    @cached_property
+    def rules(self) -> Covers:
+        """The compiled bodies of the rules."""
+        same = next((n for n in self.program.nodes if n.bodies == self.bodies), None)
+        return self._coder.compile(self.bodies) if same is None else self.plan(same).covers
+
+    def plan(self, node: Node) -> _Plan:
+        """Give what the evaluation of a node with formulas needs."""
+        if node not in self._plans:
+            terms = node.terms if isinstance(node, Sums) else ()
+            self._plans[node] = _Plan(
+                self._coder.compile(node.bodies),
+                np.array([term.head for term in terms], dtype=np.int32).reshape(-1, 2),
+                np.array([term.amount for term in terms], dtype=np.float64),
+            )
+        return self._plans[node]
+
+    @cached_property
+    def _coder(self) -> Coder:
+        return Coder([*self.program.bodies, *self.bodies], self.program.schema)
+
+
+def evaluate(node: Node, given: Mapping[Node, NDArray[np.float64]]) -> NDArray[Any]:
+    """Evaluate a value from others that are given, such as the scores."""
+    return np.asarray(_evaluate(node, given, None))
+
+
+def _evaluate(
+    root: Node, given: Mapping[Node, NDArray[np.float64]], rows: Rows | None
+) -> NDArray[Any]:
+    """Walk through the nodes; an array that nobody else reads is overwritten by its reader."""
+    known: dict[Node, Any] = dict(given)
+    nodes = [node for node in ordered([root], known) if node not in known]
+    unread = Counter(child for node in nodes for child in node.children)
+    for node in nodes:
+        values = [known[child] for child in node.children]
+        unread.subtract(node.children)
+        dead = [child for child in set(node.children) if not unread[child] and child not in given]
+        free = [known.pop(child) for child in dead if not isinstance(child, Constant)]
+        known[node] = _apply(node, values, free, rows)
+    n_rows = len(rows) if rows is not None else len(next(iter(given.values())))
+    answer = known[root]
+    if root.is_vector:
+        return answer if np.ndim(answer) == 2 else np.tile(answer, (n_rows, 1))
+    return np.broadcast_to(answer, (n_rows, 1))[:, 0]
+
+
+def _apply(node: Node, values: Sequence[Any], free: Sequence[Any], rows: Rows | None) -> Any:
+    """Compute a node from the values of its children; those in ``free`` may be overwritten."""
+    match node:
+        case Constant():
+            return np.array(node.values) if node.is_vector else node.values
+        case Binary():
+            return _binary(node, values, free)
+        case Where():
+            return np.where(*values)
+        case Exp():
+            return np.exp(values[0], out=free[0] if free else None)
+        case Reduce():
+            return getattr(values[0], _REDUCTIONS[node.how])(axis=1, keepdims=True)
+        case Choose():
+            order = np.array(node.order, dtype=np.intp)
+            return order[np.argmax(values[0][:, order], axis=1)][:, np.newaxis]
+        case Mix():
+            return _mix(node, values[0])
+        case Steps():
+            return _steps(node, values[0])
+    assert rows is not None, f"{type(node).__name__} needs rows"
+    return _fold(node, values[0], rows)
+
+
+_REDUCTIONS = {"total": "sum", "largest": "max", "smallest": "min"}
+
+
+def _binary(node: Binary, values: Sequence[Any], free: Sequence[Any]) -> Any:
+    left, right = values
+    if node.sign in _TESTS:
+        return _TESTS[node.sign](left, right)
+    shape = np.broadcast_shapes(np.shape(left), np.shape(right))
+    out = next(
+        (array for array in free if array.shape == shape and array.dtype == np.float64), None
+    )
+    return _ARITHMETIC[node.sign](left, right, out=out)
+
+
+def _mix(node: Mix, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    sums = np.zeros_like(values)
+    for k, row in enumerate(node.matrix):
+        sums += values[:, k, None] * np.array(row)
+    return sums
+
+
+def _steps(node: Steps, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    found = np.empty_like(values)
+    for k, (thresholds, heights) in enumerate(node.tables):
+        found[:, k] = np.array(heights)[np.searchsorted(thresholds, values[:, k], side="left")]
+    return found
+
+
+def _fold(node: Node, start: Any, rows: Rows) -> NDArray[np.float64]:
+    """Change start values by the terms that hold, in blocks of packed covers."""
+    starts, plan = np.atleast_1d(start), rows.native.plan(node)
+    rules, joints = plan.covers.rules, plan.covers.joints
+    if isinstance(node, Sums) and joints is None:
+        return kernels.rule_scores(
+            rows.codes, rules, plan.heads, plan.amounts, starts, rows.n_threads
+        )
+    bits = kernels.rule_bits(rows.codes, rules, rows.n_threads)
+    changes = list(_changes(node, range(len(bits)) if joints is None else joints))
+    found = np.empty((len(rows), len(starts)))
+    for word in range(0, bits.shape[1], _BLOCK):
+        block = bits[:, word : word + _BLOCK]
+        values = np.repeat(starts[:, np.newaxis], 64 * block.shape[1], axis=1)
+        for joint, classes, amount in changes:
+            holds = unpacked(joined(block, joint))
+            if isinstance(node, Sums):
+                values[classes] += amount * holds
+            elif isinstance(node, Maxima):
+                np.maximum(values[classes], amount, out=values[classes], where=holds)
+            else:
+                values[:, holds] = amount
+        part = found[64 * word : 64 * (word + _BLOCK)]
+        part[...] = values[:, : len(part)].T
+    return found
+
+
+def _changes(node: Node, joints: Sequence[Joint]) -> Iterator[tuple[Joint, slice, Any]]:
+    """Give the joint, the classes and the amount of each change, in the order they are made."""
+    if isinstance(node, FirstThat):  # the first overwrites all that come after it
+        for joint, (_, values) in zip(reversed(joints), reversed(node.cases), strict=True):
+            yield joint, slice(None), np.array(values)[:, np.newaxis]
+    elif isinstance(node, Sums | Maxima):
+        for joint, term in zip(joints, node.terms, strict=True):
+            yield joint, term.head.classes, term.amount

@@ -1,0 +1,231 @@
+"""The nodes of a program: what a model computes for one row, written once for all targets.
+
+A value is a number for each class (a vector) or one number for the row (a scalar); an operation on
+both repeats the scalar for every class. Nodes are compared by identity: a node used twice is
+computed once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from rulewright.rules import Formula, Head
+
+Sign: TypeAlias = Literal["+", "-", "*", "/", "min", "==", "<", "<=", "and"]
+Table: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
+"""Thresholds, ascending, and one value more: that of x on a threshold is the one below it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A value of a program."""
+
+    @cached_property
+    def children(self) -> tuple[Node, ...]:
+        """The values that this one is computed from."""
+        values = [getattr(self, item.name) for item in fields(self)]
+        return tuple(value for value in values if isinstance(value, Node))
+
+    @cached_property
+    def is_vector(self) -> bool:
+        """Whether there is a number for each class."""
+        return any(child.is_vector for child in self.children)
+
+    @property
+    def bodies(self) -> tuple[Formula, ...]:
+        """The formulas that this node tests itself."""
+        return ()
+
+    @cached_property
+    def total(self) -> Node:
+        """The sum over all classes, in their order."""
+        return Reduce("total", self)
+
+    @cached_property
+    def largest(self) -> Node:
+        """The largest number of all classes."""
+        return Reduce("largest", self)
+
+    @cached_property
+    def smallest(self) -> Node:
+        """The smallest number of all classes."""
+        return Reduce("smallest", self)
+
+    def __add__(self, other: Node | float) -> Node:
+        return Binary("+", self, node(other))
+
+    def __sub__(self, other: Node | float) -> Node:
+        return Binary("-", self, node(other))
+
+    def __rsub__(self, other: float) -> Node:
+        return Binary("-", node(other), self)
+
+    def __mul__(self, other: Node | float) -> Node:
+        return Binary("*", self, node(other))
+
+    def __rmul__(self, other: float) -> Node:
+        return Binary("*", node(other), self)
+
+    def __truediv__(self, other: Node | float) -> Node:
+        return Binary("/", self, node(other))
+
+    def __lt__(self, other: Node | float) -> Node:
+        return Binary("<", self, node(other))
+
+    def __le__(self, other: Node | float) -> Node:
+        return Binary("<=", self, node(other))
+
+    def __and__(self, other: Node) -> Node:
+        return Binary("and", self, other)
+
+    def equals(self, other: Node | float) -> Node:
+        """Test whether two numbers are equal."""
+        return Binary("==", self, node(other))
+
+    def at_most(self, other: Node | float) -> Node:
+        """Give the smaller of two numbers."""
+        return Binary("min", self, node(other))
+
+
+@dataclass(frozen=True, eq=False)
+class Constant(Node):
+    """A number, or one for each class."""
+
+    values: float | tuple[float, ...]
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The number, or those of all classes."""
+        return self.values if isinstance(self.values, tuple) else (self.values,)
+
+    @cached_property
+    def is_vector(self) -> bool:
+        """Whether there is a number for each class."""
+        return isinstance(self.values, tuple)
+
+
+@dataclass(frozen=True, eq=False)
+class Given(Node):
+    """A vector that is handed in, for evaluation from scores that are already there."""
+
+    @cached_property
+    def is_vector(self) -> bool:
+        """Whether there is a number for each class."""
+        return True
+
+
+@dataclass(frozen=True, eq=False)
+class Binary(Node):
+    """An operation on two numbers (``+ - * / min``), a comparison, or an "and" of two tests."""
+
+    sign: Sign
+    left: Node
+    right: Node
+
+
+@dataclass(frozen=True, eq=False)
+class Where(Node):
+    """One value where a test holds, another elsewhere."""
+
+    test: Node
+    then: Node
+    otherwise: Node
+
+
+@dataclass(frozen=True, eq=False)
+class Exp(Node):
+    """The exponential of a value that is at most 0."""
+
+    value: Node
+
+
+@dataclass(frozen=True, eq=False)
+class Reduce(Node):
+    """The sum, the largest or the smallest of a vector: a scalar."""
+
+    how: Literal["total", "largest", "smallest"]
+    value: Node
+
+    @cached_property
+    def is_vector(self) -> bool:
+        """Whether there is a number for each class."""
+        return False
+
+
+@dataclass(frozen=True, eq=False)
+class Steps(Node):
+    """For each class the value of its table of steps at the number of a vector."""
+
+    value: Node
+    tables: tuple[Table, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Mix(Node):
+    """A row vector times a matrix, products added up in the order of the rows."""
+
+    value: Node
+    matrix: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Choose(Node):
+    """The index of the first class, in an order of preference, for which a test holds."""
+
+    test: Node
+    order: tuple[int, ...]
+
+    @cached_property
+    def is_vector(self) -> bool:
+        """Whether there is a number for each class."""
+        return False
+
+
+class Term(NamedTuple):
+    """What the classes of ``head`` get where ``body`` holds."""
+
+    body: Formula
+    head: Head
+    amount: float
+
+
+@dataclass(frozen=True, eq=False)
+class Fold(Node):
+    """Start values changed by the amounts of the terms that hold, in their order."""
+
+    start: Constant
+    terms: tuple[Term, ...]
+
+    @property
+    def bodies(self) -> tuple[Formula, ...]:
+        """The formulas of all terms."""
+        return tuple(term.body for term in self.terms)
+
+
+class Sums(Fold):
+    """The start plus the amounts of the terms that hold; a scalar start has heads of class 0."""
+
+
+class Maxima(Fold):
+    """The largest of the start and of the amounts of the terms that hold."""
+
+
+@dataclass(frozen=True, eq=False)
+class FirstThat(Node):
+    """The vector of the first case whose formula holds, another one where none does."""
+
+    cases: tuple[tuple[Formula, tuple[float, ...]], ...]
+    otherwise: Constant
+
+    @property
+    def bodies(self) -> tuple[Formula, ...]:
+        """The formulas of all cases."""
+        return tuple(body for body, _ in self.cases)
+
+
+def node(value: Node | float) -> Node:
+    """Give a node as it is, a number as a constant."""
+    return value if isinstance(value, Node) else Constant(float(value))

@@ -1,0 +1,134 @@
+"""A program: what a model answers for one row, as named values over its columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from rulewright.data import label_of
+from rulewright.programs.nodes import Choose, Constant, FirstThat, Fold, Mix, Reduce, Steps
+from rulewright.rules import And, Conjunction, Not, Or, negated, normalised
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rulewright.data import Schema
+    from rulewright.programs.nodes import Node
+    from rulewright.rules import Formula
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """The answers of a model for one row.
+
+    Parameters
+    ----------
+    schema : Schema
+        Columns of a row.
+    labels : tuple
+        Class labels.
+    scores, probabilities : Node
+        A number for each class.
+    chosen : Node
+        Index of the predicted class.
+    flags : dict of Node
+        Other tests of the row that exports give, by name.
+    costs : Node, optional
+        Expected cost of predicting each class, if the label depends on it.
+    """
+
+    schema: Schema
+    labels: tuple[Any, ...]
+    scores: Node
+    probabilities: Node
+    chosen: Node
+    flags: dict[str, Node] = field(default_factory=dict)
+    costs: Node | None = None
+
+    @cached_property
+    def class_names(self) -> tuple[str, ...]:
+        """Class labels as text."""
+        return tuple(map(label_of, self.labels))
+
+    @cached_property
+    def outputs(self) -> tuple[Node, ...]:
+        """The values that every target gives."""
+        return (self.scores, self.probabilities, self.chosen, *self.flags.values())
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """All values that the outputs need, each after those it is computed from."""
+        return ordered(self.outputs)
+
+    @cached_property
+    def bodies(self) -> tuple[Formula, ...]:
+        """All formulas that are tested."""
+        return tuple(body for node in self.nodes for body in node.bodies)
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that the formulas use, in the order of the schema."""
+        used = {column for body in self.bodies for column in body.columns}
+        return tuple(name for name in self.schema.names if name in used)
+
+    @cached_property
+    def shared(self) -> frozenset[Node]:
+        """The values that a writer computes once and names: those read more than once."""
+        reads: Counter[Node] = Counter()
+        for node in self.nodes:
+            for child in node.children:
+                reads[child] += _reads(node, child)
+        tested = {node for node in self.nodes if isinstance(node, Fold | FirstThat)}
+        read = {node for node in self.nodes if reads[node] > 1 and not isinstance(node, Constant)}
+        return frozenset(tested | read)
+
+
+def ordered(outputs: Iterable[Node], known: Iterable[Node] = ()) -> tuple[Node, ...]:
+    """Give all nodes that some need, known ones first, each once and after its children."""
+    found: dict[Node, None] = dict.fromkeys(known)
+
+    def visit(node: Node) -> None:
+        if node not in found:
+            for child in node.children:
+                visit(child)
+            found[node] = None
+
+    for output in outputs:
+        visit(output)
+    return tuple(found)
+
+
+def _reads(node: Node, child: Node) -> int:
+    """Tell how often the text of a node repeats that of a child; 2 stands for many."""
+    if isinstance(node, Steps | Mix):
+        return 2
+    if child.is_vector or isinstance(node, Reduce | Choose):
+        return 1
+    return 2 if node.is_vector else 1
+
+
+def positive(formula: Formula) -> Formula:
+    """Give a formula without "not" that holds on the same rows.
+
+    What is unknown does not hold: targets then need no logic of three values.
+    """
+    if isinstance(formula, And | Or):
+        parts = tuple(map(positive, formula.parts))
+        return formula if parts == formula.parts else type(formula)(parts)
+    if not isinstance(formula, Not):
+        return formula
+    moved = normalised(formula)
+    if isinstance(moved, Not):  # before a condition that decides missing values, and only there
+        return Conjunction(tuple(map(negated, moved.conditions)))
+    return positive(moved)
+
+
+def conjunctions(formula: Formula) -> Iterator[Conjunction]:
+    """Give the conjunctions of a formula without "not"."""
+    if isinstance(formula, Conjunction):
+        yield formula
+    elif isinstance(formula, And | Or):
+        for part in formula.parts:
+            yield from conjunctions(part)

@@ -1,0 +1,57 @@
+"""Values that several model forms compose of nodes."""
+
+from __future__ import annotations
+
+import sys
+
+from rulewright.programs.nodes import Choose, Constant, Exp, Node, Where
+
+# Below every score: models keep theirs within half of the range of floats, and so a difference of
+# a score and this is finite.
+_LOWEST = -sys.float_info.max / 2
+
+
+def shares(odds: Node) -> Node:
+    """Divide odds by their sum."""
+    return odds / odds.total
+
+
+def softmax(scores: Node) -> Node:
+    """Give probabilities proportional to the exponentials of the scores."""
+    return shares(Exp(scores - scores.largest))
+
+
+def one_hot(index: Node, n_classes: int) -> Node:
+    """Test for each class whether an index is its own."""
+    return Constant(tuple(map(float, range(n_classes)))).equals(index)
+
+
+def second_largest(scores: Node) -> Node:
+    """Give the second of the scores in falling order, which of equal largest ones is the largest.
+
+    Of a single score it is a number below every score.
+    """
+    is_top = scores.equals(scores.largest)
+    ties = Where(is_top, Constant(1.0), Constant(0.0)).total
+    others = Where(is_top, Constant(_LOWEST), scores)
+    return Where(Constant(1.0) < ties, scores.largest, others.largest)
+
+
+def margins(scores: Node, n_classes: int) -> Node:
+    """Give the score of each class minus the highest of the others; 0 if there is no other."""
+    if n_classes == 1:
+        return scores - scores
+    is_top = scores.equals(scores.largest)
+    return scores - Where(is_top, second_largest(scores), scores.largest)
+
+
+def preferred(values: Node, order: tuple[int, ...]) -> Node:
+    """Choose the class of the largest value, of equal ones the first in the order."""
+    return Choose(values.equals(values.largest), order)
+
+
+def cheapest(costs: Node, scores: Node, n_classes: int) -> Node:
+    """Choose the class of the lowest cost, of equal ones the highest score, then the first."""
+    is_least = costs.equals(costs.smallest)
+    best = Where(is_least, scores, Constant(_LOWEST))
+    return Choose(is_least & scores.equals(best.largest), tuple(range(n_classes)))

@@ -1,0 +1,280 @@
+"""Programs as one SQL SELECT with the same answers.
+
+The statement is a chain of steps: the input read as the library reads it, then the values that are
+read more than once, each as soon as those it needs are there. Each step is materialized, or SQLite
+would copy the sums into every place that uses them. In the steps missing is NULL, so comparisons
+with it are not true. At most ``TERMS_PER_STEP`` terms are added in a step: databases limit how deep
+an expression may nest.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rulewright.programs.databases import run_duckdb, run_sqlite
+from rulewright.programs.nodes import Choose, FirstThat, Maxima, Sums
+from rulewright.programs.program import ordered
+from rulewright.programs.sql_words import (
+    boolean,
+    check_distinct,
+    checked_dialect,
+    clean_column,
+    column_literal,
+    number,
+    quoted_name,
+    quoted_text,
+)
+from rulewright.programs.target import Target
+from rulewright.programs.writer import Writer, grouped
+from rulewright.rules import Conjunction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rulewright.data import ColumnSchema
+    from rulewright.programs.nodes import Constant, Mix, Node, Reduce, Steps
+    from rulewright.programs.program import Program
+    from rulewright.programs.sql_words import Dialect
+    from rulewright.rules import Formula
+
+MAX_CLASSES = 500
+TERMS_PER_STEP = 200
+
+# exp of less is nothing beside 1, and PostgreSQL calls an underflow an error.
+_LEAST_EXPONENT = -700.0
+
+
+def write_sql(
+    program: Program,
+    table: str | Sequence[str] = "data",
+    dialect: str = "duckdb",
+    keep: Sequence[str] = (),
+) -> str:
+    """Write a program as one SELECT; see ``RuleModel.to_sql``."""
+    if isinstance(keep, str):
+        raise ValueError(f"keep must be a list of column names, such as [{keep!r}]")
+    if len(program.labels) > MAX_CLASSES:
+        raise ValueError(f"SQL of more than {MAX_CLASSES} classes is not supported")
+    parts = [table] if isinstance(table, str) else table
+    return _SqlWriter(program, parts, checked_dialect(dialect), keep).statement()
+
+
+TARGET = Target("one SELECT", write_sql, {"duckdb": run_duckdb, "sqlite": run_sqlite})
+
+
+class _SqlWriter(Writer):
+    """The steps of one statement."""
+
+    signs: ClassVar = {sign: sign for sign in ["+", "-", "*", "/", "<", "<="]} | {
+        "==": "=",
+        "and": "AND",
+        "or": "OR",
+    }
+    functions: ClassVar = {"min": "LEAST", "max": "GREATEST"}
+    where, true, false = "CASE WHEN {} THEN {} ELSE {} END", "1 = 1", "1 = 0"
+    missing: ClassVar = dict.fromkeys((True, False), "{} IS NULL")
+    known: ClassVar = dict.fromkeys((True, False), "{} IS NOT NULL")
+
+    def __init__(
+        self, program: Program, table: Sequence[str], dialect: Dialect, keep: Sequence[str]
+    ) -> None:
+        super().__init__(program)
+        self.dialect: Dialect = dialect
+        check_distinct(program.columns, dialect)
+        self.prefix = _unused_prefix([*program.columns, *table])
+        self.source = ".".join(quoted_name(part) for part in table)
+        self.kept = {f"{self.prefix}kept_{i}": name for i, name in enumerate(keep)}
+        self.level: dict[Node, int] = {}
+        # The columns that each step computes, and the last step that reads each column.
+        self.chain: defaultdict[int, dict[str, str]] = defaultdict(dict)
+        self.last_read: defaultdict[str, int] = defaultdict(int)
+
+    def statement(self) -> str:
+        """Write the whole SELECT."""
+        self.chain[0] |= {alias: quoted_name(name) for alias, name in self.kept.items()}
+        for name in self.program.columns:
+            column = clean_column(self.program.schema[name], self.dialect)
+            self.chain[0][quoted_name(name)] = column
+        for node in self.program.nodes:
+            if node in self.program.shared:
+                self._add(node)
+        end = 1 + max(self.level.values(), default=0)
+        self._note(self._reads(self.program.outputs), self.kept, end)
+        steps = [self._step(i) for i in range(end)]
+        return f"WITH {', '.join(steps)}\n{_select(self._outputs(), self._step_name(end - 1))}\n"
+
+    def _add(self, node: Node) -> None:
+        """Add the columns of a value to the first step that can compute them."""
+        reads = self._reads([node])
+        level = max((self.level[read] for read in reads), default=0)
+        name = f"{self.prefix}value_{len(self.names)}"
+        for columns in self._columns(node, name):
+            level += 1
+            self.chain[level] |= zip(self._names(node, name), columns, strict=True)
+        inputs = {quoted_name(column) for body in node.bodies for column in body.columns}
+        self._note(reads, inputs, level)
+        self.names[node], self.level[node] = name, level
+
+    def _note(self, reads: Iterable[Node], columns: Iterable[str], level: int) -> None:
+        """Note that a step reads the columns of some values and others."""
+        names = [name for node in reads for name in self._names(node, self.names[node])]
+        for name in [*names, *columns]:
+            self.last_read[name] = max(self.last_read[name], level)
+
+    def _reads(self, nodes: Iterable[Node]) -> set[Node]:
+        """Give the named values that the text of some nodes reads."""
+        nodes = list(nodes)
+        unnamed = [node for node in ordered(nodes, self.names) if node not in self.names]
+        found = {child for node in unnamed for child in node.children} | set(nodes)
+        return found & self.names.keys()
+
+    def _step(self, i: int) -> str:
+        """Write a step: the columns of earlier ones that later ones read, and its own."""
+        before = (name for j in range(i) for name in self.chain[j])
+        carried = [name for name in dict.fromkeys(before) if self.last_read[name] > i]
+        own = [f"{text} AS {name}" for name, text in self.chain[i].items()]
+        columns = [*(name for name in carried if name not in self.chain[i]), *own]
+        source = self._step_name(i - 1) if i else self.source
+        text = _select(columns or [f"1 AS {self.prefix}row"], source)
+        return f"{self._step_name(i)} AS MATERIALIZED (\n{text}\n)"
+
+    def _step_name(self, i: int) -> str:
+        return f"{self.prefix}step_{i}"
+
+    def _names(self, node: Node, name: str) -> list[str]:
+        return [self.item(name, k) for k in range(self.n_classes)] if node.is_vector else [name]
+
+    def _columns(self, node: Node, name: str) -> Iterator[list[str]]:
+        """Write a value: for each step that it takes the texts of all classes."""
+        classes = range(self.n_classes if node.is_vector else 1)
+        if isinstance(node, Sums):
+            sums = [[self.text(node.start, k)] for k in classes]
+            for start in range(0, max(1, len(node.terms)), TERMS_PER_STEP):
+                for term in node.terms[start : start + TERMS_PER_STEP]:
+                    text = self._case([(term.body, term.amount)], 0.0)
+                    for texts in sums[term.head.classes]:
+                        texts.append(text)
+                yield ["\n    + ".join(texts) for texts in sums]
+                sums = [[column] for column in self._names(node, name)]
+        elif isinstance(node, Maxima):
+            yield [self._highest(node, k, start) for k, start in enumerate(node.start.numbers)]
+        elif isinstance(node, FirstThat):
+            cases = [[(body, values[k]) for body, values in node.cases] for k in classes]
+            rest = zip(cases, node.otherwise.numbers, strict=True)
+            yield [self._case(pairs, otherwise) for pairs, otherwise in rest]
+        else:
+            yield [self.text(node, k) for k in classes]
+
+    def _highest(self, node: Maxima, k: int, start: float) -> str:
+        """Write the largest amount of the terms of a class that hold: that of the first of them."""
+        of_class = [(t.body, t.amount) for t in node.terms if t.head.first <= k <= t.head.last]
+        cases = sorted(of_class, key=lambda case: -case[1])
+        return self._case([case for case in cases if case[1] > start], start)
+
+    def _case(self, cases: Sequence[tuple[Formula, float]], otherwise: float) -> str:
+        """Write the number of the first formula that holds."""
+        rest, whens = self.number(otherwise), []
+        for body, value in cases:
+            if body == Conjunction():
+                rest = self.number(value)
+                break
+            whens.append(f"WHEN {self.test(body)} THEN {self.number(value)}")
+        return f"CASE {' '.join(whens)} ELSE {rest} END" if whens else rest
+
+    def _outputs(self) -> Iterator[str]:
+        program = self.program
+        for alias, name in self.kept.items():
+            yield f"{alias} AS {quoted_name(name)}"
+        for what, node in (("score_", program.scores), ("probability_", program.probabilities)):
+            for k, name in enumerate(program.class_names):
+                yield f"{self.text(node, k)} AS {quoted_name(what + name)}"
+        yield f"{self._label()} AS {quoted_name('label')}"
+        for name, node in program.flags.items():
+            yield f"{self.text(node)} AS {quoted_name(name)}"
+
+    def _label(self) -> str:
+        labels = [self._literal(label) for label in self.program.labels]
+        chosen = self.program.chosen
+        if chosen in self.names:
+            whens = " ".join(f"WHEN {k} THEN {label}" for k, label in enumerate(labels))
+            return f"CASE {self.names[chosen]} {whens} END"
+        assert isinstance(chosen, Choose)
+        return self._choice(chosen, labels)
+
+    def _literal(self, label: Any) -> str:
+        if isinstance(label, str):
+            return quoted_text(label)
+        if isinstance(label, bool):
+            return boolean(label, self.dialect)
+        return str(label) if isinstance(label, int) else self.number(label)
+
+    def _choice(self, node: Choose, values: Sequence[str]) -> str:
+        whens = (f"WHEN {self.text(node.test, k)} THEN {values[k]}" for k in node.order)
+        return f"CASE {' '.join(whens)} END"
+
+    def variable(self, column: str) -> str:
+        return quoted_name(column)
+
+    def number(self, value: float) -> str:
+        return number(value, self.dialect)
+
+    def mark(self, column: ColumnSchema, value: Any) -> str:
+        return column_literal(column, value, self.dialect)
+
+    def labels(self, variable: str, labels: Sequence[str], negated: bool) -> str:
+        if len(labels) == 1:
+            return f"{variable} {'<>' if negated else '='} {labels[0]}"
+        return f"{variable} {'NOT IN' if negated else 'IN'} ({', '.join(labels)})"
+
+    def item(self, name: str, k: int) -> str:
+        return f"{name}_{k}"
+
+    def constant(self, node: Constant, k: int) -> str:
+        return self.number(node.numbers[k if node.is_vector else 0])
+
+    def call(self, function: str, values: Sequence[str]) -> str:
+        if function == "exp":
+            least, zero = self.number(_LEAST_EXPONENT), self.number(0.0)
+            return self.where.format(f"{values[0]} > {least}", f"EXP({values[0]})", zero)
+        # In SQLite, MAX of one value is the aggregate.
+        name = function.upper() if self.dialect == "sqlite" else self.functions[function]
+        return grouped(
+            lambda group: f"{name}({', '.join(group)})" if group[1:] else group[0], values
+        )
+
+    def reduce(self, node: Reduce) -> str:
+        values = [self.text(node.value, k) for k in range(self.n_classes)]
+        if node.how == "total":
+            return f"({' + '.join(values)})"
+        return self.call("max" if node.how == "largest" else "min", values)
+
+    def steps(self, node: Steps, k: int) -> str:
+        value, (thresholds, heights) = self.text(node.value, k), node.tables[k]
+        *below, last = map(self.number, heights)
+        pairs = zip(map(self.number, thresholds), below, strict=True)
+        whens = " ".join(f"WHEN {value} <= {bound} THEN {height}" for bound, height in pairs)
+        return f"CASE {whens} ELSE {last} END" if whens else last
+
+    def mix(self, node: Mix, k: int) -> str:
+        terms = [
+            f"{self.text(node.value, j)} * {self.number(row[k])}"
+            for j, row in enumerate(node.matrix)
+            if row[k] != 0.0
+        ]
+        return f"({' + '.join(terms)})" if terms else self.number(0.0)
+
+    def choose(self, node: Choose) -> str:
+        return self._choice(node, list(map(str, range(self.n_classes))))
+
+
+def _select(columns: Iterable[str], source: str) -> str:
+    return "  SELECT " + ",\n    ".join(columns) + f"\n  FROM {source}"
+
+
+def _unused_prefix(names: Sequence[str]) -> str:
+    """Give a prefix of internal names that no column or table begins with."""
+    prefix = "rw_"
+    while any(name.lower().startswith(prefix) for name in names):
+        prefix = "_" + prefix
+    return prefix

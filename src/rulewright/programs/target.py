@@ -1,0 +1,55 @@
+"""What a target of export is: a writer, and where its text can be run to be verified."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rulewright.programs.program import Program
+
+Rows: TypeAlias = "dict[str, list[Any]]"
+"""Column name to values; missing is None."""
+
+
+class Answer(NamedTuple):
+    """What a target answers for one row."""
+
+    scores: Sequence[float]
+    probabilities: Sequence[float]
+    label: Any
+    flags: Sequence[bool]
+
+
+class CannotRunError(RuntimeError):
+    """A target that cannot be run here; the message says what is missing."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A language that programs can be written in.
+
+    Parameters
+    ----------
+    summary : str
+        What is written, in a few words.
+    write : function
+        Takes the program and the options of the target and gives the text.
+    runners : mapping of name to function
+        Where the text can be run; each takes ``write``, the program and rows and gives the answer
+        for each row and notes, or raises a ``CannotRunError``.
+    """
+
+    summary: str
+    write: Callable[..., str]
+    runners: Mapping[str, Runner]
+
+
+Runner: TypeAlias = "Callable[[Callable[..., str], Program, Rows], tuple[list[Answer], list[str]]]"
+
+
+def n_rows(rows: Rows) -> int:
+    """Count the rows of a table of columns."""
+    return len(next(iter(rows.values()), []))
