@@ -1,4 +1,4 @@
-"""Tables, targets and their readers: any data in, checked once, then frozen."""
+"""Tables, targets and their readers: data are checked once, when they are read."""
 
 from rulewright.data.errors import DataError, DataTypeError
 from rulewright.data.kind import KINDS, Kind

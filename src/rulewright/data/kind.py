@@ -71,7 +71,8 @@ class Kind(ABC):
     def claims(self, raw: Raw) -> bool:
         """Tell whether a column whose kind nobody named is of this kind.
 
-        Kinds are asked before numbers are told from labels, with values of any type.
+        Kinds are asked in the order of `KINDS`, with values of any type. Objects that no kind
+        claims are numeric if all of them are numbers, else nominal.
         """
         return False
 

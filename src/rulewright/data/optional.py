@@ -1,4 +1,4 @@
-"""The one lazy door to heavy libraries, so that importing this package stays quick."""
+"""Imports of heavy libraries at their first use, so that importing this package is fast."""
 
 import importlib
 from types import ModuleType

@@ -1,4 +1,4 @@
-"""The one entry for data: any table in, a checked Table out."""
+"""Reading any table into a checked Table."""
 
 import os
 from collections.abc import Collection, Iterable, Mapping
@@ -32,7 +32,7 @@ def read_table(
     weights: Any = None,
 ) -> Table:
     """
-    Read a table and find out its schema.
+    Read a table and infer its schema.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from numpy.typing import NDArray
 
@@ -18,8 +18,7 @@ PlainType = Literal["number", "boolean", "string", "mixed"]
 """Type of plain values; mixed and incomplete boolean columns are objects that hold labels."""
 
 
-@dataclass(frozen=True)
-class Raw:
+class Raw(NamedTuple):
     """
     The values of one column before they are checked.
 

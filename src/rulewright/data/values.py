@@ -2,7 +2,6 @@
 
 import math
 import re
-from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal
@@ -49,7 +48,7 @@ def plain(name: str, raw: Raw) -> Raw:
     if raw.type is not None:
         return raw
     values, type_ = _typed(name, raw.values)
-    return replace(raw, values=values, type=type_)
+    return raw._replace(values=values, type=type_)
 
 
 def _typed(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], PlainType]:

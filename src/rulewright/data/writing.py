@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic replacement of files."""
 
 import os
 import secrets

@@ -1,4 +1,4 @@
-"""What was probably meant by a name that does not exist."""
+"""Suggestions for mistyped names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LISTED_NAMES = 20
 
 
 def offer_names(name: str, known: Sequence[str]) -> str:
-    """Offer the names that resemble a mistyped one, or list those that exist."""
+    """Suggest the names most similar to a mistyped one, or list those that exist."""
     by_lower = {other.lower(): other for other in known}
     near = difflib.get_close_matches(name.lower(), by_lower, n=3)
     if near:

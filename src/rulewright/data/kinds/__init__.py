@@ -22,8 +22,8 @@ def read_column(name: str, raw: Raw, kind: str | None = None) -> Column:
     raw : Raw
         Its values.
     kind : str, optional
-        Name of its kind. By default a kind may claim the column; of the others, numbers are
-        numeric and everything else is nominal.
+        Name of its kind. By default it is the first kind that claims the column; of other
+        columns those of numbers are numeric and the rest are nominal.
 
     Returns
     -------

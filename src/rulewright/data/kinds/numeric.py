@@ -24,6 +24,10 @@ class Numeric(Kind):
     reader = "number"
     literal = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.])")
 
+    def claims(self, raw: Raw) -> bool:
+        """Claim arrays of numbers; objects may still turn out to be numbers."""
+        return raw.values.dtype.kind in "iuf" and raw.declared is None
+
     def read(self, name: str, raw: Raw) -> Column:
         """Check the values of a new column."""
         return self.read_like(ColumnSchema(name, self.name), raw)
@@ -32,7 +36,7 @@ class Numeric(Kind):
         """Check the values of a column; booleans and text are converted."""
         if raw.untyped:
             refuse_written_dates(schema.name, raw.values)
-        return Column(schema, _floats(schema.name, plain(schema.name, raw)))
+        return Column(schema, _floats(schema.name, raw))
 
     def recode(self, column: Column, schema: ColumnSchema) -> Column:
         """Return the same values: numbers have no codes."""
@@ -73,20 +77,22 @@ class Numeric(Kind):
 
 
 def _floats(name: str, raw: Raw) -> NDArray[np.float64]:
-    values, type_ = raw.values, raw.type
-    if type_ == "number":
+    if raw.values.dtype.kind not in "iuf":
+        raw = plain(name, raw)
+    values, kind = raw.values, raw.values.dtype.kind
+    if kind in "iuf":
         with np.errstate(over="ignore"):
             # the fields of a packed structured array are not aligned, which native code needs
             floats = np.require(values, np.float64, "A")
-        if values.dtype.kind == "f" and not raw.finite:
+        if kind == "f" and not raw.finite:
             check_finite(name, floats)
         return floats
-    if values.dtype.kind == "b":
+    if kind == "b":
         return values.astype(np.float64)
     numbers = np.full(len(values), np.nan)
     for row, text in enumerate(values):
         if text is not None:
-            numbers[row] = _parsed(name, row, text, type_)
+            numbers[row] = _parsed(name, row, text, raw.type)
     check_finite(name, numbers)
     return numbers
 

@@ -1,4 +1,4 @@
-"""ARFF files: Weka's text format with declared columns, dense and sparse."""
+"""ARFF files: Weka's text format with declared columns; rows are dense or sparse."""
 
 import re
 from collections.abc import Callable, Iterator

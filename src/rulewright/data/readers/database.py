@@ -1,4 +1,4 @@
-"""DuckDB as the reader of files: a private in-memory connection, safe text, clean errors."""
+"""DuckDB as reader of files: a private in-memory connection, quoted text, short errors."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ _OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions"
 
 
 def connect() -> Any:
-    """Open a private in-memory database that never loads anything from elsewhere."""
+    """Open a private in-memory database that loads no extensions."""
     return optional("duckdb").connect(":memory:", config=_OFFLINE)
 
 
@@ -59,6 +59,6 @@ def _clean(message: str, path: str, kind: str) -> DataError:
     elif "invalid state" in message:
         reason = "its quotes or its line ends (mixed \\n and \\r\\n) are inconsistent"
     else:
-        told = [text for text in message.splitlines() if not _NOISE.match(text)]
-        reason = re.sub(r"^.*?Error: ", "", told[0] if told else message).rstrip(".")
+        lines = [text for text in message.splitlines() if not _NOISE.match(text)]
+        reason = re.sub(r"^.*?Error: ", "", lines[0] if lines else message).rstrip(".")
     return DataError(f"{path}{where}: not a readable {kind} file: {reason}. Correct the file.")
