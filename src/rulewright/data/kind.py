@@ -5,11 +5,11 @@ A new kind is one file in ``data/kinds/`` and one line in ``data/kinds/__init__.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable
 
     import numpy as np
@@ -58,7 +58,7 @@ class Kind(ABC):
     reader : str
         Name of the function that reads a value in exported Python and JavaScript.
     literal : pattern
-        A value in the text of a rule; only ordered kinds need one.
+        A threshold in the text of a rule; labels are words.
     """
 
     name: ClassVar[str]
@@ -66,7 +66,7 @@ class Kind(ABC):
     fields: ClassVar[tuple[str, ...]] = ()
     operators: ClassVar[tuple[str, ...]]
     reader: ClassVar[str]
-    literal: ClassVar[re.Pattern[str]]
+    literal: ClassVar[re.Pattern[str]] = re.compile(r"(?!)")
 
     def claims(self, raw: Raw) -> bool:
         """Tell whether a column whose kind nobody named is of this kind.
@@ -108,13 +108,13 @@ class Kind(ABC):
     def from_json(self, name: str, fields: dict[str, Any]) -> ColumnSchema:
         """Check the `fields` of a column and make its schema."""
 
-    @abstractmethod
     def write(self, value: Any) -> str:
-        """Write a threshold or label such that `parse` returns it."""
+        """Write a threshold such that `parse` returns it, or a label."""
+        return str(value)
 
-    @abstractmethod
     def parse(self, text: str) -> Any:
-        """Read a threshold or label, or raise a ValueError."""
+        """Read a threshold that matches `literal`, or a label."""
+        return text
 
     @abstractmethod
     def describe(self, column: Column, write_label: Callable[[str], str] = str) -> str:

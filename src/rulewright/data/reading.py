@@ -104,17 +104,15 @@ def read_like(
         The needed columns in the order of the schema; labels that the schema does not know
         have the code -2.
     """
-    unknown = sorted(set(needed or ()) - set(schema.names))
-    if unknown:
-        raise DataError(f"The schema has no column {unknown[0]!r}.")
-    wanted = [column for column in schema if needed is None or column.name in needed]
     if isinstance(X, Table):
         if target is not None or weights is not None:
             X = _reread(X, target, weights, recast=False)
-        return recode(X, schema, wanted)
-    source = open_table(X)
+        return recode(X, schema, needed)
+    source, wanted = open_table(X), _wanted(schema, needed)
     roles = _roles(source, target=target, weights=weights)
-    positions = _matched(source, schema, wanted, roles)
+    features = [(name, at) for at, name in enumerate(source.names) if at not in roles.values()]
+    by_name = source.named and schema.named
+    positions = _matched(features, schema, wanted, by_name, source.path or "X")
     _check_shape(source.n_rows, len(source.names))
     classes, row_weights = _labelled(source, target, weights, roles)
     columns = tuple(
@@ -124,7 +122,7 @@ def read_like(
     return Table(columns, schema.named, source.n_rows, classes, row_weights)
 
 
-def recode(table: Table, schema: Schema, wanted: Iterable[ColumnSchema] | None = None) -> Table:
+def recode(table: Table, schema: Schema, needed: Collection[str] | None = None) -> Table:
     """
     Bring the columns of a table to another schema: equal labels get equal codes.
 
@@ -134,21 +132,21 @@ def recode(table: Table, schema: Schema, wanted: Iterable[ColumnSchema] | None =
         The table; it has the columns of the schema, in any order if both have names.
     schema : Schema
         The schema that the columns shall have.
-    wanted : iterable of ColumnSchema, optional
-        Columns of the schema to keep; all by default.
+    needed : collection of str, optional
+        Names of the columns to keep; all by default.
 
     Returns
     -------
     Table
-        The wanted columns; labels that the schema does not know have the code -2. Columns that
+        The needed columns; labels that the schema does not know have the code -2. Columns that
         have the schema already are not copied.
     """
-    by_name = table.named == schema.named
-    columns = []
-    for wanted_column in schema if wanted is None else wanted:
-        at = schema.index(wanted_column.name)
-        found = table[wanted_column.name] if by_name else _column_at(table, at, len(schema))
-        columns.append(_recoded(found, wanted_column))
+    wanted, features = _wanted(schema, needed), [(name, at) for at, name in enumerate(table.names)]
+    # columns without names are called x0, x1, ... on both sides
+    positions = _matched(features, schema, wanted, table.named == schema.named, "X")
+    columns = [
+        _recoded(table.columns[at], column) for column, at in zip(wanted, positions, strict=True)
+    ]
     return replace(table, columns=tuple(columns), named=schema.named)
 
 
@@ -170,15 +168,6 @@ def _recoded(column: Column, schema: ColumnSchema) -> Column:
     if column.schema.kind == schema.kind:
         return schema.type.recode(column, schema)
     return schema.type.read_like(schema, column.schema.type.raw(column))
-
-
-def _column_at(table: Table, at: int, n_columns: int) -> Column:
-    if len(table.columns) != n_columns:
-        raise DataError(
-            f"X has {len(table.columns)} features, but RuleModel is expecting {n_columns} "
-            "features as input."
-        )
-    return table.columns[at]
 
 
 def _reread(table: Table, target: Any, weights: Any, *, recast: bool) -> Table:
@@ -233,25 +222,33 @@ def _source(X: Any) -> Source:
     return frame_source(X) or array_source(X)
 
 
+def _wanted(schema: Schema, needed: Collection[str] | None) -> list[ColumnSchema]:
+    if unknown := sorted(set(needed or ()) - set(schema.names)):
+        raise DataError(f"The schema has no column {unknown[0]!r}.")
+    return [column for column in schema if needed is None or column.name in needed]
+
+
 def _matched(
-    source: Source, schema: Schema, wanted: list[ColumnSchema], roles: Mapping[str, int]
+    features: list[tuple[str, int]],
+    schema: Schema,
+    wanted: list[ColumnSchema],
+    by_name: bool,
+    title: str,
 ) -> list[int]:
-    title = source.path or "X"
-    if not (source.named and schema.named):
-        features = [at for at in range(len(source.names)) if at not in roles.values()]
+    """Return the positions of the wanted columns among features with names and positions."""
+    if not by_name:
         if len(features) != len(schema):
             raise DataError(
                 f"{title} has {len(features)} features, but RuleModel is expecting "
                 f"{len(schema)} features as input."
             )
-        return [features[schema.index(column.name)] for column in wanted]
-    positions = {name: at for at, name in enumerate(source.names)}
-    absent = [column.name for column in wanted if column.name not in positions]
+        return [features[schema.index(column.name)][1] for column in wanted]
+    positions = dict(features)
+    absent = [repr(column.name) for column in wanted if column.name not in positions]
     if absent:
-        listed = ", ".join(repr(name) for name in absent)
         raise DataError(
-            f"{title} lacks {'columns' if len(absent) > 1 else 'column'} {listed}, which the model "
-            f"needs. Its columns are: {', '.join(map(repr, source.names[:20]))}."
+            f"{title} lacks {'columns' if len(absent) > 1 else 'column'} {', '.join(absent)}, "
+            f"which the model needs. Its columns are: {', '.join(map(repr, [*positions][:20]))}."
         )
     return [positions[column.name] for column in wanted]
 

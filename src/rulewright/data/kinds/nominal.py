@@ -1,6 +1,5 @@
 """Nominal columns: labels, as int32 codes with -1 for missing and -2 for unseen ones."""
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
@@ -34,7 +33,6 @@ class Nominal(Kind):
     fields = ("labels", "label_type")
     operators = ("=", "!=", "is missing", "is known")
     reader = "label"
-    literal = re.compile(r"(?!)")  # labels are written as words
 
     def wanted(self, schema: ColumnSchema | None) -> Wanted:
         """Ask for text where the labels are text, else for exact numbers."""
@@ -86,14 +84,6 @@ class Nominal(Kind):
         if label_type not in get_args(LabelType):
             raise DataError(f"Column {name!r}: unknown label_type {label_type!r}.")
         return ColumnSchema(name, self.name, tuple(labels), label_type)
-
-    def write(self, value: str) -> str:
-        """Return the label, which is text."""
-        return value
-
-    def parse(self, text: str) -> str:
-        """Return the label, which is text."""
-        return text
 
     def describe(self, column: Column, write_label: Callable[[str], str] = str) -> str:
         """List the first labels."""
