@@ -62,9 +62,12 @@ def predict_votes(model, row):
         scores.append((2 * covering - total) / total if members else None)
     if None in scores:  # of two classes one is the opposite of the other
         scores = [0.0 - scores[1 - k] if score is None else score for k, score in enumerate(scores)]
-    odds, priors = [1 + score for score in scores], model["priors"]
+    priors, smoothing = model["priors"], model.get("smoothing", 0.0)
+    shares = [smoothing * prior / sum(priors) for prior in priors]
+    odds = [1 + score + share for score, share in zip(scores, shares, strict=True)]
     odds = odds if any(odds) else priors
     label = min(range(len(scores)), key=lambda k: (-scores[k], -priors[k], k))
+    odds = [min(value, odds[label]) for value in odds]
     return scores, [value / sum(odds) for value in odds], model["classes"]["values"][label]
 
 

@@ -1,5 +1,5 @@
+import json
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rules.builders import nominal, numeric, small_tables, table
-from rulewright.encoding.booleans import encode_booleans, pack
-from rulewright.encoding.domains import equal_frequency_cuts
-from rulewright.rules import Contradiction, Presence, Range, parse_conjunction
+from rulewright.encoding.booleans import BooleanEncoding, encode_booleans
+from rulewright.encoding.domains import attributes, equal_frequency_cuts
+from rulewright.rules import Contradiction, Range, parse_conjunction
 
 NAN = math.nan
 MODES = st.fixed_dictionaries(
@@ -32,30 +32,22 @@ def finite_tables():
     return small_tables().map(cleaned)
 
 
-def unpacked(bits, n_rows):
-    """Give packed bits as truth values, one line per variable."""
-    places = np.arange(bits.shape[1] * 64, dtype=np.uint64)
-    answers = (bits[:, places // 64] >> (places % 64)) & np.uint64(1) == 1
-    assert not answers[:, n_rows:].any(), "spare bits must be 0"
-    return answers[:, :n_rows]
-
-
 def texts(encoding):
     """Give the variables as text."""
     return [str(variable) for variable in encoding.variables]
 
 
-def quiet_bits(encoding, rows):
-    """Give bits of new rows without the warning about missing values."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return encoding.bits(rows)
+def encode(rows, **options):
+    """Give the variables of training rows; their covers are what the variables answer."""
+    encoding, covers = encode_booleans(rows, **options)
+    assert np.array_equal(covers.words, encoding.covers(rows).words)
+    return encoding
 
 
 def test_variables_by_hand():
     """Labels, intervals and missing values become questions in the order of the columns."""
     rows = table(nominal([0, 1, 2, -1, 0]), numeric([1, 2, 3, NAN, 4], "b"))
-    encoding = encode_booleans(rows, n_bins=2, missing="value")
+    encoding = encode(rows, n_bins=2, missing="value")
     assert texts(encoding) == [
         "color = blue",
         "color = green",
@@ -69,14 +61,14 @@ def test_variables_by_hand():
     assert [str(value) for value in b.values] == ["b <= 2", "b > 2", "b is missing"]
     places = [(variable.attribute, variable.values) for variable in encoding.variables]
     assert places == [(0, (0,)), (0, (1,)), (0, (2,)), (0, (3,)), (1, (0,)), (1, (1,))]
-    assert encoding.variables[3].aliases == (Presence("b", True),)
-    assert encoding.bits(rows)[:, 0].tolist() == [0b10001, 0b10, 0b100, 0b1000, 0b11, 0b10100]
+    words = encoding.covers(rows).words[:, 0].tolist()
+    assert words == [0b10001, 0b10, 0b100, 0b1000, 0b11, 0b10100]
 
 
 def test_indicator_is_an_attribute_of_its_own():
     """As an indicator, missing is a domain of two values; the variables do not change."""
     rows = table(nominal([0, 1, 2, -1]))
-    apart, inside = encode_booleans(rows), encode_booleans(rows, missing="value")
+    apart, inside = encode(rows), encode(rows, missing="value")
     assert texts(apart) == texts(inside)
     assert [attribute.size for attribute in apart.attributes] == [3, 2]
     assert [attribute.size for attribute in inside.attributes] == [4]
@@ -84,7 +76,7 @@ def test_indicator_is_an_attribute_of_its_own():
 
 
 def test_constant_and_repeated_questions_are_dropped():
-    """Questions of one answer go; of equal or opposite ones the first stays, with the others."""
+    """Questions of one answer go; of equal or opposite ones the first stays."""
     rows = table(
         nominal([1, 1, 1, 1], "same"),
         nominal([0, 0, 1, 1], "two"),
@@ -92,22 +84,16 @@ def test_constant_and_repeated_questions_are_dropped():
         numeric([5, 5, 5, 5], "flat"),
         numeric([NAN] * 4, "empty"),
     )
-    encoding = encode_booleans(rows)
+    encoding = encode(rows)
     assert texts(encoding) == ["two = blue"]
-    assert [str(alias) for alias in encoding.variables[0].aliases] == [
-        "two != green (or missing)",
-        "copy != blue (or missing)",
-        "copy = red",
-    ]
     assert [attribute.column for attribute in encoding.attributes] == ["two"]
 
 
 def test_thresholds_come_beside_intervals():
     """With thresholds, a numeric column is also asked whether it is at most each cut."""
-    encoding = encode_booleans(table(numeric(range(9))), n_bins=3, thresholds=True)
+    encoding = encode(table(numeric(range(9))), n_bins=3, thresholds=True)
     assert texts(encoding) == ["a <= 2", "2 < a <= 5", "a > 5"]
-    assert [str(alias) for alias in encoding.variables[2].aliases] == ["a > 5 (or missing)"]
-    encoding = encode_booleans(table(numeric(range(8))), n_bins=4, thresholds=True)
+    encoding = encode(table(numeric(range(8))), n_bins=4, thresholds=True)
     assert texts(encoding) == ["a <= 1", "1 < a <= 3", "3 < a <= 5", "a > 5", "a <= 3"]
     assert encoding.variables[4].values == (0, 1)
 
@@ -145,25 +131,27 @@ def test_neighbouring_floats_are_parted():
 @given(finite_tables(), MODES)
 def test_bits_are_the_conditions(rows, options):
     """Every bit says whether the condition holds; no variable repeats another or is constant."""
-    encoding = encode_booleans(rows, **options)
-    answers = unpacked(encoding.bits(rows), len(rows))
+    encoding = encode(rows, **options)
+    answers = encoding.covers(rows).unpack()
     for variable, line in zip(encoding.variables, answers, strict=True):
         column = rows[variable.condition.column]
         assert np.array_equal(line, variable.condition.holds(column))
         assert np.array_equal(~line, variable.literal(False).holds(column))
-        assert all(
-            np.array_equal(line, alias.holds(rows[alias.column])) for alias in variable.aliases
-        )
     distinct = {line.tobytes() for line in answers} | {(~line).tobytes() for line in answers}
     assert len(distinct) == 2 * len(encoding)
     assert all(line.any() and not line.all() for line in answers)
+    for column in rows.columns:
+        for _, questions in attributes(column, **options):
+            for condition, _ in questions:
+                held = condition.holds(column)
+                assert held.all() or not held.any() or held.tobytes() in distinct
 
 
 @given(finite_tables(), MODES)
 def test_values_say_where_a_variable_is_true(rows, options):
     """A variable is true on exactly the rows that have one of its values."""
-    encoding = encode_booleans(rows, **options)
-    answers = unpacked(encoding.bits(rows), len(rows))
+    encoding = encode(rows, **options)
+    answers = encoding.covers(rows).unpack()
     for variable, line in zip(encoding.variables, answers, strict=True):
         attribute = encoding.attributes[variable.attribute]
         domain = np.array([value.holds(rows[attribute.column]) for value in attribute.values])
@@ -174,10 +162,10 @@ def test_values_say_where_a_variable_is_true(rows, options):
 @given(finite_tables(), small_tables(), MODES, st.data())
 def test_terms_decode_to_conditions(training, new, options, data):
     """A term of literals covers the rows its conjunction covers: new, missing and unseen too."""
-    encoding = encode_booleans(training, **options)
+    encoding = encode(training, **options)
     if not len(encoding):
         return
-    answers = unpacked(quiet_bits(encoding, new), len(new))
+    answers = encoding.covers(new).unpack()
     literals = st.tuples(st.integers(0, len(encoding) - 1), st.booleans())
     term = data.draw(st.lists(literals, max_size=5, unique_by=lambda literal: literal[0]))
     covered = np.ones(len(new), dtype=np.bool_)
@@ -194,18 +182,16 @@ def test_terms_decode_to_conditions(training, new, options, data):
 
 def test_formula_drops_what_says_nothing_new():
     """Of a formula, terms that can never hold and repeated ones leave no conjunction."""
-    encoding = encode_booleans(table(nominal([0, 1, 2])))
+    encoding = encode(table(nominal([0, 1, 2])))
     formula = [[(0, True), (1, True)], [(0, False), (1, False)], [(1, False), (0, False)], []]
     found = encoding.conjunctions(formula)
     assert [str(term) for term in found] == ["color not in {blue, green} (or missing)", "true"]
 
 
-def test_new_missing_values_are_told():
-    """Missing values in a column that had none answer no to all, with a warning; others do not."""
-    encoding = encode_booleans(table(numeric([1, 2, 3, NAN, 1]), nominal([0, 1, 2, 2, 2])))
-    new = table(numeric([NAN, 1]), nominal([-1, -2]))
-    with pytest.warns(UserWarning, match="columns without any in training: color;"):
-        answers = unpacked(encoding.bits(new), 2)
+def test_new_missing_values_answer_no():
+    """Missing values in a column that had none in training answer no to all questions."""
+    encoding = encode(table(numeric([1, 2, 3, NAN, 1]), nominal([0, 1, 2, 2, 2])))
+    answers = encoding.covers(table(numeric([NAN, 1]), nominal([-1, -2]))).unpack()
     truths = {str(v): line.tolist() for v, line in zip(encoding.variables, answers, strict=True)}
     assert truths["a is missing"] == [True, False]
     assert truths["color = blue"] == truths["color = red"] == [False, False]
@@ -213,19 +199,39 @@ def test_new_missing_values_are_told():
 
 def test_labels_that_new_rows_lack():
     """Rows whose schema lacks a label answer no to it."""
-    encoding = encode_booleans(table(nominal([0, 1, 2])))
-    answers = unpacked(encoding.bits(table(nominal([0, 1], labels=("green", "red")))), 2)
+    encoding = encode(table(nominal([0, 1, 2])))
+    answers = encoding.covers(table(nominal([0, 1], labels=("green", "red")))).unpack()
     assert texts(encoding) == ["color = blue", "color = green", "color = red"]
     assert answers.tolist() == [[False, False], [True, False], [False, True]]
 
 
-def test_more_rows_than_a_word():
-    """Row i is bit i % 64 of word i // 64."""
-    values = np.arange(130) % 3 == 0
-    assert [int(word) for word in pack(values)] == [
-        sum(1 << i for i in range(64) if values[start + i : start + i + 1].any())
-        for start in (0, 64, 128)
-    ]
+@given(finite_tables(), MODES)
+def test_encodings_are_plain_data(rows, options):
+    """Written as JSON text and read again, an encoding has the same variables and domains."""
+    encoding = encode(rows, **options)
+    text = json.dumps(encoding.to_json())
+    again = BooleanEncoding.from_json(json.loads(text), rows.schema)
+    assert (again.variables, again.attributes) == (encoding.variables, encoding.attributes)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("attribute", 7, "variable 0: there is no attribute 7"),
+        ("values", [9], "variable 0: its attribute has 3 values"),
+        ("condition", {"column": "x", "in": ["a"]}, "there is no column 'x'"),
+        ("condition", 3, "condition"),
+    ],
+)
+def test_wrong_encodings_are_refused(key, value, message):
+    """Variables of columns, attributes and values that do not exist are named."""
+    rows = table(nominal([0, 1, 2]))
+    plain = encode(rows).to_json()
+    plain["variables"][0][key] = value
+    with pytest.raises(ValueError, match=message):
+        BooleanEncoding.from_json(plain, rows.schema)
+    with pytest.raises(ValueError, match="'attributes' and 'variables'"):
+        BooleanEncoding.from_json({"attributes": []}, rows.schema)
 
 
 @pytest.mark.parametrize(
@@ -234,11 +240,11 @@ def test_more_rows_than_a_word():
 def test_bad_options(options, message):
     """Options out of range are named."""
     with pytest.raises(ValueError, match=message):
-        encode_booleans(table(numeric([1, 2])), **options)
+        encode(table(numeric([1, 2])), **options)
 
 
 def test_literals_of_a_variable():
     """The negative literal is the exact opposite of the positive one."""
-    variable = encode_booleans(table(numeric([1, 2, 3])), n_bins=3).variables[1]
+    variable = encode(table(numeric([1, 2, 3])), n_bins=3).variables[1]
     assert variable.literal(True) == Range("a", 1, 2, low_open=True)
     assert str(variable.literal(False)) == "a <= 1 (or a > 2 or missing)"

@@ -33,7 +33,7 @@ def nominal_encoding(*sizes):
         for j, size in enumerate(sizes)
     ]
     drawn = table(*columns)
-    return encode_booleans(drawn, missing="value"), drawn
+    return encode_booleans(drawn, missing="value")[0], drawn
 
 
 def mixed_encoding(thresholds=False):
@@ -43,7 +43,8 @@ def mixed_encoding(thresholds=False):
         nominal(rng.integers(-1, 3, 80)),
         numeric(np.where(rng.random(80) < 0.2, np.nan, rng.normal(size=80)), "b"),
     )
-    return encode_booleans(drawn, missing="value", n_bins=4, thresholds=thresholds), drawn
+    options = {"missing": "value", "n_bins": 4, "thresholds": thresholds}
+    return encode_booleans(drawn, **options)[0], drawn
 
 
 def random_formula(seed, encoding, max_terms=4, max_literals=5):
@@ -176,7 +177,7 @@ def test_equal_conditions_become_one_term():
 def test_values_without_literals_are_an_error():
     """A set of values that the variables cannot tell apart is named."""
     rows = table(nominal([0, 1, 2], "a0", tuple("abc")), nominal([0, 1, 1], "b", tuple("pq")))
-    whole = encode_booleans(rows, missing="value")
-    without_last = type(whole)(whole.schema, whole.attributes, whole.variables[:1], whole.complete)
+    whole, _ = encode_booleans(rows, missing="value")
+    without_last = type(whole)(whole.schema, whole.attributes, whole.variables[:1])
     with pytest.raises(ValueError, match="values 10 of attribute 0"):
         term_literals(without_last, ((0, 0b010),))

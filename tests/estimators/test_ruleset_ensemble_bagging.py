@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 
-from rulewright.data import read_table
+from rulewright.capacity.selective import risk_coverage
+from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.booleans import encode_booleans
-from rulewright.estimators.ruleset_ensemble.certificate import risk_coverage
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
 from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows, ordered_rows
 from rulewright.estimators.ruleset_ensemble.search import RuleSetSearch
 from rulewright.estimators.ruleset_ensemble.unseen import unseen_scores
+from rulewright.explain import selective_score
+from rulewright.explain.certificate import posteriors
 
 pytestmark = pytest.mark.native
 
@@ -28,16 +30,29 @@ def quick(**options):
     return RuleSetEnsembleClassifier(**{**small, "bagging": True, **options})
 
 
+def posteriors_of(est):
+    """Give the weighed rule sets of the classes that have any."""
+    return list(posteriors(est.model_).values())
+
+
 def some(X, rows):
     """Take rows of a dict of columns."""
     return {name: values[rows] for name, values in X.items()}
 
 
-def searched(n_rows=30, bagging=True):
+def encoded(encoding=None, n_rows=30, seed=0):
+    """Encode a few rows, by their own questions or by others; some rows occur several times."""
+    X, y = drawn_rows(seed, n_rows=n_rows)
+    copies = np.repeat(np.arange(n_rows), 1 + (np.arange(n_rows) % 5 == 0))
+    merged = ordered_rows(TrainingSet.of(read_table(some(X, copies), target=y[copies])))
+    if encoding is None:
+        encoding, _ = encode_booleans(merged.rows.table, missing="value", n_bins=4)
+    return EnsembleRows.of(encoding, merged)
+
+
+def searched(bagging=True):
     """Search on a few rows; give the encoded rows and what was found for class 1."""
-    X, y = drawn_rows(n_rows=n_rows)
-    table = ordered_rows(read_table(X, target=y, weights=np.ones(len(y))))
-    rows = EnsembleRows.of(encode_booleans(table, missing="value", n_bins=4), table)
+    rows = encoded()
     return rows, RuleSetSearch(rows, [1], 2, 3, {"max_steps": 60}, 7, bagging).run(1, False)[1]
 
 
@@ -46,17 +61,22 @@ def searched(n_rows=30, bagging=True):
 def test_unseen_scores_by_definition(weight, n_other):
     """Each row has the votes of rule sets found without it, by their errors on the other rows."""
     rows, samples = searched()
-    every = rows if not n_other else rows.followed_by(searched(n_other)[0])
+    parts = [rows] if not n_other else [rows, encoded(rows.encoding, n_other, seed=1)]
     samples = [*samples, samples[0]]  # one that was found twice
-    scores = unseen_scores(samples, every, len(rows), 1, 0.7, weight)
-    covers = {s.rule_set: every.covered(s.rule_set) for s in samples}
-    for x in range(len(every)):
-        own = [s.rule_set for s in samples if x >= len(rows) or not s.seen[x]]
+    scores = unseen_scores(samples, parts, 1, 0.7, weight)
+    labels = np.concatenate([part.merged.labels for part in parts])
+    covers = {
+        s.rule_set: np.concatenate([p.covered(s.rule_set)[p.merged.place] for p in parts])
+        for s in samples
+    }
+    assert len(labels) == 36 + n_other + n_other // 5  # each copy on its own
+    for x in range(len(labels)):
+        own = [s.rule_set for s in samples if x >= rows.n_copies or not s.seen[x]]
         own = own if weight == "multiplicity" else list(dict.fromkeys(own))
         votes = total = 0.0
         for rule_set in own:
-            wrong = covers[rule_set] != (every.rows.labels == 1)
-            part = 0.7 ** (np.delete(wrong, x) @ np.delete(every.rows.weights, x))
+            wrong = covers[rule_set] != (labels == 1)
+            part = 0.7 ** np.delete(wrong, x).sum()
             votes += part if covers[rule_set][x] else -part
             total += part
         assert scores[x] == pytest.approx(votes / total if own else np.nan, nan_ok=True)
@@ -65,7 +85,8 @@ def test_unseen_scores_by_definition(weight, n_other):
 def test_searches_see_halves():
     """Each search sees another half of the rows, and errors are counted on all of them."""
     rows, samples = searched()
-    assert {int(s.seen.sum()) for s in samples} == {15}
+    assert rows.n_copies == 36
+    assert {int(s.seen.sum()) for s in samples} == {18}
     assert len({s.seen.tobytes() for s in samples}) == len(samples) == 6
     assert all(s.errors == rows.errors(s.rule_set, 1) for s in samples)
     assert all(s.seen is None for s in searched(bagging=False)[1])
@@ -74,14 +95,14 @@ def test_searches_see_halves():
 def test_without_unseen_rows_there_is_no_vote():
     """Rule sets that were searched on all rows say nothing of them."""
     rows, samples = searched(bagging=False)
-    assert np.isnan(unseen_scores(samples, rows, len(rows), 1, 0.9, "multiplicity")).all()
+    assert np.isnan(unseen_scores(samples, [rows], 1, 0.9, "multiplicity")).all()
 
 
 def test_classes_by_chance_are_not_learned():
     """Where there is nothing to learn, seen rows are right too often, unseen ones are not."""
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (100, 12)).astype(float), rng.integers(0, 2, 100)
-    for options in ({}, {"prior": "split"}, {"single": True}):
+    for options in ({}, {"split_prior": True}, {"single": True}):
         est = quick(max_steps=1000, **options).fit(X, y)
         assert est.score(X, y) > 0.65
         assert 0.42 < est.out_of_bag_.error[0] < 0.65
@@ -97,7 +118,9 @@ def test_estimates_are_near_the_truth():
     assert (noted["coverage"], noted["error_among_predicted"]) == (1.0, noted["error"])
 
 
-@pytest.mark.parametrize("options", [{}, {"bagging": False}, {"prior": "split", "bagging": False}])
+@pytest.mark.parametrize(
+    "options", [{}, {"bagging": False}, {"split_prior": True, "bagging": False}]
+)
 def test_leads_for_a_target(options):
     """The lead is the smallest that reaches the target on unseen rows, and so it is noted."""
     X, y = drawn_rows(n_rows=300)
@@ -111,7 +134,7 @@ def test_leads_for_a_target(options):
     assert noted["coverage"] == curve.coverage[place]
     assert noted["error_among_predicted"] == curve.error[place]
     assert est.certificate().abstaining.raw < est.certificate().vote.raw
-    found = est.selective_score(*drawn_rows(1, n_rows=3000))
+    found = selective_score(est.model_, *drawn_rows(1, n_rows=3000))
     assert found.error < 0.08
     assert found.coverage == pytest.approx(noted["coverage"], abs=0.1)
 
@@ -151,9 +174,9 @@ def test_nothing_else_matters():
     rows = np.repeat(np.arange(len(y)), weights)
     weighted = quick().fit(X, y, sample_weight=weights)
     repeated = quick().fit(some(X, rows), y[rows])
-    assert weighted.posteriors_ == repeated.posteriors_
+    assert posteriors_of(weighted) == posteriors_of(repeated)
     assert weighted.out_of_bag_.error.tolist() == repeated.out_of_bag_.error.tolist()
-    assert quick(bagging=False).fit(X, y).posteriors_ != expected.posteriors_
+    assert posteriors_of(quick(bagging=False).fit(X, y)) != posteriors_of(expected)
 
 
 def test_curves_of_weighted_rows_are_those_of_repeated_ones():

@@ -6,6 +6,14 @@ import pytest
 from rulewright.capacity.bounds import pac_bayes_kl, pac_bayes_mcallester, single_vote_bound
 from rulewright.data import read_table
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
+from rulewright.explain import (
+    column_importance,
+    frequent,
+    literal_importance,
+    risk_coverage,
+    term_table,
+)
+from rulewright.explain.certificate import posteriors
 from rulewright.model import DnfModel, load_model
 from rulewright.model.forms.dnf import laplace
 from rulewright.weighting.posterior import posterior_weights
@@ -26,6 +34,11 @@ def drawn_rows(seed=0, n_rows=150, n_classes=2):
     return X, np.array(["no", "yes", "perhaps"])[y]
 
 
+def posteriors_of(est):
+    """Give the weighed rule sets of the classes that have any."""
+    return list(posteriors(est.model_).values())
+
+
 def quick(**options):
     """Make an ensemble of few and short searches."""
     small = {"max_terms": 3, "n_samples": 4, "max_steps": 150, "n_bins": 4, "random_state": 0}
@@ -42,8 +55,8 @@ def test_unique_weights_ignore_how_often_sets_were_found():
     """The same rule sets weigh alpha^errors, once each."""
     X, y = drawn_rows(n_classes=3)
     plain, unique = quick().fit(X, y), quick(weight="unique").fit(X, y)
-    assert max(max(p.counts) for p in unique.posteriors_) > 1
-    for one, other in zip(plain.posteriors_, unique.posteriors_, strict=True):
+    assert max(max(p.counts) for p in posteriors_of(unique)) > 1
+    for one, other in zip(posteriors_of(plain), posteriors_of(unique), strict=True):
         assert (one.rule_sets, one.counts, one.errors) == (
             other.rule_sets,
             other.counts,
@@ -60,8 +73,8 @@ def test_one_ensemble_is_that_of_its_class(single):
     X, y = drawn_rows()
     assert (y == "yes").sum() < (y == "no").sum()
     both = quick().fit(X, y)
-    assert single.heads_ == [1]
-    assert single.posteriors_ == both.posteriors_[1:]
+    assert list(posteriors(single.model_)) == [1]
+    assert posteriors_of(single) == posteriors_of(both)[1:]
     scores = single.model_.scores(X)
     assert np.array_equal(scores[:, 1], both.model_.scores(X)[:, 1])
     assert np.array_equal(scores[:, 0], -scores[:, 1])
@@ -90,7 +103,7 @@ def test_one_loss_bounds_the_vote_on_its_rows(seed):
     """Twice the loss / (1 + theta / 2) is at least the share of rows predicted and wrong (I14)."""
     X, y = drawn_rows(seed)
     est = quick(single=True).fit(X, y)
-    curve, loss = est.risk_coverage(X, y), est.certificate().losses[0]
+    curve, loss = risk_coverage(est.model_, X, y), est.certificate().losses[0]
     assert (curve.joint_error <= 2 * loss / (1 + curve.theta / 2) + 1e-12).all()
 
 
@@ -101,7 +114,7 @@ def test_one_ensemble_reads_saves_and_exports(single, tmp_path):
     assert load_model(tmp_path / "votes.json") == single.model_
     single.model_.verify_exports()
     assert np.array_equal(single.decision_function(X) > 0, single.predict(X) == "yes")
-    for table in (single.term_table(), single.column_importance(), single.literal_importance()):
+    for table in (f(single.model_) for f in (term_table, column_importance, literal_importance)):
         assert set(table["class"]) == {"yes"}
 
 
@@ -123,7 +136,7 @@ def test_frequent_terms_agree_with_the_vote(n_classes, options):
     X, y = drawn_rows(n_classes=n_classes)
     X_new, _ = drawn_rows(1)
     est = quick(**options).fit(X, y)
-    found = est.frequent(X, X_new, max_terms=4)
+    found = frequent(est.model_, X, X_new, max_terms=4)
     assert isinstance(found.model, DnfModel)
     assert found.fidelity == (found.model.predict(X) == est.predict(X)).mean()
     assert found.held_out_fidelity == (found.model.predict(X_new) == est.predict(X_new)).mean()
@@ -131,7 +144,7 @@ def test_frequent_terms_agree_with_the_vote(n_classes, options):
     own = {(rule.head.first, rule.body) for rule in est.model_}
     assert {(rule.head.first, rule.body) for rule in found.model} <= own
     assert 1 <= len(found.model) <= 4
-    fewer = est.frequent(X, max_terms=1)
+    fewer = frequent(est.model_, X, max_terms=1)
     assert len(fewer.model) == 1
     assert fewer.fidelity <= found.fidelity
     assert fewer.held_out_fidelity is None
@@ -167,7 +180,7 @@ def test_frequent_terms_are_taken_in_the_order_of_their_promise():
     while better := next((r for r in order if agreement([*chosen, r]) > best), None):
         chosen.append(better)
         best = agreement(chosen)
-    found = est.frequent(X, max_terms=100)
+    found = frequent(est.model_, X, max_terms=100)
     assert found.fidelity == best
     assert {str(rule.body) for rule in found.model} == {str(r.body) for r in chosen}
 
@@ -175,7 +188,7 @@ def test_frequent_terms_are_taken_in_the_order_of_their_promise():
 def test_a_vote_without_choice_needs_no_terms():
     """Where the vote always gives one class, the consensus is that class."""
     X, y = drawn_rows()
-    found = quick().fit(X, ["same"] * len(y)).frequent(X)
+    found = frequent(quick().fit(X, ["same"] * len(y)).model_, X)
     assert (len(found.model), found.fidelity) == (0, 1.0)
     with pytest.raises(ValueError, match="max_terms=0"):
-        quick().fit(X, y).frequent(X, max_terms=0)
+        frequent(quick().fit(X, y).model_, X, max_terms=0)

@@ -8,11 +8,12 @@ import pytest
 from sklearn.utils import check_random_state
 
 from rulewright.capacity.bounds import kl_divergence, pac_bayes_kl, vote_bound
-from rulewright.data import read_table
+from rulewright.capacity.certificates import SAME_ROWS, WEIGHTED
+from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.canonical import rule_set_conjunctions
-from rulewright.estimators.ruleset_ensemble.certificate import SAME_ROWS, WEIGHTED
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
 from rulewright.estimators.ruleset_ensemble.rows import halves
+from rulewright.explain.certificate import posteriors
 from rulewright.weighting.posterior import posterior_weights
 
 pytestmark = pytest.mark.native
@@ -31,7 +32,7 @@ def drawn_rows(seed=0, n_rows=120, noise=0.15):
 def quick(**options):
     """Make an ensemble of few and short searches, with a prior from half of the rows."""
     small = {"max_terms": 2, "n_samples": 3, "max_steps": 150, "n_bins": 4, "random_state": 0}
-    return RuleSetEnsembleClassifier(**{**small, "prior": "split", **options})
+    return RuleSetEnsembleClassifier(**{**small, "split_prior": True, **options})
 
 
 def places(n_rows, seed=0):
@@ -40,6 +41,11 @@ def places(n_rows, seed=0):
     random.randint(2**31)  # the seed of the searches is drawn before
     order = random.permutation(n_rows)
     return np.sort(order[: (n_rows + 1) // 2]), np.sort(order[(n_rows + 1) // 2 :])
+
+
+def posteriors_of(est):
+    """Give the weighed rule sets of the classes that have any."""
+    return list(posteriors(est.model_).values())
 
 
 def some(X, rows):
@@ -52,7 +58,7 @@ def losses(est, posterior, head, X, y):
     table, found = read_table(X, target=y), []
     for rule_set in posterior.rule_sets:
         covered = np.zeros(len(y), dtype=bool)
-        for conjunction in rule_set_conjunctions(est.encoding_, rule_set):
+        for conjunction in rule_set_conjunctions(est.model_.evidence.encoding, rule_set):
             covered |= conjunction.holds(table)
         found.append(int((covered != (y == est.classes_[head])).sum()))
     return found
@@ -62,22 +68,24 @@ def losses(est, posterior, head, X, y):
 def test_halves_go_by_places_alone(n_rows):
     """All rows are in one half, and which one has nothing to do with their values."""
     X, y = {"a": np.arange(float(n_rows))}, np.arange(n_rows) % 2
-    first, second = halves(read_table(X, target=y), np.random.RandomState(3))
+    first, second = halves(TrainingSet.of(read_table(X, target=y)), np.random.RandomState(3))
     assert len(first) - len(second) == n_rows % 2
-    together = [*first["a"].values, *second["a"].values]
+    together = [*first.table["a"].values, *second.table["a"].values]
     assert sorted(together) == X["a"].tolist()
-    other = halves(read_table({"a": X["a"][::-1] ** 2}, target=1 - y), np.random.RandomState(3))
-    assert np.array_equal(other[0]["a"].values, X["a"][::-1][first["a"].values.astype(int)] ** 2)
+    turned = TrainingSet.of(read_table({"a": X["a"][::-1] ** 2}, target=1 - y))
+    other, _ = halves(turned, np.random.RandomState(3))
+    places = first.table["a"].values.astype(int)
+    assert np.array_equal(other.table["a"].values, X["a"][::-1][places] ** 2)
 
 
 def test_prior_and_weights_by_definition():
     """P ~ count * alpha^(errors on the first half), Q ~ P * alpha^(errors on the second)."""
     X, y = drawn_rows()
-    est = quick(delta=0.1).fit(X, y)
+    est = quick().fit(X, y)
     first, second = places(len(y))
-    stated = est.certificate()
-    assert stated.vote.n == len(second) == est.total_weight_
-    for head, posterior in enumerate(est.posteriors_):
+    stated = est.certificate(delta=0.1)
+    assert stated.vote.n == len(second) == est.model_.evidence.total_weight
+    for head, posterior in enumerate(posteriors_of(est)):
         before = losses(est, posterior, head, some(X, first), y[first])
         after = losses(est, posterior, head, some(X, second), y[second])
         prior = posterior_weights(before, posterior.counts, 0.9)
@@ -101,12 +109,12 @@ def test_the_second_half_touches_nothing_but_weights():
     changed = y.copy()
     changed[second] = 0
     one, two = quick().fit(X, y), quick().fit(other, changed)
-    assert one.encoding_.variables == two.encoding_.variables
-    for a, b in zip(one.posteriors_, two.posteriors_, strict=True):
+    assert one.model_.evidence.encoding.variables == two.model_.evidence.encoding.variables
+    for a, b in zip(posteriors_of(one), posteriors_of(two), strict=True):
         assert a.rule_sets == b.rule_sets
         assert a.prior == b.prior
         assert a.counts == b.counts
-    assert [p.weights for p in one.posteriors_] != [p.weights for p in two.posteriors_]
+    assert [p.weights for p in posteriors_of(one)] != [p.weights for p in posteriors_of(two)]
 
 
 def test_a_single_class_is_chosen_without_the_second_half():
@@ -117,7 +125,7 @@ def test_a_single_class_is_chosen_without_the_second_half():
     y[first[:20]] = 1
     for rest in (0, 1):
         y[second] = rest
-        assert quick(single=True).fit(X, y).heads_ == [1]
+        assert list(posteriors(quick(single=True).fit(X, y).model_)) == [1]
 
 
 def test_bounds_of_a_split_are_certified():
@@ -132,7 +140,7 @@ def test_bounds_of_a_split_are_certified():
     X_new, y_new = drawn_rows(1, n_rows=20_000, noise=0.05)
     assert (est.predict(X_new) != y_new).mean() < stated.vote.value
     assert "not a certificate" not in str(stated)
-    length = quick(prior="length").fit(X, y).certificate()
+    length = quick(split_prior=False).fit(X, y).certificate()
     assert length.vote.reasons == (SAME_ROWS,)
     weighted = quick().fit(X, y, sample_weight=np.full(len(y), 2)).certificate()
     assert weighted.vote.reasons == (WEIGHTED,)
@@ -154,7 +162,7 @@ def true_losses(est, noise):
     """Give the true loss of a rule set of each class, drawn by weight: all cells are known."""
     shares = [
         np.dot(posterior.weights, losses(est, posterior, head, CELLS, CONCEPT)) / len(CELLS)
-        for head, posterior in zip(est.heads_, est.posteriors_, strict=True)
+        for head, posterior in posteriors(est.model_).items()
     ]
     return [noise + (1 - 2 * noise) * share for share in shares]
 
@@ -168,15 +176,16 @@ def test_the_bound_holds_over_samples(noise, single):
     """
     delta, runs, failures, naive = 0.2, 40, 0, 0
     for seed in range(runs):
-        est, X, y = sampled_fit(seed, noise, single=single, delta=delta)
-        stated, true = est.certificate(), true_losses(est, noise)
+        est, X, y = sampled_fit(seed, noise, single=single)
+        stated, true = est.certificate(delta=delta), true_losses(est, noise)
         failed = any(b.value < loss for b, loss in zip(stated.gibbs, true, strict=True))
         error = noise + (1 - 2 * noise) * (est.predict(CELLS) != CONCEPT).mean()
         assert failed or stated.vote.raw >= error
         failures += failed
         first, _ = places(60, seed)
-        seen = losses(est, est.posteriors_[0], est.heads_[0], X[first], y[first])
-        loss = np.dot(est.posteriors_[0].weights, seen) / len(first)
+        head, posterior = next(iter(posteriors(est.model_).items()))
+        seen = losses(est, posterior, head, X[first], y[first])
+        loss = np.dot(posterior.weights, seen) / len(first)
         naive += pac_bayes_kl(loss, 0.0, len(first), delta).value < true[0]
     assert failures <= delta * runs
     if noise == 0.5:
@@ -193,9 +202,9 @@ def test_what_the_first_half_lacks():
     y[second[3:6]] = 3
     est = quick(max_terms=1).fit(X, y)
     assert est.certificate().vote.n == 20
-    assert est.posteriors_[3].rule_sets == ((),)
+    assert posteriors_of(est)[3].rule_sets == ((),)
     est.model_.verify_exports()
-    for head, posterior in enumerate(est.posteriors_):
+    for head, posterior in enumerate(posteriors_of(est)):
         assert list(posterior.errors) == losses(est, posterior, head, some(X, second), y[second])
 
 

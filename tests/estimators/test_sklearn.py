@@ -23,8 +23,6 @@ NOT_FOR_US = {
     "check_array_api_input",  # needs a switch in the environment, skips itself
     # 45 weighted rows are learned whole, the same as 57 are split at random
     "SlipperClassifier-defaults-check_sample_weight_equivalence_on_dense_data",
-    # folds are drawn over merged rows
-    "SL2Classifier-defaults-check_sample_weight_equivalence_on_dense_data",
 }
 
 

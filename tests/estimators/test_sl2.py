@@ -5,12 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.random import RandomState
 
 from builders import mixed_table
 from rulewright import SL2Classifier, load_model, parse_conjunction
-from rulewright.data import read_table
+from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.booleans import encode_booleans
-from rulewright.estimators.common.boolean_rows import BooleanRows, merge_equal_rows
+from rulewright.estimators.common.boolean_rows import MOST_COPIES, merge_equal_rows
+from rulewright.estimators.common.folds import assign_folds
 from rulewright.estimators.sl2 import estimator as module
 
 pytestmark = pytest.mark.native
@@ -132,20 +134,88 @@ def test_equal_rows_become_one():
         target=[0, 0, 1, 1, 0],
         weights=[1.0, 2.0, 3.0, 4.0, 5.0],
     )
-    merged = merge_equal_rows(table)
-    assert merged.weights.tolist() == [3.0, 7.0, 5.0]
-    assert merged.target.codes.tolist() == [0, 1, 0]
+    merged = merge_equal_rows(TrainingSet.of(table))
+    assert merged.rows.weights.tolist() == [3.0, 7.0, 5.0]
+    assert merged.rows.labels.tolist() == [0, 1, 0]
+    assert merged.place.tolist() == [0] * 3 + [1] * 7 + [2] * 5
+    assert merged.weights.tolist() == [1.0] * 15
 
 
-def test_answers_are_those_of_the_conditions():
-    """The Boolean rows hold what the conditions of the variables say."""
-    X, y = mixed_table(np.random.default_rng(8), 100)
-    table = replace(read_table(X, target=y), weights=np.ones(100))
-    encoding = encode_booleans(table)
-    rows = BooleanRows.of(encoding, table)
-    for j, variable in enumerate(encoding.variables):
-        expected = variable.condition.holds(table[variable.condition.column])
-        np.testing.assert_array_equal(rows.answers[:, j], expected)
+@pytest.mark.parametrize(
+    ("weights", "repeat", "copies"),
+    [
+        ([1, 1, 1, 1], True, [(0, 1.0), (0, 1.0), (0, 1.0), (1, 1.0)]),
+        ([1, 2, 1, 3], True, [(0, 1.0)] * 4 + [(1, 1.0)] * 3),
+        ([1, 2, 1, 3], False, [(0, 1.0), (0, 1.0), (0, 2.0), (1, 3.0)]),
+        ([0.5, 2, 0.25, 1], True, [(0, 0.25), (0, 0.5), (0, 2.0), (1, 1.0)]),
+    ],
+)
+def test_copies_of_rows(weights, repeat, copies):
+    """Equal rows keep their copies; whole weights are repetitions, others stay with their row."""
+    table = read_table({"a": [3.0, 3.0, 3.0, 1.0]}, target=[0, 0, 0, 1], weights=weights)
+    merged = merge_equal_rows(TrainingSet.of(table), repeat=repeat)
+    assert list(zip(merged.place, merged.weights, strict=True)) == copies
+    some = np.arange(len(copies)) % 2 == 0
+    np.testing.assert_array_equal(merged.part(some) + merged.part(~some), merged.rows.weights)
+
+
+def test_heavy_rows_have_a_bounded_number_of_copies():
+    """The number of copies is limited, their weights are not."""
+    table = read_table({"a": [1.0, 2.0]}, target=[0, 1], weights=[3e9, 1e3])
+    merged = merge_equal_rows(TrainingSet.of(table))
+    assert len(merged.place) <= MOST_COPIES + 2
+    np.testing.assert_allclose(merged.part(merged.place >= 0), [3e9, 1e3])
+
+
+def parity(n_rows):
+    """Make three nominal columns of two values, and their parity."""
+    values = np.random.default_rng(0).integers(0, 2, (n_rows, 3))
+    return {f"s{j}": np.array(["a", "b"])[values[:, j]] for j in range(3)}, values.sum(axis=1) % 2
+
+
+def test_cross_validation_leaves_out_rows_not_values():
+    """Of eight different rows all stay in every training part: parity is learned and judged so."""
+    X, y = parity(800)
+    est = sl2(n_terms="cv", max_terms=6, cv=10, max_steps=2000).fit(X, y)
+    assert est.n_terms_ == [4]
+    assert est.cv_accuracy_[0][3] == 1.0
+    assert est.score(X, y) == 1.0
+
+
+def test_cross_validation_judges_rows_that_are_left_out():
+    """Where there is nothing to learn, accuracy in cross-validation is that of chance."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(120, 12)), rng.integers(0, 2, 120)
+    est = sl2(n_terms="cv", cv=10, max_terms=5, max_steps=2000).fit(X, y)
+    assert est.score(X, y) > 0.65
+    assert max(est.cv_accuracy_[0]) < 0.6
+
+
+def test_a_rare_class_leaves_model_selection_to_the_others():
+    """A class of one row is learned from in all folds; all others choose their size."""
+    X, y = parity(300)
+    X["s0"] = X["s0"].astype(object)
+    X["s0"][0], y[0] = "rare", 2
+    est = sl2(n_terms="cv", max_terms=6, cv=10, max_steps=2000).fit(X, y)
+    assert [len(curve) > 1 for curve in est.cv_accuracy_] == [True] * 3
+    assert min(est.n_terms_[:2]) >= 4
+    folds = assign_folds(np.array([0] * 30 + [1] * 30 + [2] + [3] * 3), 10, RandomState(0))
+    assert folds[60] == -1
+    assert len(set(folds[61:])) == 3
+    assert set(folds[:30]) == set(folds[30:60]) == set(range(10))
+    assert assign_folds(np.array([0, 0, 0, 1]), 10, RandomState(0)) is None
+
+
+def test_literals_are_minimised():
+    """The search for fewer literals finds a formula as good and shorter than the first one."""
+    X, y, _ = planted(np.random.default_rng(0), 300, noise=0.2)
+    long, short = (
+        sl2(n_terms=3, max_steps=2000, minimise=minimise, positive_class=1).fit(X, y)
+        for minimise in (False, True)
+    )
+    n_long, n_short = (est.model_.summary["n_literals"][0] for est in (long, short))
+    assert n_short < n_long
+    assert short.score(X, y) >= long.score(X, y)
 
 
 def test_contradictory_rows_are_no_obstacle():

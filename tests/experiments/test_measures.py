@@ -55,7 +55,7 @@ def test_abstention_gives_less_coverage_and_errors_as_the_lead_grows():
     assert found["joint_errors"] == sorted(found["joint_errors"], reverse=True)
     assert found["joint_errors"][0] == found["error"]
     for prior in ("flat", "length"):
-        bound = worker.estimator.set_params(prior=prior).certificate().vote.raw
+        bound = worker.estimator.certificate(prior).vote.raw
         assert found["bounds"][prior] == bound > found["training_loss"]
         assert found["bounds_mcallester"][prior] >= bound
 

@@ -164,15 +164,14 @@ def test_formulas_of_an_encoding_cover_the_same_rows(seed, thresholds):
 
     training = read_table(draw(60, list("abc")), target=[*"pn" * 30])
     new = read_like(draw(70, list("abcd")), training.schema)
-    encoding = encode_booleans(training, thresholds=thresholds)
+    encoding, _ = encode_booleans(training, thresholds=thresholds)
     formula = [
         [(int(j), bool(rng.integers(2))) for j in rng.permutation(len(encoding))[: rng.integers(5)]]
         for _ in range(3)
     ]
     model = DnfModel.counted(training, {1: encoding.conjunctions(formula)})
     for rows in (training, new):
-        bits = np.unpackbits(encoding.bits(rows).view(np.uint8), axis=1, bitorder="little")
-        answers = bits[:, : len(rows)] == 1
+        answers = encoding.covers(rows).unpack()
         covered = np.zeros(len(rows), dtype=np.bool_)
         for term in formula:
             covered |= np.all([answers[j] == way for j, way in term] or [covered | True], axis=0)

@@ -14,7 +14,6 @@ from rulewright.weighting.posterior import (
     Posterior,
     alpha_of,
     ln_inverse_prior,
-    nu_of,
     posterior_weights,
 )
 
@@ -49,7 +48,7 @@ def test_weights_are_counts_times_powers(drawn, alpha):
 def test_alpha_and_nu_say_the_same(drawn, alpha, n):
     """Weights by alpha equal those by exp(-nu errors / n) (I2)."""
     errors, counts = map(np.array, zip(*drawn, strict=True))
-    nu = nu_of(alpha, n)
+    nu = -n * math.log(alpha)
     assert alpha_of(nu, n) == pytest.approx(alpha, rel=1e-12)
     by_nu = counts * np.exp(-nu * (errors - errors.min()) / n)
     assert posterior_weights(errors, counts, alpha_of(nu, n)) == pytest.approx(

@@ -26,11 +26,14 @@ class TrainingSet:
         Class of each row.
     weights : float64 array
         Weight of each row, above 0.
+    places : int array
+        Place of each row in the table that was given.
     """
 
     table: Table
     target: Target
     weights: NDArray[np.float64]
+    places: NDArray[np.intp]
 
     @classmethod
     def of(cls, table: Table) -> Self:
@@ -43,13 +46,14 @@ class TrainingSet:
         """
         if table.target is None:
             raise DataError("learning needs the classes of the rows: read the table with a target")
+        places = np.arange(table.n_rows)
         if table.weights is None:
-            return cls(table, table.target, np.ones(table.n_rows))
+            return cls(table, table.target, np.ones(table.n_rows), places)
         with np.errstate(over="ignore"):
             total = table.weights.sum()
         if not np.isfinite(total):
             raise DataError("sample_weight: the sum of the weights is infinite; scale them down")
-        rows = cls(table, table.target, table.weights)
+        rows = cls(table, table.target, table.weights, places)
         return rows if table.weights.all() else rows.take(np.flatnonzero(table.weights > 0))
 
     @property
@@ -96,12 +100,13 @@ class TrainingSet:
         """Return the rows at the given places."""
         table = self.table.take(rows)
         target = replace(self.target, codes=self.target.codes[rows])
-        return type(self)(table, target, self.weights[rows])
+        return type(self)(table, target, self.weights[rows], self.places[rows])
 
     def weighted(self, weights: NDArray[np.float64]) -> Self:
         """Return the same rows with other weights; those of weight 0 are dropped."""
         table = replace(self.table, target=self.target, weights=weights)
-        return type(self).of(table)
+        found = type(self).of(table)
+        return replace(found, places=self.places[found.places])
 
     def __len__(self) -> int:
         return self.n_rows

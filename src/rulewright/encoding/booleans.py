@@ -1,33 +1,31 @@
-"""Boolean columns: every value or interval of a column as a yes-or-no question, packed in bits.
+"""Boolean variables: every value or interval of a column as a yes-or-no question.
 
 A nominal column gives one Boolean per label, a numeric one a Boolean per interval of about equally
-many rows (and, if asked for, one per threshold), a column with missing values one more. Questions
-that all rows answer alike are dropped; of questions with the same or the opposite answers on all
-training rows the first one stays. A missing value and a label never seen answer no to
-all but ``is missing``, so the negative literal of a question, its exact opposite
-(``rulewright.rules.any_of``), holds for them.
+many rows (and, if asked for, one per threshold), a column with missing values one more. Constant
+variables are dropped; of variables with the same or the opposite answers on all training rows the
+first one stays. A missing value and a label never seen answer no to all but ``is missing``, so the
+negative literal of a question, its exact opposite (``rulewright.rules.any_of``), holds for them.
 """
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rulewright.encoding.domains import attributes, missing_rows
-from rulewright.rules.any_of import Condition, negated
+from rulewright.encoding.covers import PackedCovers
+from rulewright.encoding.domains import Attribute, attributes
+from rulewright.rules.any_of import Condition, condition_from_json, negated
 from rulewright.rules.condition import Labels
 from rulewright.rules.conjunction import Conjunction, Contradiction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
     from rulewright.data import Column, Schema, Table
-    from rulewright.encoding.domains import Attribute, MissingMode
+    from rulewright.encoding.domains import MissingMode
+    from rulewright.kernels import BoolArray, FloatArray
 
 _NO_CODE = -9  # that no row has
 BooleanLiteral = tuple[int, bool]
@@ -46,14 +44,11 @@ class Boolean:
         Index of its attribute.
     values : tuple of int
         The values of the attribute's domain for which the answer is yes.
-    aliases : tuple of Condition
-        Conditions that were left out because they hold on the same training rows.
     """
 
     condition: Condition
     attribute: int
     values: tuple[int, ...]
-    aliases: tuple[Condition, ...] = ()
 
     def literal(self, positive: bool) -> Condition:
         """Give the condition of a literal; the negative one holds wherever this one does not."""
@@ -75,36 +70,26 @@ class BooleanEncoding:
         Domains of the columns that have a variable.
     variables : tuple of Boolean
         The variables.
-    complete : frozenset of str
-        Columns without missing values in training.
     """
 
     schema: Schema
     attributes: tuple[Attribute, ...]
     variables: tuple[Boolean, ...]
-    complete: frozenset[str]
 
     def __len__(self) -> int:
         return len(self.variables)
 
-    def bits(self, table: Table) -> NDArray[np.uint64]:
-        """Answer all questions for training or new rows.
+    def covers(self, table: Table) -> PackedCovers:
+        """Return the rows that answer yes to each question.
 
         Parameters
         ----------
         table : Table
-            Rows read with the schema of the training table (``read_like``).
-
-        Returns
-        -------
-        uint64 array of shape (variables, words)
-            Row i is bit ``i % 64`` of word ``i // 64``; bits beyond the last row are 0.
+            Training or new rows, read with the schema of the training table (``read_like``).
         """
-        self._warn_of_missing(table)
-        bits = np.zeros((len(self), -(-len(table) // 64)), dtype=np.uint64)
-        for line, variable in zip(bits, self.variables, strict=True):
-            line[:] = pack(_answers(variable.condition, table[variable.condition.column]))
-        return bits
+        conditions = [variable.condition for variable in self.variables]
+        answers = (_answers(condition, table[condition.column]) for condition in conditions)
+        return PackedCovers.pack_lines(answers, len(table))
 
     def conjunction(self, term: Iterable[BooleanLiteral]) -> Conjunction:
         """Give the conditions of a term, one per column; an empty term is ``true``.
@@ -127,32 +112,79 @@ class BooleanEncoding:
             found.setdefault(frozenset(conjunction), conjunction)
         return tuple(found.values())
 
-    def _warn_of_missing(self, table: Table) -> None:
-        names = {attribute.column for attribute in self.attributes} & self.complete
-        new = [
-            name for name in self.schema.names if name in names and missing_rows(table[name]).any()
-        ]
-        if new:
-            warnings.warn(
-                f"missing values in columns without any in training: {', '.join(new)}; they answer "
-                "no to every question",
-                stacklevel=3,
+    def to_json(self) -> dict[str, object]:
+        """Return the domains and the variables as plain data, without the schema."""
+        return {
+            "attributes": [
+                {"column": a.column, "values": [value.to_json() for value in a.values]}
+                for a in self.attributes
+            ],
+            "variables": [
+                {
+                    "condition": v.condition.to_json(),
+                    "attribute": v.attribute,
+                    "values": list(v.values),
+                }
+                for v in self.variables
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, obj: Any, schema: Schema) -> Self:
+        """Read what `to_json` wrote; a ValueError names what is wrong."""
+        if not isinstance(obj, dict) or obj.keys() != {"attributes", "variables"}:
+            raise ValueError("an encoding must have the keys 'attributes' and 'variables'")
+        try:
+            domains = tuple(
+                Attribute(a["column"], tuple(map(condition_from_json, a["values"])))
+                for a in obj["attributes"]
             )
+            variables = tuple(
+                Boolean(condition_from_json(v["condition"]), v["attribute"], tuple(v["values"]))
+                for v in obj["variables"]
+            )
+        except (TypeError, KeyError) as error:
+            raise ValueError(
+                f"encoding: a field is missing or of the wrong type ({error})"
+            ) from None
+        for j, variable in enumerate(variables):
+            _check_variable(j, variable, domains, schema)
+        return cls(schema, domains, variables)
+
+
+def _check_variable(
+    j: int, variable: Boolean, domains: tuple[Attribute, ...], schema: Schema
+) -> None:
+    """Refuse a variable of a column, an attribute or values that do not exist."""
+    if variable.condition.column not in schema.names:
+        raise ValueError(f"variable {j}: there is no column {variable.condition.column!r}")
+    if not _is_index(variable.attribute, len(domains)):
+        raise ValueError(f"variable {j}: there is no attribute {variable.attribute!r}")
+    size = domains[variable.attribute].size
+    if not all(_is_index(value, size) for value in variable.values):
+        raise ValueError(f"variable {j}: its attribute has {size} values, not {variable.values}")
+
+
+def _is_index(value: object, size: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < size
 
 
 def encode_booleans(
     table: Table,
     *,
+    weights: FloatArray | None = None,
     missing: MissingMode = "indicator",
     thresholds: bool = False,
     n_bins: int = 10,
-) -> BooleanEncoding:
+) -> tuple[BooleanEncoding, PackedCovers]:
     """Turn the columns of training rows into Boolean variables.
 
     Parameters
     ----------
     table : Table
-        The training rows; their weights, if any, say what equal frequency means.
+        The training rows.
+    weights : array, optional
+        Weights of the rows, by which intervals have equal frequency.
     missing : {"indicator", "value"}
         What ``is missing`` counts as in the attributes, for columns with missing values: as an
         attribute of its own with two values, or as one more value of the column. The
@@ -164,73 +196,56 @@ def encode_booleans(
 
     Returns
     -------
-    BooleanEncoding
-        The variables, in the order of the columns.
+    BooleanEncoding, PackedCovers
+        The variables, in the order of the columns, and the training rows where each is true.
     """
     if missing not in ("indicator", "value"):
         raise ValueError(f"missing must be 'indicator' or 'value', not {missing!r}")
     if n_bins < 2:
         raise ValueError(f"n_bins must be at least 2, not {n_bins}")
-    kept = _Kept(len(table))
+    kept = _Kept()
     for column in table.columns:
-        for attribute, questions in attributes(column, n_bins, missing, thresholds, table.weights):
+        for attribute, questions in attributes(column, n_bins, missing, thresholds, weights):
             for condition, values in questions:
                 kept.add(attribute, condition, values, _answers(condition, column))
-    complete = frozenset(c.schema.name for c in table.columns if not missing_rows(c).any())
-    return BooleanEncoding(table.schema, tuple(kept.attributes), tuple(kept.variables), complete)
-
-
-def pack(answers: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Pack answers, or lines of answers, into words.
-
-    Row i is bit ``i % 64`` of word ``i // 64``, spare bits are 0.
-    """
-    *lines, n_rows = answers.shape
-    packed = np.zeros((*lines, -(-n_rows // 64) * 8), dtype=np.uint8)
-    packed[..., : -(-n_rows // 8)] = np.packbits(answers, axis=-1, bitorder="little")
-    return packed.view("<u8").astype(np.uint64)
+    encoding = BooleanEncoding(table.schema, tuple(kept.attributes), tuple(kept.variables))
+    return encoding, PackedCovers.pack_lines((), len(table)).stack(*kept.covers)
 
 
 class _Kept:
-    """The variables kept so far, found by their answers."""
+    """The variables kept so far, and what the training rows answer to them."""
 
-    def __init__(self, n_rows: int) -> None:
-        self.full = pack(np.ones(n_rows, dtype=np.bool_))
+    def __init__(self) -> None:
         self.attributes: list[Attribute] = []
         self.variables: list[Boolean] = []
-        self._place: dict[bytes, int] = {}
+        self.covers: list[PackedCovers] = []
+        self._seen: set[bytes] = set()
 
     def add(
         self,
         attribute: Attribute,
         condition: Condition,
         values: tuple[int, ...],
-        answers: NDArray[np.bool_],
+        answers: BoolArray,
     ) -> None:
-        """Keep a question unless all rows answer alike or it has been asked before."""
+        """Keep a question unless its answer is constant, or the same as or opposite to another."""
         if answers.all() or not answers.any():
             return
-        bits = pack(answers)
-        same, opposite = bits.tobytes(), (bits ^ self.full).tobytes()
-        if same in self._place:
-            self._alias(self._place[same], condition)
-        elif opposite in self._place:
-            self._alias(self._place[opposite], negated(condition))
-        else:
-            self._place[same] = len(self.variables)
-            if not self.attributes or self.attributes[-1] is not attribute:
-                self.attributes.append(attribute)
-            self.variables.append(Boolean(condition, len(self.attributes) - 1, values))
-
-    def _alias(self, place: int, condition: Condition) -> None:
-        variable = self.variables[place]
-        self.variables[place] = replace(variable, aliases=(*variable.aliases, condition))
+        cover = PackedCovers.pack(answers[np.newaxis])
+        key = min(cover.words.tobytes(), (~cover).words.tobytes())  # the same for the opposite
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        if not self.attributes or self.attributes[-1] is not attribute:
+            self.attributes.append(attribute)
+        self.variables.append(Boolean(condition, len(self.attributes) - 1, values))
+        self.covers.append(cover)
 
 
-def _answers(condition: Condition, column: Column) -> NDArray[np.bool_]:
+def _answers(condition: Condition, column: Column) -> BoolArray:
     if isinstance(condition, Labels) and not condition.negated and len(condition.labels) == 1:
         # Comparing codes is much quicker than asking every label of a long list.
         code = column.schema.label_index.get(condition.labels[0], _NO_CODE)
-        answers: NDArray[np.bool_] = column.values == code
+        answers: BoolArray = column.values == code
         return answers
     return condition.holds(column)

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 CanonicalTerm = tuple[tuple[int, int], ...]
 """Ascending pairs (attribute, allowed values): value i is allowed where bit i is 1."""
 
-RuleSet = tuple[CanonicalTerm, ...]
+CanonicalRuleSet = tuple[CanonicalTerm, ...]
 """Ascending canonical terms of which none covers another."""
 
-TRUE: RuleSet = ((),)
-FALSE: RuleSet = ()
+TRUE: CanonicalRuleSet = ((),)
+FALSE: CanonicalRuleSet = ()
 
 
 def domain_sizes(encoding: BooleanEncoding) -> tuple[int, ...]:
@@ -53,13 +53,13 @@ def canonical_term(
 
 def canonical_rule_set(
     encoding: BooleanEncoding, formula: Iterable[Iterable[BooleanLiteral]]
-) -> RuleSet:
+) -> CanonicalRuleSet:
     """Give the canonical form of a formula in disjunctive normal form."""
     terms = {canonical_term(encoding, term) for term in formula}
     return without_covered(term for term in terms if term is not None)
 
 
-def without_covered(terms: Iterable[CanonicalTerm]) -> RuleSet:
+def without_covered(terms: Iterable[CanonicalTerm]) -> CanonicalRuleSet:
     """Sort terms, each once, and leave out those that another one covers."""
     found = sorted(set(terms))
     return tuple(
@@ -92,7 +92,9 @@ def term_conjunction(encoding: BooleanEncoding, term: CanonicalTerm) -> Conjunct
     return encoding.conjunction(term_literals(encoding, term))
 
 
-def rule_set_conjunctions(encoding: BooleanEncoding, rule_set: RuleSet) -> tuple[Conjunction, ...]:
+def rule_set_conjunctions(
+    encoding: BooleanEncoding, rule_set: CanonicalRuleSet
+) -> tuple[Conjunction, ...]:
     """Write a canonical rule set as conditions on columns."""
     return tuple(term_conjunction(encoding, term) for term in rule_set)
 

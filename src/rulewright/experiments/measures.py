@@ -9,6 +9,7 @@ import numpy as np
 from rulewright.capacity.reliability import auc, brier, log_loss
 from rulewright.experiments.learners import OurWorker
 from rulewright.experiments.resources import Cost
+from rulewright.explain import certificate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -43,19 +44,21 @@ def stages(worker: Worker, train: Table, test: Table, at: Sequence[int]) -> Figu
 
 
 def abstention(
-    worker: Worker, train: Table, test: Table, thetas: Sequence[float], priors: Sequence[str]
+    worker: Worker,
+    train: Table,
+    test: Table,
+    thetas: Sequence[float],
+    priors: Sequence[str],
 ) -> Figures:
     """Give errors, coverage and PAC-Bayes bounds of an ensemble of rule sets that may abstain.
 
     A bound of the abstaining vote is that of the vote divided by 1 + theta / 2.
     """
     model, fit = _fitted(worker, train)
-    assert isinstance(worker, OurWorker)
     assert test.target is not None
-    estimator: Any = worker.estimator
     wrong = model.decide(model.scores(test)) != test.target.codes
     lead = model.margins(test)
-    stated = {prior: estimator.set_params(prior=prior).certificate() for prior in priors}
+    stated = {prior: certificate(model, prior) for prior in priors}
     return {
         "error": float(np.mean(wrong)),
         "thetas": list(thetas),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data.errors import DataError
-from rulewright.encoding.booleans import pack
+from rulewright.encoding.covers import PackedCovers, count_words
 from rulewright.search.formulas import formula_cover
 
 if TYPE_CHECKING:
@@ -19,38 +19,40 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rulewright.kernels import BoolArray, FloatArray, IntArray, StatArray, WordArray
-    from rulewright.search.formulas import Formula
+    from rulewright.search.formulas import DnfFormula
 
 LARGEST_WEIGHT = 2**12 - 1
 LARGEST_UNIT = 2**24
 
 
-def boolean_columns(X: Any, n_rows: int) -> BoolArray:
-    """Read Booleans as a matrix (variables, rows).
+def packed_columns(X: Any, n_rows: int) -> PackedCovers:
+    """Read Boolean variables as the rows where each is true.
 
     Parameters
     ----------
     X : array of shape (rows, variables), or packed columns
-        Values are 0 or 1. An array of type uint64 is read as packed columns of shape (variables,
-        words): row i is bit i % 64 of word i // 64.
+        Values are 0 or 1. `PackedCovers` are taken as they are; an array of type uint64 is read as
+        packed columns of shape (variables, words): row i is bit i % 64 of word i // 64.
     n_rows : int
         Number of rows.
     """
+    if isinstance(X, PackedCovers):
+        return X
     X = np.asarray(X)
     if X.ndim != 2:
         raise DataError(f"X has {X.ndim} dimensions; it needs rows and variables")
     if X.dtype == np.uint64:
-        if X.shape[1] != -(-n_rows // 64):
-            raise DataError(f"packed columns of {n_rows} rows have {-(-n_rows // 64)} words")
-        flat = np.ascontiguousarray(X).astype("<u8").view(np.uint8)
-        return np.unpackbits(flat, axis=1, count=n_rows, bitorder="little").view(np.bool_)
+        if X.shape[1] != count_words(n_rows):
+            raise DataError(f"packed columns of {n_rows} rows have {count_words(n_rows)} words")
+        # A caller may leave bits beyond the last row set.
+        return PackedCovers(X & PackedCovers.all_rows(1, n_rows).words, n_rows)
     if len(X) != n_rows:
         raise DataError(f"X has {len(X)} rows and y has {n_rows}")
-    return np.ascontiguousarray(checked_booleans(X, "X").T)
+    return PackedCovers.pack(checked_booleans(X, "X").T)
 
 
 def checked_booleans(values: ArrayLike, name: str) -> BoolArray:
-    """Turn zeros and ones into Booleans; anything else is an error that tells where it stands."""
+    """Turn zeros and ones into Booleans; the error names the place of any other value."""
     values = np.asarray(values)
     if values.dtype == np.bool_:
         return values
@@ -61,14 +63,12 @@ def checked_booleans(values: ArrayLike, name: str) -> BoolArray:
     return values.astype(np.bool_)
 
 
-def group_rows(columns: BoolArray) -> tuple[IntArray, IntArray]:
+def group_rows(variables: PackedCovers) -> tuple[IntArray, IntArray]:
     """Return the first row of each distinct vector, and for each row the number of its vector."""
-    if not len(columns):
-        n = columns.shape[1]
+    if not len(variables):
+        n = variables.n_rows
         return np.zeros(min(n, 1), dtype=np.int32), np.zeros(n, dtype=np.int32)
-    rows = np.ascontiguousarray(np.packbits(columns, axis=0).T)
-    keys = rows.view(np.dtype((np.void, rows.shape[1]))).ravel()
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    _, first, group = np.unique(variables.row_keys(), return_index=True, return_inverse=True)
     return first.astype(np.int32), group.astype(np.int32)
 
 
@@ -81,7 +81,8 @@ class BooleanExamples:
 
     Attributes
     ----------
-    columns : Boolean array of shape (variables, rows)
+    variables : PackedCovers
+        The rows where each variable is true.
     labels : Boolean array
     weights : int32 array
         Whole weight of each row.
@@ -93,7 +94,7 @@ class BooleanExamples:
         Weight of each row without the weight of its class; ones if there were no weights.
     """
 
-    columns: BoolArray
+    variables: PackedCovers
     labels: BoolArray
     weights: IntArray
     units: tuple[int, int]
@@ -112,24 +113,24 @@ class BooleanExamples:
         labels = checked_booleans(y, "y")
         if labels.ndim != 1:
             raise DataError(f"y has {labels.ndim} dimensions; it needs one label per row")
-        columns = boolean_columns(X, len(labels))
+        variables = packed_columns(X, len(labels))
         counts = _checked_weights(sample_weight, len(labels))
         pair, factor = _class_weights(class_weight, labels, counts)
         costs = counts * np.where(labels, pair[1], pair[0]) * factor
         kept = costs > 0
         if not kept.all():
-            columns, labels = columns[:, kept], labels[kept]
+            variables, labels = variables.take(kept), labels[kept]
             counts, costs = counts[kept], costs[kept]
         if not len(labels):
             raise DataError("no row has a weight above 0")
         weights, scales = _whole_weights(counts, labels)
         units = _units(pair[0] * scales[0], pair[1] * scales[1])
-        return cls(columns, labels, weights, units, costs, counts)
+        return cls(variables, labels, weights, units, costs, counts)
 
     @property
     def n_variables(self) -> int:
         """Number of variables."""
-        return len(self.columns)
+        return len(self.variables)
 
     @property
     def n_positives(self) -> int:
@@ -144,7 +145,8 @@ class BooleanExamples:
     @cached_property
     def varies(self) -> bool:
         """Whether any variable has two values."""
-        return bool((self.columns != self.columns[:, :1]).any())
+        counts = self.variables.count()
+        return bool(((counts > 0) & (counts < len(self.labels))).any())
 
     @cached_property
     def unit_costs(self) -> StatArray:
@@ -156,9 +158,9 @@ class BooleanExamples:
         """What a whole cost of 1 stands for."""
         return float(self.costs.sum() / self.unit_costs.sum())
 
-    def whole_cost(self, formula: Formula) -> int:
+    def whole_cost(self, formula: DnfFormula) -> int:
         """Return the cost of a formula in whole numbers."""
-        return int(self.unit_costs[formula_cover(self.columns, formula) != self.labels].sum())
+        return int(self.unit_costs[formula_cover(self.variables, formula) != self.labels].sum())
 
     def count(self, rows: BoolArray) -> float:
         """Return the weight of the rows, without the weight of their class."""
@@ -167,7 +169,7 @@ class BooleanExamples:
     @cached_property
     def lower_bound(self) -> int:
         """Whole cost that no formula avoids: rows of both classes with the same vector."""
-        first, group = group_rows(self.columns)
+        first, group = group_rows(self.variables)
         by_class = np.zeros((2, len(first)), dtype=np.int64)
         np.add.at(by_class, (self.labels.astype(np.intp), group), self.unit_costs)
         return int(by_class.min(axis=0).sum())
@@ -175,11 +177,9 @@ class BooleanExamples:
     @cached_property
     def bits(self) -> WordArray:
         """Packed columns, positives first, negatives from a full word on."""
-        parts = [
-            pack(self.columns[:, self.labels]),
-            pack(self.columns[:, ~self.labels]),
-        ]
-        return np.ascontiguousarray(np.hstack(parts))
+        columns = self.variables.unpack()
+        parts = (columns[:, self.labels], columns[:, ~self.labels])
+        return np.ascontiguousarray(np.hstack([PackedCovers.pack(part).words for part in parts]))
 
     @cached_property
     def bit_weights(self) -> IntArray:

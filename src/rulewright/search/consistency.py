@@ -11,9 +11,8 @@ from sklearn.utils import check_random_state
 
 from rulewright import kernels
 from rulewright.capacity.bounds import block_size_bound, randomsearch_success
-from rulewright.encoding.booleans import pack
 from rulewright.search.boolean_examples import BooleanExamples, group_rows
-from rulewright.search.formulas import FALSE, TRUE, Formula, term_cover, without_subsumed
+from rulewright.search.formulas import FALSE, TRUE, DnfFormula, term_cover, without_subsumed
 from rulewright.search.options import check_whole, count_threads
 from rulewright.search.slices import Slices
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rulewright.capacity.bounds import Bound
-    from rulewright.kernels import BoolArray
+    from rulewright.encoding.covers import PackedCovers
     from rulewright.search.formulas import Term
     from rulewright.search.slices import Progress
 
@@ -55,7 +54,7 @@ class ConsistencyResult:
     """
 
     status: str
-    formula: Formula | None
+    formula: DnfFormula | None
     guaranteed: bool
     delta: float
     restarts: int
@@ -113,10 +112,10 @@ def find_consistent_dnf(
     if result is None:
         plan = _Plan(k, delta, max_restarts, break_symmetry, seed)
         result = _Problem.of(examples).solve(plan, n_threads, slices)
-    return _generalised(result, examples.columns[:, ~examples.labels]) if generalise else result
+    return _generalised(result, examples.variables.take(~examples.labels)) if generalise else result
 
 
-def _certain(status: str, formula: Formula | None, reason: str) -> ConsistencyResult:
+def _certain(status: str, formula: DnfFormula | None, reason: str) -> ConsistencyResult:
     return ConsistencyResult(status, formula, True, 0.0, 0, -math.inf, (), reason)
 
 
@@ -129,25 +128,26 @@ def _without_search(examples: BooleanExamples, k: int) -> ConsistencyResult | No
         return ConsistencyResult(
             "CONTRADICTORY", None, True, 0.0, 0, -math.inf, pairs, "contradictory"
         )
-    term = shared_term(examples.columns[:, examples.labels])
-    if not term_cover(examples.columns, term)[~examples.labels].any():
+    term = shared_term(examples.variables.take(examples.labels))
+    if not term_cover(examples.variables, term)[~examples.labels].any():
         return _certain("FOUND", (term,), "optimal")
     return _certain("PROVEN_INFEASIBLE", None, "proven_infeasible") if k == 1 else None
 
 
 def _contradictions(examples: BooleanExamples) -> tuple[tuple[int, int], ...]:
     """Return the first positive and the first negative row of each vector that has both."""
-    _, group = group_rows(examples.columns)
+    _, group = group_rows(examples.variables)
     rows = [np.flatnonzero(examples.labels == label) for label in (True, False)]
     firsts = [dict(zip(group[r[::-1]].tolist(), r[::-1].tolist(), strict=True)) for r in rows]
     both = sorted(firsts[0].keys() & firsts[1].keys(), key=firsts[0].__getitem__)
     return tuple((firsts[0][vector], firsts[1][vector]) for vector in both)
 
 
-def shared_term(columns: BoolArray) -> Term:
+def shared_term(rows: PackedCovers) -> Term:
     """Return all literals that every row satisfies: the most special term that covers them."""
-    agree = (columns == columns[:, :1]).all(axis=1)
-    return tuple((int(v), bool(columns[v, 0])) for v in np.flatnonzero(agree))
+    counts = rows.count()
+    agree = np.flatnonzero((counts == 0) | (counts == rows.n_rows))
+    return tuple((int(v), bool(counts[v])) for v in agree)
 
 
 class _Plan(NamedTuple):
@@ -167,22 +167,24 @@ class _Problem:
     No term made of shared literals covers such a negative, so decisions are the same without.
     """
 
-    positives: BoolArray  # (variables, rows)
-    negatives: BoolArray
+    positives: PackedCovers  # the rows where each variable is true
+    negatives: PackedCovers
 
     @classmethod
     def of(cls, examples: BooleanExamples) -> _Problem:
         positives, negatives = (
-            examples.columns[:, rows][:, np.sort(group_rows(examples.columns[:, rows])[0])]
-            for rows in (examples.labels, ~examples.labels)
+            _distinct(examples.variables.take(rows)) for rows in (examples.labels, ~examples.labels)
         )
         near = term_cover(negatives, shared_term(positives))
-        return cls(positives, negatives[:, near])
+        return cls(positives, negatives.take(near))
 
     def chances(self, k: int, delta: float) -> Bound:
         """Bound the probability that a restart succeeds, and thereby the restarts needed."""
-        varies = (self.positives != self.positives[:, :1]).any(axis=1)
-        positives, negatives = self.positives[varies].T, self.negatives[varies].T
+        counts = self.positives.count()
+        varies = (counts > 0) & (counts < self.positives.n_rows)
+        positives, negatives = (
+            rows[varies].unpack().T for rows in (self.positives, self.negatives)
+        )
         work = len(positives) ** 2 * len(negatives) * positives.shape[1]
         size = block_size_bound(positives, negatives, pairs=work <= MOST_PAIR_WORK)
         return randomsearch_success(len(positives), k, size.value, delta)
@@ -204,9 +206,9 @@ class _Problem:
 
     def try_partitions(
         self, plan: _Plan, enough: float, n_threads: int, slices: Slices
-    ) -> tuple[Formula | None, int]:
+    ) -> tuple[DnfFormula | None, int]:
         """Return the formula of the first partition that works, and how many were tried."""
-        rows = pack(self.positives.T), pack(self.negatives.T)
+        rows = self.positives.transpose().words, self.negatives.transpose().words
         budget = int(min(plan.max_restarts, enough))
         slices.size, done = n_threads, 0
         while True:
@@ -215,14 +217,18 @@ class _Problem:
                 *rows, plan.k, plan.one_new, plan.seed, done, n, n_threads
             )
             if found >= 0:
-                terms = [shared_term(self.positives[:, parts == p]) for p in np.unique(parts)]
+                terms = [shared_term(self.positives.take(parts == p)) for p in np.unique(parts)]
                 return without_subsumed(tuple(terms)), found + 1
             done += n
             if done >= budget or not slices.go_on(done, lambda: math.inf):
                 return None, done
 
 
-def _generalised(result: ConsistencyResult, negatives: BoolArray) -> ConsistencyResult:
+def _distinct(rows: PackedCovers) -> PackedCovers:
+    return rows.take(np.sort(group_rows(rows)[0]))
+
+
+def _generalised(result: ConsistencyResult, negatives: PackedCovers) -> ConsistencyResult:
     """Drop literals, in order, as long as no negative becomes covered."""
     if result.formula is None:
         return result

@@ -10,11 +10,11 @@ from sklearn.utils import check_random_state
 
 from rulewright import kernels
 from rulewright.kernels import DnfSettings
-from rulewright.search.boolean_examples import BooleanExamples, boolean_columns
+from rulewright.search.boolean_examples import BooleanExamples, packed_columns
 from rulewright.search.formulas import (
     FALSE,
     TRUE,
-    Formula,
+    DnfFormula,
     count_literals,
     decode,
     formula_cover,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, DnfBest
     from rulewright.search.slices import Progress
 
-__all__ = ["DnfSearchResult", "Formula", "dnf_covers", "search_dnf", "simplify_dnf"]
+__all__ = ["DnfFormula", "DnfSearchResult", "dnf_covers", "search_dnf", "simplify_dnf"]
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class DnfSearchResult:
         Improvements (step, cost, literals) of the restart that found the formula.
     """
 
-    formula: Formula
+    formula: DnfFormula
     errors: float
     false_negatives: float
     false_positives: float
@@ -106,8 +106,9 @@ def search_dnf(
 
     Parameters
     ----------
-    X : Boolean matrix of shape (rows, variables), uint64 packed columns, or BooleanExamples
-        Packed columns have the shape (variables, words), row i is bit i % 64 of word i // 64.
+    X : Boolean matrix of shape (rows, variables), packed columns, or BooleanExamples
+        Packed columns are `PackedCovers` or a uint64 array of the shape (variables, words) in which
+        row i is bit i % 64 of word i // 64.
         `BooleanExamples` bring labels and weights with them; `y` is then None.
     y : array of 0 and 1
         1 for positives.
@@ -144,7 +145,7 @@ def search_dnf(
         Called with (steps, cost of the best) about five times a second; a true value stops the
         search.
     check : bool
-        Count every score anew and raise RuntimeError if one differs; slow.
+        Recount every score and raise RuntimeError if one differs; slow.
     """
     examples = as_examples(X, y, class_weight, sample_weight)
     check_whole("k", k, 1)
@@ -175,23 +176,23 @@ def search_dnf(
     return _run(examples, settings, count_threads(n_jobs), Slices(time_limit, progress))
 
 
-def dnf_covers(X: Any, formula: Formula, n_rows: int | None = None) -> BoolArray:
+def dnf_covers(X: Any, formula: DnfFormula, n_rows: int | None = None) -> BoolArray:
     """Tell which rows satisfy the formula; packed columns need the number of rows."""
-    return formula_cover(boolean_columns(X, len(X) if n_rows is None else n_rows), formula)
+    return formula_cover(packed_columns(X, len(X) if n_rows is None else n_rows), formula)
 
 
 def simplify_dnf(
     X: Any,
     y: ArrayLike | None,
-    formula: Formula,
+    formula: DnfFormula,
     *,
     class_weight: Mapping[int, float] | str | None = None,
     sample_weight: ArrayLike | None = None,
-) -> Formula:
+) -> DnfFormula:
     """Drop terms and literals without which the formula is no worse."""
     examples = as_examples(X, y, class_weight, sample_weight)
     gains = np.where(examples.labels, 1, -1) * examples.unit_costs
-    return simplify(formula, examples.columns, gains)
+    return simplify(formula, examples.variables, gains)
 
 
 def as_examples(
@@ -242,10 +243,10 @@ def _result(
         formula, score, trace = without_subsumed(decode(best.terms)), best.score, best.trace
     if score <= examples.lower_bound:
         reason = "lower_bound" if score else "optimal"
-    covered = formula_cover(examples.columns, formula)
+    covered = formula_cover(examples.variables, formula)
     missed, alarms = examples.labels & ~covered, ~examples.labels & covered
     false_negatives, false_positives = examples.count(missed), examples.count(alarms)
-    covers = [term_cover(examples.columns, term) for term in formula]
+    covers = [term_cover(examples.variables, term) for term in formula]
     return DnfSearchResult(
         formula,
         false_negatives + false_positives,

@@ -6,51 +6,48 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rulewright.encoding.booleans import BooleanLiteral
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from rulewright.encoding.covers import PackedCovers
     from rulewright.kernels import BoolArray, StatArray
 
-Literal = tuple[int, bool]
-"""A variable, and whether it must be true."""
-
-Term = tuple[Literal, ...]
+Term = tuple[BooleanLiteral, ...]
 """A conjunction; without literals it is true."""
 
-Formula = tuple[Term, ...]
+DnfFormula = tuple[Term, ...]
 """A disjunction; without terms it is false."""
 
-TRUE: Formula = ((),)
-FALSE: Formula = ()
+TRUE: DnfFormula = ((),)
+FALSE: DnfFormula = ()
 
 
-def term_cover(columns: BoolArray, term: Term) -> BoolArray:
-    """Tell which rows satisfy the term, given the variables as lines of a matrix."""
-    holds = np.ones(columns.shape[1], dtype=np.bool_)
-    for variable, positive in term:
-        holds &= columns[variable] == positive
-    return holds
+def term_cover(variables: PackedCovers, term: Term) -> BoolArray:
+    """Tell which rows satisfy the term, given the rows where each variable is true."""
+    return variables.intersection(term).row_mask()
 
 
-def formula_cover(columns: BoolArray, formula: Formula) -> BoolArray:
+def formula_cover(variables: PackedCovers, formula: DnfFormula) -> BoolArray:
     """Tell which rows satisfy a term of the formula."""
-    covered = np.zeros(columns.shape[1], dtype=np.bool_)
+    covered = ~variables.all_rows(1, variables.n_rows)
     for term in formula:
-        covered |= term_cover(columns, term)
-    return covered
+        covered |= variables.intersection(term)
+    return covered.row_mask()
 
 
-def count_literals(formula: Formula) -> int:
+def count_literals(formula: DnfFormula) -> int:
     """Return the number of literals."""
     return sum(map(len, formula))
 
 
-def decode(terms: Iterable[Sequence[int]]) -> Formula:
+def decode(terms: Iterable[Sequence[int]]) -> DnfFormula:
     """Turn literals as kernels write them (2 * variable, plus 1 if negated) into a formula."""
     return tuple(tuple((code // 2, code % 2 == 0) for code in term) for term in terms)
 
 
-def without_subsumed(formula: Formula) -> Formula:
+def without_subsumed(formula: DnfFormula) -> DnfFormula:
     """Drop every term that has all literals of another; of equal terms the first stays."""
     sets = [frozenset(term) for term in formula]
     return tuple(
@@ -64,36 +61,37 @@ def without_subsumed(formula: Formula) -> Formula:
     )
 
 
-def simplify(formula: Formula, columns: BoolArray, gains: StatArray) -> Formula:
+def simplify(formula: DnfFormula, variables: PackedCovers, gains: StatArray) -> DnfFormula:
     """Drop terms and literals, one at a time, as long as that costs nothing.
 
     Parameters
     ----------
-    formula : Formula
-    columns : Boolean array of shape (variables, rows)
+    formula : DnfFormula
+    variables : PackedCovers
+        The rows where each variable is true.
     gains : int64 array
         What covering each row saves: positive for positives, negative for negatives.
     """
-    before: Formula | None = None
+    before: DnfFormula | None = None
     while formula != before:
         before = formula
         for t in reversed(range(len(formula))):
             others = formula[:t] + formula[t + 1 :]
-            rest = ~formula_cover(columns, others)
-            if gains[term_cover(columns, formula[t]) & rest].sum() <= 0:
+            rest = ~formula_cover(variables, others)
+            if gains[term_cover(variables, formula[t]) & rest].sum() <= 0:
                 formula = others
             else:
-                term = _shortened(formula[t], columns, np.where(rest, gains, 0))
+                term = _shortened(formula[t], variables, np.where(rest, gains, 0))
                 formula = (*formula[:t], term, *formula[t + 1 :])
     return without_subsumed(formula)
 
 
-def _shortened(term: Term, columns: BoolArray, gains: StatArray) -> Term:
+def _shortened(term: Term, variables: PackedCovers, gains: StatArray) -> Term:
     """Drop the literals without which the term gains no less."""
-    best = gains[term_cover(columns, term)].sum()
+    best = gains[term_cover(variables, term)].sum()
     for literal in term:
         shorter = tuple(other for other in term if other != literal)
-        gain = gains[term_cover(columns, shorter)].sum()
+        gain = gains[term_cover(variables, shorter)].sum()
         if gain >= best:
             term, best = shorter, gain
     return term

@@ -26,11 +26,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from rulewright.encoding.canonical import RuleSet
+    from rulewright.encoding.canonical import CanonicalRuleSet
     from rulewright.kernels import FloatArray
 
-Prior = Literal["length", "flat"]
-PRIORS: tuple[Prior, ...] = ("length", "flat")
+PRIORS = ("length", "flat")
 Weight = Literal["multiplicity", "unique"]
 WEIGHTS: tuple[Weight, ...] = ("multiplicity", "unique")
 
@@ -44,11 +43,11 @@ class Posterior:
 
     Parameters
     ----------
-    rule_sets : tuple of RuleSet
+    rule_sets : tuple of CanonicalRuleSet
         Canonical rule sets, each once.
     errors : tuple of float
         Errors of each, by weight of rows.
-    counts : tuple of int
+    counts : tuple of float
         How often each was sampled.
     weights : tuple of float
         Weights, which sum to 1.
@@ -56,16 +55,16 @@ class Posterior:
         Weights before the errors were counted, if they were learned from other rows.
     """
 
-    rule_sets: tuple[RuleSet, ...]
+    rule_sets: tuple[CanonicalRuleSet, ...]
     errors: tuple[float, ...]
-    counts: tuple[int, ...]
+    counts: tuple[float, ...]
     weights: tuple[float, ...]
     prior: tuple[float, ...] | None = None
 
     @classmethod
     def of(
         cls,
-        sampled: Iterable[tuple[RuleSet, float]],
+        sampled: Iterable[tuple[CanonicalRuleSet, float]],
         alpha: float,
         weight: Weight = "multiplicity",
     ) -> Posterior:
@@ -73,8 +72,8 @@ class Posterior:
 
         With `weight` "unique" it does not matter how often a rule set was sampled.
         """
-        errors: dict[RuleSet, float] = {}
-        counts: dict[RuleSet, int] = {}
+        errors: dict[CanonicalRuleSet, float] = {}
+        counts: dict[CanonicalRuleSet, int] = {}
         for rule_set, n_errors in sampled:
             errors.setdefault(rule_set, n_errors)
             counts[rule_set] = counts.get(rule_set, 0) + 1
@@ -98,14 +97,14 @@ class Posterior:
 
     @property
     def effective_size(self) -> float:
-        """Number of equally weighted rule sets that would be as many: 1 / sum Q^2."""
+        """Effective number of rule sets: 1 / sum Q^2."""
         return 1 / math.fsum(weight * weight for weight in self.weights)
 
     def loss(self, total: float) -> float:
         """Give the mean loss of a rule set drawn by weight, for rows of this weight."""
         return math.fsum(map(math.prod, zip(self.weights, self.errors, strict=True))) / total
 
-    def divergence(self, sizes: Sequence[int], max_terms: int, prior: Prior) -> float:
+    def divergence(self, sizes: Sequence[int], max_terms: int, prior: str) -> float:
         """Give KL(Q||P) from a prior of rule sets; see `ln_inverse_prior`.
 
         A prior that was learned from other rows takes its place.
@@ -119,11 +118,6 @@ class Posterior:
 def alpha_of(nu: float, n: float) -> float:
     """Give the factor per error that a decay rate nu means for n rows: exp(-nu / n)."""
     return math.exp(-nu / n)
-
-
-def nu_of(alpha: float, n: float) -> float:
-    """Give the decay rate that a factor per error means for n rows: -n ln(alpha)."""
-    return -n * math.log(alpha)
 
 
 def posterior_weights(errors: ArrayLike, counts: ArrayLike, alpha: float) -> FloatArray:
@@ -142,7 +136,7 @@ def posterior_weights(errors: ArrayLike, counts: ArrayLike, alpha: float) -> Flo
 
 
 def ln_inverse_prior(
-    rule_set: RuleSet, sizes: Sequence[int], max_terms: int, prior: Prior = "length"
+    rule_set: CanonicalRuleSet, sizes: Sequence[int], max_terms: int, prior: str = "length"
 ) -> float:
     """Give ln(1 / P) of a rule set of at most `max_terms` terms over domains of these sizes.
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright import kernels
+from rulewright.encoding.covers import PackedCovers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -91,7 +92,7 @@ class SparseFit:
             labels,
             weights,
             self.probabilities,
-            np.vstack([covers, _everyone(n_rows, n_classes - 1)]),
+            np.vstack([covers, PackedCovers.all_rows(n_classes - 1, n_rows).words]),
             np.vstack([heads, np.stack([classes, classes], axis=1)]),
             np.concatenate([signs, np.zeros(n_classes - 1, dtype=np.int8)]),
         )
@@ -192,14 +193,6 @@ class SparseFit:
     def _move(self, ids: IntArray, steps: FloatArray) -> None:
         self.state.move(ids, steps)
         self._values[ids] += steps
-
-
-def _everyone(n_rows: int, n_covers: int) -> WordArray:
-    """Return packed covers of all rows."""
-    covers = np.full((n_covers, -(-n_rows // 64)), ~np.uint64(0))
-    if n_rows % 64:
-        covers[:, -1] = np.uint64(2 ** (n_rows % 64) - 1)
-    return covers
 
 
 def path(fit: SparseFit, check: Callable[[], None]) -> Iterator[float]:

@@ -2,58 +2,136 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.search.dnf import as_examples, dnf_covers
+from rulewright.search.boolean_examples import BooleanExamples
+from rulewright.search.formulas import formula_cover
 
 if TYPE_CHECKING:
-    from rulewright.data import Table
-    from rulewright.encoding.booleans import BooleanEncoding
+    from numpy.typing import NDArray
+
+    from rulewright.data import TrainingSet
+    from rulewright.encoding.covers import PackedCovers
     from rulewright.kernels import BoolArray, FloatArray, IntArray
-    from rulewright.search.boolean_examples import BooleanExamples
-    from rulewright.search.dnf import Formula
+    from rulewright.search.formulas import DnfFormula
+
+MOST_COPIES = 2**20
+"""Copies of rows that folds and bags are drawn from, about; beyond, a copy weighs more than 1."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BooleanRows:
-    """Answers of rows to the questions of an encoding, with their classes and weights."""
+    """Answers of rows to the questions of an encoding, with their classes and weights.
 
-    answers: BoolArray
+    Parameters
+    ----------
+    covers : PackedCovers
+        The rows that answer yes to each question.
+    labels : int array
+        Class of each row.
+    weights : float array
+        Weight of each row.
+    """
+
+    covers: PackedCovers
     labels: IntArray
     weights: FloatArray
-
-    @classmethod
-    def of(cls, encoding: BooleanEncoding, table: Table) -> BooleanRows:
-        """Encode the rows of a table."""
-        assert table.target is not None
-        assert table.weights is not None
-        bits = encoding.bits(table).astype("<u8").view(np.uint8)
-        answers = np.unpackbits(bits, axis=1, count=len(table), bitorder="little").T
-        return cls(answers.astype(np.bool_), table.target.codes, table.weights)
+    _cache: dict[int, BooleanExamples] = field(default_factory=dict, repr=False)
 
     def examples(self, head: int) -> BooleanExamples:
-        """Return the rows of a class as positives and all others as negatives."""
-        return as_examples(self.answers, self.labels == head, sample_weight=self.weights)
+        """Return the rows of a class as positives and all others as negatives; cached."""
+        if head not in self._cache:
+            self._cache[head] = self.weighted_examples(head, self.weights)
+        return self._cache[head]
 
-    def accuracy(self, formula: Formula, head: int) -> float:
+    def weighted_examples(self, head: int, weights: FloatArray) -> BooleanExamples:
+        """Return the examples of a class with other weights; rows of weight 0 are left out."""
+        return BooleanExamples.of(self.covers, self.labels == head, sample_weight=weights)
+
+    def accuracy(self, formula: DnfFormula, head: int) -> float:
         """Return the share of weight on the right side of the formula of a class."""
-        right = dnf_covers(self.answers, formula) == (self.labels == head)
+        right = formula_cover(self.covers, formula) == (self.labels == head)
         return float(right @ self.weights / self.weights.sum())
 
 
-def merge_equal_rows(table: Table) -> Table:
-    """Make one row of all that are alike, target included, with the sum of their weights.
+@dataclass(frozen=True, eq=False)
+class MergedRows:
+    """Distinct rows, and the copies of them that folds and bags are drawn from.
 
-    A weight of two then means a row twice, whatever is drawn at random later.
+    A row and its class that occur three times are one distinct row with three copies, each of which
+    may be left out on its own.
+
+    Parameters
+    ----------
+    rows : TrainingSet
+        The distinct rows, with the sums of the weights of their copies.
+    place : int array
+        The distinct row of each copy.
+    weights : float array
+        Weight of each copy.
+    group : int array
+        The distinct row of each row as it was given.
     """
-    assert table.target is not None
-    assert table.weights is not None
-    values = np.column_stack([*(column.values for column in table.columns), table.target.codes])
+
+    rows: TrainingSet
+    place: NDArray[np.intp]
+    weights: FloatArray
+    group: NDArray[np.intp]
+
+    @property
+    def labels(self) -> IntArray:
+        """Class of each copy."""
+        return self.rows.labels[self.place]
+
+    def as_given(self, weights: FloatArray) -> MergedRows:
+        """Return the same with the rows as they were given, with their weights, as copies."""
+        return replace(self, place=self.group, weights=weights)
+
+    def part(self, chosen: BoolArray) -> FloatArray:
+        """Return the weights of the distinct rows if only the chosen copies are there."""
+        n_rows = len(self.rows)
+        sums = np.bincount(self.place[chosen], self.weights[chosen], minlength=n_rows)
+        return sums.astype(np.float64)
+
+    def sorted(self) -> MergedRows:
+        """Return the rows in an order that does not depend on the order they were given in."""
+        columns = [self.rows.labels, *(column.values for column in self.rows.columns)]
+        return self.take(np.lexsort(columns))
+
+    def take(self, rows: NDArray[np.intp]) -> MergedRows:
+        """Return the distinct rows at the given places, in this order, with their copies."""
+        rank = np.full(len(self.rows), len(rows))
+        rank[rows] = np.arange(len(rows))
+        copies = np.argsort(rank[self.place], kind="stable")
+        copies = copies[rank[self.place[copies]] < len(rows)]
+        place, weights = rank[self.place[copies]], self.weights[copies]
+        return MergedRows(self.rows.take(rows), place, weights, rank[self.group])
+
+
+def merge_equal_rows(rows: TrainingSet, *, repeat: bool = True) -> MergedRows:
+    """Merge equal rows of a class into one with the sum of their weights.
+
+    Parameters
+    ----------
+    rows : TrainingSet
+        The rows.
+    repeat : bool
+        Whether whole-number weights are repetitions: a row of weight two then has two copies, as
+        if it occurred twice. With other weights, or without `repeat`, each row is one copy.
+    """
+    values = np.column_stack([*(column.values for column in rows.columns), rows.labels])
     keys = np.where(np.isnan(values), np.nan, values + 0.0)  # one kind of NaN, one zero
-    _, first, place = np.unique(keys.view(np.int64), axis=0, return_index=True, return_inverse=True)
-    weights = np.bincount(place.ravel(), table.weights).astype(np.float64)
+    _, first, group = np.unique(keys.view(np.int64), axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    return replace(table.take(first[order]), weights=weights[order])
+    place = np.argsort(order)[group.ravel()]  # distinct rows are numbered as they first occur
+    weights = np.bincount(place, rows.weights).astype(np.float64)
+    distinct = replace(rows.take(first[order]), weights=weights)
+    if repeat and np.array_equal(np.rint(rows.weights), rows.weights):
+        counts = np.ceil(weights * min(1.0, MOST_COPIES / weights.sum())).astype(np.int64)
+        copies = np.repeat(np.arange(len(counts)), counts)
+        return MergedRows(distinct, copies, (weights / counts)[copies], place)
+    copies = np.lexsort([rows.weights, place])
+    return MergedRows(distinct, place[copies], rows.weights[copies], place)

@@ -14,6 +14,8 @@ from sklearn.model_selection import check_cv
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from rulewright.data import Table
     from rulewright.kernels import FloatArray, IntArray
     from rulewright.model import AdditiveRules
@@ -87,6 +89,17 @@ def assign_folds(labels: IntArray, cv: Any, random: np.random.RandomState) -> In
     folds[:] = -1
     folds[left_out] = places
     return folds if left_out.any() else None
+
+
+def kept_splits(cv: Any, places: NDArray[np.intp]) -> Any:
+    """Return `cv` for the rows that were kept.
+
+    Given pairs of training and test rows number all rows, also those that were dropped because they
+    have no weight; a splitter is returned as it is.
+    """
+    if hasattr(cv, "split"):
+        return cv
+    return [tuple(np.flatnonzero(np.isin(places, part)) for part in pair) for pair in cv]
 
 
 def left_out_scores(

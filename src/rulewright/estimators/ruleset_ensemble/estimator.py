@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.data import Table, TrainingSet
+from rulewright.capacity.selective import chosen_lead
 from rulewright.encoding.booleans import encode_booleans
 from rulewright.estimators.common.base import RuleClassifier, positive_of_two
 from rulewright.estimators.common.parameters import (
@@ -20,25 +20,33 @@ from rulewright.estimators.common.parameters import (
     Parameter,
     Real,
 )
-from rulewright.estimators.ruleset_ensemble.certificate import chosen_lead
-from rulewright.estimators.ruleset_ensemble.posteriors import conjunctions, weighed
-from rulewright.estimators.ruleset_ensemble.reading import EnsembleReading
+from rulewright.estimators.ruleset_ensemble.posteriors import voting_model, weighed
 from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows, halves, ordered_rows
 from rulewright.estimators.ruleset_ensemble.search import RuleSetSearch
-from rulewright.estimators.ruleset_ensemble.unseen import unseen_curve
+from rulewright.estimators.ruleset_ensemble.unseen import OutOfBag
+from rulewright.estimators.sl2.estimator import SL2Classifier
+from rulewright.explain.abstention import predict_or_abstain
+from rulewright.explain.certificate import certificate, vote_figures
+from rulewright.explain.consensus import distil
 from rulewright.model.forms.votes import RuleSetVotes
-from rulewright.weighting.posterior import PRIORS, WEIGHTS, alpha_of
+from rulewright.weighting.posterior import WEIGHTS, alpha_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
+    from rulewright.capacity.certificates import VoteCertificate
+    from rulewright.data import TrainingSet
+    from rulewright.estimators.common.boolean_rows import MergedRows
+    from rulewright.explain.consensus import Distilled
     from rulewright.weighting.posterior import Weight
 
 ALPHA = 0.9
 """Factor of the weight of a rule set per error, unless one is given."""
 
 
-class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier[RuleSetVotes]):
+class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
     r"""Many small rule sets per class, found by random search, that vote by their errors.
 
     For each class and each number of terms up to `max_terms`, stochastic local search finds
@@ -51,21 +59,13 @@ class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier[RuleSetVotes]):
     Attributes
     ----------
     model_ : RuleSetVotes
-        The rule sets with their weights: print, predict, explain, save and export.
+        The rule sets with their weights: print, predict, explain, save and export. The functions
+        of `rulewright.explain` state certificates and statistics of it.
     classes_ : ndarray
         Class labels.
-    heads_ : list of int
-        The classes that have rule sets: all, or with `single` one.
-    posteriors_ : list of Posterior
-        Distinct rule sets of those in canonical form, with errors on the rows that the bound is of,
-        counts and weights.
-    encoding_ : BooleanEncoding
-        The values and intervals that rule sets are made of.
-    n_jobs_done_ : int
-        Searches that were finished in time.
     out_of_bag_ : RiskCoverage or None
-        Coverage and errors for each lead, by votes on rows that searches did not see; None without
-        `bagging` and `target_error`.
+        Coverage and errors for each lead, by out-of-bag votes; None without `bagging` and
+        `target_error`.
 
     Examples
     --------
@@ -128,14 +128,11 @@ class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier[RuleSetVotes]):
         "the predictions is wrong: an estimate, no bound. Searches are then bagged.",
         default=None,
     )
-    prior: str = Parameter(
-        Choice((*PRIORS, "split")),
-        "Prior of the bound: short rule sets first, all of equally many terms alike, or learned"
-        " from half of the rows, on which alone rule sets are then searched; see `certificate`.",
-        default="length",
-    )
-    delta: float = Parameter(
-        Real(0, 0.5, above=True), "Probability that the bound fails.", default=0.05
+    split_prior: bool = Parameter(
+        Flag(),
+        "Learn the prior of the bound from half of the rows, on which alone rule sets are then "
+        "searched; the bound becomes a certificate: see `rulewright.explain.certificate`.",
+        default=False,
     )
     time_limit: float | None = Parameter(
         Real(0, above=True, optional=True),
@@ -144,46 +141,79 @@ class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier[RuleSetVotes]):
         default=None,
     )
 
-    PAPER: ClassVar[Mapping[str, Any]] = {"p_g1": 0.1, "p_g2": 0.2, "prior": "flat"}
+    PAPER: ClassVar[Mapping[str, Any]] = {"p_g1": 0.1, "p_g2": 0.2}
 
     def _learn(self, rows: TrainingSet) -> RuleSetVotes:
-        table = replace(rows.table, target=rows.target, weights=rows.weights)
         deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
         self._check_choices()
-        self._check_rows(table)
-        random = check_random_state(self.random_state)
-        seed, alpha = int(random.randint(2**31)), self._alpha(_total(table))
-        first, second = halves(table, random) if self.prior == "split" else (table, None)
-        search = self._search(first, seed, deadline)
+        self._check_rows(rows)
+        random, alpha = check_random_state(self.random_state), self._alpha(rows.total_weight)
+        seeds = [int(random.randint(2**31))]
+        first, second = halves(rows, random) if self.split_prior else (rows, None)
+        seeds.append(int(random.randint(2**31)))
+        search = self._search(first, seeds[0], deadline)
         found, weight = search.run(self._n_threads, bool(self.verbose)), cast("Weight", self.weight)
-        others = None if second is None else EnsembleRows.of(self.encoding_, ordered_rows(second))
-        self.posteriors_ = weighed(found, alpha, weight, others)
-        self.total_weight_ = _total(table if second is None else second)
-        self.weighted_ = bool((cast("Any", table.weights) != 1.0).any())
-        self.n_jobs_done_ = sum(map(len, found.values()))
+        encoding = search.rows.encoding
+        others = None if second is None else EnsembleRows.of(encoding, self._ordered(second))
+        model = voting_model(
+            rows,
+            encoding,
+            weighed(found, alpha, weight, others),
+            self.max_terms,
+            (rows if second is None else second).total_weight,
+        )
         summary = {
             **self._summary(rows),
             "alpha": alpha,
-            "n_booleans": len(self.encoding_),
-            "searches": [self.n_jobs_done_, len(search.jobs)],
-            **self._figures(),
+            "n_booleans": len(encoding),
+            "searches": [sum(map(len, found.values())), len(search.jobs)],
+            **vote_figures(model),
         }
-        members = conjunctions(self.encoding_, self.heads_, self.posteriors_, len(self.classes_))
-        model = RuleSetVotes.counted(table, members, abstain=self.abstain, summary=summary)
-        if not self._judged:
-            self.out_of_bag_ = None
-            return model
-        self.out_of_bag_ = unseen_curve(model, found, search.rows, others, alpha, weight)
-        lead, noted = chosen_lead(self.out_of_bag_, self.abstain, self.target_error)
-        return replace(model, abstain=lead, summary=summary | {"out_of_bag": noted})
+        if not (search.bagging or self.split_prior):
+            # All searches saw all rows: search again, on halves of the rows, for honest votes.
+            bagged = replace(search, n_samples=1, seed=seeds[1], bagging=True)
+            found = bagged.run(self._n_threads, False)
+        parts = [search.rows] if others is None else [search.rows, others]
+        unseen = OutOfBag.of(found, parts, model.opposite, len(self.classes_), alpha, weight)
+        self.out_of_bag_, lead = None, self.abstain
+        if self._judged:
+            self.out_of_bag_ = unseen.curve(model)
+            lead, summary["out_of_bag"] = chosen_lead(
+                self.out_of_bag_, self.abstain, self.target_error
+            )
+        return replace(model, abstain=lead, summary=summary, smoothing=unseen.smoothing(model))
+
+    def certificate(self, prior: str | None = None, delta: float = 0.05) -> VoteCertificate:
+        """State PAC-Bayes bounds of the vote; see `rulewright.explain.certificate`."""
+        return certificate(self._fitted(), prior, delta)
+
+    def predict_or_abstain(self, X: Any, abstain_label: Any = None) -> NDArray[Any]:
+        """Return labels as objects, `abstain_label` on the rows where the model abstains."""
+        return predict_or_abstain(self._fitted(), X, abstain_label)
+
+    def distil(self, X: Any, X_held_out: Any = None, **settings: Any) -> Distilled:
+        """Learn one small rule set (per class) from the predictions of the ensemble.
+
+        Parameters
+        ----------
+        X : table
+            Rows to learn from, best those of training; each weighs as much as the lead of its
+            prediction.
+        X_held_out : table, optional
+            More rows to measure the fidelity on.
+        **settings
+            Parameters of `SL2Classifier`; `random_state` and `n_jobs` are taken over.
+        """
+        chosen = {"random_state": self.random_state, "n_jobs": self.n_jobs, **settings}
+        return distil(self._fitted(), X, SL2Classifier(**chosen), X_held_out)
 
     @property
     def _judged(self) -> bool:
-        """Whether errors on unseen rows are asked for."""
+        """Whether out-of-bag errors are asked for."""
         return self.bagging or self.target_error is not None
 
     def _check_choices(self) -> None:
-        """Refuse settings that do not go together."""
+        """Refuse settings that contradict each other."""
         if self.single and len(self.classes_) > 2:
             raise ValueError(f"single=True is for two classes, not {len(self.classes_)}")
         if self.target_error is not None and self.abstain > 0:
@@ -192,38 +222,45 @@ class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier[RuleSetVotes]):
                 f"{self.abstain!r}: give one"
             )
 
-    def _search(self, table: Table, seed: int, deadline: float | None) -> RuleSetSearch:
+    def _ordered(self, rows: TrainingSet) -> MergedRows:
+        # Factors of classes are no repetitions: a row of a heavy class is still one row.
+        return ordered_rows(rows, repeat=self.class_weight is None)
+
+    def _search(self, rows: TrainingSet, seed: int, deadline: float | None) -> RuleSetSearch:
         """Encode the rows to search on, and prepare the searches of the classes."""
-        rows = ordered_rows(table)
-        self.encoding_ = encode_booleans(
-            rows, missing="value", thresholds=self.thresholds, n_bins=self.n_bins
+        merged = self._ordered(rows)
+        encoding, covers = encode_booleans(
+            merged.rows.table,
+            weights=merged.rows.weights,
+            missing="value",
+            thresholds=self.thresholds,
+            n_bins=self.n_bins,
         )
-        self.heads_ = list(range(len(self.classes_)))
+        heads = list(range(len(self.classes_)))
         if self.single and len(self.classes_) == 2:
-            self.heads_ = [positive_of_two(None, TrainingSet.of(table))]
+            heads = [positive_of_two(None, rows)]
         return RuleSetSearch(
-            EnsembleRows.of(self.encoding_, rows),
-            self.heads_,
+            EnsembleRows.of(encoding, merged, covers),
+            heads,
             self.max_terms,
             self.n_samples,
             {name: getattr(self, name) for name in ("max_steps", "p_g1", "p_g2", "p_s")},
             seed,
-            # The second half of a split was not seen anyway.
-            bagging=self.bagging or (self._judged and self.prior != "split"),
+            # No search sees the second half of a split.
+            bagging=self.bagging or (self._judged and not self.split_prior),
             deadline=deadline,
         )
 
-    def _check_rows(self, table: Table) -> None:
-        """Refuse a single row, and warn of classes that are not much more."""
-        assert table.target is not None
-        if table.n_rows < 2:
+    def _check_rows(self, rows: TrainingSet) -> None:
+        """Refuse a single row, and warn of classes of one or two rows."""
+        if rows.n_rows < 2:
             raise ValueError(
                 f"{type(self).__name__} needs two rows or more, n_samples=1 is too few"
             )
-        counts = np.bincount(table.target.codes, minlength=len(self.classes_))
+        counts = np.bincount(rows.labels, minlength=len(self.classes_))
         few = [str(self.classes_[k]) for k in np.flatnonzero((counts > 0) & (counts < 3))]
         if few and len(self.classes_) > 1:
-            text = f"a class has a single row or two ({', '.join(few)}), easily learned by heart"
+            text = f"a class has a single row or two ({', '.join(few)}), easily overfitted"
             warnings.warn(text, UserWarning, stacklevel=4)
 
     def _alpha(self, total: float) -> float:
@@ -233,8 +270,3 @@ class RuleSetEnsembleClassifier(EnsembleReading, RuleClassifier[RuleSetVotes]):
         if self.alpha is not None:
             raise ValueError(f"alpha={self.alpha!r} and nu={self.nu!r} say the same: give one")
         return max(alpha_of(self.nu, total), np.finfo(np.float64).tiny)
-
-
-def _total(table: Table) -> float:
-    assert table.weights is not None
-    return float(table.weights.sum())

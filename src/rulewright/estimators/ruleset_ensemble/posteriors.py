@@ -1,50 +1,95 @@
-"""From sampled rule sets to the weights of their vote."""
+"""From sampled rule sets to a vote: weights by errors, and the model with its evidence."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rulewright.encoding.canonical import rule_set_conjunctions
+from rulewright.encoding.canonical import rule_set_conjunctions, term_conjunction
+from rulewright.model.forms.rule_sets import term_key
+from rulewright.model.forms.vote_evidence import VoteEvidence
+from rulewright.model.forms.votes import RuleSetVotes
 from rulewright.weighting.posterior import Posterior
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rulewright.data import TrainingSet
     from rulewright.encoding.booleans import BooleanEncoding
+    from rulewright.encoding.canonical import CanonicalTerm
     from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows
-    from rulewright.estimators.ruleset_ensemble.search import Sample
-    from rulewright.rules import Conjunction
+    from rulewright.estimators.ruleset_ensemble.search import SampledRuleSet
+    from rulewright.model.forms.rule_sets import TermKey
     from rulewright.weighting.posterior import Weight
 
 
 def weighed(
-    found: Mapping[int, Sequence[Sample]],
+    found: Mapping[int, Sequence[SampledRuleSet]],
     alpha: float,
     weight: Weight,
     others: EnsembleRows | None,
-) -> list[Posterior]:
+) -> dict[int, Posterior]:
     """Weigh the rule sets of each class by their errors.
 
     With other rows than those searched on, these weights are the prior; errors on the others
     complete them.
     """
-    posteriors = []
+    posteriors = {}
     for head, samples in found.items():
         posterior = Posterior.of((sample[:2] for sample in samples), alpha, weight)
         if others is not None:
             errors = [others.errors(rule_set, head) for rule_set in posterior.rule_sets]
             posterior = posterior.updated(errors, alpha)
-        posteriors.append(posterior)
+        posteriors[head] = posterior
     return posteriors
 
 
-def conjunctions(
-    encoding: BooleanEncoding, heads: Sequence[int], posteriors: Sequence[Posterior], n_classes: int
-) -> dict[int, list[tuple[tuple[Conjunction, ...], float]]]:
-    """Write the rule sets of each class, if it has any, as conditions with their weights."""
-    members: dict[int, list[tuple[tuple[Conjunction, ...], float]]]
-    members = {k: [] for k in range(n_classes)}
-    for head, posterior in zip(heads, posteriors, strict=True):
-        for rule_set, weight in zip(posterior.rule_sets, posterior.weights, strict=True):
-            members[head].append((rule_set_conjunctions(encoding, rule_set), weight))
-    return members
+def voting_model(
+    rows: TrainingSet,
+    encoding: BooleanEncoding,
+    posteriors: Mapping[int, Posterior],
+    max_terms: int,
+    bound_weight: float,
+) -> RuleSetVotes:
+    """Make the model of weighed rule sets, with what certificates and statistics need.
+
+    `bound_weight` is the weight of the rows that the errors of the rule sets were counted on.
+    """
+    classes = range(len(rows.classes))
+    members = {
+        k: [
+            (rule_set_conjunctions(encoding, rule_set), weight)
+            for rule_set, weight in zip(p.rule_sets, p.weights, strict=True)
+        ]
+        if (p := posteriors.get(k))
+        else []
+        for k in classes
+    }
+    table = replace(rows.table, target=rows.target, weights=rows.weights)
+    model = RuleSetVotes.counted(table, members)
+    canonical = _canonical_terms(encoding, posteriors)
+    figures = [posteriors.get(k) for k in classes]
+    split = any(p.prior is not None for p in posteriors.values())
+    evidence = VoteEvidence(
+        encoding,
+        tuple(canonical[term_key(r.head.first, r.body)] for r in model.rules),
+        tuple(() if p is None else tuple(map(float, p.errors)) for p in figures),
+        tuple(() if p is None else tuple(map(float, p.counts)) for p in figures),
+        tuple(() if p is None else (p.prior or ()) for p in figures) if split else None,
+        max_terms,
+        bound_weight,
+        bool((rows.weights != 1.0).any()),
+    )
+    return replace(model, evidence=evidence)
+
+
+def _canonical_terms(
+    encoding: BooleanEncoding, posteriors: Mapping[int, Posterior]
+) -> dict[TermKey, CanonicalTerm]:
+    """Return the canonical form of each term, by its class and conditions."""
+    return {
+        term_key(k, term_conjunction(encoding, term)): term
+        for k, posterior in posteriors.items()
+        for rule_set in posterior.rule_sets
+        for term in rule_set
+    }

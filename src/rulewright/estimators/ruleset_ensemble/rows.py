@@ -1,51 +1,48 @@
-"""Training rows of an ensemble: in a fixed order, encoded, and parted where bounds need it."""
+"""Training rows of an ensemble: in a canonical order, encoded, and split where bounds need it."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rulewright.encoding.canonical import term_literals
-from rulewright.estimators.common.boolean_rows import BooleanRows, merge_equal_rows
+from rulewright.estimators.common.boolean_rows import BooleanRows, MergedRows, merge_equal_rows
 from rulewright.search.formulas import formula_cover
 
 if TYPE_CHECKING:
-    from rulewright.data import Table
+    from rulewright.data import TrainingSet
     from rulewright.encoding.booleans import BooleanEncoding
-    from rulewright.encoding.canonical import RuleSet
+    from rulewright.encoding.canonical import CanonicalRuleSet
+    from rulewright.encoding.covers import PackedCovers
     from rulewright.kernels import BoolArray
     from rulewright.search.boolean_examples import BooleanExamples
 
 NEGLIGIBLE = 1e-6
-"""Share of the heaviest row below which a row counts for nothing: searches weigh no finer."""
+"""Share of the heaviest row below which a row is left out: below the resolution of weights."""
 
 
-def ordered_rows(table: Table) -> Table:
-    """Merge equal rows, leave out those of next to no weight, and sort the rest.
+def ordered_rows(rows: TrainingSet, *, repeat: bool = True) -> MergedRows:
+    """Merge equal rows, leave out those of negligible weight, and sort the rest.
 
     The result depends neither on the order of rows nor on how they are repeated.
     """
-    rows = merge_equal_rows(table)
-    assert rows.target is not None
-    assert rows.weights is not None
-    order = np.lexsort([rows.target.codes, *(column.values for column in rows.columns)])
-    heavy = rows.weights >= NEGLIGIBLE * rows.weights.max()
-    return rows.take(order[heavy[order]])
+    merged = merge_equal_rows(rows, repeat=repeat).sorted()
+    weights = merged.rows.weights
+    return merged.take(np.flatnonzero(weights >= NEGLIGIBLE * weights.max()))
 
 
-def halves(table: Table, random: np.random.RandomState) -> tuple[Table, Table]:
-    """Part rows in two by their places alone, the first half not the smaller.
+def halves(rows: TrainingSet, random: np.random.RandomState) -> tuple[TrainingSet, TrainingSet]:
+    """Split rows in two by their places alone, the first half not the smaller.
 
-    A bound that takes its prior from the first half asks that the second one is an independent
-    sample all the same. So classes are not spread evenly over both, which would tell the shares
-    of the second, and equal rows are not kept together.
+    A bound that takes its prior from the first half needs the second one to be an independent
+    sample. So the halves are not stratified, which would tell the class shares of the second, and
+    equal rows are not kept together.
     """
-    places = random.permutation(table.n_rows)
-    middle = (table.n_rows + 1) // 2
-    return table.take(np.sort(places[:middle])), table.take(np.sort(places[middle:]))
+    places = random.permutation(rows.n_rows)
+    middle = (rows.n_rows + 1) // 2
+    return rows.take(np.sort(places[:middle])), rows.take(np.sort(places[middle:]))
 
 
 @dataclass(frozen=True)
@@ -56,44 +53,48 @@ class EnsembleRows:
     ----------
     encoding : BooleanEncoding
         The questions.
-    rows : BooleanRows
-        Their answers, classes and weights.
+    merged : MergedRows
+        The distinct rows and their copies.
+    answers : BooleanRows
+        Answers, classes and weights of the distinct rows.
     """
 
     encoding: BooleanEncoding
-    rows: BooleanRows
+    merged: MergedRows
+    answers: BooleanRows
 
     @classmethod
-    def of(cls, encoding: BooleanEncoding, table: Table) -> EnsembleRows:
-        """Encode rows of the table that the questions are of, or others."""
-        with warnings.catch_warnings():  # of missing values where the questions know of none
-            warnings.simplefilter("ignore")
-            return cls(encoding, BooleanRows.of(encoding, table))
+    def of(
+        cls, encoding: BooleanEncoding, merged: MergedRows, covers: PackedCovers | None = None
+    ) -> EnsembleRows:
+        """Answer the questions for rows, unless the answers are given."""
+        rows = merged.rows
+        covers = encoding.covers(rows.table) if covers is None else covers
+        return cls(encoding, merged, BooleanRows(covers, rows.labels, rows.weights))
 
-    def __len__(self) -> int:
-        return len(self.rows.labels)
+    @property
+    def n_copies(self) -> int:
+        """Number of rows, equal ones counted separately."""
+        return len(self.merged.place)
 
     def examples(self, head: int, seen: BoolArray | None = None) -> BooleanExamples:
-        """Return the rows of a class as positives and all others as negatives."""
+        """Return the rows of a class as positives and all others as negatives.
+
+        With `seen` there are only these copies of rows.
+        """
         if seen is None:
-            return self.rows.examples(head)
-        answers, labels, weights = self.rows.answers, self.rows.labels, self.rows.weights
-        return BooleanRows(answers[seen], labels[seen], weights[seen]).examples(head)
+            return self.answers.examples(head)
+        return self.answers.weighted_examples(head, self.merged.part(seen))
 
-    def covered(self, rule_set: RuleSet) -> BoolArray:
-        """Tell which rows a rule set covers, as the model will have it."""
+    def covered(self, rule_set: CanonicalRuleSet) -> BoolArray:
+        """Tell which distinct rows a rule set covers, as the model will have it."""
         literals = tuple(term_literals(self.encoding, term) for term in rule_set)
-        return formula_cover(self.rows.answers.T, literals)
+        return formula_cover(self.answers.covers, literals)
 
-    def wrong(self, rule_set: RuleSet, head: int) -> BoolArray:
-        """Tell on which rows the rule set of a class errs."""
-        return np.asarray(self.covered(rule_set) != (self.rows.labels == head))
+    def wrong(self, rule_set: CanonicalRuleSet, head: int) -> BoolArray:
+        """Tell on which distinct rows the rule set of a class errs."""
+        return np.asarray(self.covered(rule_set) != (self.answers.labels == head))
 
-    def errors(self, rule_set: RuleSet, head: int) -> float:
+    def errors(self, rule_set: CanonicalRuleSet, head: int) -> float:
         """Return the weight of the rows on which the rule set of a class errs."""
-        return float(self.wrong(rule_set, head) @ self.rows.weights)
-
-    def followed_by(self, others: EnsembleRows) -> EnsembleRows:
-        """Return these rows and others that answer the same questions."""
-        pairs = zip(vars(self.rows).values(), vars(others.rows).values(), strict=True)
-        return EnsembleRows(self.encoding, BooleanRows(*map(np.concatenate, pairs)))
+        return float(self.wrong(rule_set, head) @ self.answers.weights)

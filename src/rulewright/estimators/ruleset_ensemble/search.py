@@ -1,4 +1,4 @@
-"""Sampling the rule sets of an ensemble: independent searches, side by side."""
+"""Sampling the rule sets of an ensemble: independent searches on several threads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rulewright.search.dnf import search_dnf
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rulewright.encoding.canonical import RuleSet
+    from rulewright.encoding.canonical import CanonicalRuleSet
     from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows
     from rulewright.kernels import BoolArray
     from rulewright.search.boolean_examples import BooleanExamples
@@ -32,14 +32,14 @@ class Job(NamedTuple):
 
     @property
     def first(self) -> bool:
-        """Whether it is the one search that every class is sure to have."""
+        """Whether it is the search that every class has even when the time is up."""
         return self.n_terms == 1 and self.sample == 0
 
 
-class Sample(NamedTuple):
-    """A rule set that was found, its errors on all rows, and those seen if not all were."""
+class SampledRuleSet(NamedTuple):
+    """A rule set, its errors on all rows, and the copies of rows seen if not all were."""
 
-    rule_set: RuleSet
+    rule_set: CanonicalRuleSet
     errors: float
     seen: BoolArray | None = None
 
@@ -77,7 +77,7 @@ class RuleSetSearch:
 
     @property
     def jobs(self) -> list[Job]:
-        """All jobs; a run that is cut off has had about as many of each kind."""
+        """All jobs, ordered such that a run that ends early has done about as many of each kind."""
         return [
             Job(head, n_terms, sample)
             for sample in range(self.n_samples)
@@ -85,14 +85,14 @@ class RuleSetSearch:
             for head in self.heads
         ]
 
-    def run(self, n_threads: int, verbose: bool) -> dict[int, list[Sample]]:
+    def run(self, n_threads: int, verbose: bool) -> dict[int, list[SampledRuleSet]]:
         """Return what was found for each class, in the order of jobs."""
         jobs = self.jobs
         whole = {head: self.rows.examples(head) for head in self.heads}
         with progress_bar("searching rule sets", len(jobs), verbose) as advance:
             tasks = [partial(self._found, whole[job.head], job, advance) for job in jobs]
             results = run_parallel(tasks, n_threads)
-        found: dict[int, list[Sample]] = {head: [] for head in self.heads}
+        found: dict[int, list[SampledRuleSet]] = {head: [] for head in self.heads}
         for job, sample in zip(jobs, results, strict=True):
             if sample is not None:
                 found[job.head].append(sample)
@@ -104,15 +104,15 @@ class RuleSetSearch:
         job: Job,
         advance: Callable[[], None],
         check: Callable[[], None],
-    ) -> Sample | None:
+    ) -> SampledRuleSet | None:
         """Run one search; only the first of a class counts when its time was up."""
         check()
         left = None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
         if left == 0.0 and not job.first:
             return None
-        # Without the class: its place in the order of classes does not matter.
+        # Without the class: the seed does not depend on the order of the classes.
         stream = np.random.SeedSequence((self.seed, *job[1:]))
-        seen = _half(len(self.rows), stream) if self.bagging else None
+        seen = _half(self.rows.n_copies, stream) if self.bagging else None
         found = search_dnf(
             examples if seen is None else self.rows.examples(job.head, seen),
             None,
@@ -128,12 +128,12 @@ class RuleSetSearch:
             return None
         rule_set = canonical_rule_set(self.rows.encoding, found.formula)
         if seen is None:
-            return Sample(rule_set, found.errors)
-        return Sample(rule_set, self.rows.errors(rule_set, job.head), seen)
+            return SampledRuleSet(rule_set, found.errors)
+        return SampledRuleSet(rule_set, self.rows.errors(rule_set, job.head), seen)
 
 
 def _half(n_rows: int, stream: np.random.SeedSequence) -> BoolArray:
-    """Draw half of the rows, as good as a bootstrap sample and quicker to search on."""
+    """Draw half of the rows: as much information as a bootstrap sample, and a faster search."""
     seen = np.zeros(n_rows, dtype=np.bool_)
     seen[np.random.default_rng(stream.spawn(1)[0]).permutation(n_rows)[: (n_rows + 1) // 2]] = True
     return seen

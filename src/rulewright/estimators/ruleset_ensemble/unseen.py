@@ -1,108 +1,148 @@
-"""How an ensemble of rule sets votes on rows that the searches for them did not see."""
+"""Out-of-bag votes: how an ensemble of rule sets votes on rows that its searches did not see."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.estimators.ruleset_ensemble.certificate import risk_coverage
+from rulewright.capacity.reliability import log_loss
+from rulewright.capacity.selective import risk_coverage
 from rulewright.model.forms.rule_sets import margins_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from rulewright.encoding.canonical import RuleSet
-    from rulewright.estimators.ruleset_ensemble.certificate import RiskCoverage
+    from rulewright.capacity.selective import RiskCoverage
+    from rulewright.encoding.canonical import CanonicalRuleSet
     from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows
-    from rulewright.estimators.ruleset_ensemble.search import Sample
+    from rulewright.estimators.ruleset_ensemble.search import SampledRuleSet
     from rulewright.kernels import BoolArray, FloatArray, IntArray
     from rulewright.model.forms.votes import RuleSetVotes
     from rulewright.weighting.posterior import Weight
 
+DEFAULT_SMOOTHING = 2.0
+"""Smoothing where no row was left out by a search of each class."""
 
-def unseen_curve(
-    model: RuleSetVotes,
-    found: dict[int, list[Sample]],
-    searched: EnsembleRows,
-    others: EnsembleRows | None,
-    alpha: float,
-    weight: Weight,
-) -> RiskCoverage:
-    """Count errors of the vote for each lead, where on a row those vote that were found without it.
+MOST_SMOOTHING = 64.0
+"""Probabilities are then those of the class shares, but for the label."""
 
-    Parameters
-    ----------
-    model : RuleSetVotes
-        The ensemble, which breaks ties.
-    found : dict from class to samples
-        What the searches of each class found.
-    searched, others : EnsembleRows
-        The rows to search on, and further ones.
-    alpha, weight
-        How rule sets are weighed.
-    """
-    rows = searched if others is None else searched.followed_by(others)
-    scores = np.empty((len(rows), len(model.classes)))
-    for head, samples in found.items():
-        scores[:, head] = unseen_scores(samples, rows, len(searched), head, alpha, weight)
-    if model.opposite is not None:
-        scores[:, model.opposite] = -scores[:, 1 - model.opposite]
-    voted = ~np.isnan(scores).any(axis=1)
-    if not voted.any():
-        raise ValueError("no row was left out by a search of each class: raise n_samples")
-    wrong = model.decide(scores[voted]) != rows.rows.labels[voted]
-    return risk_coverage(wrong, margins_of(scores[voted]), rows.rows.weights[voted])
+
+@dataclass(frozen=True)
+class OutOfBag:
+    """Scores of the rows that a search of each class left out, with their classes and weights."""
+
+    scores: FloatArray
+    labels: IntArray
+    weights: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        found: Mapping[int, Sequence[SampledRuleSet]],
+        parts: Sequence[EnsembleRows],
+        opposite: int | None,
+        n_classes: int,
+        alpha: float,
+        weight: Weight,
+    ) -> OutOfBag:
+        """Let on each row those rule sets vote that were found without it.
+
+        Parameters
+        ----------
+        found : mapping of class to samples
+            What the searches of each class found.
+        parts : sequence of EnsembleRows
+            The rows to search on, then any other rows.
+        opposite : int or None
+            The class without rule sets.
+        n_classes : int
+            Number of classes.
+        alpha, weight
+            How rule sets are weighed.
+        """
+        labels = np.concatenate([part.merged.labels for part in parts])
+        weights = np.concatenate([part.merged.weights for part in parts])
+        scores = np.empty((len(labels), n_classes))
+        for head, samples in found.items():
+            scores[:, head] = unseen_scores(samples, parts, head, alpha, weight)
+        if opposite is not None:
+            scores[:, opposite] = -scores[:, 1 - opposite]
+        voted = ~np.isnan(scores).any(axis=1)
+        return cls(scores[voted], labels[voted], weights[voted])
+
+    def curve(self, model: RuleSetVotes) -> RiskCoverage:
+        """Return coverage and errors for each lead; the model breaks ties."""
+        if not len(self.labels):
+            raise ValueError("no row was left out by a search of each class: raise n_samples")
+        wrong = model.decide(self.scores) != self.labels
+        return risk_coverage(wrong, margins_of(self.scores), self.weights)
+
+    def smoothing(self, model: RuleSetVotes) -> float:
+        """Return the smoothing of the lowest log-loss, of powers of two above 1 / rows."""
+        if not len(self.labels):
+            return DEFAULT_SMOOTHING
+        least = math.ceil(-math.log2(len(self.labels)))
+        trials = [2.0**power for power in range(least, round(math.log2(MOST_SMOOTHING)) + 1)]
+        models = [model.with_smoothing(smoothing) for smoothing in trials]
+        losses = [
+            log_loss(self.labels, trial.probabilities(self.scores), self.weights)
+            for trial in models
+        ]
+        return trials[int(np.argmin(losses))]
 
 
 def unseen_scores(
-    samples: Sequence[Sample],
-    rows: EnsembleRows,
-    n_searched: int,
+    samples: Sequence[SampledRuleSet],
+    parts: Sequence[EnsembleRows],
     head: int,
     alpha: float,
     weight: Weight,
 ) -> FloatArray:
-    """Give the score of a class on each row, NaN where all searches saw it.
+    """Return the score of a class on each copy of a row, NaN where all searches saw it.
 
     Rule sets weigh by their errors on all other rows: neither the search for a rule set that votes
     nor its weight knows the class of the row.
     """
-    times: dict[RuleSet, IntArray] = {}
+    n_searched, n_rows = parts[0].n_copies, sum(part.n_copies for part in parts)
+    times: dict[CanonicalRuleSet, IntArray] = {}
     for sample in samples:
-        counts = times.setdefault(sample.rule_set, np.zeros(len(rows), dtype=np.int32))
-        counts += _unseen(sample, len(rows), n_searched)
-    most = np.full(len(rows), -math.inf)
+        counts = times.setdefault(sample.rule_set, np.zeros(n_rows, dtype=np.int32))
+        counts += _unseen(sample, n_rows, n_searched)
+    most = np.full(n_rows, -math.inf)
     for rule_set, counts in times.items():
-        log = _log_weights(rows, rule_set, head, counts, alpha, weight)
-        np.maximum(most, log, out=most)
+        np.maximum(most, _log_weights(parts, rule_set, head, counts, alpha, weight), out=most)
     most[np.isneginf(most)] = 0.0
-    votes, total = np.zeros(len(rows)), np.zeros(len(rows))
+    votes, total = np.zeros(n_rows), np.zeros(n_rows)
     for rule_set, counts in times.items():
-        share = np.exp(_log_weights(rows, rule_set, head, counts, alpha, weight) - most)
-        votes += np.where(rows.covered(rule_set), share, -share)
+        share = np.exp(_log_weights(parts, rule_set, head, counts, alpha, weight) - most)
+        covered = np.concatenate([part.covered(rule_set)[part.merged.place] for part in parts])
+        votes += np.where(covered, share, -share)
         total += share
     with np.errstate(invalid="ignore"):
         return np.asarray(votes / total)
 
 
-def _unseen(sample: Sample, n_rows: int, n_searched: int) -> BoolArray:
-    """Tell which rows the search left out."""
+def _unseen(sample: SampledRuleSet, n_rows: int, n_searched: int) -> BoolArray:
+    """Tell which copies of rows the search left out."""
     unseen = np.ones(n_rows, dtype=np.bool_)
     unseen[:n_searched] = False if sample.seen is None else ~sample.seen
     return unseen
 
 
 def _log_weights(
-    rows: EnsembleRows,
-    rule_set: RuleSet,
+    parts: Sequence[EnsembleRows],
+    rule_set: CanonicalRuleSet,
     head: int,
     counts: IntArray,
     alpha: float,
     weight: Weight,
 ) -> FloatArray:
-    errors = rows.wrong(rule_set, head) * rows.rows.weights
+    errors = np.concatenate(
+        [part.wrong(rule_set, head)[part.merged.place] * part.merged.weights for part in parts]
+    )
     times = counts if weight == "multiplicity" else np.minimum(counts, 1)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(times) + (errors.sum() - errors) * math.log(alpha))

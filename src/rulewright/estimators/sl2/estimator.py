@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import replace
 from functools import partial
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from rulewright.encoding.booleans import encode_booleans
 from rulewright.estimators.common.base import RuleClassifier, positive_of_two
 from rulewright.estimators.common.boolean_rows import BooleanRows, merge_equal_rows
-from rulewright.estimators.common.folds import assign_folds, run_parallel
+from rulewright.estimators.common.folds import assign_folds, kept_splits, run_parallel
 from rulewright.estimators.common.parameters import (
     CheckedByFit,
     Choice,
@@ -27,14 +27,16 @@ from rulewright.estimators.common.parameters import (
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.model.forms.dnf import DnfModel
 from rulewright.search.dnf import search_dnf, simplify_dnf
+from rulewright.search.formulas import count_literals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rulewright.data import Table, TrainingSet
+    from rulewright.data import TrainingSet
     from rulewright.encoding.booleans import BooleanEncoding
+    from rulewright.estimators.common.boolean_rows import MergedRows
     from rulewright.kernels import BoolArray
-    from rulewright.search.dnf import DnfSearchResult, Formula
+    from rulewright.search.dnf import DnfFormula, DnfSearchResult
 
 
 class Fold(NamedTuple):
@@ -49,9 +51,9 @@ class SL2Classifier(RuleClassifier[DnfModel]):
 
     The rule set, a formula :math:`t_1 \vee \dots \vee t_k` of conjunctions over Boolean questions
     (a value of a nominal column, an interval of a numeric one, or their opposites), is found by
-    stochastic local search for few training errors. Its number of rules is raised as long as that
-    helps in cross-validation; then the search goes on for ever fewer literals with no more
-    errors. More than two classes have a rule set each.
+    stochastic local search for few training errors. Its number of rules is increased as long as
+    that helps in cross-validation; then the search is repeated with fewer literals as long as the
+    errors do not increase. With more than two classes each has a rule set.
 
     Attributes
     ----------
@@ -114,22 +116,22 @@ class SL2Classifier(RuleClassifier[DnfModel]):
     PAPER: ClassVar[Mapping[str, Any]] = {"n_terms": "cv", "cv": 10, "max_steps": 100_000}
 
     def _learn(self, training: TrainingSet) -> DnfModel:
-        table = replace(training.table, target=training.target, weights=training.weights)
         self._deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
         self.n_terms_: list[int] = []
         self.cv_accuracy_: list[list[float]] = []
         self.stopped_by_ = "steps"
-        rows, random = merge_equal_rows(table), check_random_state(self.random_state)
+        merged = self._merged(training)
+        random = check_random_state(self.random_state)
         seeds = random.randint(2**31, size=len(self.classes_))
-        folds = self._folds(rows, random) if self.n_terms == "cv" else []
-        encoding = self._encoding(rows)
-        whole, heads = BooleanRows.of(encoding, rows), self._heads(training)
+        folds = self._folds(training, merged, random) if self.n_terms == "cv" else []
+        encoding, whole = self._encoded(merged.rows)
+        heads = self._heads(training)
         formulas, n_literals = {}, []
         with progress_bar("searching rule sets", len(heads), bool(self.verbose)) as advance:
             for head in heads:
                 formula = self._formula(whole, folds, head, int(seeds[head]))
                 formulas[head] = encoding.conjunctions(formula)
-                n_literals.append(sum(map(len, formula)))
+                n_literals.append(count_literals(formula))
                 advance()
         summary = {
             **self._summary(training),
@@ -139,10 +141,23 @@ class SL2Classifier(RuleClassifier[DnfModel]):
             "cv_accuracy": self.cv_accuracy_,
             "stopped_by": self.stopped_by_,
         }
+        table = replace(training.table, target=training.target, weights=training.weights)
         return DnfModel.counted(table, formulas, summary=summary)
 
-    def _encoding(self, rows: Table) -> BooleanEncoding:
-        return encode_booleans(rows, thresholds=self.thresholds, n_bins=self.n_bins)
+    def _merged(self, rows: TrainingSet) -> MergedRows:
+        """Merge equal rows; with repeated or weighted rows, folds do not depend on their order."""
+        # Factors of classes are no repetitions: a row of a heavy class is still one row.
+        repeat = self.class_weight is None
+        merged = merge_equal_rows(rows, repeat=repeat)
+        repeated = repeat and (merged.rows.weights != 1.0).any()
+        return merged.sorted() if self.n_terms == "cv" and repeated else merged
+
+    def _encoded(self, rows: TrainingSet) -> tuple[BooleanEncoding, BooleanRows]:
+        """Choose the questions by some rows, and answer them."""
+        encoding, covers = encode_booleans(
+            rows.table, weights=rows.weights, thresholds=self.thresholds, n_bins=self.n_bins
+        )
+        return encoding, BooleanRows(covers, rows.labels, rows.weights)
 
     def _heads(self, rows: TrainingSet) -> list[int]:
         """Return the classes that get a rule set: the positive one of two, or all."""
@@ -150,22 +165,28 @@ class SL2Classifier(RuleClassifier[DnfModel]):
             return list(range(len(self.classes_)))
         return [positive_of_two(self.positive_class, rows)]
 
-    def _folds(self, rows: Table, random: np.random.RandomState) -> list[Fold]:
-        """Part the rows; every fold is encoded by the rows it is learned from."""
-        assert rows.target is not None
-        places = assign_folds(rows.target.codes, self.cv, random)
+    def _folds(
+        self, training: TrainingSet, merged: MergedRows, random: np.random.RandomState
+    ) -> list[Fold]:
+        """Draw folds over the copies of rows; equal rows are merged inside each part."""
+        if isinstance(self.cv, Integral):
+            places = assign_folds(merged.labels, self.cv, random)
+        else:  # a splitter knows nothing of copies, it splits the rows as they were given
+            merged = merged.as_given(training.weights)
+            places = assign_folds(training.labels, kept_splits(self.cv, training.places), random)
         if places is None:
             return []
-        return [self._fold(rows, places == fold) for fold in range(int(places.max()) + 1)]
+        return [self._fold(merged, places == fold) for fold in range(int(places.max()) + 1)]
 
-    def _fold(self, rows: Table, left_out: BoolArray) -> Fold:
-        train, test = rows.take(np.flatnonzero(~left_out)), rows.take(np.flatnonzero(left_out))
-        encoding = self._encoding(train)
-        with warnings.catch_warnings():  # of missing values where training had none
-            warnings.simplefilter("ignore")
-            return Fold(BooleanRows.of(encoding, train), BooleanRows.of(encoding, test))
+    def _fold(self, merged: MergedRows, left_out: BoolArray) -> Fold:
+        """Encode a fold by the rows it is learned from."""
+        train, test = (merged.rows.weighted(merged.part(part)) for part in (~left_out, left_out))
+        encoding, encoded = self._encoded(train)
+        return Fold(encoded, BooleanRows(encoding.covers(test.table), test.labels, test.weights))
 
-    def _formula(self, whole: BooleanRows, folds: Sequence[Fold], head: int, seed: int) -> Formula:
+    def _formula(
+        self, whole: BooleanRows, folds: Sequence[Fold], head: int, seed: int
+    ) -> DnfFormula:
         """Find the rule set of one class: its size, its errors, then its literals."""
         n_terms = 1 if self.n_terms == "cv" else int(self.n_terms)
         if folds:
@@ -214,7 +235,7 @@ class SL2Classifier(RuleClassifier[DnfModel]):
         max_literals: int | None = None,
         check: Callable[[], None] | None = None,
     ) -> DnfSearchResult:
-        """Search a formula of one class; folds are told to end between calls."""
+        """Search a formula of one class; `check` ends the search of a fold early."""
         left = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
         found = search_dnf(
             rows.examples(head),

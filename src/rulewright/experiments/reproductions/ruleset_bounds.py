@@ -46,7 +46,7 @@ NOTE = (
 
 def trials(extent: Extent) -> list[Trial]:
     """List errors, coverage and bounds for all leads, on the seven sets of Table 4.7."""
-    settings = {LABEL: {}, SPLIT: {"prior": "split"}}
+    settings = {LABEL: {}, SPLIT: {"split_prior": True}}
     return [
         replace(trial, measure="abstention", options={"thetas": THETAS, "priors": priors})
         for label, priors in PRIORS.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,7 +38,7 @@ SETTINGS = (
 
 
 def ensemble_trials(
-    table_name: str, extent: Extent, label: str = LABEL, **settings: str
+    table_name: str, extent: Extent, label: str = LABEL, **settings: Any
 ) -> list[Trial]:
     """List the ensemble with the published settings, or others beside them, ten folds."""
     table = printed_table(table_name)

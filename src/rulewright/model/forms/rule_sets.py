@@ -125,6 +125,20 @@ def lead(scores: Node) -> Node:
     return (scores.largest - recipes.second_largest(scores)).at_most(LARGEST_MARGIN)
 
 
+def prior_odds(priors: Sequence[float], smoothing: float) -> tuple[float, ...]:
+    """Give what smoothing adds to the odds of each class."""
+    total = math.fsum(priors)
+    return tuple(smoothing * prior / total for prior in priors)
+
+
+def checked_smoothing(smoothing: object) -> float:
+    """Give the smoothing as a float, or raise a ValueError."""
+    size = checked_number(smoothing, "smoothing")
+    if not 0.0 <= size < math.inf:
+        raise ValueError(f"smoothing must be finite and not negative, not {size}")
+    return size
+
+
 def margins_of(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give for each row how far the best score is above the second; 2 if there is no second."""
     given = Given()

@@ -9,8 +9,12 @@ opposite of the other, its score minus the other's, and the sign of a score deci
 
 Scores are computed as ``(2 v - t) / t``, where v is the weight of the covering rule sets and t that
 of all, both added up in the order of the rule sets: so they are exactly 1 or -1 where all agree.
-Probabilities are ``1 + score``, divided by their sum; where all of them are 0, the priors. Classes
-with the odds of the predicted one stay below it by 2^-50, so the label is the most probable.
+
+Probabilities come from the odds ``(1 + score) + smoothing * prior_k / sum of priors`` of each class
+k (the priors, where all odds are 0). Then the odds of every class but the predicted one are lowered
+to at most ``1 - 2**-50`` times those of the predicted one, so that the label is the most probable
+class, and all are divided by their sum. Without smoothing, where all rule sets agree the
+probabilities are 0 and 1, which no finite sample supports.
 
 The rules of the model are the terms, each of them once for its class however many rule sets have
 it. The response of a term is its share of the vote: the weight of its rule sets, shared
@@ -34,16 +38,19 @@ from rulewright.model.forms.rule_sets import (
     JUST_BELOW,
     checked_abstain,
     checked_members,
+    checked_smoothing,
     lead,
     margins_of,
     merged,
     numbered,
     opposite_class,
+    prior_odds,
     rule_set_from_json,
     term_key,
     term_shares,
     total_weight,
 )
+from rulewright.model.forms.vote_evidence import VoteEvidence
 from rulewright.model.rule_model import RuleModel
 from rulewright.model.text import plain
 from rulewright.model.votes_explanation import VotesExplanation
@@ -83,11 +90,16 @@ class RuleSetVotes(RuleModel):
         The model abstains where the margin is smaller; 0 for never, 2 unless all rule sets agree.
     summary : dict
         What the learner noted down, as JSON data.
+    smoothing : float
+        How much the shares of the classes count in the probabilities; all scores count as 2.
+    evidence : VoteEvidence, optional
+        What certificates and statistics need; without it they raise an error.
     """
 
     form: ClassVar[str] = "votes"
     outcome: ClassVar[type[Outcome]] = Votes
     needed_fields: ClassVar[frozenset[str]] = frozenset({"members", "priors", "abstain"})
+    optional_fields: ClassVar[frozenset[str]] = frozenset({"smoothing", "evidence"})
 
     schema: Schema
     classes: NDArray[Any]
@@ -96,6 +108,8 @@ class RuleSetVotes(RuleModel):
     priors: tuple[float, ...]
     abstain: float = 0.0
     summary: dict[str, Any] = field(default_factory=dict)
+    smoothing: float = 0.0
+    evidence: VoteEvidence | None = None
 
     def __post_init__(self) -> None:
         check_schema(self.schema)
@@ -108,11 +122,14 @@ class RuleSetVotes(RuleModel):
             "priors": checked_weights(self.priors, len(classes)),
             "abstain": checked_abstain(self.abstain),
             "summary": checked_summary(self.summary),
+            "smoothing": checked_smoothing(self.smoothing),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if not sum(self.priors) > 0.0:
             raise ValueError("priors must not all be 0")
+        if self.evidence is not None:
+            self.evidence.check(self.members, len(self.rules))
 
     @classmethod
     def counted(
@@ -185,15 +202,16 @@ class RuleSetVotes(RuleModel):
     def program(self) -> Program:
         """The weight of covering rule sets as scores from -1 to 1, and whether it abstains.
 
-        Odds are 1 plus the score, where all are 0 the priors. The chosen class is the most
-        probable: ties are broken by 2^-50.
+        Odds are 1 plus the score plus a share of the prior, where all are 0 the priors. The
+        chosen class is the most probable: the odds of others stay below its odds by 2^-50.
         """
-        n, scores = len(self.classes), self._vote()
-        odds = scores + 1.0
+        scores = self._vote()
+        odds = (scores + 1.0) + Constant(prior_odds(self.priors, self.smoothing))
         odds = Where(odds.largest.equals(0.0), Constant(self.priors), odds)
         chosen = recipes.preferred(scores, self.preference)
-        others = odds.at_most(odds.largest * JUST_BELOW)
-        chances = recipes.shares(Where(recipes.one_hot(chosen, n), odds, others))
+        is_chosen = recipes.one_hot(chosen, len(self.classes))
+        most = Where(is_chosen, odds, Constant(0.0)).largest
+        chances = recipes.shares(Where(is_chosen, odds, odds.at_most(most * JUST_BELOW)))
         flags = {"abstains": lead(scores) < self.abstain}
         return Program(self.schema, tuple(self.classes.tolist()), scores, chances, chosen, flags)
 
@@ -217,6 +235,17 @@ class RuleSetVotes(RuleModel):
                     bodies[0] if len(bodies) == 1 else Or(bodies), Head(place, place), weight
                 )
 
+    def decision_function(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
+        """Give the scores; for two classes the second minus the first probability.
+
+        Those rank rows as `predict_proba` does, which the difference of two scores need not.
+        """
+        scores = self.scores(X, n_threads=n_threads)
+        if len(self.classes) != 2:
+            return np.zeros(len(scores)) if len(self.classes) == 1 else scores
+        first, second = self.probabilities(scores).T
+        return np.asarray(second - first)
+
     def margins(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
         """Give for each row how far the best score is above the second; 2 if there is no second."""
         return margins_of(self.scores(X, n_threads=n_threads))
@@ -228,6 +257,10 @@ class RuleSetVotes(RuleModel):
     def with_abstain(self, abstain: float) -> Self:
         """Give the same model with another margin below which it abstains."""
         return self._changed(abstain=checked_abstain(abstain))
+
+    def with_smoothing(self, smoothing: float) -> Self:
+        """Give the same model with another smoothing of its probabilities."""
+        return self._changed(smoothing=checked_smoothing(smoothing))
 
     def explain(self, X: object, *, n_threads: int | None = None) -> VotesExplanation:
         """Tell for each row which terms hold and which rule sets of each class cover it."""
@@ -258,7 +291,7 @@ class RuleSetVotes(RuleModel):
         kept = [
             rule.with_outcome(Votes(rule.head, s)) for rule, s in zip(rules, shares, strict=True)
         ]
-        return replace(self, rules=tuple(kept), members=members)
+        return replace(self, rules=tuple(kept), members=members, evidence=None)
 
     def rules_table(self) -> dict[str, list[Any]]:
         """Give the table of rules as a dict of columns, with the number of rule sets of each."""
@@ -282,16 +315,20 @@ class RuleSetVotes(RuleModel):
             "members": [[rule_set.to_json() for rule_set in sets] for sets in self.members],
             "priors": list(self.priors),
             "abstain": self.abstain,
-        }
+            "smoothing": self.smoothing,
+        } | ({} if self.evidence is None else {"evidence": self.evidence.to_json()})
 
     @classmethod
-    def read_fields(cls, content: dict[str, Any]) -> dict[str, Any]:
-        """Read the rule sets, the priors and the margin below which the model abstains."""
+    def read_fields(cls, content: dict[str, Any], schema: Schema) -> dict[str, Any]:
+        """Read the rule sets, the priors and, if there is any, the evidence."""
         members = [
             list(map(rule_set_from_json, json_list(sets, f"members of class {k}", MAX_RULES)))
             for k, sets in enumerate(json_list(content["members"], "members"))
         ]
-        return content | {
+        fields = content | {
             "members": members,
             "priors": tuple(json_list(content["priors"], "priors")),
         }
+        if "evidence" in content:
+            fields["evidence"] = VoteEvidence.from_json(content["evidence"], schema)
+        return fields

@@ -1,4 +1,4 @@
-"""One small rule set in the place of an ensemble, never without the share of rows it agrees on."""
+"""A small model in the place of a vote, reported with its fidelity to the vote."""
 
 from __future__ import annotations
 
@@ -8,31 +8,32 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import Table, Target, read_like
-from rulewright.estimators.sl2.estimator import SL2Classifier
 from rulewright.model.forms.dnf import DnfModel, laplace
+from rulewright.search.options import check_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.kernels import BoolArray, FloatArray
+    from rulewright.model import RuleModel
     from rulewright.model.forms.votes import RuleSetVotes
 
 
 @dataclass(frozen=True)
 class Consensus:
-    """A small model in the place of an ensemble, and the share of rows on which both agree.
+    """A small model in the place of a vote, and the share of rows on which both agree.
 
     Parameters
     ----------
-    model : DnfModel
-        The rule sets.
+    model : RuleModel
+        The small model.
     fidelity : float
         Agreement with the vote on the rows that it was made from.
     held_out_fidelity : float or None
         Agreement on other rows, if there were any.
     """
 
-    model: DnfModel
+    model: RuleModel
     fidelity: float
     held_out_fidelity: float | None
 
@@ -47,34 +48,61 @@ class Consensus:
 class Distilled(Consensus):
     """A rule set that was learned from the answers of an ensemble, with its learner."""
 
-    estimator: SL2Classifier
+    estimator: Any
 
 
-def distilled(votes: RuleSetVotes, X: Any, X_held_out: Any, settings: dict[str, Any]) -> Distilled:
-    """Learn a rule set from the labels that a vote gives, weighed by its leads."""
-    labels, lead = votes.predict(X), votes.margins(X)
-    student = SL2Classifier(**settings)
+def distil(model: RuleSetVotes, X: Any, student: Any, X_held_out: Any = None) -> Distilled:
+    """Learn a small model from the predictions of a vote.
+
+    Parameters
+    ----------
+    model : RuleSetVotes
+        The vote.
+    X : table
+        Rows to learn from, best those of training; each weighs as much as the lead of its
+        prediction.
+    student : estimator
+        The learner, such as ``SL2Classifier(random_state=0)``; it is fitted.
+    X_held_out : table, optional
+        More rows to measure the fidelity on.
+    """
+    labels, lead = model.predict(X), model.margins(X)
     student.fit(X, labels, sample_weight=lead if lead.any() else None)
-    model = student.model_
-    assert isinstance(model, DnfModel)
-    return Distilled(model, *_fidelities(votes, model, X, X_held_out), student)
+    small = student.model_
+    return Distilled(small, *_fidelities(model, small, X, X_held_out), student)
 
 
-def frequent(votes: RuleSetVotes, X: Any, X_held_out: Any, max_terms: int) -> Consensus:
-    """Take the terms of a vote that agree with it best, one after the other."""
-    codes = votes.decide(votes.scores(X)).astype(np.int32)
-    rows = X if isinstance(X, Table) else read_like(X, votes.schema)
-    table = replace(rows, target=Target(votes.classes, codes), weights=None)
-    chosen, default = _Greedy(votes, votes.covers(X), codes).terms(max_terms)
+def frequent(model: RuleSetVotes, X: Any, X_held_out: Any = None, max_terms: int = 8) -> Consensus:
+    """Pick a few terms of a vote that predict as it does.
+
+    Terms are tried by falling weight times Laplace precision. The first that makes more rows of `X`
+    agree with the vote is taken, and so on until none does.
+
+    Parameters
+    ----------
+    model : RuleSetVotes
+        The vote.
+    X : table
+        Rows to agree on, best those of training.
+    X_held_out : table, optional
+        More rows to measure the fidelity on.
+    max_terms : int
+        Most terms.
+    """
+    check_whole("max_terms", max_terms, 1)
+    codes = model.decide(model.scores(X)).astype(np.int32)
+    rows = X if isinstance(X, Table) else read_like(X, model.schema)
+    table = replace(rows, target=Target(model.classes, codes), weights=None)
+    chosen, default = _Greedy(model, model.covers(X), codes).terms(max_terms)
     formulas: dict[int, list[Any]] = {}
-    for rule in (votes[i] for i in chosen):
+    for rule in (model[i] for i in chosen):
         formulas.setdefault(rule.head.first, []).append(rule.body)
-    model = DnfModel.counted(table, formulas, default)
-    fidelity, held_out = _fidelities(votes, model, X, X_held_out)
+    small = DnfModel.counted(table, formulas, default)
+    fidelity, held_out = _fidelities(model, small, X, X_held_out)
     summary = {"learner": "frequent terms of a vote", "fidelity": fidelity}
     if held_out is not None:
         summary["held_out_fidelity"] = held_out
-    return Consensus(replace(model, summary=summary), fidelity, held_out)
+    return Consensus(replace(small, summary=summary), fidelity, held_out)
 
 
 class _Greedy:
@@ -137,12 +165,13 @@ class _Greedy:
 
 
 def _fidelities(
-    votes: RuleSetVotes, model: DnfModel, X: Any, X_held_out: Any
+    votes: RuleSetVotes, small: RuleModel, X: Any, X_held_out: Any
 ) -> tuple[float, float | None]:
     """Return the share of rows that get the same label, and that of held-out rows."""
-    same = [
-        None if rows is None else float(np.mean(model.predict(rows) == votes.predict(rows)))
-        for rows in (X, X_held_out)
-    ]
-    assert same[0] is not None
-    return same[0], same[1]
+    return _agreement(votes, small, X), (
+        None if X_held_out is None else _agreement(votes, small, X_held_out)
+    )
+
+
+def _agreement(votes: RuleSetVotes, small: RuleModel, X: Any) -> float:
+    return float(np.mean(small.predict(X) == votes.predict(X)))

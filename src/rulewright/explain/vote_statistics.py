@@ -1,6 +1,6 @@
-"""What the rule sets of an ensemble are made of: literals, columns, pairs of columns, terms.
+"""Statistics of the rule sets of a vote: literals, columns, pairs of columns, terms.
 
-All are means over rule sets r by their weights Q(r), of shares of the terms of r.
+All are means over rule sets r, weighted by Q(r), of shares of the terms of r.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from rulewright.encoding.canonical import term_literals
+from rulewright.explain.certificate import encoding_of, posteriors
 from rulewright.model.forms.dnf import laplace
 
 if TYPE_CHECKING:
@@ -23,6 +24,54 @@ if TYPE_CHECKING:
     from rulewright.weighting.posterior import Posterior
 
     Item = TypeVar("Item", bound=Hashable)
+
+
+def literal_importance(model: RuleSetVotes) -> dict[str, list[Any]]:
+    """Return the mean share of terms with each literal, as a dict of columns."""
+    encoding = encoding_of(model)
+    variables = encoding.variables
+    lines = [
+        (label, str(variables[j].literal(positive)), variables[j].condition.column, weight)
+        for label, posterior in _by_class(model)
+        for (j, positive), weight in literal_weights(posterior, encoding).items()
+    ]
+    return _columns(("class", "literal", "column", "importance"), lines)
+
+
+def column_importance(model: RuleSetVotes) -> dict[str, list[Any]]:
+    """Return the importance of the literals of each column together, as a dict of columns."""
+    encoding = encoding_of(model)
+    lines = [
+        (label, encoding.attributes[a].column, weight)
+        for label, posterior in _by_class(model)
+        for a, weight in attribute_weights(posterior, encoding).items()
+    ]
+    return _columns(("class", "column", "importance"), lines)
+
+
+def pair_table(model: RuleSetVotes) -> dict[str, list[Any]]:
+    """Return the mean share of terms with both of two columns, as a dict of columns.
+
+    ``lift`` is that share divided by the product of the shares of either column: above 1 for
+    columns that occur together more often than by chance.
+    """
+    attributes, lines = encoding_of(model).attributes, []
+    for label, posterior in _by_class(model):
+        alone = attribute_shares(posterior)
+        lines += [
+            (label, attributes[a].column, attributes[b].column, s, s / (alone[a] * alone[b]))
+            for (a, b), s in pair_shares(posterior).items()
+        ]
+    return _columns(("class", "first", "second", "share", "lift"), lines)
+
+
+def _by_class(model: RuleSetVotes) -> list[tuple[Any, Posterior]]:
+    labels = model.classes.tolist()
+    return [(labels[k], posterior) for k, posterior in posteriors(model).items()]
+
+
+def _columns(names: tuple[str, ...], lines: list[tuple[Any, ...]]) -> dict[str, list[Any]]:
+    return {name: [line[i] for line in lines] for i, name in enumerate(names)}
 
 
 def literal_weights(posterior: Posterior, encoding: BooleanEncoding) -> dict[BooleanLiteral, float]:

@@ -1,12 +1,9 @@
-"""What an ensemble of rule sets is sure of: PAC-Bayes and held-out bounds, risk and coverage."""
+"""Certificates of votes: PAC-Bayes and held-out bounds, from counts and weights alone."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
 
 from rulewright.capacity.bounds import (
     Bound,
@@ -22,14 +19,14 @@ from rulewright.capacity.bounds import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.kernels import BoolArray, FloatArray
+    from rulewright.kernels import BoolArray
 
-SAME_ROWS = "the values and intervals that the prior counts were read off the same rows"
+SAME_ROWS = "the values and intervals that the prior counts were taken from the same rows"
 WEIGHTED = "rows count by their weights, so they are no independent sample"
 
 
 @dataclass(frozen=True)
-class EnsembleCertificate:
+class VoteCertificate:
     """PAC-Bayes bounds of the vote, and what they are made of.
 
     Parameters
@@ -43,7 +40,7 @@ class EnsembleCertificate:
     divergences : tuple of float
         KL(Q||P) of each class.
     effective_sizes : tuple of float
-        Number of equally weighted rule sets that would be as many, of each class.
+        Effective number of rule sets of each class, 1 / sum of squared weights.
     gibbs : tuple of Bound
         Bound of the true loss of a rule set of each class, drawn by weight (B9).
     vote, vote_mcallester : Bound
@@ -90,24 +87,7 @@ class HeldOutCertificate(NamedTuple):
         return "\n".join(map(str, (self.error, self.among_predicted, self.joint)))
 
 
-class SelectiveScore(NamedTuple):
-    """Share of rows predicted, of errors among them (NaN if none is), of errors among all rows."""
-
-    coverage: float
-    error: float
-    joint_error: float
-
-
-class RiskCoverage(NamedTuple):
-    """What abstaining below each lead costs and gains; leads ascend from 0."""
-
-    theta: FloatArray
-    coverage: FloatArray
-    error: FloatArray
-    joint_error: FloatArray
-
-
-def ensemble_certificate(
+def vote_certificate(
     prior: str,
     labels: Sequence[str],
     losses: Sequence[float],
@@ -119,10 +99,10 @@ def ensemble_certificate(
     delta: float,
     single: bool,
     doubts: tuple[str, ...],
-) -> EnsembleCertificate:
+) -> VoteCertificate:
     """State the bounds; each class has an equal part of delta.
 
-    With `single` the one class that has rule sets stands for its opposite too.
+    With `single` one class has rule sets, and the other is its opposite.
     """
     figures = list(zip(losses, divergences, strict=True))
     gibbs = [pac_bayes_kl(loss, kl, n, delta / len(figures)) for loss, kl in figures]
@@ -138,7 +118,7 @@ def ensemble_certificate(
             abstaining_vote_bound(*given, theta, delta, form="kl"),
             abstaining_vote_bound(*given, theta, delta, form="mcallester"),
         ]
-    return EnsembleCertificate(
+    return VoteCertificate(
         prior,
         tuple(labels),
         tuple(losses),
@@ -159,64 +139,3 @@ def held_out_certificate(
         selective_held_out_bound(n_joint, n_predicted, n, delta),
         replace(held_out_bound(n_joint, n, delta), quantity="probability to predict and be wrong"),
     )
-
-
-def selective_score(wrong: BoolArray, predicted: BoolArray) -> SelectiveScore:
-    """Count coverage and errors of a model that may abstain."""
-    n, n_predicted, n_joint = len(wrong), int(predicted.sum()), int((wrong & predicted).sum())
-    error = n_joint / n_predicted if n_predicted else math.nan
-    return SelectiveScore(n_predicted / n, error, n_joint / n)
-
-
-def risk_coverage(
-    wrong: BoolArray, lead: FloatArray, weights: FloatArray | None = None
-) -> RiskCoverage:
-    """Count coverage and errors for each lead that abstaining could ask for."""
-    theta = np.unique(np.append(lead, 0.0))
-    theta = theta[theta <= lead.max()]
-    order = np.argsort(lead, kind="stable")
-    first = np.searchsorted(lead[order], theta)
-    counts = np.ones(len(lead)) if weights is None else weights
-    above, wrong_above = (
-        np.cumsum(part[order][::-1])[::-1][first] for part in (counts, counts * wrong)
-    )
-    return RiskCoverage(theta, above / above[0], wrong_above / above, wrong_above / above[0])
-
-
-def lead_for_error(curve: RiskCoverage, n: int, target_error: float, delta: float | None) -> float:
-    """Return the smallest lead with an error among predictions of at most `target_error`.
-
-    With `delta` the error must be so by its exact bound, at all leads of the curve at once.
-    """
-    errors = curve.error
-    if delta is not None:
-        share = delta / len(curve.theta)
-        wrong, predicted = (np.rint(n * part) for part in (curve.joint_error, curve.coverage))
-        pairs = zip(wrong.astype(int).tolist(), predicted.astype(int).tolist(), strict=True)
-        errors = np.array([selective_held_out_bound(k, m, n, share).value for k, m in pairs])
-    enough = np.flatnonzero(errors <= target_error)
-    if not len(enough):
-        raise ValueError(
-            f"target_error={target_error} is not reached at any lead; the lowest is "
-            f"{errors.min():.4g}"
-        )
-    return float(curve.theta[enough[0]])
-
-
-def chosen_lead(
-    curve: RiskCoverage, lead: float, target_error: float | None
-) -> tuple[float, dict[str, float | None]]:
-    """Return the lead that was given or that a target needs, and what the curve says of it.
-
-    The figures are the error of all predictions, and for the lead the coverage and the error among
-    predictions (None if there are none).
-    """
-    if target_error is not None:
-        lead = lead_for_error(curve, 0, target_error, None)
-    place = int(np.searchsorted(curve.theta, lead))
-    some = place < len(curve.theta)
-    return lead, {
-        "error": float(curve.error[0]),
-        "coverage": float(curve.coverage[place]) if some else 0.0,
-        "error_among_predicted": float(curve.error[place]) if some else None,
-    }

@@ -1,0 +1,35 @@
+"""Functions of a model and data: certificates, statistics of rules, abstention, consensus.
+
+They need nothing but a model, so they work for a model that was loaded from a file.
+"""
+
+from rulewright.explain.abstention import (
+    choose_abstain,
+    predict_or_abstain,
+    risk_coverage,
+    selective_score,
+)
+from rulewright.explain.certificate import certificate, held_out_certificate
+from rulewright.explain.consensus import Consensus, distil, frequent
+from rulewright.explain.vote_statistics import (
+    column_importance,
+    literal_importance,
+    pair_table,
+    term_table,
+)
+
+__all__ = [
+    "Consensus",
+    "certificate",
+    "choose_abstain",
+    "column_importance",
+    "distil",
+    "frequent",
+    "held_out_certificate",
+    "literal_importance",
+    "pair_table",
+    "predict_or_abstain",
+    "risk_coverage",
+    "selective_score",
+    "term_table",
+]

@@ -1,0 +1,156 @@
+"""What certificates and statistics of a vote need to know beyond its rules and weights."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from rulewright.encoding.booleans import BooleanEncoding
+from rulewright.rules.checks import checked_flag, checked_number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rulewright.data import Schema
+    from rulewright.encoding.canonical import CanonicalTerm
+    from rulewright.model.forms.rule_sets import Members
+
+Figures = tuple[tuple[float, ...], ...]
+"""A number for each rule set of each class."""
+
+_FIELDS = {
+    "encoding",
+    "terms",
+    "errors",
+    "counts",
+    "split_prior",
+    "max_terms",
+    "total_weight",
+    "weighted",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class VoteEvidence:
+    """How the rule sets of a vote were found and weighed.
+
+    Parameters
+    ----------
+    encoding : BooleanEncoding
+        The values and intervals that rule sets are made of.
+    terms : tuple of CanonicalTerm
+        Each rule of the model in canonical form.
+    errors : tuple of tuples of float
+        Errors of each rule set of each class, on the rows of the bound.
+    counts : tuple of tuples of float
+        How often each rule set was found.
+    split_prior : tuple of tuples of float or None
+        Weight of each rule set before the rows of the bound were seen, where the prior was learned
+        from other rows.
+    max_terms : int
+        Most terms of a rule set that was searched for.
+    total_weight : float
+        Weight of the rows of the bound.
+    weighted : bool
+        Whether the rows had other weights than 1.
+    """
+
+    encoding: BooleanEncoding
+    terms: tuple[CanonicalTerm, ...]
+    errors: Figures
+    counts: Figures
+    split_prior: Figures | None
+    max_terms: int
+    total_weight: float
+    weighted: bool
+
+    def to_json(self) -> dict[str, object]:
+        """Return the evidence as plain data."""
+        return {
+            "encoding": self.encoding.to_json(),
+            "terms": [[list(pair) for pair in term] for term in self.terms],
+            "errors": _lists(self.errors),
+            "counts": _lists(self.counts),
+            "split_prior": None if self.split_prior is None else _lists(self.split_prior),
+            "max_terms": self.max_terms,
+            "total_weight": self.total_weight,
+            "weighted": self.weighted,
+        }
+
+    @classmethod
+    def from_json(cls, obj: Any, schema: Schema) -> Self:
+        """Read what `to_json` wrote; a ValueError names what is wrong."""
+        if not isinstance(obj, dict) or obj.keys() != _FIELDS:
+            raise ValueError(f"evidence must be an object with the keys {sorted(_FIELDS)}")
+        encoding = BooleanEncoding.from_json(obj["encoding"], schema)
+        prior = obj["split_prior"]
+        return cls(
+            encoding,
+            tuple(_term(term, i, encoding) for i, term in enumerate(_list(obj["terms"], "terms"))),
+            _figures(obj["errors"], "errors"),
+            _figures(obj["counts"], "counts"),
+            None if prior is None else _figures(prior, "split_prior"),
+            _whole(obj["max_terms"], "max_terms"),
+            checked_number(obj["total_weight"], "total_weight"),
+            checked_flag(obj["weighted"], "weighted"),
+        )
+
+    def check(self, members: Members, n_rules: int) -> None:
+        """Raise a ValueError if there are other rules or rule sets than those of the model."""
+        if len(self.terms) != n_rules:
+            raise ValueError(f"evidence has {len(self.terms)} terms for {n_rules} rules")
+        sizes = [len(sets) for sets in members]
+        for name in ("errors", "counts", "split_prior"):
+            figures = getattr(self, name)
+            if figures is not None and [len(numbers) for numbers in figures] != sizes:
+                raise ValueError(f"evidence: {name} must have a number for each rule set")
+
+
+def _lists(figures: Figures) -> list[list[float]]:
+    return [list(numbers) for numbers in figures]
+
+
+def _list(obj: Any, name: str) -> Sequence[Any]:
+    if not isinstance(obj, list):
+        raise ValueError(f"evidence: {name} must be a list, not {type(obj).__name__}")
+    return obj
+
+
+def _figures(obj: Any, name: str) -> Figures:
+    """Read a list of numbers, finite and not negative, for each class."""
+    return tuple(
+        tuple(_size(value, name) for value in _list(numbers, name)) for numbers in _list(obj, name)
+    )
+
+
+def _size(value: Any, name: str) -> float:
+    number = checked_number(value, name)
+    if not 0.0 <= number < math.inf:
+        raise ValueError(f"evidence: {name} must be finite and not negative, not {number}")
+    return number
+
+
+def _whole(value: Any, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"evidence: {name} must be a whole number, not {value!r}")
+    return value
+
+
+def _term(obj: Any, i: int, encoding: BooleanEncoding) -> CanonicalTerm:
+    """Read ascending pairs of an attribute and its allowed values, some but not all of them."""
+    pairs = []
+    for pair in _list(obj, "terms"):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise ValueError(f"evidence: term {i} must be pairs of an attribute and its values")
+        attribute, values = (_whole(part, f"term {i}") for part in pair)
+        if attribute >= len(encoding.attributes):
+            raise ValueError(
+                f"evidence: term {i} names attribute {attribute}, which does not exist"
+            )
+        if not 0 < values < (1 << encoding.attributes[attribute].size):
+            raise ValueError(f"evidence: term {i} allows values of {attribute} that do not exist")
+        pairs.append((attribute, values))
+    if [a for a, _ in pairs] != sorted({a for a, _ in pairs}):
+        raise ValueError(f"evidence: attributes of term {i} must ascend")
+    return tuple(pairs)
