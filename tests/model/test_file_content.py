@@ -61,7 +61,7 @@ def counted(**fields):
         ({"rules": [then(claims=1.0)]}, "rule 0: an outcome cannot have the keys"),
         ({"rules": [RULE | {"then": {"head": 0, "claims": 1.0}}]}, "must be Adds, not Claims"),
         ({"rules": [RULE | {"then": {"says": [0.5, 0.5]}}]}, "must be Adds, not Says"),
-        ({"rules": [RULE | {"then": {"says": [0.5, 0.6]}}]}, "must sum to 1"),
+        ({"rules": [RULE | {"then": {"says": [0.5, 0.6]}}]}, "sum to 1"),
         ({"rules": [RULE | {"then": 3}]}, "rule 0: an outcome must be"),
         ({"rules": [counted(rows="all")]}, "rows of a coverage"),
         ({"rules": [counted(support=-1.0)]}, "not negative"),

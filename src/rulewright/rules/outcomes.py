@@ -65,129 +65,98 @@ class Head(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Adds:
+class _ForHead:
+    """A number for the classes of a head."""
+
+    head: Head
+    value: float
+
+    key: ClassVar[str]
+    """What the number is called in plain data."""
+    measure: ClassVar[str]
+    """What the number is called in tables of rules."""
+    title: ClassVar[str]
+    """What the number is called on a terminal."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "head", Head.of(self.head))
+        object.__setattr__(self, "value", _finite(self.value, f"{self.measure} of a rule"))
+
+    def __str__(self) -> str:
+        return f"{self.value:.3g}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the outcome as plain data."""
+        return {"head": self.head.to_json(), self.key: self.value}
+
+
+@dataclass(frozen=True, slots=True)
+class Adds(_ForHead):
     """The scores of the classes of ``head`` grow.
 
     Parameters
     ----------
     head : Head or int
         The classes; an int stands for one class.
-    response : float
-        What is added where the body holds, learning rate included.
+    value : float
+        The response: what is added where the body holds, learning rate included.
     otherwise : float
         What is added where the body is known not to hold; nothing is added where it is unknown.
     """
 
-    head: Head
-    response: float
     otherwise: float = 0.0
 
+    key: ClassVar[str] = "adds"
     measure: ClassVar[str] = "response"
     title: ClassVar[str] = "adds"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "head", Head.of(self.head))
-        for name in ("response", "otherwise"):
-            number = _finite(getattr(self, name), f"{name} of a rule")
-            object.__setattr__(self, name, number)
-
-    @property
-    def value(self) -> float:
-        """The number that the outcome is printed with and ordered by."""
-        return self.response
+        _ForHead.__post_init__(self)
+        object.__setattr__(self, "otherwise", _finite(self.otherwise, "otherwise of a rule"))
 
     def __str__(self) -> str:
-        text = f"{self.response:+.3g}"
+        text = f"{self.value:+.3g}"
         return f"{text}, otherwise {self.otherwise:+.3g}" if self.otherwise else text
 
     def to_json(self) -> dict[str, Any]:
         """Give the outcome as plain data."""
-        obj: dict[str, Any] = {"head": self.head.to_json(), "adds": self.response}
+        obj = _ForHead.to_json(self)
         return {**obj, "otherwise": self.otherwise} if self.otherwise else obj
 
 
-@dataclass(frozen=True, slots=True)
-class Claims:
-    """The row is of one class.
+class Claims(_ForHead):
+    """The row is of one class; the value, above 0 and at most 1, estimates its probability."""
 
-    Parameters
-    ----------
-    head : Head or int
-        The class.
-    precision : float
-        Estimated probability of the class among covered rows, above 0 and at most 1.
-    """
-
-    head: Head
-    precision: float
-
+    __slots__ = ()
+    key: ClassVar[str] = "claims"
     measure: ClassVar[str] = "laplace"
     title: ClassVar[str] = "Laplace"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "head", _one_class(self.head))
-        precision = _finite(self.precision, "precision of a rule")
-        if not 0.0 < precision <= 1.0:
-            raise ValueError(f"precision of a rule must be above 0 and at most 1, not {precision}")
-        object.__setattr__(self, "precision", precision)
-
-    @property
-    def value(self) -> float:
-        """The number that the outcome is printed with and ordered by."""
-        return self.precision
-
-    def __str__(self) -> str:
-        return f"{self.precision:.3g}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Give the outcome as plain data."""
-        return {"head": self.head.first, "claims": self.precision}
+        _ForHead.__post_init__(self)
+        _check_one_class(self.head)
+        if not 0.0 < self.value <= 1.0:
+            raise ValueError(f"precision of a rule must be above 0 and at most 1, not {self.value}")
 
 
-@dataclass(frozen=True, slots=True)
-class Votes:
-    """The rule sets with this term vote for one class.
+class Votes(_ForHead):
+    """Rule sets with this term vote for one class; the value is its share of their weight."""
 
-    Parameters
-    ----------
-    head : Head or int
-        The class.
-    share : float
-        Share of the term in the vote of its class, from 0 to 1.
-    """
-
-    head: Head
-    share: float
-
+    __slots__ = ()
+    key: ClassVar[str] = "votes"
     measure: ClassVar[str] = "share"
     title: ClassVar[str] = "weight"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "head", _one_class(self.head))
-        object.__setattr__(self, "share", _finite(self.share, "share of a rule", low=0.0))
-
-    @property
-    def value(self) -> float:
-        """The number that the outcome is printed with and ordered by."""
-        return self.share
-
-    def __str__(self) -> str:
-        return f"{self.share:.3g}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Give the outcome as plain data."""
-        return {"head": self.head.first, "votes": self.share}
+        _ForHead.__post_init__(self)
+        _check_one_class(self.head)
+        if self.value < 0.0:
+            raise ValueError(f"share of a rule must not be negative: {self.value}")
 
 
 @dataclass(frozen=True, slots=True)
 class Says:
-    """The classes have these probabilities.
-
-    Parameters
-    ----------
-    distribution : tuple of float
-        Probability of each class; they sum to 1.
-    """
+    """The classes have these probabilities, which sum to 1."""
 
     distribution: tuple[float, ...]
 
@@ -195,20 +164,20 @@ class Says:
     title: ClassVar[str] = "probability"
 
     def __post_init__(self) -> None:
-        shares = tuple(_finite(p, "probability of a rule", low=0.0) for p in self.distribution)
-        if abs(math.fsum(shares) - 1.0) > 1e-9:
-            raise ValueError(f"probabilities of a rule must sum to 1, not {math.fsum(shares)!r}")
+        shares = tuple(_finite(p, "probability of a rule") for p in self.distribution)
+        if min(shares, default=-1.0) < 0.0 or abs(math.fsum(shares) - 1.0) > 1e-9:
+            raise ValueError(f"probabilities of a rule must not be negative and sum to 1: {shares}")
         object.__setattr__(self, "distribution", shares)
 
     @property
     def head(self) -> Head:
         """The most probable class, of equal ones the first."""
-        best = max(range(len(self.distribution)), key=self.distribution.__getitem__)
+        best = self.distribution.index(self.value)
         return Head(best, best)
 
     @property
     def value(self) -> float:
-        """The number that the outcome is printed with and ordered by."""
+        """The largest probability."""
         return max(self.distribution)
 
     def __str__(self) -> str:
@@ -238,15 +207,13 @@ def outcome_from_json(obj: object) -> Outcome:
     raise ValueError(f"an outcome cannot have the keys {sorted(map(str, obj))}")
 
 
-def _one_class(value: object) -> Head:
-    head = Head.of(value)
+def _check_one_class(head: Head) -> None:
     if head.is_union:
         raise ValueError(f"this rule speaks for one class, not for the classes {list(head)}")
-    return head
 
 
-def _finite(value: object, what: str, low: float = -math.inf) -> float:
+def _finite(value: object, what: str) -> float:
     number = checked_number(value, what)
-    if not (math.isfinite(number) and number >= low):
-        raise ValueError(f"{what} must be finite{' and not negative' if low == 0.0 else ''}")
+    if not math.isfinite(number):
+        raise ValueError(f"{what} must be finite")
     return number

@@ -226,7 +226,7 @@ def _check_sums(intercepts: Sequence[float], rules: Sequence[Rule]) -> None:
 def _amounts(rule: Rule) -> tuple[float, float]:
     """Give what a rule adds where it holds and where it is known not to hold."""
     assert isinstance(rule.outcome, Adds)
-    return rule.outcome.response, rule.outcome.otherwise
+    return rule.outcome.value, rule.outcome.otherwise
 
 
 def _terms(rule: Rule) -> Iterator[nodes.Term]:
