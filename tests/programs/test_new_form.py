@@ -1,0 +1,104 @@
+"""A new model form is one file: it writes its program and gets prediction and every export."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model.builders import CHURN_ROWS, CHURN_SCHEMA, conditions
+from rules.builders import formulas
+from rulewright.data import read_like
+from rulewright.model import RuleModel, load_model, storage
+from rulewright.model.explanation import DnfExplanation
+from rulewright.programs import recipes
+from rulewright.programs.adversarial import adversarial_rows
+from rulewright.programs.nodes import Constant, FirstThat
+from rulewright.programs.program import Program
+from rulewright.rules import Coverage, Rule, Says, parse_formula
+
+pytestmark = pytest.mark.native
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DecisionList(RuleModel):
+    """The first rule that holds says the probabilities."""
+
+    form: ClassVar[str] = "list"
+    outcome: ClassVar = Says
+    needed_fields: ClassVar = frozenset({"default"})
+
+    schema: Any
+    classes: Any
+    rules: tuple[Rule, ...]
+    default: tuple[float, ...]
+    summary: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def program(self):
+        cases = tuple((rule.body, rule.outcome.distribution) for rule in self.rules)
+        said = FirstThat(cases, Constant(self.default))
+        order = tuple(range(len(self.classes)))
+        chosen = recipes.preferred(said, order)
+        return Program(self.schema, tuple(self.classes.tolist()), said, said, chosen)
+
+    def explain(self, X, *, n_threads=None):
+        raise NotImplementedError(DnfExplanation)
+
+    def preamble(self):
+        return "the first rule that holds decides"
+
+    def form_fields(self):
+        return {"default": list(self.default)}
+
+    @classmethod
+    def read_fields(cls, content):
+        return {"default": tuple(content["default"])}
+
+
+def decision_list(*rules):
+    made = [Rule(body, Says(says), Coverage(1.0, (1.0, 1.0))) for body, says in rules]
+    return DecisionList(CHURN_SCHEMA, np.array(["no", "yes"]), tuple(made), (0.75, 0.25))
+
+
+LIST = decision_list(
+    (parse_formula("age <= 34 and color = red"), (0.0, 1.0)),
+    (parse_formula("age is missing or not active = false"), (0.5, 0.5)),
+    (parse_formula("color = red"), (0.25, 0.75)),
+)
+says = st.sampled_from([(0.0, 1.0), (0.5, 0.5), (0.9, 0.1), (0.3, 0.7)])
+on_columns = st.sampled_from(CHURN_SCHEMA.columns).flatmap(conditions)
+
+
+def test_a_list_by_hand():
+    """The first rule that holds decides, where none does the default; ties go to the first."""
+    assert LIST.predict_proba(CHURN_ROWS)[:, 1].tolist() == [1.0, 0.5, 0.25, 0.5]
+    assert LIST.predict(CHURN_ROWS).tolist() == ["yes", "no", "no", "no"]
+    assert "THEN yes" in LIST.to_text()
+
+
+@given(st.lists(st.tuples(formulas(on_columns), says), max_size=5))
+@settings(max_examples=30, deadline=None)
+def test_every_export_follows_from_the_program(rules):
+    """SQL, Python and JavaScript answer as the native program, and that as the definition."""
+    model = decision_list(*rules)
+    assert len(model.verify_exports().targets) == 4
+    rows = adversarial_rows(model.program)
+    table = read_like(rows, CHURN_SCHEMA)
+    expected = np.tile(np.array(model.default), (len(table), 1))
+    for body, distribution in reversed(rules):
+        expected[body.holds(table)] = distribution
+    np.testing.assert_array_equal(model.predict_proba(rows), expected)
+
+
+def test_a_list_is_saved_and_loaded(monkeypatch, tmp_path):
+    """One line in the registry of forms, and files of the form can be read."""
+    monkeypatch.setitem(storage._FORMS, "list", DecisionList)
+    LIST.save(tmp_path / "list.json")
+    loaded = load_model(tmp_path / "list.json")
+    assert loaded == LIST
+    np.testing.assert_array_equal(loaded.scores(CHURN_ROWS), LIST.scores(CHURN_ROWS))
+    assert loaded[:1].predict_proba(CHURN_ROWS)[1:, 1].tolist() == [0.25] * 3

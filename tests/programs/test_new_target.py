@@ -1,0 +1,83 @@
+"""A new target is one file and a line in the registry: it serves every form."""
+
+from typing import ClassVar
+
+import pytest
+from hypothesis import given, settings
+
+from model.builders import churn_model, dnf_models, models, vote_models
+from rulewright.model import ParityError
+from rulewright.programs.rowwise import RowWriter
+from rulewright.programs.target import Answer, Target, n_rows
+from rulewright.programs.targets import TARGETS
+
+pytestmark = pytest.mark.native
+
+
+class ToyWriter(RowWriter):
+    """A language with words for operators, which the test translates to Python to run it."""
+
+    signs: ClassVar = {"+": "PLUS", "-": "MINUS", "*": "TIMES", "/": "BY"}
+    signs |= {"==": "IS", "<": "<", "<=": "<=", "and": "AND", "or": "OR"}
+    functions: ClassVar = {"min": "LEAST", "max": "MOST", "exp": "EXP"}
+    where, true, false = "IF({0}; {1}; {2})", "YES", "NO"
+    missing: ClassVar = {True: "MISSING({})", False: "MISSING({})"}
+    known: ClassVar = {True: "KNOWN({})", False: "KNOWN({})"}
+    read, array, declare = "READ_{}({})", "EACH[{}; {}]", "LET {} := {}\n"
+
+    def literal(self, value):
+        return repr(value)
+
+    def guarded(self, test, statements):
+        return "".join(f"WHEN {test} DO {text}\n" for text in statements)
+
+    def labels(self, variable, labels, negated):
+        tests = self.joined("or", [f"{variable} IS {label}" for label in labels])
+        return f"KNOWN({variable}) AND NOT({tests})" if negated else f"({tests})"
+
+    def choose(self, node):
+        return f"FIRST[{node.order}; {self.text(node.test)}]"
+
+
+def write_toy(program):
+    writer = ToyWriter(program)
+    text = "".join(writer.statements())
+    return text + f"GIVE {' & '.join(map(writer.value, program.outputs))}\n"
+
+
+def test_every_form_can_be_written():
+    """The few lines above write a model of any form, with all its values."""
+    text = write_toy(churn_model().program)
+    assert text.startswith("LET x0 := READ_number('age')\n")
+    assert "WHEN x0 <= 34.0 AND (x1 IS 'red') DO v0[1] += 0.83\n" in text
+    assert "LET v2 := EACH[EXP((v0[k] MINUS v1)); 2]\n" in text
+
+
+@given(models() | dnf_models() | vote_models())
+@settings(max_examples=20, deadline=None)
+def test_no_form_needs_more(model):
+    """Programs of all forms are written without a word of the target about forms."""
+    assert write_toy(model.program).count("GIVE") >= 1
+
+
+def test_a_registered_target_is_exported_and_verified(monkeypatch):
+    """One line in the registry, and the target is written by models and compared with them."""
+    model = churn_model()
+    right = model.predict_proba
+
+    def run(write, program, rows):
+        assert write(program).startswith("LET")
+        scores = model.scores(rows)
+        labels = model.predict(rows)
+        answers = zip(scores.tolist(), right(rows).tolist(), labels, strict=True)
+        assert len(scores) == n_rows(rows)
+        return [Answer(s, p, label, ()) for s, p, label in answers], ["toy was here"]
+
+    monkeypatch.setitem(TARGETS, "toy", Target("a toy", write_toy, {"toy": run}))
+    assert model.export("toy") == write_toy(model.program)
+    report = model.verify_exports()
+    assert report.targets[-1] == "toy"
+    assert report.notes == ("toy was here",)
+    right = churn_model()[:3].predict_proba
+    with pytest.raises(ParityError, match="toy answers differently"):
+        model.verify_exports(["toy"])
