@@ -25,6 +25,7 @@ def test_rows_of_weight_zero_are_dropped():
     assert kept.classes[kept.labels].tolist() == ["no", "yes", "no"]
     assert kept.class_weights.tolist() == [2.5, 3.0]
     assert kept.total_weight == 5.5
+    assert kept.places.tolist() == [0, 2, 3]
 
 
 def test_rows_are_taken_together():
@@ -37,7 +38,9 @@ def test_rows_are_taken_together():
 
 def test_other_weights_drop_rows_too():
     """A weight of 0 means that the row is not there."""
-    assert rows().weighted(np.array([1.0, 0.0, 1.0, 1.0])).n_rows == 3
+    kept = rows([1.0, 0.0, 1.0, 1.0]).weighted(np.array([0.0, 1.0, 1.0]))
+    assert kept.n_rows == 2
+    assert kept.places.tolist() == [2, 3]
 
 
 def test_what_cannot_be_learned_from_is_refused():

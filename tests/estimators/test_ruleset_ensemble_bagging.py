@@ -1,9 +1,12 @@
 """Votes on rows that searches did not see, and leads chosen by them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.metrics import log_loss
 
-from rulewright.capacity.selective import risk_coverage
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.booleans import encode_booleans
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
@@ -179,11 +182,53 @@ def test_nothing_else_matters():
     assert posteriors_of(quick(bagging=False).fit(X, y)) != posteriors_of(expected)
 
 
-def test_curves_of_weighted_rows_are_those_of_repeated_ones():
-    """A weight of three is a row three times."""
-    rng = np.random.default_rng(0)
-    lead, wrong = rng.integers(0, 5, 30) / 4, rng.random(30) < 0.3
-    weights = rng.integers(1, 4, 30)
-    found = risk_coverage(wrong, lead, weights.astype(float))
-    expected = risk_coverage(np.repeat(wrong, weights), np.repeat(lead, weights))
-    assert [part.tolist() for part in found] == [part.tolist() for part in expected]
+def test_out_of_bag_votes_are_by_rows_not_values():
+    """Of few different rows, repeated often, every search sees some copies: errors are as on new.
+
+    Columns like those of titanic: twelve different rows, a class that two of them mostly decide.
+    """
+
+    def sample(seed, n_rows=400):
+        rng = np.random.default_rng(seed)
+        X = {"s": rng.choice(["m", "f"], n_rows), "p": rng.choice(list("abc"), n_rows)}
+        y = ((X["s"] == "f") & (X["p"] != "c")) ^ (rng.random(n_rows) < 0.2)
+        return X, y.astype(int)
+
+    est = quick(n_samples=8).fit(*sample(0))
+    assert est.out_of_bag_.error[0] == pytest.approx(1 - est.score(*sample(1)), abs=0.05)
+
+
+def smoothed_fits():
+    """Give a name, a table of training rows and one of new rows each."""
+    sets = {"iris": load_iris(return_X_y=True), "wine": load_wine(return_X_y=True)}
+    sets |= {"cancer": load_breast_cancer(return_X_y=True), "slope": drawn_rows(n_rows=300)}
+    for name, (X, y) in sets.items():
+        order = np.random.default_rng(1).permutation(len(y))
+        rows = [order[: len(y) // 2], order[len(y) // 2 :]]
+        parts = [some(X, r) if isinstance(X, dict) else X[r] for r in rows]
+        yield pytest.param(parts[0], y[rows[0]], parts[1], y[rows[1]], id=name)
+
+
+@pytest.mark.parametrize(("X", "y", "X_new", "y_new"), list(smoothed_fits()))
+def test_probabilities_are_smoothed(X, y, X_new, y_new):
+    """Log-loss is below that of the class shares, no probability is 0 or 1, labels stay."""
+    est = quick(bagging=False).fit(X, y)
+    p = est.predict_proba(X_new)
+    assert 0.0 < p.min() <= p.max() < 1.0
+    assert np.array_equal(est.predict(X_new), est.classes_[p.argmax(axis=1)])
+    shares = np.tile(np.bincount(y) / len(y), (len(y_new), 1))
+    assert log_loss(y_new, p) < log_loss(y_new, shares)
+    raw = replace(est.model_, smoothing=0.0)
+    assert np.array_equal(raw.predict(X_new), est.predict(X_new))
+    est.model_.verify_sql()
+
+
+def test_smoothing_is_chosen_by_unseen_rows():
+    """Where classes are pure chance, the shares of the classes are nearly all that counts."""
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 2, (200, 10)).astype(float)
+    chance = quick(bagging=False, max_steps=1000).fit(X, rng.integers(0, 2, 200))
+    clear = quick(bagging=False, max_steps=1000).fit(X, X[:, 0].astype(int))
+    assert chance.model_.smoothing >= 4
+    assert clear.model_.smoothing <= 1 / 64
+    assert quick().fit(X, X[:, 0].astype(int)).model_.smoothing <= 1 / 64

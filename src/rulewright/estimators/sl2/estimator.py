@@ -145,12 +145,10 @@ class SL2Classifier(RuleClassifier[DnfModel]):
         return DnfModel.counted(table, formulas, summary=summary)
 
     def _merged(self, rows: TrainingSet) -> MergedRows:
-        """Merge equal rows; with repeated or weighted rows, folds do not depend on their order."""
+        """Merge equal rows; where rows are repeated, the order of the rows does not matter."""
         # Factors of classes are no repetitions: a row of a heavy class is still one row.
-        repeat = self.class_weight is None
-        merged = merge_equal_rows(rows, repeat=repeat)
-        repeated = repeat and (merged.rows.weights != 1.0).any()
-        return merged.sorted() if self.n_terms == "cv" and repeated else merged
+        merged = merge_equal_rows(rows, repeat=self.class_weight is None)
+        return merged.sorted() if len(merged.place) > len(merged.rows) else merged
 
     def _encoded(self, rows: TrainingSet) -> tuple[BooleanEncoding, BooleanRows]:
         """Choose the questions by some rows, and answer them."""
