@@ -178,6 +178,6 @@ def test_values_without_literals_are_an_error():
     """A set of values that the variables cannot tell apart is named."""
     rows = table(nominal([0, 1, 2], "a0", tuple("abc")), nominal([0, 1, 1], "b", tuple("pq")))
     whole, _ = encode_booleans(rows, missing="value")
-    without_last = type(whole)(whole.schema, whole.attributes, whole.variables[:1])
+    without_last = type(whole)(whole.attributes, whole.variables[:1])
     with pytest.raises(ValueError, match="values 10 of attribute 0"):
         term_literals(without_last, ((0, 0b010),))

@@ -23,7 +23,7 @@ from rulewright.rules.conjunction import Conjunction, Contradiction
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rulewright.data import Column, Schema, Table
+    from rulewright.data import Column, Table
     from rulewright.encoding.domains import MissingMode
     from rulewright.kernels import BoolArray, FloatArray
 
@@ -64,15 +64,12 @@ class BooleanEncoding:
 
     Parameters
     ----------
-    schema : Schema
-        Columns of the training table.
     attributes : tuple of Attribute
         Domains of the columns that have a variable.
     variables : tuple of Boolean
         The variables.
     """
 
-    schema: Schema
     attributes: tuple[Attribute, ...]
     variables: tuple[Boolean, ...]
 
@@ -113,7 +110,7 @@ class BooleanEncoding:
         return tuple(found.values())
 
     def to_json(self) -> dict[str, object]:
-        """Return the domains and the variables as plain data, without the schema."""
+        """Return the domains and the variables as plain data."""
         return {
             "attributes": [
                 {"column": a.column, "values": [value.to_json() for value in a.values]}
@@ -130,7 +127,7 @@ class BooleanEncoding:
         }
 
     @classmethod
-    def from_json(cls, obj: Any, schema: Schema) -> Self:
+    def from_json(cls, obj: Any) -> Self:
         """Read what `to_json` wrote; a ValueError names what is wrong."""
         if not isinstance(obj, dict) or obj.keys() != {"attributes", "variables"}:
             raise ValueError("an encoding must have the keys 'attributes' and 'variables'")
@@ -148,16 +145,12 @@ class BooleanEncoding:
                 f"encoding: a field is missing or of the wrong type ({error})"
             ) from None
         for j, variable in enumerate(variables):
-            _check_variable(j, variable, domains, schema)
-        return cls(schema, domains, variables)
+            _check_variable(j, variable, domains)
+        return cls(domains, variables)
 
 
-def _check_variable(
-    j: int, variable: Boolean, domains: tuple[Attribute, ...], schema: Schema
-) -> None:
-    """Refuse a variable of a column, an attribute or values that do not exist."""
-    if variable.condition.column not in schema.names:
-        raise ValueError(f"variable {j}: there is no column {variable.condition.column!r}")
+def _check_variable(j: int, variable: Boolean, domains: tuple[Attribute, ...]) -> None:
+    """Refuse a variable of an attribute or of values that do not exist."""
     if not _is_index(variable.attribute, len(domains)):
         raise ValueError(f"variable {j}: there is no attribute {variable.attribute!r}")
     size = domains[variable.attribute].size
@@ -208,7 +201,7 @@ def encode_booleans(
         for attribute, questions in attributes(column, n_bins, missing, thresholds, weights):
             for condition, values in questions:
                 kept.add(attribute, condition, values, _answers(condition, column))
-    encoding = BooleanEncoding(table.schema, tuple(kept.attributes), tuple(kept.variables))
+    encoding = BooleanEncoding(tuple(kept.attributes), tuple(kept.variables))
     return encoding, PackedCovers.pack_lines((), len(table)).stack(*kept.covers)
 
 

@@ -84,7 +84,7 @@ class RuleModel(ABC):
 
     @classmethod
     @abstractmethod
-    def read_fields(cls, content: dict[str, Any], schema: Schema) -> dict[str, Any]:
+    def read_fields(cls, content: dict[str, Any]) -> dict[str, Any]:
         """Read what ``form_fields`` wrote, as arguments of the constructor."""
 
     @property

@@ -63,8 +63,7 @@ def _model(form: type[RuleModel], content: dict[str, Any]) -> RuleModel:
     if unknown := sorted(content.keys() - needed - form.optional_fields):
         raise ModelFileError(f"unknown fields: {unknown}")
     own = {name: value for name, value in content.items() if name not in _COMMON_FIELDS}
-    common = _common(content)
-    return form(**form.read_fields(own, common["schema"]), **common)
+    return form(**form.read_fields(own), **_common(content))
 
 
 def _common(content: dict[str, Any]) -> dict[str, Any]:

@@ -86,10 +86,9 @@ class OutOfBag:
             return DEFAULT_SMOOTHING
         least = math.ceil(-math.log2(len(self.labels)))
         trials = [2.0**power for power in range(least, round(math.log2(MOST_SMOOTHING)) + 1)]
-        models = [model.with_smoothing(smoothing) for smoothing in trials]
         losses = [
-            log_loss(self.labels, trial.probabilities(self.scores), self.weights)
-            for trial in models
+            log_loss(self.labels, model.with_smoothing(c).probabilities(self.scores), self.weights)
+            for c in trials
         ]
         return trials[int(np.argmin(losses))]
 

@@ -205,7 +205,7 @@ class AdditiveRules(RuleModel):
         return fields
 
     @classmethod
-    def read_fields(cls, content: dict[str, Any], schema: Schema) -> dict[str, Any]:
+    def read_fields(cls, content: dict[str, Any]) -> dict[str, Any]:
         """Read the intercepts, and costs and steps if there are any."""
         fields = {name: tuple(json_list(value, name)) for name, value in content.items()}
         if "steps" in fields:

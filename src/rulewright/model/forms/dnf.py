@@ -206,7 +206,7 @@ class DnfModel(RuleModel):
         }
 
     @classmethod
-    def read_fields(cls, content: dict[str, Any], schema: Schema) -> dict[str, Any]:
+    def read_fields(cls, content: dict[str, Any]) -> dict[str, Any]:
         """Read the default class and the training weights."""
         weights = ("class_weights", "default_weights")
         return content | {name: tuple(json_list(content[name], name)) for name in weights}

@@ -125,12 +125,6 @@ def lead(scores: Node) -> Node:
     return (scores.largest - recipes.second_largest(scores)).at_most(LARGEST_MARGIN)
 
 
-def prior_odds(priors: Sequence[float], smoothing: float) -> tuple[float, ...]:
-    """Give what smoothing adds to the odds of each class."""
-    total = math.fsum(priors)
-    return tuple(smoothing * prior / total for prior in priors)
-
-
 def checked_smoothing(smoothing: object) -> float:
     """Give the smoothing as a float, or raise a ValueError."""
     size = checked_number(smoothing, "smoothing")

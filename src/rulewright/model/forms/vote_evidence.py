@@ -79,11 +79,11 @@ class VoteEvidence:
         }
 
     @classmethod
-    def from_json(cls, obj: Any, schema: Schema) -> Self:
+    def from_json(cls, obj: Any) -> Self:
         """Read what `to_json` wrote; a ValueError names what is wrong."""
         if not isinstance(obj, dict) or obj.keys() != _FIELDS:
             raise ValueError(f"evidence must be an object with the keys {sorted(_FIELDS)}")
-        encoding = BooleanEncoding.from_json(obj["encoding"], schema)
+        encoding = BooleanEncoding.from_json(obj["encoding"])
         prior = obj["split_prior"]
         return cls(
             encoding,
@@ -96,8 +96,11 @@ class VoteEvidence:
             checked_flag(obj["weighted"], "weighted"),
         )
 
-    def check(self, members: Members, n_rules: int) -> None:
-        """Raise a ValueError if there are other rules or rule sets than those of the model."""
+    def check(self, members: Members, n_rules: int, schema: Schema) -> None:
+        """Raise a ValueError if there are other columns, rules or rule sets than in the model."""
+        columns = {variable.condition.column for variable in self.encoding.variables}
+        if unknown := sorted(columns - set(schema.names)):
+            raise ValueError(f"evidence names columns that do not exist: {unknown}")
         if len(self.terms) != n_rules:
             raise ValueError(f"evidence has {len(self.terms)} terms for {n_rules} rules")
         sizes = [len(sets) for sets in members]

@@ -44,7 +44,6 @@ from rulewright.model.forms.rule_sets import (
     merged,
     numbered,
     opposite_class,
-    prior_odds,
     rule_set_from_json,
     term_key,
     term_shares,
@@ -129,7 +128,7 @@ class RuleSetVotes(RuleModel):
         if not sum(self.priors) > 0.0:
             raise ValueError("priors must not all be 0")
         if self.evidence is not None:
-            self.evidence.check(self.members, len(self.rules))
+            self.evidence.check(self.members, len(self.rules), self.schema)
 
     @classmethod
     def counted(
@@ -200,20 +199,22 @@ class RuleSetVotes(RuleModel):
 
     @cached_property
     def program(self) -> Program:
-        """The weight of covering rule sets as scores from -1 to 1, and whether it abstains.
-
-        Odds are 1 plus the score plus a share of the prior, where all are 0 the priors. The
-        chosen class is the most probable: the odds of others stay below its odds by 2^-50.
-        """
+        """The weight of covering rule sets as scores from -1 to 1, and whether it abstains."""
         scores = self._vote()
-        odds = (scores + 1.0) + Constant(prior_odds(self.priors, self.smoothing))
-        odds = Where(odds.largest.equals(0.0), Constant(self.priors), odds)
-        chosen = recipes.preferred(scores, self.preference)
+        chosen, odds = recipes.preferred(scores, self.preference), self._odds(scores)
         is_chosen = recipes.one_hot(chosen, len(self.classes))
         most = Where(is_chosen, odds, Constant(0.0)).largest
         chances = recipes.shares(Where(is_chosen, odds, odds.at_most(most * JUST_BELOW)))
         flags = {"abstains": lead(scores) < self.abstain}
         return Program(self.schema, tuple(self.classes.tolist()), scores, chances, chosen, flags)
+
+    def _odds(self, scores: Node) -> Node:
+        """Give 1 plus the score plus the smoothed share of each class; the priors for all 0."""
+        odds = scores + 1.0
+        if self.smoothing > 0.0:
+            total = math.fsum(self.priors)
+            return odds + Constant(tuple(self.smoothing * prior / total for prior in self.priors))
+        return Where(odds.largest.equals(0.0), Constant(self.priors), odds)
 
     def _vote(self) -> Node:
         if self.opposite is None:
@@ -254,13 +255,13 @@ class RuleSetVotes(RuleModel):
         """Tell on which rows the margin is too small to trust the label."""
         return self.margins(X, n_threads=n_threads) < self.abstain
 
-    def with_abstain(self, abstain: float) -> Self:
-        """Give the same model with another margin below which it abstains."""
-        return self._changed(abstain=checked_abstain(abstain))
-
     def with_smoothing(self, smoothing: float) -> Self:
         """Give the same model with another smoothing of its probabilities."""
         return self._changed(smoothing=checked_smoothing(smoothing))
+
+    def with_abstain(self, abstain: float) -> Self:
+        """Give the same model with another margin below which it abstains."""
+        return self._changed(abstain=checked_abstain(abstain))
 
     def explain(self, X: object, *, n_threads: int | None = None) -> VotesExplanation:
         """Tell for each row which terms hold and which rule sets of each class cover it."""
@@ -319,16 +320,15 @@ class RuleSetVotes(RuleModel):
         } | ({} if self.evidence is None else {"evidence": self.evidence.to_json()})
 
     @classmethod
-    def read_fields(cls, content: dict[str, Any], schema: Schema) -> dict[str, Any]:
-        """Read the rule sets, the priors and, if there is any, the evidence."""
+    def read_fields(cls, content: dict[str, Any]) -> dict[str, Any]:
+        """Read the rule sets, the priors and the margin below which the model abstains."""
         members = [
             list(map(rule_set_from_json, json_list(sets, f"members of class {k}", MAX_RULES)))
             for k, sets in enumerate(json_list(content["members"], "members"))
         ]
-        fields = content | {
+        priors, evidence = json_list(content["priors"], "priors"), content.get("evidence")
+        return content | {
             "members": members,
-            "priors": tuple(json_list(content["priors"], "priors")),
+            "priors": tuple(priors),
+            "evidence": None if evidence is None else VoteEvidence.from_json(evidence),
         }
-        if "evidence" in content:
-            fields["evidence"] = VoteEvidence.from_json(content["evidence"], schema)
-        return fields
