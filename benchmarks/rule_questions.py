@@ -44,7 +44,7 @@ def compact(bench: Bench) -> list[Row]:
     jobs = {}
     for seed in CONCEPTS:
         problem, test = f"rules-3500x20-{seed}", f"rules-{N_TEST}x20-{seed}@1"
-        small = {"max_final_rules": COMPACT_RULES}
+        small = {"kept": COMPACT_RULES}
         trees = {"n_rules": LIGHTGBM_TREES, "settings": LIGHTGBM_DEFAULTS}
         jobs[f"{seed}: rulewright"] = bench.job("rulewright", problem, test=test, settings=small)
         jobs[f"{seed}: lightgbm"] = bench.job("lightgbm", problem, test=test, **trees)

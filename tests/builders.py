@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from rulewright.estimators import MLRulesClassifier, SlipperClassifier
+from rulewright import Window
+from rulewright.estimators import MLRulesClassifier, SlipperClassifier, compress
 from rulewright.kernels import (
     GROUP,
     ROW,
@@ -18,7 +19,7 @@ from rulewright.kernels import (
     reference,
     score_names,
 )
-from rulewright.weighting import LogLikelihood
+from rulewright.weighting import CALIBRATIONS, LogLikelihood
 
 SEEDS = st.integers(0, 2**32 - 1)
 ALL_OPERATORS = sum(1 << op for op in Op)
@@ -173,29 +174,49 @@ def mlrules(**changed):
         "max_conditions": None,
         "min_weight": 0.0,
         "class_choice": "joint",
-        "default_rule": "exact",
+        "formulation": "corrected",
         "min_evidence": 0.0,
-        "backtracking": True,
-        "threshold": "midpoint",
         "missing_conditions": False,
         "max_bins": None,
         "stopping": "none",
-        "stop_window": 10,
-        "stop_bad": 8,
-        "acceptability": "random",
         "ordinal": False,
         "column_subsample": 1.0,
-        "max_final_rules": None,
-        "cost_matrix": None,
         "calibration": None,
-        "cv": 3,
         "constraints": None,
         "class_weight": None,
         "warm_start": False,
         "random_state": 0,
         "n_jobs": 1,
     }
-    return MLRulesClassifier(**{**settings, **changed})
+    settings |= changed
+    if settings["stopping"] == "window":
+        settings["stopping"] = Window(10, 8, "uniform")
+    if settings["calibration"] in tuple(CALIBRATIONS):
+        settings["calibration"] = CALIBRATIONS[settings["calibration"]](cv=3)
+    return MLRulesClassifier(**settings)
+
+
+class After:
+    """A learner whose model takes a step after each fit: compression or costs."""
+
+    def __init__(self, est, step, **options):
+        self.est, self.step, self.options = est, step, options
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit, take the step, and give the estimator."""
+        est = self.est.fit(X, y, sample_weight)
+        est.model_ = self.step(est.model_, X, y, **self.options)
+        return est
+
+
+def compressed(est, n_rules):
+    """Give a learner that keeps few rules."""
+    return After(est, compress, n_rules=n_rules, n_jobs=est.n_jobs)
+
+
+def costed(est, costs):
+    """Give a learner whose model decides by costs."""
+    return After(est, lambda model, X, y: model.with_costs(costs))
 
 
 def slipper(**changed):

@@ -7,47 +7,68 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rulewright.capacity import Validation, Window
     from rulewright.data import read_table
     from rulewright.estimators import (
         MLRulesClassifier,
         RuleSetEnsembleClassifier,
         SL2Classifier,
         SlipperClassifier,
+        calibrate,
         compress,
         size_curve,
+        with_costs,
     )
+    from rulewright.estimators.mlrules.settings import Formulation
     from rulewright.model import load_model
     from rulewright.rules import parse_condition, parse_conjunction
     from rulewright.search import Constraints
+    from rulewright.weighting import Isotonic, Platt, Temperature
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Constraints",
+    "Formulation",
+    "Isotonic",
     "MLRulesClassifier",
+    "Platt",
     "RuleSetEnsembleClassifier",
     "SL2Classifier",
     "SlipperClassifier",
+    "Temperature",
+    "Validation",
+    "Window",
+    "calibrate",
     "compress",
     "load_model",
     "parse_condition",
     "parse_conjunction",
     "read_table",
     "size_curve",
+    "with_costs",
 ]
 
 _ROOMS = {
     "Constraints": "search",
+    "Formulation": "estimators.mlrules.settings",
+    "Isotonic": "weighting",
     "MLRulesClassifier": "estimators",
+    "Platt": "weighting",
     "RuleSetEnsembleClassifier": "estimators",
     "SL2Classifier": "estimators",
     "SlipperClassifier": "estimators",
+    "Temperature": "weighting",
+    "Validation": "capacity",
+    "Window": "capacity",
+    "calibrate": "estimators",
     "compress": "estimators",
     "load_model": "model",
     "parse_condition": "rules",
     "parse_conjunction": "rules",
     "read_table": "data",
     "size_curve": "estimators",
+    "with_costs": "estimators",
 }
 
 

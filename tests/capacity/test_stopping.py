@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from rulewright.capacity import EarlyStopping, WindowTest
+from rulewright.capacity.stopping import EarlyStopping, WindowTest
 
 
 def fires_at(test, answers):

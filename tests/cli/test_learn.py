@@ -186,10 +186,10 @@ def test_unknown_columns_bring_near_matches(cli_failure, loans):
     [
         (["--set", "n_rules"], "must be written as name=value"),
         (["--set", "=3"], "must be written as name=value"),
-        (["--set", "n_rule=3"], "no parameter 'n_rule'; it has acceptability"),
+        (["--set", "n_rule=3"], "no parameter 'n_rule'; it has calibration"),
         (["--set", "n_rules=many"], "n_rules=many must be a whole number >= 0"),
         (["--set", "learning_rate=2"], "must be a number > 0 and <= 1"),
-        (["--set", "backtracking=perhaps"], "must be true or false"),
+        (["--set", "warm_start=perhaps"], "must be true or false"),
         (["--set", "criterion=newt"], "must be one of newton, gradient"),
         (["--set", "l2=1", "--set", "l2=2"], "--set: l2 is given twice"),
         (

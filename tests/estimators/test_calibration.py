@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.metrics import log_loss
 
 from builders import mlrules, rule_texts, slipper, softmax
-from rulewright import load_model
+from rulewright import calibrate, load_model
 from rulewright.weighting import CALIBRATIONS
 
 pytestmark = pytest.mark.native
@@ -22,7 +22,6 @@ def overconfident(**changed):
 MAKERS = {
     "mlrules": overconfident,
     "ordinal": lambda **kw: overconfident(ordinal=True, **kw),
-    "compact": lambda **kw: overconfident(max_final_rules=8, **kw),
     "slipper": lambda **kw: slipper(n_rounds=40, **kw),
     "slipper cv": lambda **kw: slipper(n_rounds="cv", max_rounds=40, **kw),
     "slipper ovr": lambda **kw: slipper(n_rounds=30, multiclass="ovr", **kw),
@@ -103,9 +102,9 @@ def spy_on_folds(monkeypatch, learner):
     module = importlib.import_module(f"rulewright.estimators.{learner}.estimator")
     seen, original = [], module.with_probabilities
 
-    def spy(model, table, kind, left_out, *known):
-        seen.append(left_out)
-        return original(model, table, kind, left_out, *known)
+    def spy(model, rows, calibration, out_of_fold, *known):
+        seen.append(out_of_fold)
+        return original(model, rows, calibration, out_of_fold, *known)
 
     monkeypatch.setattr(module, "with_probabilities", spy)
     return seen
@@ -116,7 +115,7 @@ def rows_of(name, monkeypatch):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("name", ["compact", *HARMED])
+@pytest.mark.parametrize("name", HARMED)
 def test_scores_of_a_fold_do_not_know_its_labels(name, n_classes, monkeypatch):
     """When rows of one fold exchange labels, their own scores stay, those of others change."""
     X, y = noisy(5, 240, n_classes)
@@ -125,14 +124,14 @@ def test_scores_of_a_fold_do_not_know_its_labels(name, n_classes, monkeypatch):
     for module in ("mlrules", "slipper"):
         monkeypatch.setattr(
             importlib.import_module(f"rulewright.estimators.{module}.estimator"),
-            "stratified_folds",
-            lambda labels, n_folds, random: folds,
+            "assign_folds",
+            lambda labels, cv, random: folds,
         )
     MAKERS[name](calibration="platt").fit(X, y)
     changed, inside = y.copy(), np.flatnonzero(folds == 0)
     changed[inside] = np.random.default_rng(0).permutation(y[inside])
     MAKERS[name](calibration="platt").fit(X, changed)
-    before, after = (left_out.scores for left_out in seen)
+    before, after = (out_of_fold.scores for out_of_fold in seen)
     np.testing.assert_array_equal(after[inside], before[inside])
     assert np.any(after != before)
 
@@ -158,7 +157,7 @@ def test_the_figures_are_those_of_rows_left_out(name, monkeypatch):
     weights = np.random.default_rng(0).choice([0.5, 1.0, 2.0], 300)
     seen = rows_of(name, monkeypatch)
     est = MAKERS[name](calibration="temperature").fit(X, y, sample_weight=weights)
-    (scores, folds), noted = seen[0], est.model_.summary["reliability"]
+    (scores, _, _, folds), noted = seen[0], est.model_.summary["reliability"]
     assert (noted["rows"], noted["calibration"]) == ("left out", "temperature")
     assert noted["uncalibrated"] == pytest.approx(figures(y, softmax(scores), weights))
     p = np.empty_like(scores)
@@ -200,25 +199,103 @@ def test_without_rows_left_out_the_figures_are_those_of_training(make):
     assert noted == pytest.approx(figures(y, est.predict_proba(X), weights))
 
 
-def test_what_slipper_does_by_itself():
-    """Where it chooses the rounds it calibrates by Platt scaling; otherwise it does not."""
-    X, y = noisy(10, 150, 2)
-    chosen, platt = (slipper(n_rounds="cv", calibration=c).fit(X, y) for c in ("auto", "platt"))
-    assert chosen.model_.rules == platt.model_.rules
-    assert chosen.model_.intercepts == platt.model_.intercepts
-    assert chosen.model_.summary["reliability"]["calibration"] == "platt"
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_what_slipper_does_by_itself(n_classes):
+    """Where it chooses the rounds it calibrates: two classes by their slope, more by Platt."""
+    X, y = noisy(10, 150, n_classes)
+    kind = "temperature" if n_classes == 2 else "platt"
+    chosen, asked = (slipper(n_rounds="cv", calibration=c).fit(X, y) for c in ("auto", kind))
+    assert chosen.model_.rules == asked.model_.rules
+    assert chosen.model_.intercepts == asked.model_.intercepts
+    assert chosen.model_.summary["reliability"]["calibration"] == kind
     given = slipper(calibration="auto").fit(X, y).model_
     assert given.rules == slipper(calibration=None).fit(X, y).model_.rules
     assert "calibration" not in given.summary["reliability"]
 
 
+@pytest.mark.parametrize("costs", [None, [[0, 1], [5, 0]], [[0, 3], [1, 0]]])
+@pytest.mark.parametrize("multiclass", ["auto", "both at once"])
+def test_the_bound_of_slipper_speaks_of_its_predictions(costs, multiclass):
+    """Calibration by the slope leaves every label where F puts it, so the bound holds for them."""
+    multiclass = "auto" if multiclass == "auto" else "mh" if costs is None else "cost"
+    matrix = 1 - np.eye(2) if costs is None else np.array(costs)
+    slopes = []
+    for seed in range(8):
+        X, y = noisy(seed, 120, 2)
+        options = {"n_rounds": "cv", "cost_matrix": costs, "multiclass": multiclass}
+        plain, est = (
+            slipper(calibration=c, random_state=seed, **options).fit(X, y) for c in (None, "auto")
+        )
+        np.testing.assert_array_equal(est.predict(X), plain.predict(X))
+        paid = matrix[y, est.predict(X)].mean()
+        if multiclass == "auto":  # the costs are the weights of the rows
+            paid /= matrix[y, 1 - y].mean()
+        assert paid == pytest.approx(est.trace_["train_error"][-1])
+        assert paid <= est.trace_["bound"][-1] + 1e-12
+        if len(est.model_):
+            pair = (plain.model_.rules[0], est.model_.rules[0])
+            slopes.append(pair[1].outcome.value / pair[0].outcome.value)
+    assert min(slopes) < 0.95
+
+
 @pytest.mark.parametrize("kind", CALIBRATIONS)
-def test_a_class_of_one_row_cannot_be_calibrated(kind):
+@pytest.mark.parametrize("n_rare", [1, 2])
+def test_a_rare_class_is_calibrated_with_the_others(kind, n_rare):
+    """It stays in every training part; its rows are left out where there are two."""
+    X, y = noisy(11, 80, 2)
+    y[:n_rare] = 7
+    for make in (mlrules, slipper):
+        est = make(calibration=kind).fit(X, y)
+        noted = est.model_.summary["reliability"]
+        assert (noted["rows"], noted["calibration"]) == ("left out", kind)
+        p = est.predict_proba(X)
+        assert np.all(p > 0)
+        assert p[:, 2].mean() < 0.2
+
+
+@pytest.mark.parametrize("kind", CALIBRATIONS)
+def test_a_single_common_class_cannot_be_calibrated(kind):
     """MLRules refuse with the remedy; SLIPPER warns and goes on without."""
     X, y = noisy(11, 80, 2)
-    y[0], y[1:] = 7, np.minimum(y[1:], 1)
-    with pytest.raises(ValueError, match=rf"calibration='{kind}' needs two rows of every class"):
+    y = (np.arange(80) == 3).astype(int)
+    with pytest.raises(ValueError, match=r"calibration=.* needs two rows or more .*=None"):
         mlrules(calibration=kind).fit(X, y)
-    with pytest.warns(UserWarning, match="a class has a single row"):
+    with pytest.warns(UserWarning, match="fewer than two classes"):
         est = slipper(calibration=kind).fit(X, y)
     assert "calibration" not in est.model_.summary["reliability"]
+
+
+@pytest.mark.parametrize("kind", CALIBRATIONS)
+@pytest.mark.parametrize("make", [overconfident, lambda **kw: slipper(n_rounds=40, **kw)])
+def test_a_model_is_calibrated_after_the_fit(make, kind):
+    """On rows of its own the log-loss of new rows falls, and the figures are cross-fitted."""
+    X, y = noisy(0, 600, 3)
+    more, labels = noisy(5, 600, 3)
+    new, truth = noisy(1, 3000, 3)
+    est = make().fit(X, y)
+    model = calibrate(est, more, labels, kind)
+    assert [rule.body for rule in model.rules] == [rule.body for rule in est.model_.rules]
+    before = log_loss(truth, est.predict_proba(new))
+    after = log_loss(truth, model.predict_proba(new))
+    assert after < before - 0.005
+    noted = model.summary["reliability"]
+    assert (noted["rows"], noted["calibration"]) == ("given", kind)
+    assert noted["log_loss"] == pytest.approx(after, abs=0.05)
+    assert noted["uncalibrated"]["log_loss"] == pytest.approx(before, abs=0.2)
+    again = calibrate(calibrate(est, more, labels, "isotonic"), more, labels, kind)
+    np.testing.assert_allclose(again.predict_proba(new), model.predict_proba(new), rtol=1e-9)
+    assert calibrate(est.model_, more, labels, CALIBRATIONS[kind](cv=3)).rules == model.rules
+
+
+def test_what_cannot_be_calibrated_is_told():
+    """The error names the step and what it needs."""
+    X, y = noisy(0, 60, 2)
+    model = mlrules(n_rules=2).fit(X, y).model_
+    with pytest.raises(ValueError, match="method='Platt' must be one of temperature"):
+        calibrate(model, X, y, "Platt")
+    with pytest.raises(ValueError, match="calibrate needs an AdditiveRules model"):
+        calibrate("model", X, y)
+    with pytest.raises(ValueError, match="calibrate needs y"):
+        calibrate(model, X)
+    with pytest.raises(ValueError, match="two rows or more of two classes"):
+        calibrate(model, X[:3], [0, 1, 1])

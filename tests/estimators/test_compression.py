@@ -9,7 +9,7 @@ import pytest
 from builders import loss, mixed_table, mlrules, softmax
 from rules.builders import a_rule
 from rulewright.data import DataError, read_like, read_table
-from rulewright.estimators.common.compression import compress, compress_table, size_curve
+from rulewright.estimators.common.compression import compress, size_curve
 from rulewright.model import AdditiveRules, load_model
 from rulewright.model.steps import Steps
 from rulewright.rules import Adds, Conjunction, Range
@@ -307,13 +307,11 @@ def test_costs_stay_and_steps_go():
 
 
 def test_of_very_many_rows_some_are_enough(learned, monkeypatch):
-    """Rules are chosen on a sample, but fitted to all rows; without folds there is no curve."""
+    """Rules are chosen on a sample, but fitted to all rows."""
     est, X, y = learned
     module = importlib.import_module("rulewright.estimators.common.compression")
     monkeypatch.setattr(module, "MOST_ROWS", 400)
-    table = replace(read_table(X, target=y), weights=np.ones(len(y)))
-    small = compress_table(est.model_, table, 5, cv=None)
-    assert small.summary["compression"]["curve"] == []
+    small = compress(est, X, y, 5)
     p = softmax(small.scores(X))
     assert p[:, 1].mean() == pytest.approx(y.mean(), abs=1e-5)
     assert log_loss_of(small, X, y) < 0.85 * log_loss_of(est.model_[:0], X, y)

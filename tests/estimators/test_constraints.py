@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from builders import mixed_table, mlrules, slipper
+from builders import compressed, mixed_table, mlrules, slipper
 from rulewright import compress, load_model
 from rulewright.data import DataError
 from rulewright.search import Constraints
@@ -18,9 +18,9 @@ LEARNERS = {
         n_rules=20, criterion="gradient", class_choice="prefixed", **kw
     ),
     "drawn": lambda **kw: mlrules(n_rules=20, column_subsample=0.7, **kw),
-    "compact": lambda **kw: mlrules(n_rules=40, max_final_rules=6, **kw),
+    "compact": lambda **kw: compressed(mlrules(n_rules=40, **kw), 6),
     "ordinal": lambda **kw: mlrules(n_rules=20, ordinal=True, **kw),
-    "compact ordinal": lambda **kw: mlrules(n_rules=40, ordinal=True, max_final_rules=8, **kw),
+    "compact ordinal": lambda **kw: compressed(mlrules(n_rules=40, ordinal=True, **kw), 8),
     "slipper": slipper,
     "slipper for the first": lambda **kw: slipper(positive_class=0, **kw),
     "slipper mh": lambda **kw: slipper(multiclass="mh", n_rounds=16, **kw),

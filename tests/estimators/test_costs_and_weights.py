@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from builders import LEARNERS, mixed_table, mlrules, slipper
+from builders import LEARNERS, costed, mixed_table, mlrules, slipper
+from rulewright import with_costs
 
 pytestmark = pytest.mark.native
 
@@ -23,7 +24,7 @@ def data():
 def test_equal_costs_give_the_most_probable_class(data, ordinal):
     """With 1 - I as costs `predict` is the argmax of the probabilities (T11)."""
     X, y = data
-    est = mlrules(cost_matrix=1 - np.eye(4), ordinal=ordinal).fit(X, y)
+    est = costed(mlrules(ordinal=ordinal), 1 - np.eye(4)).fit(X, y)
     np.testing.assert_array_equal(est.predict(X), est.predict_proba(X).argmax(axis=1))
     np.testing.assert_array_equal(est.predict(X), mlrules(ordinal=ordinal).fit(X, y).predict(X))
 
@@ -33,7 +34,7 @@ def test_the_class_of_the_least_expected_cost_is_predicted(data, options):
     """Brute force over all classes finds no cheaper one; rules and probabilities are unchanged."""
     X, y = data
     costs = np.random.default_rng(0).exponential(size=(4, 4)) * (1 - np.eye(4))
-    est, free = (mlrules(cost_matrix=c, **options).fit(X, y) for c in (costs, None))
+    est, free = (costed(mlrules(**options), c).fit(X, y) for c in (costs, None))
     p = est.predict_proba(X)
     expected = [[sum(row[k] * costs[k, j] for k in range(4)) for j in range(4)] for row in p]
     chosen = np.take_along_axis(np.array(expected), est.predict(X)[:, None], axis=1)[:, 0]
@@ -47,20 +48,21 @@ def test_the_class_of_the_least_expected_cost_is_predicted(data, options):
 def test_absolute_costs_give_the_median(data, ordinal):
     """The first class with half of the probability up to it."""
     X, y = data
-    est = mlrules(cost_matrix="absolute", ordinal=ordinal).fit(X, y)
+    est = costed(mlrules(ordinal=ordinal), "absolute").fit(X, y)
     median = (est.predict_proba(X).cumsum(axis=1) >= 0.5).argmax(axis=1)
     np.testing.assert_array_equal(est.predict(X), median)
-    same = mlrules(cost_matrix=ABSOLUTE, ordinal=ordinal).fit(X, y)
+    same = costed(mlrules(ordinal=ordinal), ABSOLUTE).fit(X, y)
     assert same.model_ == est.model_
     assert np.any(median != est.predict_proba(X).argmax(axis=1))
 
 
 @pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
-@pytest.mark.parametrize("options", [{"cost_matrix": ABSOLUTE}, {"calibration": "isotonic"}])
-def test_stages_end_with_the_prediction(data, make, options):
+@pytest.mark.parametrize("costs", [ABSOLUTE, None])
+@pytest.mark.parametrize("calibration", [None, "isotonic"])
+def test_stages_end_with_the_prediction(data, make, costs, calibration):
     """After all rules the staged predictions and probabilities are those of the model."""
     X, y = data
-    est = make(**options).fit(X, y)
+    est = costed(make(calibration=calibration), costs).fit(X, y)
     assert len(list(est.staged_predict(X))) == len(est.model_) + 1
     *_, last = est.staged_predict(X)
     np.testing.assert_array_equal(last, est.predict(X))
@@ -68,7 +70,6 @@ def test_stages_end_with_the_prediction(data, make, options):
     np.testing.assert_allclose(last, est.predict_proba(X), rtol=1e-12)
 
 
-@pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
 @pytest.mark.parametrize(
     ("costs", "told"),
     [
@@ -84,11 +85,13 @@ def test_stages_end_with_the_prediction(data, make, options):
         (5, "3 rows of 3 numbers"),
     ],
 )
-def test_wrong_costs_are_told(make, costs, told):
+def test_wrong_costs_are_told(costs, told):
     """The error names the option and, where one entry is wrong, its classes."""
     X, y = mixed_table(np.random.default_rng(0), 60, n_classes=3)
     with pytest.raises(ValueError, match=rf"cost_matrix.*{re.escape(told)}"):
-        make(cost_matrix=costs).fit(X, NAMES[y])
+        slipper(cost_matrix=costs).fit(X, NAMES[y])
+    with pytest.raises(ValueError, match=rf"costs.*{re.escape(told)}"):
+        with_costs(mlrules(n_rules=1).fit(X, NAMES[y]), costs)
 
 
 def test_costs_of_nothing_teach_slipper_nothing():

@@ -5,9 +5,12 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
-from builders import LEARNERS, mixed_table, mlrules, rule_texts, slipper
-from rulewright import load_model
+from builders import LEARNERS, costed, mixed_table, mlrules, rule_texts, slipper
+from rulewright import Constraints, Formulation, MLRulesClassifier, Validation, Window, load_model
+from rulewright.data import TrainingSet, read_table
+from rulewright.weighting import DEFAULT_RULES
 
 pytestmark = pytest.mark.native
 
@@ -26,7 +29,7 @@ def data():
 def test_one_class(data, make, calibration):
     """One class: no rules, probability one, shape (n, 1), whatever else was asked for."""
     X, _ = data
-    est = make(calibration=calibration, cost_matrix=[[0.0]]).fit(X, ["yes"] * 40)
+    est = costed(make(calibration=calibration), [[0.0]]).fit(X, ["yes"] * 40)
     assert len(est.model_) == 0
     assert est.predict_proba(X).tolist() == [[1.0]] * 40
     assert set(est.predict(X)) == {"yes"}
@@ -46,8 +49,8 @@ def test_an_absent_class_is_kept(data):
     """A declared class without rows has a column of finite probability and no rule."""
     X, y = data
     declared = pd.Categorical(y, categories=[0, 1, 2])
-    for default_rule in ("exact", "newton", "newton_shrunk", "prior", "none"):
-        est = mlrules(default_rule=default_rule).fit(X, declared)
+    for default_rule in DEFAULT_RULES:
+        est = mlrules(formulation=Formulation(default_rule)).fit(X, declared)
         assert est.classes_.tolist() == [0, 1, 2]
         p = est.predict_proba(X)
         assert p.shape == (40, 3)
@@ -98,7 +101,7 @@ def test_duplicate_columns_and_rows(data, make):
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 3, 4, 5])
-@pytest.mark.parametrize("stopping", ["none", "window", "auto"])
+@pytest.mark.parametrize("stopping", ["none", "auto"])
 def test_tiny_tables(n_rows, stopping):
     """One to five rows are learned from; below four all rows are used and none is outside."""
     X, y = np.arange(float(n_rows))[:, None], np.arange(n_rows) % 2
@@ -106,8 +109,7 @@ def test_tiny_tables(n_rows, stopping):
     assert est.predict_proba(X).shape == (n_rows, min(n_rows, 2))
     if n_rows in (2, 3):
         assert len(est.model_) > 0
-    if stopping == "window" and 1 < n_rows < 4:
-        assert np.all(np.isnan(est.trace_["acceptable"]))
+    assert "acceptable" not in est.trace_
 
 
 def test_a_minimal_subsample_finds_nothing_and_stops():
@@ -218,16 +220,15 @@ def test_a_minimum_weight_is_obeyed_by_every_rule(data, make):
     [
         {"max_conditions": 2**40},
         {"max_bins": 2**40},
-        {"n_iter_no_change": 2**70},
-        {"stop_window": 2**70},
+        {"stopping": Validation(n_iter_no_change=2**70)},
+        {"stopping": Window(size=2**70)},
     ],
 )
-def test_huge_limits_are_no_limits(data, options):
+def test_huge_limits_are_no_limits(options):
     """Whole numbers beyond 32 or 64 bits mean what they say."""
-    X, y = data
-    for stopping in ("validation", "window"):
-        est = mlrules(n_rules=3, subsample=0.5, stopping=stopping, **options).fit(X, y)
-        assert len(est.trace_["train_loss"]) == 3
+    X, y = mixed_table(np.random.default_rng(0), 60)
+    est = mlrules(n_rules=3, subsample=0.5, **options).fit(X, y)
+    assert len(est.trace_["train_loss"]) == 3
 
 
 def test_numpy_numbers_are_parameters_and_can_be_saved(data, tmp_path):
@@ -269,3 +270,23 @@ def test_neighbouring_floats_and_huge_numbers(make):
     for low, high in ((0.0, 5e-324), (1.0, math.nextafter(1.0, 2.0)), (-1.7e308, 1.7e308)):
         X = np.where(y == 0, low, high)[:, None]
         assert np.all(make().fit(X, y).predict(X) == y)
+
+
+def test_many_classes_are_learned_one_at_a_time():
+    """Beyond 30 classes the class comes first, and there are no more rules than for 30."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(200, 3))
+    for n_classes, prefixed, most in ((30, False, 7500), (31, True, 7500), (4, False, 1000)):
+        est = MLRulesClassifier(stopping="none", random_state=0)
+        rows = TrainingSet.of(read_table(X, target=np.arange(200) % n_classes))
+        settings = est._settings(rows, Constraints())
+        assert (settings.prefixed, est._most_rules(rows)) == (prefixed, most)
+    y = np.arange(200) % 31
+    few = MLRulesClassifier(20, random_state=0)
+    auto, chosen = (
+        clone(few).set_params(class_choice=choice).fit(X, y).model_
+        for choice in ("auto", "prefixed")
+    )
+    assert auto.rules == chosen.rules
+    ordinal = MLRulesClassifier(3, ordinal=True, random_state=0).fit(X, y).model_
+    assert any(rule.head.is_union for rule in ordinal.rules)

@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders import SEEDS, loss, mixed_table, mlrules, rule_texts, softmax
+from rulewright import Formulation
 from rulewright.data import read_like
+from rulewright.weighting import DEFAULT_RULES
 
 pytestmark = pytest.mark.native
 
@@ -28,8 +30,10 @@ def fits(draw):
         max_conditions=draw(st.sampled_from([None, 1, 3])),
         min_weight=draw(st.sampled_from([0.0, 0.0, 4.0])),
         class_choice=draw(st.sampled_from(["joint", "prefixed"])),
-        default_rule=draw(st.sampled_from(["exact", "newton", "newton_shrunk", "prior", "none"])),
-        threshold=draw(st.sampled_from(["midpoint", "observed"])),
+        formulation=Formulation(
+            default_rule=draw(st.sampled_from(list(DEFAULT_RULES))),
+            threshold=draw(st.sampled_from(["midpoint", "observed"])),
+        ),
         missing_conditions=draw(st.booleans()),
         max_bins=draw(st.sampled_from([None, 2, 5])),
         random_state=draw(st.integers(0, 9)),
@@ -146,7 +150,11 @@ def test_monotone_transforms_change_nothing(max_bins):
         # cubes of numbers apart stay apart, and halves times powers of two are exact
         return columns | {"a": columns["a"] ** 3, "b": 1024 * columns["b"] - 7}
 
-    options = {"threshold": "observed", "max_bins": max_bins, "subsample": 0.5}
+    options = {
+        "formulation": Formulation(threshold="observed"),
+        "max_bins": max_bins,
+        "subsample": 0.5,
+    }
     one = mlrules(**options).fit(X, y)
     two = mlrules(**options).fit(transformed(X), y)
     for data in (X, new):
@@ -165,7 +173,7 @@ def test_permuted_classes_permute_the_probabilities(class_choice, n_classes):
     y[X["a"] > 0.5] = 0
     permutation = rng.permutation(n_classes)
     # after an exact default rule both of two classes have g = 0: a tie
-    options = {"class_choice": class_choice, "default_rule": "none"}
+    options = {"class_choice": class_choice, "formulation": Formulation("none")}
     one, two = mlrules(**options).fit(X, y), mlrules(**options).fit(X, permutation[y])
     np.testing.assert_allclose(
         one.predict_proba(X), two.predict_proba(X)[:, permutation], rtol=1e-9
@@ -248,3 +256,20 @@ with multiprocessing.get_context("fork").Pool(1) as pool:
 def test_a_forked_child_learns_the_same():
     """A child of a process that used threads does not wait for them."""
     subprocess.run([sys.executable, "-c", FORK], check=True, timeout=120)
+
+
+@pytest.mark.parametrize("ordinal", [False, True])
+@pytest.mark.parametrize("l2", [0.0, 0.5, 20.0])
+def test_responses_are_newton_steps_with_l2(l2, ordinal):
+    """Each response is the learning rate times -g / (h + l2), recomputed from the scores before."""
+    X, y = mixed_table(np.random.default_rng(8), 150, n_classes=3)
+    plain = Formulation(backtracking=False)
+    est = mlrules(l2=l2, ordinal=ordinal, n_rules=12, learning_rate=0.2, formulation=plain)
+    model = est.fit(X, y).model_
+    covers = model.covers(X)
+    for rule, cover, scores in zip(model.rules, covers.T, model.staged_scores(X), strict=False):
+        inside = softmax(scores)[cover][:, rule.head.classes].sum(axis=1)
+        hit = (y[cover] >= rule.head.first) & (y[cover] <= rule.head.last)
+        g, h = (inside - hit).sum(), (inside * (1 - inside)).sum()
+        assert rule.outcome.value == pytest.approx(0.2 * min(-g / (h + l2), 4.0), rel=1e-6)
+    assert len(model) == 12

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from builders import mixed_table, mlrules
+from rulewright import Formulation, Window
 from rulewright.estimators.mlrules.monitor import Monitor
 from rulewright.rules import Head
 from rulewright.search import RuleGrower
@@ -43,8 +44,8 @@ def test_ordinal_rules_vote_for_one_end_of_the_scale(scale, options):
     "options",
     [
         {},
-        {"class_choice": "prefixed", "criterion": "gradient", "default_rule": "newton"},
-        {"subsample": 0.5, "stopping": "window", "acceptability": "prior"},
+        {"class_choice": "prefixed", "criterion": "gradient", "formulation": Formulation("newton")},
+        {"subsample": 0.5, "stopping": Window(10, 8)},
     ],
 )
 def test_two_classes_have_an_order_anyway(l2, options):
@@ -79,27 +80,24 @@ def test_the_ordinal_default_rule_votes_for_the_best_union(shares):
     assert np.ptp(outside) < 1e-12
 
 
-@pytest.mark.parametrize("acceptability", ["random", "prior"])
-def test_a_union_is_acceptable_when_it_beats_guessing_a_union(scale, acceptability, monkeypatch):
+@pytest.mark.parametrize("chance", ["uniform", "prior"])
+def test_a_union_is_acceptable_when_it_beats_guessing_a_union(scale, chance, monkeypatch):
     """Outside its subsample a rule must be right more often than a guess of all its classes."""
     X, y = scale
     outside, watch = [], Monitor.watch
 
     def spy(self, rule, head, step, cover, subsample):
         outside.append(~subsample.drawn)
-        watch(self, rule, head, step, cover, subsample)
+        return watch(self, rule, head, step, cover, subsample)
 
     monkeypatch.setattr(Monitor, "watch", spy)
     est = mlrules(
         n_rules=30,
         ordinal=True,
         subsample=0.5,
-        stopping="window",
-        stop_window=99,
-        stop_bad=99,
-        acceptability=acceptability,
+        stopping=Window(99, 99, chance),
     ).fit(X, y)
-    guess = np.full(4, 0.25) if acceptability == "random" else np.bincount(y.codes) / len(y)
+    guess = np.full(4, 0.25) if chance == "uniform" else np.bincount(y.codes) / len(y)
     covers = est.model_.covers(X)
     assert any(rule.head.is_union for rule in est.model_.rules)
     for i, rule in enumerate(est.model_.rules):

@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from builders import mixed_table, mlrules, slipper
+from builders import compressed, mixed_table, mlrules, slipper
 from rulewright import compress
 from rulewright.estimators.common.folds import CancelledError, run_parallel
 from rulewright.estimators.mlrules.boosting import Boosting
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.native
 
 MAKERS = {
     "mlrules": lambda **kw: mlrules(subsample=0.5, calibration="platt", **kw),
-    "compact": lambda **kw: mlrules(subsample=0.5, max_final_rules=5, **kw),
+    "compact": lambda **kw: compressed(mlrules(subsample=0.5, **kw), 5),
     "slipper": lambda **kw: slipper(n_rounds="cv", calibration="platt", **kw),
 }
 

@@ -1,4 +1,5 @@
 import math
+import re
 import subprocess
 import sys
 
@@ -7,16 +8,21 @@ import pandas as pd
 import pytest
 
 from builders import LEARNERS, mixed_table
+from rulewright import Formulation, Isotonic, Platt, Temperature, Validation, Window
+from rulewright.capacity import STOPPING, Stopping
 from rulewright.estimators.common.parameters import (
     Choice,
     Flag,
     Integer,
+    Named,
     Real,
     check_parameters,
     parse_settings,
 )
 
 pytestmark = pytest.mark.native
+
+NAMED = Named(STOPPING, Stopping, words=("auto",))
 
 WRONG = {
     "n_rules": [-1, 1.5, "5", True, math.nan],
@@ -28,20 +34,13 @@ WRONG = {
     "min_weight": [-1, math.inf, None],
     "min_evidence": [-1, math.nan],
     "class_choice": ["any", None],
-    "default_rule": ["best", None],
-    "backtracking": ["yes", 1, None],
+    "formulation": ["best", None, 3, Window()],
     "threshold": ["middle", None],
     "missing_conditions": [0, "no"],
     "max_bins": [1, 0, -5, 2.5, "many"],
-    "stopping": ["early", None, True],
-    "stop_window": [0, -1, None],
-    "stop_bad": [-1, 0],
-    "acceptability": ["mean", None],
-    "validation_fraction": [0, 1, -1, math.nan, None],
-    "n_iter_no_change": [0, None],
+    "stopping": ["early", None, True, Window, Formulation()],
     "ordinal": ["yes", 1, None],
     "column_subsample": [0, 1.5, math.nan, None],
-    "max_final_rules": [0, -1, 2.5, "few"],
     "warm_start": [1, None],
     "n_rounds": [0, -1, 2.5, "CV", None, True],
     "max_rounds": [0, "cv", None],
@@ -80,6 +79,29 @@ def test_wrong_values_are_refused(make, name, value):
         assert name in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("make", "name", "values"),
+    [
+        (Window, "size", [0, -1, None, 2.5, True, "10"]),
+        (Window, "most_bad", [-1, 0, 51, 1.5]),
+        (Window, "chance", ["mean", None, "random"]),
+        (Validation, "validation_fraction", [0, 1, -1, math.nan, None, True]),
+        (Validation, "n_iter_no_change", [0, None, 1.5]),
+        (Formulation, "default_rule", ["best", None, 3, ["exact"]]),
+        (Formulation, "backtracking", ["yes", 1, None]),
+        (Formulation, "threshold", ["middle", None]),
+        (Temperature, "cv", [1, 0, -3, 2.5, None, "five", True]),
+        (Platt, "cv", [1, None]),
+        (Isotonic, "cv", [1, None]),
+    ],
+)
+def test_objects_refuse_wrong_values(make, name, values):
+    """The objects that parameters take check their own settings when they are made."""
+    for value in values:
+        with pytest.raises(ValueError, match=name):
+            make(**{name: value})
+
+
 def test_every_parameter_has_wrong_values():
     """No parameter of any learner was forgotten above."""
     for make in LEARNERS.values():
@@ -105,6 +127,10 @@ def test_numbers_of_numpy_are_numbers():
         (Real(0), "1e-3", 1e-3),
         (Choice(("a", "b")), "b", "b"),
         (Flag(), "True", True),
+        (NAMED, "window", "window"),
+        (NAMED, "none", "none"),
+        (NAMED, "window(size=10, chance=uniform, most_bad=none)", Window(10, chance="uniform")),
+        (NAMED, "validation(validation_fraction=0.25)", Validation(0.25)),
     ],
 )
 def test_texts_are_parsed_by_their_domain(domain, text, value):
@@ -124,11 +150,18 @@ def test_texts_are_parsed_by_their_domain(domain, text, value):
         (Real(0), "nan"),
         (Choice(("a",)), "z"),
         (Flag(), "perhaps"),
+        (NAMED, "wind"),
+        (NAMED, "window(0)"),
+        (NAMED, "window(size=0)"),
+        (NAMED, "window(width=3)"),
+        (NAMED, "__import__(name=3)"),
+        (NAMED, "window(size="),
     ],
 )
 def test_wrong_texts_name_the_parameter(domain, text):
     """The error names the parameter, the text and the domain."""
-    with pytest.raises(ValueError, match=rf"(?i)p=.*{text}.* must be {str(domain)[:8]}"):
+    told = rf"(?i)p=.*{re.escape(text)}.* must be {str(domain)[:6]}"
+    with pytest.raises(ValueError, match=told):
         parse_settings("X", {"p": text}, {"p": domain})
 
 

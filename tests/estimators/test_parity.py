@@ -8,24 +8,13 @@ import numpy as np
 import pytest
 
 import checker
-from builders import mixed_table, mlrules, slipper
-from rulewright import compress, load_model
+from builders import compressed, costed, mixed_table, mlrules, slipper
+from rulewright import load_model
 
 pytestmark = pytest.mark.native
 
 COSTS = np.array([[0.0, 1.0, 2.5], [4.0, 0.0, 1.0], [3.0, 0.5, 0.0]])
 NAMES = np.array(["a bad one", "it's fine", "so-so"])
-
-
-def compressed(est):
-    """Give an estimator with the compressed model of another, as `compress` returns it."""
-
-    def fit(X, y):
-        est.fit(X, y)
-        est.model_ = compress(est, X, y, n_rules=5)
-        return est
-
-    return fit
 
 
 LEARNED = {
@@ -38,16 +27,16 @@ LEARNED = {
     "slipper cost": (3, slipper(n_rounds=16, cost_matrix=COSTS).fit),
     "slipper cv": (2, slipper(n_rounds="cv", calibration="auto").fit),
     "slipper cost isotonic": (3, slipper(cost_matrix=COSTS, calibration="isotonic").fit),
-    "slipper compressed": (3, compressed(slipper(n_rounds=30))),
-    "costs": (3, mlrules(cost_matrix=COSTS).fit),
+    "slipper compressed": (3, compressed(slipper(n_rounds=30), 5).fit),
+    "costs": (3, costed(mlrules(), COSTS).fit),
     "isotonic": (3, mlrules(calibration="isotonic").fit),
     "isotonic of two": (2, mlrules(calibration="isotonic").fit),
-    "platt and costs": (3, mlrules(calibration="platt", cost_matrix=COSTS).fit),
+    "platt and costs": (3, costed(mlrules(calibration="platt"), COSTS).fit),
     "ordinal": (3, mlrules(ordinal=True).fit),
-    "ordinal median": (3, mlrules(ordinal=True, cost_matrix="absolute").fit),
+    "ordinal median": (3, costed(mlrules(ordinal=True), "absolute").fit),
     "ordinal isotonic": (3, mlrules(ordinal=True, calibration="isotonic").fit),
-    "ordinal compressed": (3, compressed(mlrules(n_rules=40, ordinal=True))),
-    "compact": (3, mlrules(n_rules=40, max_final_rules=6, cost_matrix=COSTS).fit),
+    "ordinal compressed": (3, compressed(mlrules(n_rules=40, ordinal=True), 5).fit),
+    "compact": (3, costed(compressed(mlrules(n_rules=40), 6), COSTS).fit),
     "digits": (3, mlrules(constraints={"digits": 1}, missing_conditions=True).fit),
     "one class": (1, slipper(calibration="isotonic").fit),
 }

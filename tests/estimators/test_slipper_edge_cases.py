@@ -45,7 +45,7 @@ def test_slipper_keeps_an_absent_class(data, multiclass):
 @pytest.mark.parametrize("n_rows", [1, 2, 3, 4, 5, 49, 50, 51])
 @pytest.mark.parametrize("n_rounds", [3, "cv"])
 @pytest.mark.parametrize("calibration", ["auto", "isotonic"])
-@pytest.mark.filterwarnings("ignore:a class has a single row:UserWarning")
+@pytest.mark.filterwarnings("ignore:fewer than two classes have two rows:UserWarning")
 def test_tiny_tables_of_slipper(n_rows, n_rounds, calibration):
     """Fewer than 50 rows are not parted; below that ten rounds are run without choosing."""
     X, y = np.arange(float(n_rows))[:, None], (np.arange(n_rows) > n_rows // 2).astype(int)
@@ -59,24 +59,36 @@ def test_tiny_tables_of_slipper(n_rows, n_rounds, calibration):
         )
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_class_of_a_single_row_is_told(n_classes):
-    """Without folds SLIPPER warns, runs ten rounds and learns the rest."""
-    X, y = mixed_table(np.random.default_rng(1), 80, n_classes=n_classes)
-    y = np.where(y == n_classes - 1, 0, y)
-    y[5] = n_classes - 1
-    with pytest.warns(UserWarning, match=r"single row: too few .* and 10 rounds are run"):
+def test_a_single_common_class_is_told():
+    """Where only one class has two rows SLIPPER warns, runs ten rounds and learns the rest."""
+    X, y = mixed_table(np.random.default_rng(1), 80)
+    y = np.where(np.arange(80) == 5, 1, 0)
+    with pytest.warns(UserWarning, match=r"fewer than two classes .* and 10 rounds are run"):
         est = slipper(n_rounds="cv", max_rounds=30).fit(X, y)
     assert est.n_rounds_ == [10]
-    assert est.predict_proba(X).shape == (80, n_classes)
+    assert est.predict_proba(X).shape == (80, 2)
 
 
-def test_folds_are_as_many_as_the_smallest_class_has_rows():
-    """Three rows of a class make three folds of the five asked for."""
-    X, y = mixed_table(np.random.default_rng(1), 80)
-    y = np.where(np.cumsum(y) <= 3, y, 0)
-    one, two = (slipper(n_rounds="cv", cv=n).fit(X, y) for n in (3, 5))
-    np.testing.assert_array_equal(one.cv_error_, two.cv_error_)
+@pytest.mark.parametrize("n_rare", [1, 2])
+def test_a_rare_class_does_not_switch_off_the_choice_of_rounds(n_rare):
+    """The others are folded as asked; the rounds are the first minimum of their error."""
+    X, y = mixed_table(np.random.default_rng(1), 160, n_classes=3)
+    y[:n_rare] = 3
+    est = slipper(n_rounds="cv", max_rounds=30, cv=5, calibration="auto").fit(X, y)
+    assert est.cv_error_.shape == (1, 30)
+    assert est.n_rounds_ == [int(est.cv_error_[0].argmin()) + 1] != [10]
+    assert est.model_.summary["reliability"]["calibration"] == "platt"
+    assert np.mean(est.predict(X) == y) > 0.6
+
+
+@pytest.mark.parametrize("multiclass", ["mh", "ovr", "cost"])
+def test_without_a_rule_the_heaviest_class_is_predicted(multiclass):
+    """Columns that say nothing leave no rule and equal intercepts: the majority decides."""
+    y = np.repeat([0, 1, 2, 3], [10, 20, 45, 25])
+    costs = 1 - np.eye(4) if multiclass == "cost" else None
+    est = slipper(multiclass=multiclass, cost_matrix=costs).fit(np.zeros((100, 2)), y)
+    assert len(est.model_) == 0
+    assert set(est.predict(np.zeros((3, 2)))) == {2}
 
 
 def test_slipper_learns_many_classes():

@@ -44,14 +44,17 @@ def covered(table, rule):
 COSTS = np.array([[0.0, 1.0, 4.0], [2.0, 0.0, 1.0], [5.0, 0.5, 0.0]])
 ZERO_ONE = 1.0 - np.eye(3)
 PROBLEMS = {
-    "two classes": (2, lambda table: one_class(table, 1)),
-    "first class positive": (2, lambda table: one_class(table, 0)),
-    "two classes with costs": (2, lambda t: one_class(t, 1, np.array([[0.0, 1.0], [6.0, 0.0]]))),
-    "one of three": (3, lambda table: one_class(table, 2)),
+    "two classes": (2, lambda rows: one_class(rows, 1)),
+    "first class positive": (2, lambda rows: one_class(rows, 0)),
+    "two classes with costs": (
+        2,
+        lambda rows: one_class(rows, 1, np.array([[0.0, 1.0], [6.0, 0.0]])),
+    ),
+    "one of three": (3, lambda rows: one_class(rows, 2)),
     "mh of two": (2, every_class),
     "mh of three": (3, every_class),
-    "costs": (3, lambda table: every_cost(table, COSTS)),
-    "zero-one costs": (3, lambda table: every_cost(table, ZERO_ONE)),
+    "costs": (3, lambda rows: every_cost(rows, COSTS)),
+    "zero-one costs": (3, lambda rows: every_cost(rows, ZERO_ONE)),
 }
 
 
@@ -62,7 +65,7 @@ def case(request):
     rng = np.random.default_rng(len(request.param))
     X, y = noisy_table(rng, 150, n_classes)
     table = read_table(X, target=y, weights=rng.choice([0.5, 1.0, 3.0], 150))
-    return table, make(table)
+    return table, make(TrainingSet.of(table))
 
 
 def start_weights(problem):
@@ -215,7 +218,7 @@ def test_growth_equals_brute_force(seed, n_rows):
     table = read_table(columns, target=np.append(y, [0, 1])[:n_rows], weights=weights)
     if len(np.unique(table.target.codes)) < 2:
         return
-    rounds = boosting(table, one_class(table, 1), grow_share=1.0)
+    rounds = boosting(table, one_class(TrainingSet.of(table), 1), grow_share=1.0)
     grower, loss = rounds.grower, rounds.loss
     found = grower.grow(rounds.codes, rounds.everyone, loss.stats, loss.score(0), rounds.limits[0])
     share = (weights / weights.sum()).tolist()
@@ -248,7 +251,7 @@ def test_the_kept_prefix_has_the_least_loss_on_the_pruning_rows():
     rng = np.random.default_rng(3)
     X, y = noisy_table(rng, 300)
     table = read_table(X, target=y, weights=np.ones(300))
-    problem = one_class(table, 1)
+    problem = one_class(TrainingSet.of(table), 1)
     plain = boosting(table, problem)
     rounds = Watched(
         plain.codes, plain.grower, plain.limits, plain.loss, plain.strata, 2 / 3, plain.seed
@@ -281,7 +284,7 @@ def test_rows_are_parted_by_weight():
     rng = np.random.default_rng(0)
     X, y = noisy_table(rng, 200)
     table = read_table(X, target=y, weights=rng.exponential(size=200))
-    plain = boosting(table, one_class(table, 1))
+    plain = boosting(table, one_class(TrainingSet.of(table), 1))
     rounds = Watched(
         plain.codes, plain.grower, plain.limits, plain.loss, plain.strata, 2 / 3, plain.seed
     )
@@ -297,7 +300,7 @@ def test_equal_rules_become_one_without_changing_scores():
     bodies = [frozenset(map(str, rule.body)) for rule in est.model_.rules]
     assert len(set(bodies)) == len(bodies) < np.count_nonzero(est.trace_["confidence"])
     table = read_table(X, target=y, weights=np.ones(300))
-    problem = one_class(table, positive_of_two(None, TrainingSet.of(table)))
+    problem = one_class(TrainingSet.of(table), positive_of_two(None, TrainingSet.of(table)))
     fit = SlipperFit(bin_table(table), LIMITS, "observed", 2 / 3, True, 1)
     seed = int.from_bytes(np.random.RandomState(0).bytes(8), "little")
     again = fit.run(problem, 60, 60, None, seed, lambda: None)
@@ -355,7 +358,7 @@ def test_the_error_curve_is_that_of_fits_without_the_fold():
     """A fold's errors are those of a model learned on the other folds, after each round (T10)."""
     X, y = noisy_table(np.random.default_rng(10), 120)
     table = read_table(X, target=y, weights=np.ones(120))
-    problem = one_class(table, 1)
+    problem = one_class(TrainingSet.of(table), 1)
     fit = SlipperFit(bin_table(table), LIMITS, "observed", 2 / 3, True, 1)
     folds = np.arange(120) % 4
     runs = fit._run_folds(problem, 12, folds, 7, lambda: None)

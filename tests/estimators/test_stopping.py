@@ -5,11 +5,12 @@ import pytest
 from sklearn.metrics import log_loss
 
 from builders import mixed_table, mlrules, rule_texts
-from rulewright.capacity import WindowTest
+from rulewright import Formulation, Validation, Window
 from rulewright.data import read_table
 from rulewright.encoding.binned import MOST_BINS, bin_table
 from rulewright.estimators import MLRulesClassifier
 from rulewright.estimators.mlrules.monitor import Monitor, Sample
+from rulewright.estimators.mlrules.settings import FORMULATIONS
 from rulewright.kernels import ROW, Subsample
 from rulewright.rules import Head
 from rulewright.search import FoundRule, RuleGrower
@@ -46,22 +47,22 @@ def test_the_window_lets_good_rules_go_on():
     assert est.trace_["acceptable"].mean() > 0.8
 
 
-@pytest.mark.parametrize("acceptability", ["random", "prior"])
-def test_acceptable_is_better_than_guessing(acceptability, monkeypatch):
+@pytest.mark.parametrize("chance", ["uniform", "prior"])
+def test_acceptable_is_better_than_guessing(chance, monkeypatch):
     """A rule is judged by the rows outside its subsample: 1/K, or the share of its class."""
     X, y = mixed_table(np.random.default_rng(2), 80, n_classes=3)
     y[:30] = 2
     weights = np.random.default_rng(3).choice([0.5, 1.0, 2.0], 80)
-    options = {"n_rules": 30, "subsample": 0.5, "acceptability": acceptability}
+    options = {"n_rules": 30, "subsample": 0.5}
     drawn = []
     watch = Monitor.watch
 
     def spy(monitor, rule, head, step, cover, subsample):
         drawn.append(subsample.rows)
-        watch(monitor, rule, head, step, cover, subsample)
+        return watch(monitor, rule, head, step, cover, subsample)
 
     monkeypatch.setattr(Monitor, "watch", spy)
-    est = mlrules(stopping="window", stop_window=40, **options).fit(X, y, weights)
+    est = mlrules(stopping=Window(40, 8, chance), **options).fit(X, y, weights)
     prior = np.bincount(y, weights) / weights.sum()
     covers = est.model_.covers(X)
     assert len(est.model_) == 30
@@ -71,7 +72,7 @@ def test_acceptable_is_better_than_guessing(acceptability, monkeypatch):
         outside = cover.copy()
         outside[rows] = False
         right = weights[outside & (y == rule.head.first)].sum()
-        guess = 1 / 3 if acceptability == "random" else prior[rule.head.first]
+        guess = 1 / 3 if chance == "uniform" else prior[rule.head.first]
         if outside.any():
             assert found == (right / weights[outside].sum() > guess)
         else:
@@ -84,12 +85,12 @@ def test_as_good_as_guessing_is_not_acceptable(labels, acceptable):
     labels = np.array(labels, dtype=np.int32)
     likelihood = LogLikelihood(labels, np.ones(4), np.zeros(2))
     binned = bin_table(read_table({"x": np.zeros(4)}))
-    guess = [0.5, 0.5]
-    monitor = Monitor(Sample(binned.codes, likelihood, 4.0), window=WindowTest(10, 8), guess=guess)
+    watch = Window(10, 8, "uniform").start([0.9, 0.1], np.nan)
+    monitor = Monitor(Sample(binned.codes, likelihood, 4.0), None, watch)
     rule = FoundRule(1, (), (), binned, "midpoint")
     everyone = np.arange(4, dtype=ROW)
     monitor.watch(rule, Head(1, 1), 0.1, everyone, Subsample(everyone[:2], everyone < 2))
-    assert monitor.acceptable == [acceptable]
+    assert monitor.trace()["acceptable"].tolist() == [acceptable]
 
 
 @pytest.mark.parametrize(("subsample", "n_draws"), [(1.0, 1), (0.5, 10)])
@@ -110,14 +111,39 @@ def test_the_window_needs_rows_outside():
     assert mlrules(subsample=1.0, stopping="auto").fit(X, y).stopped_by_ != "window"
 
 
+@pytest.mark.parametrize("stopping", ["window", Window(20)])
+def test_the_window_needs_rows_that_can_be_spared(stopping):
+    """Fewer than 50 rows are taken whole, so the window could never fire: that is an error."""
+    X, y = noise(49)
+    with pytest.raises(ValueError, match=r"stopping=.* rows outside .* 49 rows .*fewer than 50"):
+        MLRulesClassifier(stopping=stopping).fit(X, y)
+    assert MLRulesClassifier(3, stopping="auto").fit(X, y).stopped_by_ == "n_rules"
+    assert MLRulesClassifier(3, stopping=stopping).fit(*noise(50)).stopped_by_ == "n_rules"
+
+
+def test_the_window_of_the_paper():
+    """`paper` judges by 1/K and stops at 8 bad rules of 10; other windows are taken as given."""
+    assert MLRulesClassifier.paper(stopping="window").stopping == Window(10, 8, "uniform")
+    assert MLRulesClassifier.paper(stopping=Window()).stopping == Window(50, None, "prior")
+    X, y = noise(120)
+    y[:90] = 0  # three of four rows: a rule for them beats 1/K, hardly their share
+    good = {
+        chance: np.nanmean(est.trace_["acceptable"])
+        for chance, est in {
+            "uniform": MLRulesClassifier.paper(stopping="window", n_rules=40, random_state=0),
+            "prior": MLRulesClassifier.paper(stopping=Window(10, 8), n_rules=40, random_state=0),
+        }.items()
+        if est.fit(X, y)
+    }
+    assert good["uniform"] > good["prior"] + 0.2
+
+
 def test_validation_cuts_back_to_the_best_model():
     """Learning ends so many rules after the lowest validation loss, which the model keeps."""
     X, y = noise(200)
     est = mlrules(
         n_rules=400,
-        stopping="validation",
-        n_iter_no_change=5,
-        validation_fraction=0.3,
+        stopping=Validation(0.3, 5),
         learning_rate=0.5,
     ).fit(X, y)
     losses = est.trace_["validation_loss"]
@@ -130,9 +156,7 @@ def test_validation_cuts_back_to_the_best_model():
 def test_validation_learns_what_is_there():
     """On explained data validation keeps rules, and its loss is far below the start."""
     X, y = mixed_table(np.random.default_rng(4), 500, missing=0.0)
-    est = mlrules(n_rules=60, stopping="validation", n_iter_no_change=20, max_conditions=2).fit(
-        X, y
-    )
+    est = mlrules(n_rules=60, stopping=Validation(n_iter_no_change=20), max_conditions=2).fit(X, y)
     assert len(est.model_) >= 10
     assert est.trace_["validation_loss"].min() < 0.9 * np.log(2)
 
@@ -140,7 +164,7 @@ def test_validation_learns_what_is_there():
 def test_validation_rows_do_not_train():
     """The weights of all rules come from the rows that were not kept aside."""
     X, y = mixed_table(np.random.default_rng(5), 100)
-    est = mlrules(stopping="validation", validation_fraction=0.4, n_iter_no_change=100).fit(X, y)
+    est = mlrules(stopping=Validation(0.4, 100)).fit(X, y)
     covers = est.model_.covers(X)
     for cover, rule in zip(covers.T, est.model_.rules, strict=True):
         assert rule.coverage.support <= cover.sum()
@@ -153,9 +177,7 @@ def test_the_summary_describes_the_kept_model():
     X, y = noise(200)
     est = mlrules(
         n_rules=400,
-        stopping="validation",
-        n_iter_no_change=5,
-        validation_fraction=0.3,
+        stopping=Validation(0.3, 5),
         learning_rate=0.5,
     ).fit(X, y)
     n = len(est.model_)
@@ -167,7 +189,7 @@ def test_the_summary_describes_the_kept_model():
 def test_too_few_rows_for_validation():
     """Rows that cannot be split give an error with the remedy."""
     with pytest.raises(ValueError, match="validation_fraction"):
-        mlrules(stopping="validation", validation_fraction=0.1).fit([[0.0], [1.0]], [0, 1])
+        mlrules(stopping=Validation(0.1)).fit([[0.0], [1.0]], [0, 1])
 
 
 def test_prefixed_rules_vote_for_the_neediest_class():
@@ -175,8 +197,8 @@ def test_prefixed_rules_vote_for_the_neediest_class():
     X, y = mixed_table(np.random.default_rng(6), 90, n_classes=3)
     y[:40] = 2
     for criterion in ("newton", "gradient"):
-        options = {"class_choice": "prefixed", "default_rule": "none", "criterion": criterion}
-        est = mlrules(n_rules=1, **options).fit(X, y)
+        flat = {"class_choice": "prefixed", "formulation": Formulation("none")}
+        est = mlrules(n_rules=1, criterion=criterion, **flat).fit(X, y)
         assert est.model_.rules[0].head == (2, 2)
 
 
@@ -215,16 +237,13 @@ def test_the_published_settings():
         "max_conditions": None,
         "min_weight": 0.0,
         "class_choice": "joint",
-        "default_rule": "newton",
-        "backtracking": False,
-        "threshold": "observed",
+        "formulation": "published",
         "missing_conditions": False,
         "max_bins": MOST_BINS,
         "stopping": "none",
-        "stop_window": 10,
-        "stop_bad": 8,
     }
     assert {name: paper[name] for name in published} == published
+    assert FORMULATIONS["published"]() == Formulation("newton", False, "observed")
     X, y = mixed_table(np.random.default_rng(9), 60)
     est = MLRulesClassifier.paper(n_rules=20, random_state=0).fit(X, y)
     assert len(est.model_) == 20

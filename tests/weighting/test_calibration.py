@@ -14,13 +14,25 @@ from rulewright.rules import Conjunction, Range
 from rulewright.weighting.calibration import (
     CALIBRATIONS,
     LEAST_SLOPE,
-    calibrate,
-    cross_fitted,
-    fit_isotonic,
-    fit_platt,
-    fit_temperature,
+    Isotonic,
+    Platt,
+    Temperature,
     targets,
 )
+
+
+def fit_temperature(*rows):
+    return Temperature().fit(*rows).slope
+
+
+def fit_platt(*rows):
+    fitted = Platt().fit(*rows)
+    return fitted.slope, fitted.offsets
+
+
+def fit_isotonic(*rows):
+    return Isotonic().fit(*rows).steps
+
 
 CASES = given(SEEDS, st.integers(1, 60), st.sampled_from([2, 3, 5]))
 
@@ -166,8 +178,10 @@ def test_awkward_scores_give_probabilities(case, kind, size):
     labels, weights = np.array(labels, dtype=np.int32), np.full(len(labels), size)
     model = some_model(scores.shape[1])
     folds = np.arange(len(labels)) % 2
-    p = cross_fitted(model, kind, scores, labels, weights, folds)
-    p = np.vstack([p, calibrate(model, kind, scores, labels, weights).predict_proba([[0.0]])])
+    calibration = CALIBRATIONS[kind]()
+    p = calibration.cross_fitted(scores, labels, weights, folds)
+    fitted = calibration.fit(scores, labels, weights).applied(model)
+    p = np.vstack([p, fitted.predict_proba([[0.0]])])
     assert np.all((p >= 0) & (p <= 1))
     assert p.sum(axis=1) == pytest.approx(np.ones(len(p)))
 
@@ -200,7 +214,7 @@ def overconfident(seed, n_classes=3, n_rows=3000):
 def test_calibration_mends_overconfident_scores(kind):
     """On rows that did not calibrate themselves log-loss and calibration error fall."""
     scores, labels, weights, folds = overconfident(3)
-    after = cross_fitted(some_model(3), kind, scores, labels, weights, folds)
+    after = CALIBRATIONS[kind]().cross_fitted(scores, labels, weights, folds)
     before = softmax(scores)
     assert log_loss(labels, after, weights) < 0.6 * log_loss(labels, before, weights)
     assert calibration_error(labels, after, weights) < 0.1
@@ -220,7 +234,7 @@ def test_linear_calibration_becomes_part_of_the_model(kind):
     """The model's new scores are slope times the old ones plus the offsets."""
     scores, labels, weights, _ = overconfident(5, n_rows=200)
     model, X = some_model(3), [[0.2], [0.7], [3.0]]
-    fitted = calibrate(model, kind, scores, labels, weights)
+    fitted = CALIBRATIONS[kind]().fit(scores, labels, weights).applied(model)
     slope, offsets = fit_platt(scores, labels, weights)
     if kind == "temperature":
         slope, offsets = fit_temperature(scores, labels, weights), (0.0, 0.0, 0.0)
@@ -231,7 +245,7 @@ def test_linear_calibration_becomes_part_of_the_model(kind):
 def test_isotonic_calibration_is_kept_by_the_model():
     """The model climbs the fitted steps."""
     scores, labels, weights, _ = overconfident(5, n_rows=200)
-    fitted = calibrate(some_model(3), "isotonic", scores, labels, weights)
+    fitted = Isotonic().fit(scores, labels, weights).applied(some_model(3))
     assert fitted.steps == fit_isotonic(scores, labels, weights)
 
 
@@ -242,8 +256,7 @@ def test_a_fold_is_calibrated_by_the_others(seed, n_rows, n_classes):
     rng = np.random.default_rng(seed)
     folds = rng.integers(0, 3, n_rows)
     other = np.where(folds == 1, rng.integers(0, n_classes, n_rows), labels).astype(np.int32)
-    model = some_model(n_classes)
-    for kind in CALIBRATIONS:
-        p = cross_fitted(model, kind, scores, labels, weights, folds)
-        q = cross_fitted(model, kind, scores, other, weights, folds)
+    for calibration in CALIBRATIONS.values():
+        p = calibration().cross_fitted(scores, labels, weights, folds)
+        q = calibration().cross_fitted(scores, other, weights, folds)
         np.testing.assert_array_equal(p[folds == 1], q[folds == 1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -150,7 +151,11 @@ def print_report(report: Report) -> None:
         console.print(Text("\nfailed:\n" + "\n".join(lines)))
 
 
+_COMMA = re.compile(r",(?![^(]*\))")
+"""A comma outside brackets."""
+
+
 def split_names(texts: Sequence[str] | None) -> list[str]:
     """Split names given with commas, or by repeating the option; each is taken once."""
-    names = [name.strip() for text in texts or () for name in text.split(",")]
+    names = [name.strip() for text in texts or () for name in _COMMA.split(text)]
     return list(dict.fromkeys(name for name in names if name))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from rulewright.estimators.common.after_fit import calibrate, with_costs
 from rulewright.estimators.common.base import RuleClassifier
 from rulewright.estimators.common.compression import compress, size_curve
 from rulewright.estimators.mlrules.estimator import MLRulesClassifier
@@ -24,6 +25,8 @@ __all__ = [
     "RuleSetEnsembleClassifier",
     "SL2Classifier",
     "SlipperClassifier",
+    "calibrate",
     "compress",
     "size_curve",
+    "with_costs",
 ]

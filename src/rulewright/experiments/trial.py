@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, is_dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -115,7 +115,7 @@ class Trial:
             "repeat": self.place.repeat,
             "fold": self.place.fold,
             "seed": self.seed,
-            "parameters": dict(self.learner.parameters) | {"paper": self.learner.paper},
+            "parameters": _written(self.learner.parameters) | {"paper": self.learner.paper},
             "protocol": str(self.protocol),
         }
 
@@ -132,6 +132,11 @@ class Trial:
         told = sorted({f"{w.category.__name__}: {w.message}"[:200] for w in caught})
         sizes = {"n_train": len(split.train), "n_test": len(split.test)}
         return {**figures, **sizes, "versions": worker.versions(), "warnings": told[:5]}
+
+
+def _written(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Give settings as JSON data: an object, such as a stopping rule, by its text."""
+    return {name: str(v) if is_dataclass(v) else v for name, v in parameters.items()}
 
 
 def _without_extent(protocol: Protocol) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from rulewright.model.steps import Steps
-from rulewright.programs import recipes
+from rulewright.programs import nodes, recipes
 from rulewright.programs.native import evaluate
 from rulewright.programs.nodes import Given
 from rulewright.rules.checks import checked_number
@@ -45,6 +45,24 @@ def checked_costs(costs: Any, class_names: Sequence[str]) -> Costs:
     return table
 
 
+def read_costs(costs: Any, class_names: Sequence[str], option: str) -> Costs | None:
+    """Read costs that a user gave: numbers, "absolute" or None; errors start with the option.
+
+    "absolute" costs the distance of the classes in their order.
+    """
+    if costs is None:
+        return None
+    if isinstance(costs, str):
+        if costs != "absolute":
+            raise ValueError(f"{option}={costs!r} must be an array, 'absolute' or none")
+        places = np.arange(len(class_names))
+        costs = abs(places[:, None] - places)
+    try:
+        return checked_costs(np.asarray(costs, dtype=float), class_names)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{option}: {error}") from None
+
+
 def checked_steps(steps: Any, n_classes: int) -> tuple[Steps, ...]:
     """Give the steps of each class, or raise a ValueError."""
     if not _is_list(steps, n_classes) or not all(isinstance(item, Steps) for item in steps):
@@ -60,6 +78,13 @@ def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def margins(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give the score of each class minus the highest of the others; 0 if there is no other."""
     return evaluate(recipes.margins(_SCORES, scores.shape[1]), {_SCORES: scores})
+
+
+def by_steps(scores: NDArray[np.float64], steps: Sequence[Steps]) -> NDArray[np.float64]:
+    """Turn scores into probabilities: the steps of each class at its margin, normalised."""
+    tables = tuple((item.thresholds, item.values) for item in steps)
+    chances = recipes.shares(nodes.Steps(recipes.margins(_SCORES, scores.shape[1]), tables))
+    return evaluate(chances, {_SCORES: scores})
 
 
 def _is_list(value: object, length: int) -> bool:

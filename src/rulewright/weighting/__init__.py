@@ -1,6 +1,12 @@
 """From rules to weights: likelihoods, boosting confidence, sparse fits, calibration."""
 
-from rulewright.weighting.calibration import CALIBRATIONS, calibrate, cross_fitted
+from rulewright.weighting.calibration import (
+    CALIBRATIONS,
+    Calibration,
+    Isotonic,
+    Platt,
+    Temperature,
+)
 from rulewright.weighting.default_rule import DEFAULT_RULES, default_scores
 from rulewright.weighting.exponential import ExponentialLoss
 from rulewright.weighting.likelihood import LogLikelihood
@@ -8,9 +14,11 @@ from rulewright.weighting.likelihood import LogLikelihood
 __all__ = [
     "CALIBRATIONS",
     "DEFAULT_RULES",
+    "Calibration",
     "ExponentialLoss",
+    "Isotonic",
     "LogLikelihood",
-    "calibrate",
-    "cross_fitted",
+    "Platt",
+    "Temperature",
     "default_scores",
 ]

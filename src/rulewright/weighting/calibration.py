@@ -1,18 +1,19 @@
-"""Calibration: scores of rows that the rules were not learned from become honest probabilities.
+"""Calibration: scores of rows that the rules were not learned from become probabilities.
 
-``temperature`` and ``platt`` fit softmax(slope * s_k + offset_k) by maximum likelihood and move
-into the responses of the model; ``isotonic`` learns steps that the model keeps. Labels are class
-codes, scores have the shape (rows, classes), rows without weight count for nothing.
+A calibration is a frozen object; its `fit` takes class codes, scores of shape (rows, classes) and
+weights (rows without weight count for nothing) and returns what it learned. A further calibration
+is a class here and a line in `CALIBRATIONS`.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from rulewright.model.decisions import margins, softmax
+from rulewright.model.decisions import by_steps, margins, softmax
 from rulewright.model.steps import Steps
 
 if TYPE_CHECKING:
@@ -21,92 +22,167 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray, IntArray
     from rulewright.model import AdditiveRules
 
-CALIBRATIONS = ("temperature", "platt", "isotonic")
-
 LEAST_SLOPE = 1e-3
 """Least slope times mean spread of the scores: worthless scores still decide ties."""
 
 MOST_STEPS = 100
-"""Newton steps at most; a handful is the rule."""
+"""Newton steps at most; a handful is usual."""
 
 
-def fit_temperature(scores: FloatArray, labels: IntArray, weights: FloatArray) -> float:
-    """Fit softmax(slope * s); the slope is one over the temperature.
+class Calibrated(Protocol):
+    """A fitted calibration."""
+
+    def probabilities(self, scores: FloatArray) -> FloatArray:
+        """Return the calibrated probabilities of scores."""
+
+    def applied(self, model: AdditiveRules) -> AdditiveRules:
+        """Return the model with these probabilities."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Base of the calibrations.
+
+    Parameters
+    ----------
+    cv : int or splitter
+        Folds that a learner leaves out in turn to get scores of rows it did not learn from.
+    """
+
+    cv: Any = 5
+
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.cv, Integral) and int(self.cv) >= 2
+        splits = not isinstance(self.cv, str) and (
+            hasattr(self.cv, "split") or hasattr(self.cv, "__iter__")
+        )
+        if not whole and not splits:
+            raise ValueError(f"cv={self.cv!r} must be a whole number >= 2 or a splitter")
+
+    def fit(self, scores: FloatArray, labels: IntArray, weights: FloatArray) -> Calibrated:
+        """Fit to the scores of rows that the rules were not learned from."""
+        raise NotImplementedError
+
+    def cross_fitted(
+        self,
+        scores: FloatArray,
+        labels: IntArray,
+        weights: FloatArray,
+        folds: NDArray[np.integer],
+    ) -> FloatArray:
+        """Return probabilities of the rows, each fold calibrated on the others.
+
+        No row calibrates itself, so figures computed from them are not optimistic.
+        """
+        probabilities = np.empty_like(scores)
+        for fold in np.unique(folds):
+            inside = folds == fold
+            fitted = self.fit(scores[~inside], labels[~inside], weights[~inside])
+            probabilities[inside] = fitted.probabilities(scores[inside])
+        return probabilities
+
+
+@dataclass(frozen=True)
+class Temperature(Calibration):
+    """Fit softmax(slope * s); the slope, one over the temperature, is above 0.
 
     The label of a row counts as ``(N e_y + 2/K) / (N + 2)``, where N is the number of rows of its
-    class: Platt's targets, which keep the slope finite when the scores part the classes.
+    class: Platt's targets, which keep the slope finite when the scores separate the classes. The
+    most probable class of a row stays the same.
 
-    Returns
-    -------
-    float
-        The slope, above 0: the most probable class of a row stays the same.
+    Parameters
+    ----------
+    origin : tuple of float, optional
+        Scores that stay as they are, one per class; by default all 0.
     """
-    return _fit_linear(scores, labels, weights, with_offsets=False)[0]
+
+    origin: tuple[float, ...] | None = None
+
+    name: ClassVar[str] = "temperature"
+
+    def fit(self, scores: FloatArray, labels: IntArray, weights: FloatArray) -> Linear:
+        """Fit the slope."""
+        if self.origin is None:
+            return _fit_linear(scores, labels, weights, np.zeros(scores.shape[1]), free=False)
+        origin = np.array(self.origin)
+        slope = _fit_linear(scores - origin, labels, weights, origin, free=False).slope
+        return Linear(slope, tuple(((1 - slope) * origin).tolist()))
 
 
-def fit_platt(
-    scores: FloatArray, labels: IntArray, weights: FloatArray
-) -> tuple[float, tuple[float, ...]]:
-    """Fit softmax(slope * s_k + offset_k) to the same targets as `fit_temperature`.
+@dataclass(frozen=True)
+class Platt(Calibration):
+    """Fit softmax(slope * s_k + offset_k) to the targets of `Temperature`; the first offset is 0.
 
     With two classes this is Platt's scaling of s_1 - s_0.
-
-    Returns
-    -------
-    tuple of float and tuple of float
-        The slope, above 0, and the offsets of the classes, the first of which is 0.
     """
-    slope, offsets = _fit_linear(scores, labels, weights, with_offsets=True)
-    return slope, tuple(offsets.tolist())
+
+    name: ClassVar[str] = "platt"
+
+    def fit(self, scores: FloatArray, labels: IntArray, weights: FloatArray) -> Linear:
+        """Fit the slope and the offsets."""
+        return _fit_linear(scores, labels, weights, np.zeros(scores.shape[1]), free=True)
 
 
-def fit_isotonic(scores: FloatArray, labels: IntArray, weights: FloatArray) -> tuple[Steps, ...]:
+@dataclass(frozen=True)
+class Isotonic(Calibration):
     """Fit for each class the monotone steps of [y = k] on its margin over the best other class.
 
     Values are kept off 0 and 1 by 1 / (n + 2), thresholds lie halfway between two blocks.
     """
-    seen = weights > 0
-    least = 1 / (np.count_nonzero(seen) + 2)
-    labels, weights = labels[seen], weights[seen] / weights.max(initial=0.0)
-    return tuple(
-        _fit_steps(margin, labels == k, weights, least)
-        for k, margin in enumerate(margins(scores[seen]).T)
-    )
+
+    name: ClassVar[str] = "isotonic"
+
+    def fit(self, scores: FloatArray, labels: IntArray, weights: FloatArray) -> StepsByClass:
+        """Fit the steps of each class."""
+        seen = weights > 0
+        least = 1 / (np.count_nonzero(seen) + 2)
+        labels, weights = labels[seen], weights[seen] / weights.max(initial=0.0)
+        steps = [
+            _fit_steps(margin, labels == k, weights, least)
+            for k, margin in enumerate(margins(scores[seen]).T)
+        ]
+        return StepsByClass(tuple(steps))
 
 
-def calibrate(
-    model: AdditiveRules, kind: str, scores: FloatArray, labels: IntArray, weights: FloatArray
-) -> AdditiveRules:
-    """Return the model with its probabilities calibrated on the given scores."""
-    if kind == "isotonic":
-        return replace(model, steps=fit_isotonic(scores, labels, weights))
-    slope, offsets = _fit_linear(scores, labels, weights, with_offsets=kind == "platt")
-    return model.scaled(slope, offsets.tolist())
+CALIBRATIONS: dict[str, type[Calibration]] = {
+    "temperature": Temperature,
+    "platt": Platt,
+    "isotonic": Isotonic,
+}
+"""The calibrations by name."""
 
 
-def cross_fitted(
-    model: AdditiveRules,
-    kind: str,
-    scores: FloatArray,
-    labels: IntArray,
-    weights: FloatArray,
-    folds: NDArray[np.integer],
-) -> FloatArray:
-    """Return the probabilities of the rows, each fold calibrated on the other folds.
+@dataclass(frozen=True)
+class Linear:
+    """Probabilities softmax(slope * s_k + offset_k); they move into the responses of a model."""
 
-    Figures taken from them are honest: no row calibrates itself.
-    """
-    probabilities = np.empty_like(scores)
-    for fold in np.unique(folds):
-        inside = folds == fold
-        rows = (scores[~inside], labels[~inside], weights[~inside])
-        if kind == "isotonic":
-            fitted = replace(model, steps=fit_isotonic(*rows))
-            probabilities[inside] = fitted.probabilities(scores[inside])
-        else:
-            slope, offsets = _fit_linear(*rows, with_offsets=kind == "platt")
-            probabilities[inside] = softmax(slope * scores[inside] + offsets)
-    return probabilities
+    slope: float
+    offsets: tuple[float, ...]
+
+    def probabilities(self, scores: FloatArray) -> FloatArray:
+        """Return the calibrated probabilities of scores."""
+        return softmax(self.slope * scores + np.array(self.offsets))
+
+    def applied(self, model: AdditiveRules) -> AdditiveRules:
+        """Return the model with these probabilities."""
+        return model.with_steps(None).scaled(self.slope, self.offsets)
+
+
+@dataclass(frozen=True)
+class StepsByClass:
+    """Probabilities by steps of the margins, normalised; a model keeps the steps."""
+
+    steps: tuple[Steps, ...]
+
+    def probabilities(self, scores: FloatArray) -> FloatArray:
+        """Return the calibrated probabilities of scores."""
+        return by_steps(scores, self.steps)
+
+    def applied(self, model: AdditiveRules) -> AdditiveRules:
+        """Return the model with these probabilities."""
+        return model.with_steps(self.steps)
 
 
 def targets(labels: IntArray, weights: FloatArray, n_classes: int) -> FloatArray:
@@ -122,29 +198,33 @@ def targets(labels: IntArray, weights: FloatArray, n_classes: int) -> FloatArray
 
 
 def _fit_linear(
-    scores: FloatArray, labels: IntArray, weights: FloatArray, with_offsets: bool
-) -> tuple[float, FloatArray]:
-    """Fit in units of the mean spread of a row's scores, so that their size does not matter."""
+    scores: FloatArray, labels: IntArray, weights: FloatArray, offsets: FloatArray, free: bool
+) -> Linear:
+    """Fit the slope, and the offsets if they are free.
+
+    In units of the mean spread of a row's scores, so that their size does not matter.
+    """
     seen, n_classes = weights > 0, scores.shape[1]
+    unchanged = Linear(1.0, tuple(offsets.tolist()))
     if n_classes == 1 or not seen.any():
-        return 1.0, np.zeros(n_classes)
+        return unchanged
     gaps, labels = scores[seen] - scores[seen].max(axis=1, keepdims=True), labels[seen]
     shares = weights[seen] / weights.max()
     shares /= shares.sum()
     largest = -float(gaps.min())
     spread = float(shares @ (gaps.min(axis=1) / -largest)) * largest if largest > 0 else 0.0
-    if spread == 0 and not with_offsets:
-        return 1.0, np.zeros(n_classes)
+    if spread == 0 and not free:
+        return unchanged
     objective = _Objective(gaps / (spread or 1.0), targets(labels, shares, n_classes), shares)
-    point = np.zeros(n_classes)  # the slope, then the offsets of all classes but the first
+    point = offsets - offsets[0]  # the slope, then the offsets of all classes but the first
     point[0] = 1.0
-    free = np.full(n_classes, with_offsets)
-    free[0] = spread > 0
-    point = objective.minimise(point, free)
+    moves = np.full(n_classes, free)
+    moves[0] = spread > 0
+    point = objective.minimise(point, moves)
     if point[0] < LEAST_SLOPE:  # of a convex function: the constrained minimum is on the bound
-        free[0], point[0] = False, LEAST_SLOPE
-        point = objective.minimise(point, free)
-    return float(point[0]) / (spread or 1.0), np.concatenate([[0.0], point[1:]])
+        moves[0], point[0] = False, LEAST_SLOPE
+        point = objective.minimise(point, moves)
+    return Linear(float(point[0]) / (spread or 1.0), (0.0, *point[1:].tolist()))
 
 
 class _Objective:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, IntArray, RowArray, StatArray
 
 LARGEST_STEP = 4.0
-"""Largest response before learning_rate."""
+"""Largest response before it is multiplied by the learning rate."""
 
 SAFE_STEP = 1.79
 """Newton steps up to here lower the loss for certain.

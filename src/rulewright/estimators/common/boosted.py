@@ -1,16 +1,12 @@
-"""What the learners of additive rules share: constraints, costs, predictions by stage."""
+"""What the learners of additive rules share: constraints, predictions by stage."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rulewright.estimators.common.base import RuleClassifier
 from rulewright.estimators.common.parameters import CheckedByFit, Parameter
 from rulewright.model import AdditiveRules
-from rulewright.model.classes import class_names
-from rulewright.model.decisions import checked_costs
 from rulewright.search import Constraints
 
 if TYPE_CHECKING:
@@ -18,9 +14,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Table, TrainingSet
+    from rulewright.data import TrainingSet
     from rulewright.kernels import FloatArray
-    from rulewright.model.decisions import Costs
 
 
 class BoostedClassifier(RuleClassifier[AdditiveRules]):
@@ -32,38 +27,22 @@ class BoostedClassifier(RuleClassifier[AdditiveRules]):
         default=None,
     )
 
-    def _checked_constraints(self, table: Table, ordered: bool) -> Constraints:
+    def _checked_constraints(self, rows: TrainingSet, ordinal: bool = False) -> Constraints:
         """Return the expert's constraints; monotone columns need classes with an order."""
         constraints = Constraints.of(self.constraints)
-        constraints.check(table.schema)
-        if constraints.monotone and not ordered:
+        constraints.check(rows.schema)
+        if constraints.monotone and not ordinal and len(rows.classes) > 2:
             raise ValueError(
                 f"constraints: monotone columns ({', '.join(constraints.monotone)}) need two "
                 "classes, or classes in an order: set ordinal=True where the learner has it"
             )
         return constraints
 
-    def _checked_costs(self) -> Costs | None:
-        """Return the costs of errors as the model keeps them."""
-        n_classes = len(self.classes_)
-        matrix = getattr(self, "cost_matrix", None)
-        if matrix is None or n_classes == 1:
-            return None
-        if isinstance(matrix, str):
-            if matrix != "absolute":
-                raise ValueError(f"cost_matrix={matrix!r} must be an array, 'absolute' or none")
-            places = np.arange(n_classes)
-            matrix = abs(places[:, None] - places)
-        try:
-            return checked_costs(np.asarray(matrix, dtype=float), class_names(self.classes_))
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"cost_matrix: {error}") from None
-
-    def _summary(self, rows: TrainingSet) -> dict[str, Any]:
+    def _summary(self, rows: TrainingSet, constraints: Constraints | None = None) -> dict[str, Any]:
         """Note down how the model was learned, and under which constraints."""
-        constraints = Constraints.of(self.constraints).to_json()
         summary = super()._summary(rows)
-        return {**summary, "constraints": constraints} if constraints else summary
+        content = {} if constraints is None else constraints.to_json()
+        return {**summary, "constraints": content} if content else summary
 
     def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
         """Yield the probabilities after 0, 1, 2, ... rules."""

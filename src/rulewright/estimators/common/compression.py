@@ -11,11 +11,16 @@ from sklearn.utils import check_random_state
 
 from rulewright.capacity.reliability import accuracy, log_loss, reliability
 from rulewright.capacity.sizes import sizes_up_to, smallest_good
-from rulewright.data import DataError, Table, TrainingSet, read_like
-from rulewright.estimators.common.folds import assign_folds, run_parallel, stratified_folds
+from rulewright.estimators.common.after_fit import additive_of, read_rows
+from rulewright.estimators.common.folds import (
+    assign_folds,
+    kept_splits,
+    run_parallel,
+    stratified_folds,
+)
 from rulewright.estimators.common.parameters import Domain, Folds, Integer, check_parameters
+from rulewright.estimators.common.probabilities import noted
 from rulewright.estimators.common.progress import progress_bar
-from rulewright.model import AdditiveRules
 from rulewright.rules import Adds
 from rulewright.search.options import count_threads
 from rulewright.weighting.sparse import SparseFit, selections
@@ -23,7 +28,9 @@ from rulewright.weighting.sparse import SparseFit, selections
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from rulewright.data import TrainingSet
     from rulewright.kernels import BoolArray, FloatArray, IntArray, SignArray, WordArray
+    from rulewright.model import AdditiveRules
 
 MOST_ROWS = 20_000
 """Rules are chosen on about so many rows; the responses are then fitted to all."""
@@ -46,7 +53,7 @@ def compress(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> AdditiveRules:
-    """Keep few rules of a model, with responses fitted anew, that predict like all of them.
+    """Keep few rules of a model, with refitted responses, that predict like all of them.
 
     Equal rules are joined; a logistic fit with a falling L1 penalty over all rules proposes a few
     more than wanted; they are refitted without it, and the rule that is missed least is taken out
@@ -82,47 +89,36 @@ def compress(
         The compact model. Its summary has an entry ``compression``: rules before and after, and
         the ``curve`` of cross-validated log-loss and accuracy by size (see `size_curve`). Choice
         and refit are cross-validated, the rules themselves are not: they have seen all rows, so
-        the curve is too good, and the more so the more rules there are.
+        the curve is optimistic, and the more so the more rules there are.
     """
     options = {"n_rules": n_rules, "cv": cv}
     check_parameters("compress", options, _PARAMETERS)
-    model = getattr(model, "model_", model)
-    if not isinstance(model, AdditiveRules):
-        raise ValueError(
-            f"compress needs an AdditiveRules model or a fitted estimator, not "
-            f"{type(model).__name__}"
-        )
+    model = additive_of(model, "compress")
     random, n_threads = check_random_state(random_state), count_threads(n_jobs)
-    table = _read(model, X, y, sample_weight)
-    small = compress_table(model, table, n_rules, cv, random, n_threads, verbose)
-    assert table.target is not None
-    assert table.weights is not None
-    figures = reliability(table.target.codes, small.predict_proba(table), table.weights)
-    return replace(small, summary={**small.summary, "reliability": {"rows": "given", **figures}})
+    rows = read_rows(model, X, y, sample_weight, "compress")
+    small = compress_rows(model, rows, n_rules, cv, random, n_threads, verbose)
+    figures = reliability(rows.labels, small.predict_proba(rows.table), rows.weights)
+    return noted(small, rows="given", **figures)
 
 
-def compress_table(
+def compress_rows(
     model: AdditiveRules,
-    table: Table,
-    n_rules: int | None = None,
-    cv: Any = 5,
-    random: np.random.RandomState | None = None,
+    rows: TrainingSet,
+    n_rules: int | None,
+    cv: Any,
+    random: np.random.RandomState,
     n_threads: int = 1,
     verbose: int = 0,
 ) -> AdditiveRules:
-    """Compress a model on a table that has the model's columns and classes, and weights.
-
-    Without `cv` there is no curve; then `n_rules` is needed. See `compress`.
-    """
-    merged = replace(model.merged(), steps=None)
+    """Compress a model on rows that have its columns and classes; see `compress`."""
+    merged = model.merged().with_steps(None)
     if len(merged.classes) == 1 or not merged.rules:
         return _noted(merged, [], len(model), "no rules")
-    random = random or np.random.RandomState(0)
-    sample = _sample(table, random)
+    sample = _sample(rows, random)
     problem = _Problem.of(merged, sample, n_threads)
     most = min(25 * len(merged.classes), MOST_RULES) if n_rules is None else n_rules
     sizes = sizes_up_to(min(most, len(merged)))
-    folds = _folds(problem.labels, cv, random)
+    folds = _folds(problem.labels, kept_splits(cv, sample.places), random)
     with progress_bar("compressing", len(folds) + 1, bool(verbose)) as advance:
         tasks = [partial(_judge, problem, sizes, fold, advance) for fold in folds]
         judged = run_parallel(tasks, n_threads) if tasks else []
@@ -133,7 +129,7 @@ def compress_table(
         losses = np.array([fold.log_loss for fold in judged])
         size = smallest_good(sizes, losses, [fold.weight for fold in judged], sample.n_rows)
     kept = [merged.rules[rule] for rule in chosen[size].rules.tolist()]
-    small = _refitted(merged.with_rules(kept), table, n_threads)
+    small = _refitted(merged.with_rules(kept), rows, n_threads)
     by = "n_rules" if n_rules is not None else "cross-validation"
     return _noted(small, _curve(sizes, chosen, judged), len(model), by)
 
@@ -162,15 +158,12 @@ class _Problem(NamedTuple):
     n_classes: int
 
     @classmethod
-    def of(cls, model: AdditiveRules, table: Table, n_threads: int) -> _Problem:
-        """Pack the rules of a model over the rows of a table."""
-        assert table.target is not None
-        assert table.weights is not None
-        covers = model.cover_bits(table, n_threads=n_threads)
+    def of(cls, model: AdditiveRules, rows: TrainingSet, n_threads: int) -> _Problem:
+        """Pack the rules of a model over rows."""
+        covers = model.cover_bits(rows.table, n_threads=n_threads)
         heads = np.array([rule.head for rule in model.rules], dtype=np.int32).reshape(-1, 2)
         signs = np.sign([rule.outcome.value for rule in model.rules]).astype(np.int8)
-        labels = table.target.codes
-        return cls(covers, heads, signs, labels, table.weights, len(model.classes))
+        return cls(covers, heads, signs, rows.labels, rows.weights, len(model.classes))
 
 
 class _Kept(NamedTuple):
@@ -195,13 +188,13 @@ def _choose(problem: _Problem, sizes: Sequence[int], n_threads: int) -> dict[int
     return {size: _Kept(fit.active, penalty) for size, penalty in proposals}
 
 
-def _refitted(model: AdditiveRules, table: Table, n_threads: int) -> AdditiveRules:
+def _refitted(model: AdditiveRules, rows: TrainingSet, n_threads: int) -> AdditiveRules:
     """Return the model with responses and intercepts that fit all rows, to many digits."""
-    fit = SparseFit(*_Problem.of(model, table, n_threads), tolerance=1e-10)
+    fit = SparseFit(*_Problem.of(model, rows, n_threads), tolerance=1e-10)
     fit.keep(fit.rules)
     pairs = zip(model.rules, fit.responses.tolist(), strict=True)
-    rules = [rule.with_outcome(Adds(rule.head, value)) for rule, value in pairs if value != 0]
-    return replace(model, intercepts=tuple(fit.intercepts.tolist()), rules=tuple(rules))
+    kept = [rule.with_outcome(Adds(rule.head, value)) for rule, value in pairs if value != 0]
+    return replace(model, intercepts=tuple(fit.intercepts.tolist()), rules=tuple(kept))
 
 
 def _judge(
@@ -222,17 +215,17 @@ def _judge(
     return _Judged(float(weights.sum()), [losses[s] for s in sizes], [shares[s] for s in sizes])
 
 
-def _sample(table: Table, random: np.random.RandomState) -> Table:
+def _sample(rows: TrainingSet, random: np.random.RandomState) -> TrainingSet:
     """Return the rows to choose rules by: all, or of very many an equal share of each class."""
-    if table.n_rows <= MOST_ROWS or table.target is None:
-        return table
-    parts = stratified_folds(table.target.codes, -(-table.n_rows // MOST_ROWS), random)
-    return table.take(np.flatnonzero(parts == 0))
+    if rows.n_rows <= MOST_ROWS:
+        return rows
+    parts = stratified_folds(rows.labels, -(-rows.n_rows // MOST_ROWS), random)
+    return rows.take(np.flatnonzero(parts == 0))
 
 
 def _folds(labels: IntArray, cv: Any, random: np.random.RandomState) -> list[BoolArray]:
     """Return the rows of each fold; none when there is nothing to leave out."""
-    folds = None if cv is None else assign_folds(labels, cv, random)
+    folds = assign_folds(labels, cv, random)
     if folds is None:
         return []
     return [folds == fold for fold in range(int(folds.max()) + 1)]
@@ -266,24 +259,4 @@ def _noted(
     note = {"n_rules_before": n_before, "n_rules": len(model), "chosen_by": by, "curve": curve}
     old = {"log_loss", "reliability"}  # figures of the model before
     summary = {name: value for name, value in model.summary.items() if name not in old}
-    return replace(model, summary={**summary, "compression": note})
-
-
-def _read(model: AdditiveRules, X: Any, y: Any, sample_weight: Any) -> Table:
-    """Read rows with the columns and the classes of the model."""
-    table = read_like(X, model.schema, model.columns, target=y, weights=sample_weight)
-    if table.target is None:
-        raise ValueError("compress needs y: the classes, or the name of their column in X")
-    places = {label: place for place, label in enumerate(model.classes.tolist())}
-    found = table.target.classes.tolist()
-    strange = [found[code] for code in np.unique(table.target.codes) if found[code] not in places]
-    if strange:
-        known = ", ".join(map(repr, places))
-        raise DataError(
-            f"y has the class {strange[0]!r}, which the model does not know. "
-            f"Its classes are: {known}."
-        )
-    codes = np.array([places.get(label, -1) for label in found], dtype=np.int32)
-    target = replace(table.target, classes=model.classes, codes=codes[table.target.codes])
-    rows = TrainingSet.of(replace(table, target=target))
-    return replace(rows.table, target=rows.target, weights=rows.weights)
+    return model.with_summary({**summary, "compression": note})

@@ -9,14 +9,15 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from sklearn.model_selection import check_cv
+
+from rulewright.data.optional import optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Table
+    from rulewright.data import TrainingSet
     from rulewright.kernels import FloatArray, IntArray
     from rulewright.model import AdditiveRules
 
@@ -70,9 +71,11 @@ def assign_folds(labels: IntArray, cv: Any, random: np.random.RandomState) -> In
         return None
     folds = np.full(len(labels), -1, dtype=np.int32)
     if isinstance(cv, numbers.Integral):
-        folds[common] = stratified_folds(labels[common], int(cv), random)
+        n_folds = min(int(cv), int(common.sum()))
+        folds[common] = stratified_folds(labels[common], n_folds, random)
         return folds
-    for fold, (_, test) in enumerate(check_cv(cv).split(np.zeros((len(labels), 1)), labels)):
+    splits = optional("sklearn.model_selection").check_cv(cv)  # slow to import
+    for fold, (_, test) in enumerate(splits.split(np.zeros((len(labels), 1)), labels)):
         if len(test) and np.max(test) >= len(labels):
             raise ValueError(
                 f"cv leaves out row {np.max(test)}, but only {len(labels)} rows have any weight: "
@@ -95,16 +98,16 @@ def kept_splits(cv: Any, places: NDArray[np.intp]) -> Any:
     """Return `cv` for the rows that were kept.
 
     Given pairs of training and test rows number all rows, also those that were dropped because they
-    have no weight; a splitter is returned as it is.
+    have no weight; numbers and splitters are returned as they are.
     """
-    if hasattr(cv, "split"):
+    if hasattr(cv, "split") or isinstance(cv, numbers.Integral):
         return cv
     return [tuple(np.flatnonzero(np.isin(places, part)) for part in pair) for pair in cv]
 
 
-def left_out_scores(
-    learn: Callable[[Table, int, Callable[[], None]], AdditiveRules],
-    table: Table,
+def out_of_fold_scores(
+    learn: Callable[[TrainingSet, int, Callable[[], None]], AdditiveRules],
+    rows: TrainingSet,
     folds: IntArray,
     random: np.random.RandomState,
     n_threads: int,
@@ -116,8 +119,8 @@ def left_out_scores(
     """
 
     def run(fold: int, seed: int, check: Callable[[], None]) -> FloatArray:
-        model = learn(table.take(np.flatnonzero(folds != fold)), seed, check)
-        return model.scores(table.take(np.flatnonzero(folds == fold)), n_threads=1)
+        model = learn(rows.take(np.flatnonzero(folds != fold)), seed, check)
+        return model.scores(rows.table.take(np.flatnonzero(folds == fold)), n_threads=1)
 
     seeds = random.randint(2**31, size=int(folds.max()) + 1)
     tasks = [partial(run, fold, int(seed)) for fold, seed in enumerate(seeds)]

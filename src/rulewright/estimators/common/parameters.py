@@ -6,6 +6,7 @@ From the declarations come `__init__` with its signature, the checks of `fit`, t
 
 from __future__ import annotations
 
+import ast
 import inspect
 import math
 import numbers
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast, dataclass_trans
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
 class Domain(Protocol):
@@ -112,6 +113,52 @@ class Choice:
 
     def __str__(self) -> str:
         return "one of " + ", ".join(self.words) + (" or none" if self.optional else "")
+
+
+@dataclass(frozen=True)
+class Named:
+    """A word that stands for an object, such an object, or one of `words`.
+
+    On the command line a word may have settings: ``window(size=10, most_bad=8)``.
+    """
+
+    makers: Mapping[str, Callable[..., Any]]
+    kind: type
+    words: tuple[str, ...] = ()
+    optional: bool = False
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether the value is allowed."""
+        if value is None:
+            return self.optional
+        if isinstance(value, str):
+            return value in self.words or value in self.makers
+        return isinstance(value, self.kind)
+
+    def made(self, value: Any) -> Any:
+        """Return the object that an allowed value stands for."""
+        return self.makers[value]() if isinstance(value, str) else value
+
+    def parse(self, text: str) -> object:
+        """Read a value from the command line."""
+        if "(" not in text:
+            none = self.optional and text == "none" and text not in self.makers
+            return None if none else text
+        call = ast.parse(text, mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+            raise ValueError(text)
+        return self.makers[call.func.id](**{str(k.arg): _literal(k.value) for k in call.keywords})
+
+    def __str__(self) -> str:
+        words = ", ".join((*self.words, *self.makers))
+        return f"one of {words} or a {self.kind.__name__}" + (" or none" if self.optional else "")
+
+
+def _literal(node: ast.expr) -> object:
+    """Read a value inside brackets; a bare name is a text."""
+    if isinstance(node, ast.Name):
+        return {"none": None, "true": True, "false": False}.get(node.id, node.id)
+    return ast.literal_eval(node)
 
 
 @dataclass(frozen=True)
@@ -235,8 +282,10 @@ def _documented(doc: str, declared: Iterable[Field[Any]]) -> str:
 
 
 def plain(value: object) -> object:
-    """Return a parameter as plain data: a NumPy number becomes a Python one."""
-    return value.item() if isinstance(value, np.generic) else value
+    """Return a parameter as plain data: NumPy numbers become Python's, objects their text."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return value if value is None or isinstance(value, str | int | float) else repr(value)
 
 
 def check_parameters(
@@ -260,7 +309,7 @@ def parse_settings(
             )
         try:
             parsed[name] = domains[name].parse(text)
-        except (ValueError, KeyError):
+        except (ValueError, KeyError, TypeError, SyntaxError):
             raise ValueError(f"{estimator}: {name}={text} must be {domains[name]}") from None
         check_parameters(estimator, parsed, {name: domains[name]})
     return parsed

@@ -1,56 +1,60 @@
-"""The last step of a fit: calibrate the scores and say how far the probabilities can be trusted."""
+"""The last step of a fit: calibrate the scores and say how reliable the probabilities are."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from rulewright.capacity import reliability
-from rulewright.weighting import calibrate, cross_fitted
 
 if TYPE_CHECKING:
-    from rulewright.data import Table
+    from rulewright.data import TrainingSet
     from rulewright.kernels import FloatArray, IntArray
     from rulewright.model import AdditiveRules
+    from rulewright.weighting import Calibration
 
 
 class OutOfFold(NamedTuple):
-    """Scores of every row (rows, classes) by a model that did not see it, and the row's fold."""
+    """Rows with scores (rows, classes) by models that did not see them, and their folds."""
 
     scores: FloatArray
+    labels: IntArray
+    weights: FloatArray
     folds: IntArray
+
+    @classmethod
+    def of(cls, scores: FloatArray, folds: IntArray, rows: TrainingSet) -> Self:
+        """Take the rows that some fold leaves out."""
+        seen = folds >= 0
+        return cls(scores[seen], rows.labels[seen], rows.weights[seen], folds[seen])
 
 
 def with_probabilities(
     model: AdditiveRules,
-    table: Table,
-    kind: str | None,
-    left_out: OutOfFold | None,
+    rows: TrainingSet,
+    calibration: Calibration | None,
+    out_of_fold: OutOfFold | None,
     known: FloatArray | None = None,
+    source: str = "left out",
 ) -> AdditiveRules:
     """Calibrate a model and note in its summary how reliable its probabilities are.
 
-    The figures are those of rows left out where there are any, each row calibrated by the other
-    folds; otherwise of the training rows, and then too good. `known` are the probabilities of the
-    training rows if the learner has them at hand.
+    The figures are those of out-of-fold rows where there are any, each fold calibrated by the
+    others; otherwise of the training rows, and then optimistic. `known` are the probabilities of
+    the training rows if the learner has computed them; `source` names the out-of-fold rows.
     """
-    assert table.target is not None
-    assert table.weights is not None
-    labels, weights = table.target.codes, table.weights
-    if left_out is None:
-        p = model.predict_proba(table) if known is None else known
-        figures = reliability(labels, p, weights)
-        return _noted(model, {"rows": "training", **figures})
-    raw = reliability(labels, model.probabilities(left_out.scores), weights)
-    if kind is None:
-        return _noted(model, {"rows": "left out", **raw})
-    honest = cross_fitted(model, kind, left_out.scores, labels, weights, left_out.folds)
-    figures = reliability(labels, honest, weights)
-    calibrated = calibrate(model, kind, left_out.scores, labels, weights)
-    return _noted(
-        calibrated, {"rows": "left out", **figures, "calibration": kind, "uncalibrated": raw}
-    )
+    if out_of_fold is None:
+        p = model.predict_proba(rows.table) if known is None else known
+        return noted(model, rows="training", **reliability(rows.labels, p, rows.weights))
+    scores, labels, weights, _ = out_of_fold
+    raw = reliability(labels, model.probabilities(scores), weights)
+    if calibration is None:
+        return noted(model, rows=source, **raw)
+    figures = reliability(labels, calibration.cross_fitted(*out_of_fold), weights)
+    calibrated = calibration.fit(scores, labels, weights).applied(model)
+    name = calibration.name
+    return noted(calibrated, rows=source, **figures, calibration=name, uncalibrated=raw)
 
 
-def _noted(model: AdditiveRules, figures: dict[str, object]) -> AdditiveRules:
-    model.summary["reliability"] = figures  # a copy would check every rule again
-    return model
+def noted(model: AdditiveRules, **figures: object) -> AdditiveRules:
+    """Return the model with these figures in its summary."""
+    return model.with_summary({**model.summary, "reliability": figures})

@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.data import TrainingSet
+from rulewright.capacity import STOPPING, Stopping, Window
 from rulewright.encoding.binned import MOST_BINS
 from rulewright.estimators.common.boosted import BoostedClassifier
-from rulewright.estimators.common.compression import compress_table
-from rulewright.estimators.common.folds import affordable_folds, left_out_scores, stratified_folds
-from rulewright.estimators.common.parameters import (
-    CheckedByFit,
-    Choice,
-    Flag,
-    Folds,
-    Integer,
-    Parameter,
-    Real,
-)
+from rulewright.estimators.common.folds import assign_folds, kept_splits, out_of_fold_scores
+from rulewright.estimators.common.parameters import Choice, Flag, Integer, Named, Parameter, Real
 from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.mlrules.boosting import Boosting
+from rulewright.estimators.mlrules.settings import FORMULATIONS, BoostingSettings, Formulation
 from rulewright.model import AdditiveRules
-from rulewright.weighting import CALIBRATIONS, DEFAULT_RULES
+from rulewright.search import LEAST_ROWS
+from rulewright.weighting import CALIBRATIONS, Calibration, Isotonic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rulewright.data import Table
-    from rulewright.encoding.binned import Threshold
+    from rulewright.data import TrainingSet
     from rulewright.search import Constraints
 
 RULES_PER_CLASS = 250
 """Rules learned at most for each class, unless a number is given: 500 for two, as in the paper."""
+
+MANY_CLASSES = 30
+"""More classes get no more rules, and have the class of a rule chosen before it is grown."""
+
+PAPER_WINDOW = Window(size=10, most_bad=8, chance="uniform")
+"""The stopping rule of the paper."""
+
+FORMULATION = Named(FORMULATIONS, Formulation)
+STOPPING_RULE = Named(STOPPING, Stopping, words=("auto",))
+CALIBRATED = Named(CALIBRATIONS, Calibration, optional=True)
 
 
 class MLRulesClassifier(BoostedClassifier):
@@ -71,7 +72,7 @@ class MLRulesClassifier(BoostedClassifier):
 
     n_rules: int | None = Parameter(
         Integer(0, optional=True),
-        "Most rules to learn; by default 250 for each class.",
+        "Most rules to learn; by default 250 for each class, and 7,500 in all.",
         default=None,
         kw_only=False,
     )
@@ -99,25 +100,23 @@ class MLRulesClassifier(BoostedClassifier):
     )
     min_evidence: float | None = Parameter(
         Real(0, optional=True),
-        "Least evidence for a rule on all rows, :math:`-g / \\sqrt{h + l_2}`, in standard "
-        'errors. By default 0, but 1 where "auto" stopping finds no rows outside the subsamples'
-        " that could test the rules: it keeps such small tables from being learned by heart.",
+        "Least evidence for a rule on all rows, -g / sqrt(h + l2), in standard errors. By "
+        'default 0, but 1 where "auto" stopping finds no rows outside the subsamples that could '
+        "test the rules: it keeps the model of such a small table from being overfitted.",
         default=None,
     )
     class_choice: str = Parameter(
-        Choice(("joint", "prefixed")),
-        "Whether the class is chosen anew with every condition, or before the rule is grown "
-        "(much faster with many classes).",
-        default="joint",
+        Choice(("auto", "joint", "prefixed")),
+        "Whether the class of a rule is chosen again with every condition, or before the rule is "
+        'grown (much faster with many classes). "auto" is "joint" up to 30 classes, and for '
+        'ordinal ones, and "prefixed" beyond.',
+        default="auto",
     )
-    default_rule: str = Parameter(
-        Choice(tuple(DEFAULT_RULES)), "Scores to start from.", default="exact"
-    )
-    backtracking: bool = Parameter(
-        Flag(), "Halve a response that would raise the loss.", default=True
-    )
-    threshold: Threshold = Parameter(
-        Choice(("midpoint", "observed")), "Where between two values a cut lies.", default="midpoint"
+    formulation: Any = Parameter(
+        FORMULATION,
+        'Default rule, backtracking and thresholds: "corrected" or "published", or a '
+        "`Formulation` with any of them.",
+        default="corrected",
     )
     missing_conditions: bool = Parameter(
         Flag(), 'Whether "is missing" and "is known" are conditions too.', default=False
@@ -127,32 +126,14 @@ class MLRulesClassifier(BoostedClassifier):
         "Most bins of a numeric column; by default one per value up to 2,048 rows, 255 beyond.",
         default=None,
     )
-    stopping: str = Parameter(
-        Choice(("auto", "window", "validation", "none")),
-        'When to stop before `n_rules`. "window", the test of the paper: `stop_bad` of the last'
-        " `stop_window` rules are no better than guessing on the rows outside their subsample. "
-        '"validation": the log-loss of rows kept aside has not improved for so many rules; '
-        'the model is then cut back to where it was lowest. "auto" is "window" where there are '
-        'rows outside the subsample, and "none" otherwise.',
+    stopping: Any = Parameter(
+        STOPPING_RULE,
+        'When to stop before `n_rules`. "window", the test of the paper: too many of the last '
+        'rules are no better than chance on the rows outside their subsample. "validation": the '
+        "log-loss of rows kept aside does not improve; the best model is then kept. A `Window` or "
+        '`Validation` object has settings of its own. "auto" is "window" where there are rows '
+        'outside the subsample, and "none" otherwise.',
         default="auto",
-    )
-    stop_window: int = Parameter(Integer(1), "Size of the window.", default=50)
-    stop_bad: int | None = Parameter(
-        Integer(1, optional=True),
-        "How many bad rules in it end learning; by default as many as a fair coin shows with a "
-        "probability of at most 0.05, 32 of 50. The paper takes 8 of 10.",
-        default=None,
-    )
-    acceptability: str = Parameter(
-        Choice(("prior", "random")),
-        "What guessing means in the window: the share of the class, or 1/K.",
-        default="prior",
-    )
-    validation_fraction: float = Parameter(
-        Real(0, 0.9, above=True), 'Share of rows that "validation" keeps aside.', default=0.1
-    )
-    n_iter_no_change: int = Parameter(
-        Integer(1), 'Rules that "validation" waits for an improvement.', default=50
     )
     ordinal: bool = Parameter(
         Flag(),
@@ -162,28 +143,15 @@ class MLRulesClassifier(BoostedClassifier):
     )
     column_subsample: float = Parameter(
         Real(0, 1, above=True),
-        "Share of the columns that each rule may use, drawn anew for every rule.",
+        "Share of the columns that each rule may use, drawn for every rule.",
         default=1.0,
     )
-    max_final_rules: int | None = Parameter(
-        Integer(1, optional=True),
-        "Most rules to keep: the learned ones are thinned out and refitted (see `compress`).",
+    calibration: Any = Parameter(
+        CALIBRATED,
+        "How scores become calibrated probabilities, fitted to out-of-fold scores; a "
+        "`Temperature`, `Platt` or `Isotonic` object says which folds (by default 5).",
         default=None,
     )
-    cost_matrix: Any = Parameter(
-        CheckedByFit('array of shape (classes, classes) or "absolute", optional'),
-        "What predicting column j costs where row k is true; `predict` then takes the class of "
-        'the least expected cost. "absolute" costs the distance of the classes, which gives the'
-        " median.",
-        default=None,
-    )
-    calibration: str | None = Parameter(
-        Choice(CALIBRATIONS, optional=True),
-        "How scores are turned into better probabilities, fitted to the scores of rows left out"
-        " in cross-validation.",
-        default=None,
-    )
-    cv: Any = Parameter(Folds(), "Folds of that cross-validation.", default=5)
     warm_start: bool = Parameter(
         Flag(),
         "Whether `fit` goes on with the rules of the last fit, on the same rows.",
@@ -200,137 +168,174 @@ class MLRulesClassifier(BoostedClassifier):
         "min_weight": 0.0,
         "min_evidence": 0.0,
         "class_choice": "joint",
-        "default_rule": "newton",
-        "backtracking": False,
-        "threshold": "observed",
+        "formulation": "published",
         "max_bins": MOST_BINS,
         "stopping": "none",
-        "stop_window": 10,
-        "stop_bad": 8,
     }
 
+    @classmethod
+    def paper(cls, **overrides: Any) -> Self:
+        """Return the published settings, with any of them overridden; "window" is the paper's."""
+        if overrides.get("stopping") == "window":
+            overrides["stopping"] = PAPER_WINDOW
+        return super().paper(**overrides)
+
     def _learn(self, rows: TrainingSet) -> AdditiveRules:
-        table = replace(rows.table, target=rows.target, weights=rows.weights)
+        constraints = self._checked_constraints(rows, bool(self.ordinal))
         self.trace_, self.stopped_by_ = {}, "one_class"
-        if len(self.classes_) == 1:
-            return AdditiveRules(table.schema, self.classes_, (0.0,), (), self._summary(rows))
-        if self.ordinal:
-            self._check_order(table)
-        constraints = self._checked_constraints(
-            table, ordered=self.ordinal or len(self.classes_) == 2
-        )
-        if self.calibration == "isotonic" and constraints.monotone and len(self.classes_) > 2:
-            raise ValueError(
-                "calibration='isotonic' fits each class by itself and may turn monotone columns: "
-                "take 'platt' or 'temperature'"
-            )
+        if len(rows.classes) == 1:
+            summary = self._summary(rows, constraints)
+            return AdditiveRules(rows.schema, rows.classes, (0.0,), (), summary)
+        settings, n_rules = self._settings(rows, constraints), self._most_rules(rows)
+        calibration = self._checked_calibration(rows, constraints)
         random = check_random_state(self.random_state)
-        boosting = self._started(table, constraints, random)
-        self._last_boosting = None  # a fit that was interrupted cannot be taken up
-        with progress_bar("learning rules", self._most_rules, bool(self.verbose)) as advance:
-            boosting.run(self._most_rules, advance)
+        boosting = self._started(settings, rows, random)
+        self._last_boosting = None  # a fit that was interrupted cannot be continued
+        with progress_bar("learning rules", n_rules, bool(self.verbose)) as advance:
+            boosting.run(n_rules, advance)
         self._last_boosting = boosting if self.warm_start else None
         self.trace_ = boosting.monitor.trace()
         self.stopped_by_ = boosting.monitor.stopped_by or "n_rules"
-        model = self._compact(self._model(boosting), table, random, self.cv)
-        if self.cost_matrix is not None:
-            model = replace(model, costs=self._checked_costs())
-        left_out = self._left_out(table, constraints, random)
-        known = boosting.probabilities() if self.max_final_rules is None else None
-        return with_probabilities(model, table, self.calibration, left_out, known)
+        out_of_fold = None
+        if calibration is not None:
+            out_of_fold = self._out_of_fold(settings, rows, calibration, random)
+        model = self._model(boosting)
+        return with_probabilities(model, rows, calibration, out_of_fold, boosting.probabilities())
 
-    @property
-    def _most_rules(self) -> int:
-        return RULES_PER_CLASS * len(self.classes_) if self.n_rules is None else self.n_rules
+    def _most_rules(self, rows: TrainingSet) -> int:
+        if self.n_rules is not None:
+            return self.n_rules
+        return RULES_PER_CLASS * min(len(rows.classes), MANY_CLASSES)
 
-    def _check_order(self, table: Table) -> None:
-        """Refuse a scale that is not the order of the labels, or that rules cannot climb."""
-        assert table.target is not None
-        declared, found = table.target.declared, tuple(map(str, self.classes_))
+    def _settings(self, rows: TrainingSet, constraints: Constraints) -> BoostingSettings:
+        """Resolve what depends on the rows."""
+        auto, asked = self.stopping == "auto", self.min_evidence
+        many = len(rows.classes) > MANY_CLASSES and not self.ordinal
+        if self.ordinal:
+            self._check_order(rows)
+        return BoostingSettings(
+            learning_rate=self.learning_rate,
+            subsample=self.subsample,
+            column_subsample=self.column_subsample,
+            criterion=self.criterion,
+            l2=self.l2,
+            max_conditions=self.max_conditions,
+            min_weight=self.min_weight,
+            min_evidence=0.0 if asked is None else asked,
+            untested_evidence=float(auto) if asked is None else asked,
+            prefixed=self.class_choice == "prefixed" or (self.class_choice == "auto" and many),
+            formulation=FORMULATION.made(self.formulation),
+            missing_conditions=self.missing_conditions,
+            max_bins=self.max_bins,
+            stopping=self._stopping(rows),
+            ordinal=bool(self.ordinal),
+            constraints=constraints,
+        )
+
+    def _stopping(self, rows: TrainingSet) -> Stopping:
+        """Return the stopping rule; one that needs rows outside the subsample must have some."""
+        outside = self.subsample < 1 and rows.n_rows >= LEAST_ROWS
+        if self.stopping == "auto":
+            return Window() if outside else Stopping()
+        stopping: Stopping = STOPPING_RULE.made(self.stopping)
+        if stopping.needs_outside and not outside:
+            raise ValueError(
+                f"stopping={self.stopping!r} needs rows outside the subsample to judge rules by, "
+                f"but subsample={self.subsample:g} of {rows.n_rows} rows leaves none (fewer than "
+                f"{LEAST_ROWS} rows are always taken whole): set subsample < 1, more rows or "
+                "another stopping"
+            )
+        return stopping
+
+    def _check_order(self, rows: TrainingSet) -> None:
+        """Check the ordinal class order."""
+        declared, found = rows.target.declared, tuple(map(str, rows.classes))
         if declared is not None and declared != found:
             raise ValueError(
                 f"ordinal=True takes the classes in the order {' < '.join(found)}, but the target "
                 f"declares {' < '.join(declared)}: rename the labels so that they sort, such as "
                 "'1 low', or take numbers"
             )
-        if self.class_choice == "prefixed" and len(self.classes_) > 2:
+        if self.class_choice == "prefixed" and len(rows.classes) > 2:
             raise ValueError(
                 "class_choice='prefixed' would vote at one step of the scale only: take 'joint' "
                 "with ordinal=True"
             )
 
+    def _checked_calibration(
+        self, rows: TrainingSet, constraints: Constraints
+    ) -> Calibration | None:
+        calibration: Calibration | None = CALIBRATED.made(self.calibration)
+        if isinstance(calibration, Isotonic) and constraints.monotone and len(rows.classes) > 2:
+            raise ValueError(
+                "calibration='isotonic' fits each class by itself and may turn monotone columns: "
+                "take 'platt' or 'temperature'"
+            )
+        return calibration
+
     def _started(
-        self, table: Table, constraints: Constraints, random: np.random.RandomState
+        self, settings: BoostingSettings, rows: TrainingSet, random: np.random.RandomState
     ) -> Boosting:
-        """Begin a fit, or take up the last one."""
+        """Begin a fit, or continue the last one."""
         last: Boosting | None = self.__dict__.get("_last_boosting")
         if last is None or not self.warm_start:
-            return Boosting(self, table, constraints, random, self._n_threads)
-        if not last.learns_from(table):
+            return Boosting(settings, rows, random, self._n_threads)
+        if not last.learns_from(rows):
             raise ValueError(
                 "warm_start=True goes on with the rows of the last fit, but these are others: "
-                "set warm_start=False to start anew"
+                "set warm_start=False to start again"
             )
-        if changed := last.changed_settings(self, constraints):
+        if changed := settings.fixed_by_start(last.settings):
             raise ValueError(
                 f"warm_start=True goes on with the {changed[0]} of the last fit, but it has "
-                "changed: set warm_start=False to start anew"
+                "changed: set warm_start=False to start again"
             )
-        if self._most_rules < len(last.rules):
+        n_rules = self._most_rules(rows)
+        if n_rules < len(last.rules):
             raise ValueError(
-                f"n_rules={self._most_rules} is less than the {len(last.rules)} rules that "
-                "warm_start=True goes on from: set warm_start=False to start anew"
+                f"n_rules={n_rules} is less than the {len(last.rules)} rules that "
+                "warm_start=True goes on from: set warm_start=False to start again"
             )
+        last.settings = settings
         return last
 
     def _model(self, boosting: Boosting) -> AdditiveRules:
-        table, monitor = boosting.table, boosting.monitor
-        rows = TrainingSet.of(table)
+        rows, monitor = boosting.rows, boosting.monitor
         summary = {
-            **self._summary(rows),
+            **self._summary(rows, boosting.settings.constraints),
             "total_weight": monitor.train.total_weight,
             "bins": boosting.binned.describe(),
             "log_loss": monitor.kept_loss,
             "stopped_by": monitor.stopped_by or "n_rules",
         }
         intercepts = tuple(boosting.intercepts.tolist())
-        return AdditiveRules(table.schema, rows.classes, intercepts, boosting.kept_rules(), summary)
+        return AdditiveRules(rows.schema, rows.classes, intercepts, boosting.kept_rules(), summary)
 
-    def _compact(
-        self, model: AdditiveRules, table: Table, random: np.random.RandomState, cv: Any
-    ) -> AdditiveRules:
-        """Keep the rules that matter most; the folds show what fewer or more would give."""
-        if self.max_final_rules is None:
-            return model
-        n_threads = self._n_threads if cv else 1
-        return compress_table(model, table, self.max_final_rules, cv, random, n_threads)
-
-    def _left_out(
-        self, table: Table, constraints: Constraints, random: np.random.RandomState
-    ) -> OutOfFold | None:
-        """Learn without each fold in turn, to see scores of rows that were left out."""
-        if self.calibration is None:
-            return None
-        assert table.target is not None
-        labels = table.target.codes
-        n_folds = affordable_folds(labels, self.cv)
-        if n_folds < 2:
+    def _out_of_fold(
+        self,
+        settings: BoostingSettings,
+        rows: TrainingSet,
+        calibration: Calibration,
+        random: np.random.RandomState,
+    ) -> OutOfFold:
+        """Learn without each fold in turn, to get scores of rows that were left out."""
+        folds = assign_folds(rows.labels, kept_splits(calibration.cv, rows.places), random)
+        if folds is None:
             raise ValueError(
-                f"calibration={self.calibration!r} needs two rows of every class: set "
-                "calibration=None"
+                f"calibration={self.calibration!r} needs two rows or more of two classes or more: "
+                "set calibration=None"
             )
+        n_rules = self._most_rules(rows)
 
-        def learn(part: Table, seed: int, check: Callable[[], None]) -> AdditiveRules:
-            random = np.random.RandomState(seed)
-            boosting = Boosting(self, part, constraints, random, n_threads=1)
-            boosting.run(self._most_rules, advance, check)
-            return self._compact(self._model(boosting), part, random, cv=None)
+        def learn(part: TrainingSet, seed: int, check: Callable[[], None]) -> AdditiveRules:
+            boosting = Boosting(settings, part, np.random.RandomState(seed), n_threads=1)
+            boosting.run(n_rules, advance, check)
+            return self._model(boosting)
 
-        folds = stratified_folds(labels, n_folds, random)
-        show = bool(self.verbose)
-        with progress_bar("cross-validation", n_folds * self._most_rules, show) as advance:
-            scores = left_out_scores(learn, table, folds, random, self._n_threads)
-        return OutOfFold(scores, folds)
+        n_steps, show = (int(folds.max()) + 1) * n_rules, bool(self.verbose)
+        with progress_bar("cross-validation", n_steps, show) as advance:
+            scores = out_of_fold_scores(learn, rows, folds, random, self._n_threads)
+        return OutOfFold.of(scores, folds, rows)
 
     def __getstate__(self) -> dict[str, Any]:
         # A fit that could go on holds native objects and all rows: it is not worth saving.

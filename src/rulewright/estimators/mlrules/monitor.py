@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rulewright.capacity.stopping import Progress
+
 if TYPE_CHECKING:
-    from rulewright.capacity import EarlyStopping, WindowTest
+    from rulewright.capacity.stopping import Watch
     from rulewright.kernels import CodeColumns, FloatArray, RowArray, Subsample
     from rulewright.rules import Head
     from rulewright.search import FoundRule
@@ -31,60 +34,42 @@ class Sample:
 
 @dataclass
 class Monitor:
-    """The stopping rule that the user asked for, and the trace of the fit.
+    """The rows of a fit, its stopping rule and its trace.
 
-    `guess` is, per class, the share of right votes that a rule must beat in the window test;
     `stopped_by` stays empty as long as learning should go on.
     """
 
     train: Sample
-    validation: Sample | None = None
-    early_stopping: EarlyStopping | None = None
-    window: WindowTest | None = None
-    guess: list[float] | None = None
+    validation: Sample | None
+    stopping: Watch
     stopped_by: str = ""
     train_loss: list[float] = field(default_factory=list)
-    validation_loss: list[float] = field(default_factory=list)
-    acceptable: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.start_loss = self.train.mean_loss
 
     def watch(
         self, rule: FoundRule, head: Head, step: float, cover: RowArray, subsample: Subsample
-    ) -> None:
-        """Take in the rule just added, and say in `stopped_by` whether learning should end."""
+    ) -> bool:
+        """Take in the rule just added and tell whether learning should end."""
         self.train_loss.append(self.train.mean_loss)
-        if self._validation_says_stop(rule, head, step):
-            self.stopped_by = "validation"
-        elif self._window_says_stop(head, cover, subsample):
-            self.stopped_by = "window"
+        loss = math.nan
+        if self.validation is not None:
+            self.validation.likelihood.add(rule.cover(self.validation.codes), head, step)
+            loss = self.validation.mean_loss
 
-    def _validation_says_stop(self, rule: FoundRule, head: Head, step: float) -> bool:
-        if self.validation is None or self.early_stopping is None:
-            return False
-        self.validation.likelihood.add(rule.cover(self.validation.codes), head, step)
-        self.validation_loss.append(self.validation.mean_loss)
-        return self.early_stopping.stop_after(self.validation_loss[-1])
+        def outside() -> list[float]:
+            rows = cover[~subsample.drawn[cover]]
+            weights: list[float] = self.train.likelihood.class_weights(rows).tolist()
+            return weights
 
-    def _window_says_stop(self, head: Head, cover: RowArray, subsample: Subsample) -> bool:
-        if self.window is None or self.guess is None:
-            return False
-        outside = cover[~subsample.drawn[cover]]
-        weights = self.train.likelihood.class_weights(outside).tolist()
-        total = sum(weights)
-        if total == 0:  # nothing to judge the rule by
-            self.acceptable.append(np.nan)
-            return False
-        right, guess = sum(weights[head.classes]), sum(self.guess[head.classes])
-        good = right > guess * total
-        self.acceptable.append(good)
-        return self.window.stop_after(good)
+        return self.stopping.stop_after(Progress(head.classes, outside, loss))
 
     @property
     def n_kept(self) -> int:
-        """Rules to keep: all, or as many as gave the lowest validation loss."""
-        return self.early_stopping.best_size if self.early_stopping else len(self.train_loss)
+        """Rules to keep: all, or as many as the stopping rule says."""
+        best = self.stopping.best_size
+        return len(self.train_loss) if best is None else best
 
     @property
     def kept_loss(self) -> float:
@@ -93,9 +78,5 @@ class Monitor:
 
     def trace(self) -> dict[str, FloatArray]:
         """Return what was recorded after each rule."""
-        columns = {
-            "train_loss": self.train_loss,
-            "validation_loss": self.validation_loss,
-            "acceptable": self.acceptable,
-        }
+        columns = {"train_loss": self.train_loss, **self.stopping.trace}
         return {name: np.array(values, dtype=float) for name, values in columns.items() if values}

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import warnings
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.data import TrainingSet
 from rulewright.encoding.binned import MOST_BINS, bin_table
 from rulewright.estimators.common.base import positive_of_two
 from rulewright.estimators.common.boosted import BoostedClassifier
-from rulewright.estimators.common.folds import affordable_folds, stratified_folds
+from rulewright.estimators.common.folds import assign_folds, kept_splits
 from rulewright.estimators.common.parameters import (
     CheckedByFit,
     Choice,
@@ -26,28 +23,27 @@ from rulewright.estimators.common.parameters import (
 )
 from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
 from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.slipper.assembly import additive_model, cost_offsets, scores_of
 from rulewright.estimators.slipper.fit import Boosted, SlipperFit
 from rulewright.estimators.slipper.problem import every_class, every_cost, one_class
 from rulewright.model import AdditiveRules
-from rulewright.rules import Head
+from rulewright.model.classes import class_names
+from rulewright.model.decisions import read_costs
 from rulewright.search import LEAST_ROWS, SearchLimits
-from rulewright.weighting import CALIBRATIONS
+from rulewright.weighting import CALIBRATIONS, Calibration, Temperature
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.data import Table
-    from rulewright.encoding.binned import BinnedColumns, Threshold
+    from rulewright.data import TrainingSet
+    from rulewright.encoding.binned import Threshold
     from rulewright.estimators.slipper.problem import Problem
     from rulewright.kernels import FloatArray, IntArray
-    from rulewright.model import Rule
+    from rulewright.model.decisions import Costs
     from rulewright.search import Constraints
 
 FEW_ROUNDS = 10
 """Rounds when there are too few rows to choose their number."""
-
-TIE = 1e-12
-"""A score of 0 is a vote against the positive class."""
 
 
 class SlipperClassifier(BoostedClassifier):
@@ -156,38 +152,40 @@ class SlipperClassifier(BoostedClassifier):
     }
 
     def _learn(self, rows: TrainingSet) -> AdditiveRules:
-        table = replace(rows.table, target=rows.target, weights=rows.weights)
-        assert table.target is not None
-        labels = table.target.codes
+        constraints = self._checked_constraints(rows)
         self.n_rounds_: list[int] = []
         self.trace_: dict[str, FloatArray] = {}
         self.__dict__.pop("cv_error_", None)  # of the fit before
-        if len(self.classes_) == 1:
-            return AdditiveRules(table.schema, self.classes_, (0.0,), (), self._summary(rows))
-        constraints = self._checked_constraints(table, ordered=len(self.classes_) == 2)
+        if len(rows.classes) == 1:
+            summary = self._summary(rows, constraints)
+            return AdditiveRules(rows.schema, rows.classes, (0.0,), (), summary)
+        costs = read_costs(self.cost_matrix, class_names(rows.classes), "cost_matrix")
+        problems = self._problems(rows, costs)
         random = check_random_state(self.random_state)
-        problems = self._problems(table)
-        n_rounds, n_folds = self._plan(labels)
         # Drawn first, so that folds or none make no difference to the rules.
         seeds = [int.from_bytes(random.bytes(8), "little") for _ in problems]
-        folds = stratified_folds(labels, n_folds, random) if n_folds else None
-        digits = constraints.digits_by_column(table.schema)
-        fit = self._fit_of(bin_table(table, self.max_bins, self._n_threads, digits), constraints)
-        n_steps = len(problems) * (n_rounds or self.max_rounds) * (n_folds + 1)
+        n_rounds, folds = self._plan(rows, random)
+        fit = self._fit_of(rows, constraints)
+        n_steps = len(problems) * (n_rounds or self.max_rounds) * (_n_folds(folds) + 1)
         with progress_bar("boosting rules", n_steps, bool(self.verbose)) as advance:
             boosted = [
                 fit.run(problem, n_rounds, self.max_rounds, folds, seed, advance)
                 for problem, seed in zip(problems, seeds, strict=True)
             ]
         self._record(boosted)
-        left_out = None if folds is None else OutOfFold(self._scores(boosted), folds)
-        kind = None if left_out is None else self._calibration
-        model = self._model(table, boosted, fit.binned)
-        if len(problems[0].heads) > 1 and kind is None:
-            model = replace(model, costs=None)  # the scores themselves are those of the costs
-        return with_probabilities(model, table, kind, left_out)
+        summary = self._summary(rows, constraints)
+        model = additive_model(rows, boosted, fit.binned, costs, self._n_threads, summary)
+        out_of_fold = calibration = None
+        if folds is not None:
+            out_of_fold = OutOfFold.of(scores_of(boosted, costs), folds, rows)
+            calibration = self._calibration_of(problems, costs)
+        if len(problems[0].heads) > 1 and (
+            calibration is None or isinstance(calibration, Temperature)
+        ):
+            model = model.with_costs(None)  # the scores themselves are those of the costs
+        return with_probabilities(model, rows, calibration, out_of_fold)
 
-    def _fit_of(self, binned: BinnedColumns, constraints: Constraints) -> SlipperFit:
+    def _fit_of(self, rows: TrainingSet, constraints: Constraints) -> SlipperFit:
         limits = SearchLimits(
             max_conditions=self.max_conditions,
             min_weight=self.min_weight,
@@ -196,22 +194,20 @@ class SlipperClassifier(BoostedClassifier):
             not_equal=self.allow_not_equal,
             constraints=constraints,
         )
+        digits = constraints.digits_by_column(rows.schema)
+        binned = bin_table(rows.table, self.max_bins, self._n_threads, digits)
         return SlipperFit(
             binned, limits, self.threshold, self.grow_share, self.stratify, self._n_threads
         )
 
-    def _problems(self, table: Table) -> list[Problem]:
+    def _problems(self, rows: TrainingSet, costs: Costs | None) -> list[Problem]:
         """Say which pairs of row and label are to be weighed."""
-        n_classes, costs = len(self.classes_), self._checked_costs()
+        n_classes = len(rows.classes)
         matrix = None if costs is None else np.array(costs)
         if n_classes == 2 and self.multiclass == "auto":
             if matrix is not None and not (matrix[0, 1] > 0 and matrix[1, 0] > 0):
                 raise ValueError("cost_matrix: both errors of two classes must cost something")
-            return [
-                one_class(
-                    table, positive_of_two(self.positive_class, TrainingSet.of(table)), matrix
-                )
-            ]
+            return [one_class(rows, positive_of_two(self.positive_class, rows), matrix)]
         kind = self.multiclass
         if kind == "auto":
             kind = "mh" if matrix is None else "cost"
@@ -222,33 +218,43 @@ class SlipperClassifier(BoostedClassifier):
         if self.positive_class is not None:
             raise ValueError("positive_class: only a problem of two classes has one; leave it out")
         if kind == "ovr":
-            return [one_class(table, k) for k in range(n_classes)]
-        return [every_class(table) if matrix is None else every_cost(table, matrix)]
+            return [one_class(rows, k) for k in range(n_classes)]
+        return [every_class(rows) if matrix is None else every_cost(rows, matrix)]
 
-    @property
-    def _calibration(self) -> str | None:
-        if self.calibration == "auto":
-            return "platt" if self.n_rounds == "cv" else None
-        return self.calibration
+    def _calibration_of(
+        self, problems: Sequence[Problem], costs: Costs | None
+    ) -> Calibration | None:
+        """Return the calibration; that of two classes keeps the border at F = 0 unless told."""
+        kind, n_classes = self.calibration, len(self.classes_)
+        if kind == "auto":
+            by_slope = "temperature" if n_classes == 2 else "platt"
+            kind = by_slope if self.n_rounds == "cv" else None
+        if kind is None:
+            return None
+        if kind == "temperature" and len(problems) == 1 and len(problems[0].heads) == 1:
+            return Temperature(origin=tuple(cost_offsets(problems[0], costs, n_classes).tolist()))
+        return CALIBRATIONS[kind]()
 
-    def _plan(self, labels: IntArray) -> tuple[int | None, int]:
-        """Return the rounds (None: to be chosen) and the folds (0: none are needed)."""
+    def _plan(
+        self, rows: TrainingSet, random: np.random.RandomState
+    ) -> tuple[int | None, IntArray | None]:
+        """Return the rounds (None: to be chosen) and the folds (None: none are needed)."""
         n_rounds = None if self.n_rounds == "cv" else int(self.n_rounds)
         few = min(FEW_ROUNDS, self.max_rounds)
-        if len(labels) < LEAST_ROWS:
+        if rows.n_rows < LEAST_ROWS:
             n_rounds = n_rounds or few
         if n_rounds is not None and self.calibration in ("auto", None):
-            return n_rounds, 0
-        n_folds = affordable_folds(labels, self.cv)
-        if n_folds >= 2:
-            return n_rounds, n_folds
+            return n_rounds, None
+        folds = assign_folds(rows.labels, kept_splits(self.cv, rows.places), random)
+        if folds is not None:
+            return n_rounds, folds
         warnings.warn(
-            "a class has a single row: too few for cross-validation, so probabilities are not "
-            f"calibrated and {n_rounds or few} rounds are run",
+            "fewer than two classes have two rows or more: too few for cross-validation, so "
+            f"probabilities are not calibrated and {n_rounds or few} rounds are run",
             UserWarning,
             stacklevel=4,
         )
-        return n_rounds or few, 0
+        return n_rounds or few, None
 
     def _record(self, boosted: Sequence[Boosted]) -> None:
         """Keep what was seen in each round."""
@@ -270,53 +276,6 @@ class SlipperClassifier(BoostedClassifier):
             ]
         )
 
-    def _model(
-        self, table: Table, boosted: Sequence[Boosted], binned: BinnedColumns
-    ) -> AdditiveRules:
-        """Turn rounds into a model: default rules to intercepts, equal rules to one."""
-        assert table.target is not None
-        assert table.weights is not None
-        intercepts = self._scores([Boosted(result.problem) for result in boosted])[0]
-        rules: list[Rule] = []
-        for result in boosted:
-            for kept in result.rounds:
-                head = result.problem.heads[kept.place]
-                if kept.rule is None:
-                    intercepts[head] += 2 * kept.confidence
-                    continue
-                rows = kept.rule.cover(binned.codes, self._n_threads)
-                labels = table.target.codes[rows]
-                weights = np.bincount(labels, table.weights[rows], len(self.classes_))
-                rule = kept.rule.rule(Head(head, head), 2 * kept.confidence, weights.astype(float))
-                rules.append(rule)
-        return AdditiveRules(
-            table.schema,
-            self.classes_,
-            tuple(intercepts.tolist()),
-            tuple(rules),
-            {
-                **self._summary(TrainingSet.of(table)),
-                "bins": binned.describe(),
-                "n_rounds": self.n_rounds_,
-            },
-            costs=self._checked_costs(),
-        ).merged()
 
-    def _scores(self, boosted: Sequence[Boosted]) -> FloatArray:
-        """Turn F of the rows left out (of one row, if none was) into scores: twice F.
-
-        Costs of two classes, which weighed the rows, are taken off again.
-        """
-        parts = [result.left_out for result in boosted]
-        n_rows = 1 if parts[0] is None else len(parts[0])
-        scores = np.zeros((n_rows, len(self.classes_)))
-        for part, result in zip(parts, boosted, strict=True):
-            if part is not None:
-                scores[:, list(result.problem.heads)] = 2 * part
-        if len(boosted) == 1 and len(boosted[0].problem.heads) == 1:
-            head = boosted[0].problem.heads[0]
-            scores[:, head] -= TIE
-            costs = self._checked_costs()
-            if costs is not None:
-                scores[:, head] -= math.log(costs[head][1 - head]) - math.log(costs[1 - head][head])
-        return scores
+def _n_folds(folds: IntArray | None) -> int:
+    return 0 if folds is None else int(folds.max()) + 1

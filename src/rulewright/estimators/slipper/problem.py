@@ -13,7 +13,7 @@ from rulewright.weighting import ExponentialLoss
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rulewright.data import Table
+    from rulewright.data import TrainingSet
     from rulewright.kernels import FloatArray, IntArray
 
 
@@ -22,14 +22,16 @@ class Problem:
     """Rows, their pairs and their errors.
 
     With one head a row is predicted to be of that class if its score is above 0; with several, to
-    be of the class with the largest score. `costs` (true class by predicted class) are those of
-    pairs that compare labels. Of `few` rows none can be spared for pruning.
+    be of the class with the largest score, the heaviest of several. `costs` (true class by
+    predicted class) are those of pairs that compare labels. Of `few` rows none can be spared for
+    pruning.
     """
 
     labels: IntArray
     weights: FloatArray
     start: FloatArray
     heads: tuple[int, ...]
+    class_weights: FloatArray
     costs: FloatArray | None = None
     few: bool = False
 
@@ -66,12 +68,18 @@ class Problem:
         if len(self.heads) == 1:
             wrong = (scores[:, 0] > 0) != (self.labels == self.heads[0])
             return float(wrong @ self.start[:, 0] / self.start.sum())
-        predicted = np.array(self.heads)[scores.argmax(axis=1)]
+        heaviest = np.argsort(-self.class_weights, kind="stable")
+        predicted = heaviest[scores[:, heaviest].argmax(axis=1)]
         if self.costs is None:
             wrong = predicted != self.labels
             return float(wrong @ self.weights / self.weights.sum())
         paid = self.costs[self.labels, predicted]
         return float(paid @ self.weights / self.weights.sum())
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.class_weights)
 
     @property
     def bound_factor(self) -> float:
@@ -83,29 +91,32 @@ class Problem:
         return float(np.average(self.costs.sum(axis=1)[self.labels], weights=self.weights))
 
 
-def one_class(table: Table, head: int, costs: FloatArray | None = None) -> Problem:
+def one_class(rows: TrainingSet, head: int, costs: FloatArray | None = None) -> Problem:
     """Tell one class from the others; with two classes their costs weigh the rows."""
-    labels, weights, _ = _rows(table)
-    start = weights
+    start = rows.weights
     if costs is not None:
-        start = _priced(weights, costs[labels, 1 - labels])
-    return Problem(labels, weights, start[:, None], (head,), few=len(labels) < LEAST_ROWS)
+        start = _priced(rows.weights, costs[rows.labels, 1 - rows.labels])
+    return _problem(rows, start[:, None], (head,))
 
 
-def every_class(table: Table) -> Problem:
+def every_class(rows: TrainingSet) -> Problem:
     """Ask of every label whether it is right, all at once (AdaBoost.MH)."""
-    labels, weights, n_classes = _rows(table)
-    start = np.repeat(weights[:, None], n_classes, axis=1)
-    heads = tuple(range(n_classes))
-    return Problem(labels, weights, start, heads, few=len(labels) < LEAST_ROWS)
+    n_classes = len(rows.classes)
+    start = np.repeat(rows.weights[:, None], n_classes, axis=1)
+    return _problem(rows, start, tuple(range(n_classes)))
 
 
-def every_cost(table: Table, costs: FloatArray) -> Problem:
+def every_cost(rows: TrainingSet, costs: FloatArray) -> Problem:
     """Weigh every wrong label by what it costs."""
-    labels, weights, n_classes = _rows(table)
-    start = _priced(weights[:, None], costs[labels])
-    heads = tuple(range(n_classes))
-    return Problem(labels, weights, start, heads, costs, few=len(labels) < LEAST_ROWS)
+    start = _priced(rows.weights[:, None], costs[rows.labels])
+    return _problem(rows, start, tuple(range(len(rows.classes))), costs)
+
+
+def _problem(
+    rows: TrainingSet, start: FloatArray, heads: tuple[int, ...], costs: FloatArray | None = None
+) -> Problem:
+    few = rows.n_rows < LEAST_ROWS
+    return Problem(rows.labels, rows.weights, start, heads, rows.class_weights, costs, few)
 
 
 def _priced(weights: FloatArray, costs: FloatArray) -> FloatArray:
@@ -118,9 +129,3 @@ def _priced(weights: FloatArray, costs: FloatArray) -> FloatArray:
     if not np.isfinite(total):
         raise ValueError("cost_matrix: the sum of weights times costs is infinite; scale it down")
     return start
-
-
-def _rows(table: Table) -> tuple[IntArray, FloatArray, int]:
-    assert table.target is not None
-    assert table.weights is not None
-    return table.target.codes, table.weights, len(table.target.classes)

@@ -37,8 +37,8 @@ ROUNDING = 0.0005
 """The printed errors have three digits."""
 FIGURE1_SETS = ("sonar", "haberman")
 STAGES = (*range(1, 10), *range(10, 100, 10), *range(100, 1001, 50))
-STOPPING = {"stopping": "window", "stop_window": 10, "stop_bad": 8, "acceptability": "random"}
-CORRECTED = {"default_rule": "exact", "backtracking": True, "threshold": "midpoint"}
+STOPPING = {"stopping": "window"}
+CORRECTED = {"formulation": "corrected"}
 
 
 class Way(NamedTuple):

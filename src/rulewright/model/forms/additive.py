@@ -12,7 +12,7 @@ import numpy as np
 
 from rulewright.model.checks import check_rules, check_schema, checked_summary
 from rulewright.model.classes import checked_classes, class_names
-from rulewright.model.decisions import checked_costs, checked_steps
+from rulewright.model.decisions import checked_costs, checked_steps, read_costs
 from rulewright.model.document import json_list
 from rulewright.model.explanation import Explanation
 from rulewright.model.rule_model import RuleModel
@@ -177,15 +177,22 @@ class AdditiveRules(RuleModel):
         _check_sums(intercepts, rules)
         return self._changed(intercepts=intercepts, rules=rules)
 
-    def with_costs(self, costs: Any) -> Self:
-        """Give the same model with other costs of errors, or none."""
-        checked = None if costs is None else checked_costs(costs, self.class_names)
-        return self._changed(costs=checked)
-
     def with_steps(self, steps: Sequence[Steps] | None) -> Self:
         """Give the same model with another calibration, or none."""
         checked = None if steps is None else checked_steps(steps, len(self.classes))
         return self._changed(steps=checked)
+
+    def with_costs(self, costs: Any) -> Self:
+        """Give the model that predicts the class of the lowest expected cost.
+
+        Parameters
+        ----------
+        costs : array of shape (classes, classes), "absolute" or None
+            What predicting column j costs where row k is true, 0 on the diagonal. "absolute" costs
+            the distance of the classes in their order, so that the median is predicted; None is no
+            costs.
+        """
+        return self._changed(costs=read_costs(costs, self.class_names, "costs"))
 
     def preamble(self) -> str:
         """Say which scores every row starts with, and how they become labels if not as usual."""
