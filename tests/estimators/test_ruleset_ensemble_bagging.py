@@ -220,7 +220,7 @@ def test_probabilities_are_smoothed(X, y, X_new, y_new):
     assert log_loss(y_new, p) < log_loss(y_new, shares)
     raw = replace(est.model_, smoothing=0.0)
     assert np.array_equal(raw.predict(X_new), est.predict(X_new))
-    est.model_.verify_sql()
+    est.model_.verify_exports()
 
 
 def test_smoothing_is_chosen_by_unseen_rows():
