@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from rulewright.capacity import bounds as b
-from rulewright.capacity.bounds.record import stated
+from rulewright.capacity.bounds.record import ERROR, Quantity, stated
 
 SAMPLED = {
     "B1": lambda n, delta: b.held_out_bound(n // 5, n, delta),
@@ -141,8 +141,8 @@ def test_text_rounds_to_the_safe_side():
     """Printed digits never promise more than the bound."""
     rng = np.random.default_rng(0)
     for raw in rng.random(200) * 10.0 ** -rng.integers(0, 9, 200):
-        upper = str(stated(raw, {}, "error")).split("<= ")[1]
-        lower = str(stated(raw, {}, "success", side="lower")).split(">= ")[1]
+        upper = str(stated(ERROR, raw, {})).split("<= ")[1]
+        lower = str(stated(Quantity("success", "lower"), raw, {})).split(">= ")[1]
         assert float(lower) <= raw <= float(upper)
         assert float(upper) - float(lower) <= 1e-3 * raw
 

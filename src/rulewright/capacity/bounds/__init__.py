@@ -12,7 +12,6 @@ from rulewright.capacity.bounds.classes import (
     vapnik_bound,
     vc_bound,
 )
-from rulewright.capacity.bounds.ensembles import adaboost_bound, breiman_bound
 from rulewright.capacity.bounds.held_out import (
     chernoff_bound,
     exact_occam_bound,
@@ -55,6 +54,8 @@ from rulewright.capacity.bounds.repository import (
 from rulewright.capacity.bounds.search import block_size_bound, randomsearch_success
 from rulewright.capacity.bounds.votes import (
     abstaining_vote_bound,
+    adaboost_bound,
+    breiman_bound,
     error_given_prediction,
     single_vote_bound,
     vote_bound,

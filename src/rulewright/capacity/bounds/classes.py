@@ -8,12 +8,19 @@ from rulewright.capacity.bounds.checks import (
     checked_count,
     checked_delta,
     checked_positive,
+    checked_rows,
     checked_share,
+    ln_inverse,
 )
-from rulewright.capacity.bounds.record import Bound, sampled, stated
-
-FIXED_CLASS = ("the class was fixed before the rows were seen", "rows are drawn independently")
-FIXED_PRIOR = ("the prior was fixed before the rows were seen", "rows are drawn independently")
+from rulewright.capacity.bounds.record import (
+    ERROR,
+    FIXED_CLASS,
+    FIXED_PRIOR,
+    Bound,
+    Quantity,
+    sampled,
+    stated,
+)
 
 
 def ln_dnf_class(k: int, m: int) -> float:
@@ -42,16 +49,9 @@ def occam_bound(error: float, ln_inverse_prior: float, n: int, delta: float = 0.
 def _hoeffding_with_cost(
     error: float, cost: float, n: int, delta: float, given: tuple[str, ...]
 ) -> Bound:
-    n = checked_count(n, "n")
-    total = cost - math.log(checked_delta(delta))
-    return sampled(
-        checked_share(error, "error", n),
-        lambda: {"deviation": math.sqrt(total / (2 * n))},
-        "error",
-        n=n,
-        delta=delta,
-        assumptions=given,
-    )
+    (n, rows), share = checked_rows(n), checked_share(error, "error", n)
+    deviation = math.sqrt((cost + ln_inverse(delta)) / (2 * rows))
+    return sampled(ERROR, share, {"deviation": deviation}, n, delta, given)
 
 
 def vc_bound(error: float, vc_dimension: int, n: int, delta: float = 0.05) -> Bound:
@@ -71,17 +71,13 @@ def vapnik_bound(error: float, vc_dimension: int, n: int, delta: float = 0.05) -
 
 
 def _vc(error: float, v: int, n: int, delta: float, factor: float, events: float) -> Bound:
-    v, n = checked_count(v, "vc_dimension"), checked_count(n, "n")
+    v, (n, rows) = checked_count(v, "vc_dimension"), checked_rows(n)
     cost = math.log(events / checked_delta(delta))
+    growth = v * math.log(2 * math.e * rows / v) if v else 0.0
+    penalties = {"deviation": factor * math.sqrt(max(growth + cost, 0.0) / rows)}
     too_rich = (f"the VC dimension {v} exceeds n = {n}",) if v > n else ()
-
-    def deviation() -> dict[str, float]:
-        growth = v * math.log(2 * math.e * n / v) if v else 0.0
-        return {"deviation": factor * math.sqrt(max(growth + cost, 0.0) / n)}
-
     share = checked_share(error, "error", n)
-    given = FIXED_CLASS
-    return sampled(share, deviation, "error", n=n, delta=delta, reasons=too_rich, assumptions=given)
+    return sampled(ERROR, share, penalties, n, delta, FIXED_CLASS, reasons=too_rich)
 
 
 def srm_penalty(capacity: float, n: int) -> Bound:
@@ -90,8 +86,6 @@ def srm_penalty(capacity: float, n: int) -> Bound:
     For selection only: it is never a certificate.
     """
     h, n = checked_positive(capacity, "capacity"), checked_count(n, "n", least=1)
-    raw = math.sqrt(32 / n * h * (1 + math.log(n)))
-    why = ("it ranks classes and bounds nothing",)
-    return stated(
-        raw, {"capacity": h}, "penalty for selection", n=n, reasons=why, limits=(0.0, math.inf)
-    )
+    quantity = Quantity("penalty for selection", limits=(0.0, math.inf))
+    raw, why = math.sqrt(32 / n * h * (1 + math.log(n))), "it ranks classes and bounds nothing"
+    return stated(quantity, raw, {"capacity": h}, n, reasons=(why,))

@@ -7,13 +7,22 @@ import math
 import numpy as np
 from scipy.special import betainccinv, gammaln, logsumexp
 
-from rulewright.capacity.bounds.checks import checked_delta, checked_errors, checked_positive
-from rulewright.capacity.bounds.record import Bound, sampled
-
-HELD_OUT = ("the classifier was chosen without these rows", "rows are drawn independently")
+from rulewright.capacity.bounds.checks import (
+    checked_errors,
+    checked_positive,
+    largest,
+    ln_inverse,
+)
+from rulewright.capacity.bounds.record import (
+    ERROR,
+    FIXED_PRIOR,
+    HELD_OUT,
+    Bound,
+    Quantity,
+    sampled,
+)
 
 _LEAST_LN_DELTA = -600.0
-_BISECTIONS = 60
 
 
 def held_out_bound(errors: int, n: int, delta: float = 0.05) -> Bound:
@@ -23,7 +32,8 @@ def held_out_bound(errors: int, n: int, delta: float = 0.05) -> Bound:
     BetaQuantile(1 - delta; k + 1, n - k), and 1 for k = n.
     """
     k, n = checked_errors(errors, n)
-    return _binomial_bound(k, n, math.log(checked_delta(delta)), delta, "error", HELD_OUT)
+    penalties = {"deviation": _deviation(k, n, -ln_inverse(delta))}
+    return sampled(ERROR, k / max(n, 1), penalties, n, delta, HELD_OUT)
 
 
 def selective_held_out_bound(errors: int, n_predicted: int, n: int, delta: float = 0.05) -> Bound:
@@ -34,37 +44,25 @@ def selective_held_out_bound(errors: int, n_predicted: int, n: int, delta: float
     k, n_predicted = checked_errors(errors, n_predicted)
     if n_predicted > checked_errors(0, n)[1]:
         raise ValueError(f"n_predicted must be at most n = {n}, not {n_predicted}")
-    quantity = f"error among predicted rows ({n_predicted} of {n})"
-    ln_delta = math.log(checked_delta(delta))
-    return _binomial_bound(k, n_predicted, ln_delta, delta, quantity, HELD_OUT)
+    quantity = Quantity(f"error among predicted rows ({n_predicted} of {n})")
+    penalties = {"deviation": _deviation(k, n_predicted, -ln_inverse(delta))}
+    return sampled(quantity, k / max(n_predicted, 1), penalties, n_predicted, delta, HELD_OUT)
 
 
 def hoeffding_bound(errors: int, n: int, delta: float = 0.05) -> Bound:
     """Bound the error of a fixed classifier by k/n + sqrt(L / 2n), L = ln(1/delta) (B2a)."""
     k, n = checked_errors(errors, n)
-    cost = -math.log(checked_delta(delta))
-    return sampled(
-        k / max(n, 1),
-        lambda: {"deviation": math.sqrt(cost / (2 * n))},
-        "error",
-        n=n,
-        delta=delta,
-        assumptions=HELD_OUT,
-    )
+    rows = max(n, 1)
+    penalties = {"deviation": math.sqrt(ln_inverse(delta) / (2 * rows))}
+    return sampled(ERROR, k / rows, penalties, n, delta, HELD_OUT)
 
 
 def chernoff_bound(errors: int, n: int, delta: float = 0.05) -> Bound:
     """Bound the error of a fixed classifier by k/n + sqrt(2 (k/n) L / n) + 2L / n (B2b)."""
     k, n = checked_errors(errors, n)
-    cost = -math.log(checked_delta(delta))
-    return sampled(
-        k / max(n, 1),
-        lambda: {"deviation": math.sqrt(2 * k * cost) / n, "remainder": 2 * cost / n},
-        "error",
-        n=n,
-        delta=delta,
-        assumptions=HELD_OUT,
-    )
+    rows, cost = max(n, 1), ln_inverse(delta)
+    penalties = {"deviation": math.sqrt(2 * k * cost) / rows, "remainder": 2 * cost / rows}
+    return sampled(ERROR, k / rows, penalties, n, delta, HELD_OUT)
 
 
 def exact_occam_bound(errors: int, ln_inverse_prior: float, n: int, delta: float = 0.05) -> Bound:
@@ -74,24 +72,13 @@ def exact_occam_bound(errors: int, ln_inverse_prior: float, n: int, delta: float
     """
     k, n = checked_errors(errors, n)
     cost = checked_positive(ln_inverse_prior, "ln_inverse_prior")
-    ln_delta = math.log(checked_delta(delta)) - cost
-    given = ("the prior was fixed before the rows were seen", "rows are drawn independently")
-    return _binomial_bound(k, n, ln_delta, delta, "error", given)
+    penalties = {"deviation": _deviation(k, n, -ln_inverse(delta) - cost)}
+    return sampled(ERROR, k / max(n, 1), penalties, n, delta, FIXED_PRIOR)
 
 
-def _binomial_bound(
-    k: int, n: int, ln_delta: float, delta: float, quantity: str, given: tuple[str, ...]
-) -> Bound:
-    """State the exact bound as the share of errors and what is added to it."""
-    share = k / max(n, 1)
-    return sampled(
-        share,
-        lambda: {"deviation": _binomial_upper(k, n, ln_delta) - share},
-        quantity,
-        n=n,
-        delta=delta,
-        assumptions=given,
-    )
+def _deviation(k: int, n: int, ln_delta: float) -> float:
+    """Return how far the exact bound lies above the share of errors."""
+    return _binomial_upper(k, n, ln_delta) - k / max(n, 1)
 
 
 def _binomial_upper(k: int, n: int, ln_delta: float) -> float:
@@ -104,11 +91,9 @@ def _binomial_upper(k: int, n: int, ln_delta: float) -> float:
         return float(betainccinv(k + 1, n - k, math.exp(ln_delta)))
     counts = np.arange(k + 1)
     ln_ways = gammaln(n + 1) - gammaln(counts + 1) - gammaln(n - counts + 1)
-    low, high = k / n, 1.0
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        terms = ln_ways + counts * math.log(middle) + (n - counts) * math.log1p(-middle)
-        low, high = (middle, high) if logsumexp(terms) >= ln_delta else (low, middle)
-    return high
+
+    def likely(e: float) -> bool:
+        terms = ln_ways + counts * math.log(e) + (n - counts) * math.log1p(-e)
+        return bool(logsumexp(terms) >= ln_delta)
+
+    return largest(k / n, 1.0, likely)

@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.capacity.bounds.checks import (
-    checked_count,
-    checked_delta,
     checked_positive,
+    checked_rows,
     checked_share,
+    largest,
+    ln_inverse,
 )
-from rulewright.capacity.bounds.classes import FIXED_PRIOR
-from rulewright.capacity.bounds.record import Bound, sampled
+from rulewright.capacity.bounds.record import FIXED_PRIOR, Bound, Quantity, sampled
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-GIBBS = "Gibbs loss"
+GIBBS = Quantity("Gibbs loss")
 _SUM_ROUNDING = 1e-9
-_BISECTIONS = 60
 
 
 def kl_divergence(posterior: ArrayLike, prior: ArrayLike) -> float:
@@ -80,27 +79,15 @@ def kl_inverse(a: float, c: float) -> float:
         return 1.0
     if a == 0:
         return -math.expm1(-c)
-    low, high = a, min(1.0, a + math.sqrt(c / 2))
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        low, high = (middle, high) if binary_kl(a, middle) <= c else (low, middle)
-    return high
+    return largest(a, min(1.0, a + math.sqrt(c / 2)), lambda b: binary_kl(a, b) <= c)
 
 
 def pac_bayes_mcallester(loss: float, kl: float, n: int, delta: float = 0.05) -> Bound:
     """Bound the Gibbs loss by hat + sqrt((KL + L + ln n + 2) / (2n - 1)), L = ln(1/delta) (B8)."""
-    kl, n = checked_positive(kl, "kl"), checked_count(n, "n")
-    cost = kl - math.log(checked_delta(delta)) + 2
-    return sampled(
-        checked_share(loss, "loss", n),
-        lambda: {"deviation": math.sqrt((cost + math.log(n)) / (2 * n - 1))},
-        GIBBS,
-        n=n,
-        delta=delta,
-        assumptions=FIXED_PRIOR,
-    )
+    kl, (n, rows) = checked_positive(kl, "kl"), checked_rows(n)
+    cost, share = kl + ln_inverse(delta) + 2, checked_share(loss, "loss", n)
+    penalties = {"deviation": math.sqrt((cost + math.log(rows)) / (2 * rows - 1))}
+    return sampled(GIBBS, share, penalties, n, delta, FIXED_PRIOR)
 
 
 def pac_bayes_kl(loss: float, kl: float, n: int, delta: float = 0.05) -> Bound:
@@ -108,13 +95,8 @@ def pac_bayes_kl(loss: float, kl: float, n: int, delta: float = 0.05) -> Bound:
 
     The largest b with kl(hat||b) <= (KL + ln(2 sqrt(n) / delta)) / n.
     """
-    kl, n = checked_positive(kl, "kl"), checked_count(n, "n")
-    share, cost = checked_share(loss, "loss", n), kl - math.log(checked_delta(delta))
-
-    def deviation() -> dict[str, float]:
-        if math.isinf(kl):
-            return {"deviation": math.inf}
-        upper = kl_inverse(share, (cost + math.log(2 * math.sqrt(n))) / n)
-        return {"deviation": upper - share}
-
-    return sampled(share, deviation, GIBBS, n=n, delta=delta, assumptions=FIXED_PRIOR)
+    kl, (n, rows) = checked_positive(kl, "kl"), checked_rows(n)
+    cost, share = kl + ln_inverse(delta), checked_share(loss, "loss", n)
+    upper = kl_inverse(share, (cost + math.log(2 * math.sqrt(rows))) / rows)
+    deviation = math.inf if math.isinf(kl) else upper - share
+    return sampled(GIBBS, share, {"deviation": deviation}, n, delta, FIXED_PRIOR)

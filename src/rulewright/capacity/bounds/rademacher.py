@@ -8,20 +8,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.capacity.bounds.checks import (
-    checked_count,
     checked_delta,
     checked_finite,
     checked_positive,
+    checked_rows,
     checked_share,
 )
-from rulewright.capacity.bounds.classes import FIXED_CLASS
-from rulewright.capacity.bounds.margins import (
+from rulewright.capacity.bounds.record import (
+    ERROR,
+    FIXED_CLASS,
     FIXED_RULES,
     MEAN_MARGIN,
-    MEAN_MINUS_VARIANCE,
+    MMV,
     SMALL_WEIGHTS,
+    Bound,
+    Quantity,
+    sampled,
+    stated,
 )
-from rulewright.capacity.bounds.record import MMV, Bound, sampled, stated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,16 +41,12 @@ def rademacher_error_bound(error: float, complexity: float, n: int, delta: float
     hat + 2 R_X + 5 sqrt(ln(2 / delta) / 2n), where R_X is the largest |mean of rho_i loss_i| over
     the class for one draw of signs rho.
     """
-    n, complexity = checked_count(n, "n"), checked_positive(complexity, "complexity")
-    cost = math.log(2 / checked_delta(delta))
-    return sampled(
-        checked_share(error, "error", n),
-        lambda: {"complexity": 2 * complexity, "deviation": 5 * math.sqrt(cost / (2 * n))},
-        "error",
-        n=n,
-        delta=delta,
-        assumptions=(RANDOM_SIGNS, *FIXED_CLASS),
-    )
+    penalties = {
+        "complexity": 2 * checked_positive(complexity, "complexity"),
+        "deviation": 5 * _deviation(n, delta, 2),
+    }
+    given = (RANDOM_SIGNS, *FIXED_CLASS)
+    return sampled(ERROR, checked_share(error, "error", n), penalties, int(n), delta, given)
 
 
 def mcdiarmid_tail(t: float, differences: Iterable[float]) -> Bound:
@@ -54,12 +54,9 @@ def mcdiarmid_tail(t: float, differences: Iterable[float]) -> Bound:
     t = checked_positive(t, "t")
     total = math.fsum(checked_positive(c, "differences") ** 2 for c in differences)
     raw = math.exp(-2 * t * t / total) if total > 0 else float(t == 0)
-    return stated(
-        raw,
-        {"t": t, "squares": total},
-        f"probability of a deviation of {t:g} or more",
-        assumptions=("the arguments are independent",),
-    )
+    quantity = Quantity(f"probability of a deviation of {t:g} or more")
+    given = ("the arguments are independent",)
+    return stated(quantity, raw, {"t": t, "squares": total}, assumptions=given)
 
 
 def rademacher_margin_bound(
@@ -70,21 +67,14 @@ def rademacher_margin_bound(
     hat - 2 S_X - 6 R_q sqrt(ln(2 / delta) / 2n), with S_X by `margin_complexity` and R_q by
     `rule_radius` (1 for p = 1).
     """
-    n, complexity = checked_count(n, "n"), checked_positive(complexity, "complexity")
-    cost, radius = math.log(2 / checked_delta(delta)), checked_positive(radius, "radius")
-    return sampled(
-        checked_finite(margin, "margin", n),
-        lambda: {
-            "complexity": 2 * complexity,
-            "deviation": 6 * radius * math.sqrt(cost / (2 * n)),
-        },
-        MEAN_MARGIN,
-        side="lower",
-        n=n,
-        delta=delta,
-        assumptions=("Lp(w) <= 1", RANDOM_SIGNS, *FIXED_RULES),
-        limits=(-radius, radius),
-    )
+    radius = checked_positive(radius, "radius")
+    penalties = {
+        "complexity": 2 * checked_positive(complexity, "complexity"),
+        "deviation": 6 * radius * _deviation(n, delta, 2),
+    }
+    quantity = MEAN_MARGIN._replace(limits=(-radius, radius))
+    given = ("Lp(w) <= 1", RANDOM_SIGNS, *FIXED_RULES)
+    return sampled(quantity, checked_finite(margin, "margin", n), penalties, int(n), delta, given)
 
 
 def rademacher_mmv_bound(
@@ -95,35 +85,25 @@ def rademacher_mmv_bound(
     hat - 6 S_X - 2 T_X - 22 sqrt(ln(3 / delta) / 2n), with S_X by `margin_complexity` (p = 1) and
     an upper value of T_X by `product_complexity`.
     """
-    n, complexity = checked_count(n, "n"), checked_positive(complexity, "complexity")
-    products, cost = checked_positive(products, "products"), math.log(3 / checked_delta(delta))
-    return sampled(
-        checked_finite(mmv, "mmv", n),
-        lambda: {
-            "complexity": 6 * complexity,
-            "products": 2 * products,
-            "deviation": 22 * math.sqrt(cost / (2 * n)),
-        },
-        MEAN_MINUS_VARIANCE,
-        side="lower",
-        n=n,
-        delta=delta,
-        assumptions=(SMALL_WEIGHTS, RANDOM_SIGNS, *FIXED_RULES),
-        limits=MMV,
-    )
+    penalties = {
+        "complexity": 6 * checked_positive(complexity, "complexity"),
+        "products": 2 * checked_positive(products, "products"),
+        "deviation": 22 * _deviation(n, delta, 3),
+    }
+    given = (SMALL_WEIGHTS, RANDOM_SIGNS, *FIXED_RULES)
+    return sampled(MMV, checked_finite(mmv, "mmv", n), penalties, int(n), delta, given)
+
+
+def _deviation(n: int, delta: float, events: int) -> float:
+    """Return sqrt(ln(events / delta) / 2n)."""
+    return math.sqrt(math.log(events / checked_delta(delta)) / (2 * checked_rows(n)[1]))
 
 
 def margin_complexity(x: ArrayLike, signs: ArrayLike, p: float = 1.0) -> float:
-    """Return S_X, the q-norm of X' rho / n, where 1/p + 1/q = 1.
+    """Return S_X, the q-norm of X' rho / n, where 1/p + 1/q = 1 and p >= 1.
 
-    Parameters
-    ----------
-    x : array of shape (rows, rules)
-        Outputs of the rules, in [-1, 1].
-    signs : array of shape (rows,) or (draws, rows)
-        Uniform random signs rho; over several draws the mean is taken, which stays valid.
-    p : float
-        Norm of the weights, 1 or more.
+    `x`, of shape (rows, rules), holds the outputs of rules in [-1, 1]; `signs`, of shape (rows,)
+    or (draws, rows), are uniform random signs rho. The mean over several draws is valid too.
     """
     if not p >= 1:
         raise ValueError(f"p must be 1 or more, not {p}")

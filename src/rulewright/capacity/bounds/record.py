@@ -5,51 +5,57 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 Side = Literal["upper", "lower"]
-
-ERROR = (0.0, 1.0)
-"""Where errors and probabilities lie."""
-
-MARGIN = (-1.0, 1.0)
-"""Where margins lie when L1(w) <= 1."""
-
-MMV = (-1.25, 1.0)
-"""Where mean minus variance lies for margins in [-1, 1]; the least has -1 three times in four."""
-
 _ROUNDING = 1e-9
+
+
+class Quantity(NamedTuple):
+    """What is bounded: its name, the side on which the bound lies, and its range."""
+
+    name: str
+    side: Side = "upper"
+    limits: tuple[float, float] = (0.0, 1.0)
+
+
+ERROR = Quantity("error")
+MEAN_MARGIN = Quantity("mean margin", "lower", (-1.0, 1.0))
+MMV = Quantity("mean minus variance of the margin", "lower", (-1.25, 1.0))
+"""Range for margins in [-1, 1]: the minimum has margin -1 with probability 3/4."""
+
+HELD_OUT = ("the classifier was chosen without these rows", "rows are drawn independently")
+FIXED_CLASS = ("the class was fixed before the rows were seen", "rows are drawn independently")
+FIXED_PRIOR = ("the prior was fixed before the rows were seen", "rows are drawn independently")
+FIXED_RULES = ("rules are made without the labels", "rows are drawn independently")
+SMALL_WEIGHTS = "L1(w) <= 1"
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A guarantee, or the figure of one with the reasons why it is none.
+    """A guarantee, or a figure with the reasons why it is not one.
 
     Parameters
     ----------
-    value : float
-        The bound, within the range of the quantity.
-    raw : float
-        The bound before it was clipped to that range.
+    value, raw : float
+        The bound, clipped to the range of the quantity and before clipping.
     side : {"upper", "lower"}
         On which side of the quantity it lies.
     quantity : str
         What is bounded.
     delta : float or None
-        Probability, over the sample, that the bound fails; None where chance plays no part.
+        Probability, over the sample, that the bound fails; None if nothing is random.
     n : int or None
         Number of rows it is stated on.
     terms : dict of str to float
-        The summands of `raw`; for what is no sum, the figures that went in.
+        The summands of `raw`; if it is not a sum, the figures that it was computed from.
     certified : bool
-        False when a condition of the bound is known to fail.
-    reasons : tuple of str
-        Which conditions those are.
+        False when a condition of the bound is known to fail, for the `reasons`.
     assumptions : tuple of str
-        Conditions that the numbers cannot show.
+        Conditions that cannot be checked from the numbers.
     limits : tuple of float
         Range of the quantity.
     """
@@ -64,7 +70,7 @@ class Bound:
     certified: bool = True
     reasons: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
-    limits: tuple[float, float] = ERROR
+    limits: tuple[float, float] = ERROR.limits
 
     @property
     def vacuous(self) -> bool:
@@ -104,62 +110,47 @@ def _outward(value: float, upper: bool) -> str:
 
 
 def stated(
+    quantity: Quantity,
     raw: float,
     terms: Mapping[str, float],
-    quantity: str,
-    *,
-    side: Side = "upper",
-    delta: float | None = None,
     n: int | None = None,
-    reasons: tuple[str, ...] = (),
+    delta: float | None = None,
     assumptions: tuple[str, ...] = (),
-    limits: tuple[float, float] = ERROR,
+    reasons: tuple[str, ...] = (),
 ) -> Bound:
-    """Make the record: clip, and certify what has no reason against it."""
-    raw, delta = float(raw), None if delta is None else float(delta)
-    value = min(max(raw, limits[0]), limits[1])
-    parts = {name: float(part) for name, part in terms.items()}
-    certified = not reasons
+    """Make the record: clip, and certify unless there are reasons against it."""
+    (name, side, (low, high)), raw = quantity, float(raw)
+    delta = None if delta is None else float(delta)
+    figures = {key: float(figure) for key, figure in terms.items()}
+    value, certified = min(max(raw, low), high), not reasons
     return Bound(
-        value, raw, side, quantity, delta, n, parts, certified, reasons, assumptions, limits
+        value, raw, side, name, delta, n, figures, certified, reasons, assumptions, (low, high)
     )
 
 
 def sampled(
+    quantity: Quantity,
     empirical: float,
-    penalties: Callable[[], Mapping[str, float]],
-    quantity: str,
-    *,
+    penalties: Mapping[str, float],
     n: int,
     delta: float,
-    side: Side = "upper",
+    assumptions: tuple[str, ...],
+    *,
     least_n: int = 1,
     reasons: tuple[str, ...] = (),
-    assumptions: tuple[str, ...] = (),
-    limits: tuple[float, float] = ERROR,
 ) -> Bound:
-    """State the empirical figure plus (upper) or minus (lower) penalties, if rows are enough."""
-    sign = 1.0 if side == "upper" else -1.0
-    terms: dict[str, float] = {}
+    """State the empirical figure plus (upper) or minus (lower) penalties, from `least_n` rows on.
+
+    The number of rows that penalties divide by is `least_n` at least, so that they exist.
+    """
+    sign = 1.0 if quantity.side == "upper" else -1.0
+    terms = {"empirical": empirical} | {name: sign * part for name, part in penalties.items()}
+    raw = math.fsum(terms.values())
     if n < least_n:
-        raw = sign * math.inf
+        terms, raw = {}, sign * math.inf
         reasons = (*reasons, f"it needs {least_n} or more rows, not {n}")
-    else:
-        terms = {"empirical": empirical}
-        terms |= {name: sign * part for name, part in penalties().items()}
-        raw = math.fsum(terms.values())
-        if math.isinf(raw):
-            reasons = (*reasons, "a prior of 0 or an endless class makes the penalty infinite")
-        elif empirical > limits[1] + _ROUNDING:
-            reasons = (*reasons, f"the empirical figure {empirical:g} is out of range")
-    return stated(
-        raw,
-        terms,
-        quantity,
-        side=side,
-        delta=delta,
-        n=n,
-        reasons=reasons,
-        assumptions=assumptions,
-        limits=limits,
-    )
+    elif math.isinf(raw):
+        reasons = (*reasons, "a prior of 0 or an infinite class makes the penalty infinite")
+    elif empirical > quantity.limits[1] + _ROUNDING:
+        reasons = (*reasons, f"the empirical figure {empirical:g} is out of range")
+    return stated(quantity, raw, terms, n, delta, assumptions, reasons)

@@ -8,16 +8,22 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rulewright.capacity.bounds.checks import checked_count, checked_delta, checked_finite
-from rulewright.capacity.bounds.margins import (
+from rulewright.capacity.bounds.checks import (
+    checked_count,
+    checked_delta,
+    checked_finite,
+    checked_rows,
+    ln_inverse,
+)
+from rulewright.capacity.bounds.margins import margin_to_error, mmv_to_error
+from rulewright.capacity.bounds.record import (
     FIXED_RULES,
     MEAN_MARGIN,
-    MEAN_MINUS_VARIANCE,
+    MMV,
     SMALL_WEIGHTS,
-    margin_to_error,
-    mmv_to_error,
+    Bound,
+    sampled,
 )
-from rulewright.capacity.bounds.record import MMV, Bound, sampled
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -41,38 +47,18 @@ def repository_margin_bound(
     p: float = 1.0,
     example_weights: ArrayLike | None = None,
 ) -> Bound:
-    """Bound the mean margin from below, for all w with Lp(w) <= 1 (B22).
+    """Bound the mean margin from below, for all w with Lp(w) <= 1, p >= 1 (B22).
 
-    hat - sqrt((2 / n) m^(2/q) ln(2m / delta)).
-
-    Parameters
-    ----------
-    margin : float
-        Empirical mean margin.
-    m : int
-        Number of rules generated, used or not; 0 counts as the constant rule alone.
-    n : int
-        Number of rows.
-    delta : float
-        Probability of failure.
-    p : float
-        Norm of the weights, 1 or more.
-    example_weights : array, optional
-        Weight of each row in the mean, with sum 1; their squares' sum takes the place of 1/n.
+    hat - sqrt((2 / n) m^(2/q) ln(2m / delta)) for m rules generated, used or not; 0 counts as the
+    constant rule alone. Weights of the rows in the mean (`example_weights`) have sum 1; the sum of
+    their squares takes the place of 1/n.
     """
     m, n = max(checked_count(m, "m"), 1), checked_count(n, "n")
-    cost, radius = math.log(2 * m) - math.log(checked_delta(delta)), rule_radius(m, p)
-    spread = _spread(example_weights, n)
-    return sampled(
-        checked_finite(margin, "margin", n),
-        lambda: {"deviation": radius * math.sqrt(2 * spread * cost)},
-        MEAN_MARGIN,
-        side="lower",
-        n=n,
-        delta=delta,
-        assumptions=(f"L{p:g}(w) <= 1", *FIXED_RULES),
-        limits=(-radius, radius),
-    )
+    cost, radius = math.log(2 * m) + ln_inverse(delta), rule_radius(m, p)
+    penalties = {"deviation": radius * math.sqrt(2 * _spread(example_weights, n) * cost)}
+    quantity = MEAN_MARGIN._replace(limits=(-radius, radius))
+    given = (f"L{p:g}(w) <= 1", *FIXED_RULES)
+    return sampled(quantity, checked_finite(margin, "margin", n), penalties, n, delta, given)
 
 
 def repository_mmv_bound(
@@ -83,19 +69,11 @@ def repository_mmv_bound(
     hat - sqrt(18 (2 ln(2m) + L) / n) with m rules generated; 2 ln m only if `distribution`, that
     is if w >= 0 with sum 1.
     """
-    m, n = max(checked_count(m, "m"), 1), checked_count(n, "n")
-    cost = 2 * math.log(m if distribution else 2 * m) - math.log(checked_delta(delta))
-    weights = "w >= 0 with sum 1" if distribution else SMALL_WEIGHTS
-    return sampled(
-        checked_finite(mmv, "mmv", n),
-        lambda: {"deviation": math.sqrt(18 * cost / n)},
-        MEAN_MINUS_VARIANCE,
-        side="lower",
-        n=n,
-        delta=delta,
-        assumptions=(weights, *FIXED_RULES),
-        limits=MMV,
-    )
+    m, (n, rows) = max(checked_count(m, "m"), 1), checked_rows(n)
+    cost = 2 * math.log(m if distribution else 2 * m) + ln_inverse(delta)
+    given = ("w >= 0 with sum 1" if distribution else SMALL_WEIGHTS, *FIXED_RULES)
+    penalties = {"deviation": math.sqrt(18 * cost / rows)}
+    return sampled(MMV, checked_finite(mmv, "mmv", n), penalties, n, delta, given)
 
 
 def prefix_delta(prefix: int, delta: float) -> float:
@@ -118,8 +96,8 @@ def prefix_certificate(
     """Bound the error of weights on the first `prefix` rules, chosen among all prefixes.
 
     B23 with `prefix_delta`, then `mmv_to_error`; or B22 (p = 1) and `margin_to_error`. The
-    figure is the empirical mean minus variance, or mean margin, of weights with L1(w) <= 1. For
-    less than some 2000 rows it is mostly vacuous: prefer `held_out_bound`.
+    figure is the empirical mean minus variance, or mean margin, of weights with L1(w) <= 1. Below
+    about 2000 rows it is mostly vacuous: prefer `held_out_bound`.
     """
     spent = prefix_delta(prefix, delta)
     if criterion == "mmv":
@@ -132,7 +110,7 @@ def prefix_certificate(
 
 
 def _spread(example_weights: ArrayLike | None, n: int) -> float:
-    """Return the sum of squared weights in the mean, 1/n when all are alike."""
+    """Return the sum of squared weights in the mean, 1/n when all are equal."""
     if example_weights is None:
         return 1 / max(n, 1)
     a = np.asarray(example_weights, dtype=np.float64)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.capacity.bounds.checks import checked_count, checked_delta
-from rulewright.capacity.bounds.record import Bound, stated
+from rulewright.capacity.bounds.record import Bound, Quantity, stated
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -22,25 +22,10 @@ _ROWS_AT_ONCE = 256
 def randomsearch_success(n_positives: int, k: int, block_size: float, delta: float = 0.05) -> Bound:
     """Bound from below the probability that one call finds a formula, if there is one (B12).
 
-    ln tau >= -n_p [ln k - ln(k^k / k!) / ((k - 1) b + 1)].
-
-    Parameters
-    ----------
-    n_positives : int
-        Number of distinct positive rows.
-    k : int
-        Number of terms.
-    block_size : float
-        An upper bound b of the size of the largest block; less than 2 counts as 2.
-    delta : float
-        Probability with which all calls may miss.
-
-    Returns
-    -------
-    Bound
-        With the terms `ln_success`, `restarts` (calls after which a miss has probability delta,
-        ceil(ln(1 / delta) / tau); infinite beyond the largest float) and `ln_restarts` (before
-        rounding up).
+    ln tau >= -n_p [ln k - ln(k^k / k!) / ((k - 1) b + 1)] for n_p distinct positive rows, k terms
+    and an upper bound b of the size of the largest block (2 at least). Terms: `ln_success`,
+    `restarts` (calls after which all missed with probability delta, ceil(ln(1 / delta) / tau);
+    infinite beyond the largest float) and `ln_restarts` (before rounding up).
     """
     n_positives = checked_count(n_positives, "n_positives")
     k = checked_count(k, "k", least=1)
@@ -50,16 +35,10 @@ def randomsearch_success(n_positives: int, k: int, block_size: float, delta: flo
     ln_success = min(-n_positives * (math.log(k) - gain), 0.0)
     ln_restarts = math.log(-math.log(checked_delta(delta))) - ln_success
     restarts = float(math.ceil(math.exp(ln_restarts))) if ln_restarts < 709 else math.inf
-    return stated(
-        math.exp(ln_success),
-        {"ln_success": ln_success, "restarts": restarts, "ln_restarts": ln_restarts},
-        "probability that one call finds a formula",
-        side="lower",
-        assumptions=(
-            "a formula exists",
-            "rows are distinct and no positive row equals a negative one",
-        ),
-    )
+    terms = {"ln_success": ln_success, "restarts": restarts, "ln_restarts": ln_restarts}
+    quantity = Quantity("probability that one call finds a formula", "lower")
+    given = ("a formula exists", "rows are distinct and no positive row equals a negative one")
+    return stated(quantity, math.exp(ln_success), terms, assumptions=given)
 
 
 def block_size_bound(positives: ArrayLike, negatives: ArrayLike, *, pairs: bool = True) -> Bound:
@@ -67,15 +46,9 @@ def block_size_bound(positives: ArrayLike, negatives: ArrayLike, *, pairs: bool 
 
     min(n_p, 1 + max dH(p, x), 2 + max over p != p' of the variables on which p and p' agree
     against x), for positive p, p' and negative x. Every other member of a block needs a variable
-    of its own on which all members but itself differ from x.
-
-    Parameters
-    ----------
-    positives, negatives : array of shape (rows, variables)
-        Boolean rows. Repeated positive rows only loosen the bound.
-    pairs : bool
-        Whether to look at pairs; without, the first two parts bound alone. Pairs cost
-        n_p^2 n_n variables operations.
+    of its own on which all members but itself differ from x. Rows are Boolean, (rows, variables);
+    repeated positive rows only loosen the bound. `pairs` includes the third term, which costs
+    n_p^2 n_n variables operations.
     """
     held, denied = _rows(positives, "positives"), _rows(negatives, "negatives")
     if held.shape[1] != denied.shape[1]:
@@ -83,20 +56,15 @@ def block_size_bound(positives: ArrayLike, negatives: ArrayLike, *, pairs: bool 
             f"positives have {held.shape[1]} variables and negatives {denied.shape[1]}"
         )
     n_positives = len(held)
+    quantity = Quantity("size of the largest block", limits=(0, n_positives))
     if n_positives == 0 or len(denied) == 0:
-        return stated(0, {"positives": n_positives}, "size of the largest block", limits=(0, 0))
+        return stated(quantity._replace(limits=(0, 0)), 0, {"positives": n_positives})
     distances = (held @ (1 - denied).T) + (1 - held) @ denied.T
     parts = {"positives": n_positives, "distance": 1 + distances.max()}
     if pairs and n_positives > 1:
         parts["pairs"] = 2 + _largest_agreement(held, denied, distances)
     shared = ("a positive row equals a negative one",) if distances.min() == 0 else ()
-    return stated(
-        min(parts.values()),
-        parts,
-        "size of the largest block",
-        reasons=shared,
-        limits=(0, n_positives),
-    )
+    return stated(quantity, min(parts.values()), parts, reasons=shared)
 
 
 def _rows(rows: ArrayLike, name: str) -> NDArray[np.float32]:
