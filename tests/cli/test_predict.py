@@ -185,7 +185,7 @@ def test_abstention_is_a_column(cli, loans, tmp_path):
     table = read_table(loans, target="repaid")
     young, rich = parse_conjunction("age <= 30"), parse_conjunction("income >= 4000")
     members = {0: [((young,), 1.0)], 1: [((rich,), 2.0), ((), 1.0)]}
-    votes = RuleSetVotes.counted(table, members, abstain=1.0)
+    votes = RuleSetVotes.from_training(table, members, abstain=1.0)
     votes.save(path := tmp_path / "votes.json")
     rows = read(cli("predict", path, loans).stdout)
     said = [row["abstains"] == "true" for row in rows]

@@ -172,7 +172,7 @@ def test_frequent_terms_are_taken_in_the_order_of_their_promise():
             formulas = {}
             for rule in rules:
                 formulas.setdefault(rule.head.first, []).append(rule.body)
-            model = DnfModel.counted(table, formulas, default)
+            model = DnfModel.from_training(table, formulas, default)
             best = max(best, (model.predict(X) == labels).mean())
         return best
 

@@ -35,7 +35,7 @@ def table(target=TARGET, weights=None):
 def two_terms(weights=None):
     """Make a model of two classes with one formula."""
     formula = terms("age <= 30 and color != red (or missing)", "color = red and age < 60")
-    return DnfModel.counted(table(weights=weights), {1: formula})
+    return DnfModel.from_training(table(weights=weights), {1: formula})
 
 
 def test_counts_by_hand():
@@ -97,7 +97,7 @@ def test_probabilities_agree_with_labels(model):
 
 def test_a_poor_rule_still_decides():
     """A rule that was wrong more often than right gives its class just over half."""
-    model = DnfModel.counted(table(), {1: terms("age >= 50")})
+    model = DnfModel.from_training(table(), {1: terms("age >= 50")})
     assert model.rules[0].outcome.value == 0.25
     assert model.predict({"age": [60.0], "color": [None]}).tolist() == ["yes"]
     assert 0.5 < model.predict_proba({"age": [60.0], "color": [None]})[0, 1] < 0.5 + 1e-6
@@ -105,7 +105,7 @@ def test_a_poor_rule_still_decides():
 
 def test_the_default_class_is_what_the_formula_leaves():
     """With one formula for two classes the other one is predicted elsewhere, whatever is there."""
-    model = DnfModel.counted(
+    model = DnfModel.from_training(
         table(["yes", "yes", "yes", "no", "yes", "yes"]), {1: terms("age > 60")}
     )
     assert model.default == 0
@@ -116,13 +116,13 @@ def test_the_default_class_is_what_the_formula_leaves():
 def test_default_of_several_formulas():
     """With a formula for each class the default is the most frequent class among the rest."""
     three = table(["a", "b", "c", "c", "b", "b"])
-    model = DnfModel.counted(three, {0: terms("age <= 20"), 1: terms("age >= 70"), 2: []})
+    model = DnfModel.from_training(three, {0: terms("age <= 20"), 1: terms("age >= 70"), 2: []})
     assert model.default_weights == (0.0, 2.0, 2.0)
     assert model.default == 1
     assert model.predict_proba({"age": [50.0]})[0] == pytest.approx(np.array([1, 3, 3]) / 7)
-    everything = DnfModel.counted(three, {0: terms("true"), 1: [], 2: []})
+    everything = DnfModel.from_training(three, {0: terms("true"), 1: [], 2: []})
     assert (everything.default, everything.default_weights) == (1, (0.0, 0.0, 0.0))
-    assert DnfModel.counted(three, {0: [], 1: [], 2: []}, default=2).default == 2
+    assert DnfModel.from_training(three, {0: [], 1: [], 2: []}, default=2).default == 2
 
 
 def test_ties_go_to_the_larger_class():
@@ -138,7 +138,7 @@ def test_ties_go_to_the_larger_class():
 @pytest.mark.parametrize(("formula", "label"), [((), "no"), (("true",), "yes")])
 def test_false_and_true(formula, label):
     """No term covers no row, the term without conditions all of them."""
-    model = DnfModel.counted(table(), {1: terms(*formula)})
+    model = DnfModel.from_training(table(), {1: terms(*formula)})
     assert set(model.predict(ROWS)) == {label}
     assert model.verify_exports().targets == ("duckdb", "sqlite", "python", "javascript")
     assert "no rule" in str(model)
@@ -146,7 +146,7 @@ def test_false_and_true(formula, label):
 
 def test_a_single_class():
     """With one class there is nothing to decide."""
-    model = DnfModel.counted(table(["x"] * 6), {})
+    model = DnfModel.from_training(table(["x"] * 6), {})
     assert model.predict_proba(ROWS).tolist() == [[1.0]] * 6
     assert model.decision_function(ROWS).tolist() == [0.0] * 6
     assert model.verify_exports().n_rows > 0
@@ -169,7 +169,7 @@ def test_formulas_of_an_encoding_cover_the_same_rows(seed, thresholds):
         [(int(j), bool(rng.integers(2))) for j in rng.permutation(len(encoding))[: rng.integers(5)]]
         for _ in range(3)
     ]
-    model = DnfModel.counted(training, {1: encoding.conjunctions(formula)})
+    model = DnfModel.from_training(training, {1: encoding.conjunctions(formula)})
     for rows in (training, new):
         answers = encoding.covers(rows).unpack()
         covered = np.zeros(len(rows), dtype=np.bool_)
@@ -257,4 +257,4 @@ def test_bad_terms(tmp_path, changes):
 def test_counting_needs_a_target():
     """Rows without classes cannot be counted."""
     with pytest.raises(ValueError, match="target"):
-        DnfModel.counted(read_table(ROWS), {})
+        DnfModel.from_training(read_table(ROWS), {})

@@ -33,7 +33,7 @@ def table(target=TARGET, weights=None):
 def small_vote(abstain=0.0, **changes):
     """Make a vote of two classes: one rule set for "no", three for "yes" that share terms."""
     members = {0: [((OLD,), 7.0)], 1: [((YOUNG, RED), 2.0), ((YOUNG,), 1.0), ((), 1.0)]}
-    return RuleSetVotes.counted(table(**changes), members, abstain)
+    return RuleSetVotes.from_training(table(**changes), members, abstain)
 
 
 def test_counts_by_hand():
@@ -153,7 +153,9 @@ def test_many_rule_sets_in_sql():
     rng = np.random.default_rng(0)
     cuts = [parse_conjunction(f"age <= {cut}") for cut in rng.permutation(300)]
     sets = [(tuple(rng.choice(cuts, 3)), rng.random()) for _ in range(450)]
-    model = RuleSetVotes.counted(table(), {0: sets, 1: [(tuple(cuts), 1.0), ((TRUE,), 2.0)]}, 0.3)
+    model = RuleSetVotes.from_training(
+        table(), {0: sets, 1: [(tuple(cuts), 1.0), ((TRUE,), 2.0)]}, 0.3
+    )
     assert model.verify_exports().n_rows > 0
 
 
@@ -161,16 +163,16 @@ def test_equal_rule_sets_are_joined():
     """Terms in another order, conditions in another order, or a term twice make no difference."""
     turned = parse_conjunction("age < 60 and color = red")
     sets = [((RED, YOUNG), 1.0), ((YOUNG, turned, RED), 2.0), ((TRUE,), 1.0)]
-    model = RuleSetVotes.counted(table(), {0: [((), 1.0)], 1: sets})
+    model = RuleSetVotes.from_training(table(), {0: [((), 1.0)], 1: sets})
     assert model.members[1] == (((0, 1), 0.75), ((2,), 0.25))
-    once = RuleSetVotes.counted(table(), {0: [((), 1.0)], 1: [((RED, YOUNG), 3.0), sets[2]]})
+    once = RuleSetVotes.from_training(table(), {0: [((), 1.0)], 1: [((RED, YOUNG), 3.0), sets[2]]})
     assert model == once
 
 
 def test_a_vote_of_one_rule_set_is_its_formula():
     """One rule set against one that covers nothing predicts as a DNF model of its terms."""
-    dnf = DnfModel.counted(table(), {1: [YOUNG, RED]})
-    vote = RuleSetVotes.counted(table(), {0: [((), 1.0)], 1: [((YOUNG, RED), 1.0)]})
+    dnf = DnfModel.from_training(table(), {1: [YOUNG, RED]})
+    vote = RuleSetVotes.from_training(table(), {0: [((), 1.0)], 1: [((YOUNG, RED), 1.0)]})
     rows = adversarial_rows(dnf.program)
     assert np.array_equal(vote.predict(rows), dnf.predict(rows))
 
@@ -178,7 +180,7 @@ def test_a_vote_of_one_rule_set_is_its_formula():
 def test_a_single_class():
     """With one class there is nothing to decide, so no margin up to 2 makes the model abstain."""
     for term, score in (((TRUE,), 1.0), ((), -1.0)):
-        model = RuleSetVotes.counted(table(["x"] * 6), {0: [(term, 1.0)]}, 2.0)
+        model = RuleSetVotes.from_training(table(["x"] * 6), {0: [(term, 1.0)]}, 2.0)
         assert model.scores(ROWS).tolist() == [[score]] * 6
         assert model.predict_proba(ROWS).tolist() == [[1.0]] * 6
         assert not model.abstains(ROWS).any()
@@ -319,16 +321,16 @@ def test_the_same_term_twice_is_refused(tmp_path):
 def test_counting_needs_a_target_and_rule_sets():
     """Rows without classes, classes without rule sets and weights without sum are refused."""
     with pytest.raises(ValueError, match="target"):
-        RuleSetVotes.counted(read_table(ROWS), {})
+        RuleSetVotes.from_training(read_table(ROWS), {})
     with pytest.raises(ValueError, match="classes 0 to 1"):
-        RuleSetVotes.counted(table(), {1: [((), 1.0)]})
+        RuleSetVotes.from_training(table(), {1: [((), 1.0)]})
     for weights in ([0.0], [math.inf], [-1.0, 2.0], [1e308, 1e308]):
         members = {0: [((), 1.0)], 1: [((TRUE,) * i, w) for i, w in enumerate(weights)]}
         with pytest.raises(ValueError, match="rule set"):
-            RuleSetVotes.counted(table(), members)
+            RuleSetVotes.from_training(table(), members)
     for target, members in ((TARGET, {0: [], 1: []}), ("abcabc", {0: [((), 1)], 1: [], 2: []})):
         with pytest.raises(ValueError, match="at least one rule set"):
-            RuleSetVotes.counted(table(list(target)), members)
+            RuleSetVotes.from_training(table(list(target)), members)
     with pytest.raises(ValueError, match="abstain"):
         small_vote(math.nan)
 

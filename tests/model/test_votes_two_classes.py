@@ -28,7 +28,7 @@ def table():
 
 def tied_vote():
     """Make a vote that is level but where age is at most 25."""
-    return RuleSetVotes.counted(
+    return RuleSetVotes.from_training(
         table(), {0: [((ANY,), 1), ((), 1)], 1: [((YOUNG,), 1), ((ANY,), 1)]}
     )
 
@@ -36,7 +36,7 @@ def tied_vote():
 def opposite_vote(abstain=0.0):
     """Make a vote for "yes" by three rule sets; "no" is where more weight does not vote."""
     members = {0: [], 1: [((OLD,), 2.0), ((OLD, YOUNG), 1.0), ((ANY,), 1.0)]}
-    return RuleSetVotes.counted(table(), members, abstain)
+    return RuleSetVotes.from_training(table(), members, abstain)
 
 
 def exported(model):

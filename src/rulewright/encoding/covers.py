@@ -64,8 +64,7 @@ class PackedCovers:
 
     def unpack(self) -> BoolArray:
         """Return the covers as a Boolean matrix of shape (covers, rows)."""
-        flat = np.ascontiguousarray(self.words).astype("<u8", copy=False).view(np.uint8)
-        return np.unpackbits(flat, axis=1, count=self.n_rows, bitorder="little").view(np.bool_)
+        return unpack_words(self.words, self.n_rows)
 
     def row_mask(self) -> BoolArray:
         """Return the only cover as a Boolean array."""
@@ -124,6 +123,12 @@ class PackedCovers:
         """Return a key for each row; rows in the same covers have equal keys."""
         rows = np.ascontiguousarray(np.packbits(self.unpack(), axis=0).T)
         return rows.view(np.dtype((np.void, rows.shape[1]))).ravel()
+
+
+def unpack_words(words: WordArray, n_rows: int | None = None) -> BoolArray:
+    """Return the bits of words along the last axis, those of all words or of so many rows."""
+    flat = np.ascontiguousarray(words).astype("<u8", copy=False).view(np.uint8)
+    return np.unpackbits(flat, axis=-1, count=n_rows, bitorder="little").view(np.bool_)
 
 
 def count_words(n_rows: int) -> int:

@@ -97,7 +97,7 @@ def frequent(model: RuleSetVotes, X: Any, X_held_out: Any = None, max_terms: int
     formulas: dict[int, list[Any]] = {}
     for rule in (model[i] for i in chosen):
         formulas.setdefault(rule.head.first, []).append(rule.body)
-    small = DnfModel.counted(table, formulas, default)
+    small = DnfModel.from_training(table, formulas, default)
     fidelity, held_out = _fidelities(model, small, X, X_held_out)
     summary = {"learner": "frequent terms of a vote", "fidelity": fidelity}
     if held_out is not None:

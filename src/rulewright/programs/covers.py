@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from rulewright import kernels
+from rulewright.encoding.covers import unpack_words
 from rulewright.programs.program import conjunctions, positive
 from rulewright.rules import And, Conjunction, Labels, Or, Presence, Range
 
@@ -197,12 +198,7 @@ class Covers:
         """Tell which formula holds on which row, as an array of shape (rows, formulas)."""
         if self.joints is None:
             return kernels.rule_covers(codes, self.rules, n_threads)
-        return np.ascontiguousarray(unpacked(self.bits(codes, n_threads))[:, : codes.shape[1]].T)
-
-
-def unpacked(bits: Bits) -> NDArray[np.bool_]:
-    """Give the bits of words along the last axis as truth values."""
-    return np.unpackbits(bits.view(np.uint8), axis=-1, bitorder="little").view(np.bool_)
+        return np.ascontiguousarray(unpack_words(self.bits(codes, n_threads), codes.shape[1]).T)
 
 
 def marks_by_column(bodies: Iterable[Formula]) -> dict[str, set[float | str]]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright import kernels
-from rulewright.programs.covers import Coder, joined, unpacked
+from rulewright.encoding.covers import unpack_words
+from rulewright.programs.covers import Coder, joined
 from rulewright.programs.nodes import (
     Binary,
     Choose,
@@ -218,7 +219,7 @@ def _fold(node: Node, start: Any, rows: Rows) -> NDArray[np.float64]:
         block = bits[:, word : word + _BLOCK]
         values = np.repeat(starts[:, np.newaxis], 64 * block.shape[1], axis=1)
         for joint, classes, amount in changes:
-            holds = unpacked(joined(block, joint))
+            holds = unpack_words(joined(block, joint))
             if isinstance(node, Sums):
                 values[classes] += amount * holds
             elif isinstance(node, Maxima):

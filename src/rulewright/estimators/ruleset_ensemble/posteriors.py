@@ -66,7 +66,7 @@ def voting_model(
         for k in classes
     }
     table = replace(rows.table, target=rows.target, weights=rows.weights)
-    model = RuleSetVotes.counted(table, members)
+    model = RuleSetVotes.from_training(table, members)
     canonical = _canonical_terms(encoding, posteriors)
     figures = [posteriors.get(k) for k in classes]
     split = any(p.prior is not None for p in posteriors.values())

@@ -142,7 +142,7 @@ class SL2Classifier(RuleClassifier[DnfModel]):
             "stopped_by": self.stopped_by_,
         }
         table = replace(training.table, target=training.target, weights=training.weights)
-        return DnfModel.counted(table, formulas, summary=summary)
+        return DnfModel.from_training(table, formulas, summary=summary)
 
     def _merged(self, rows: TrainingSet) -> MergedRows:
         """Merge equal rows; where rows are repeated, the order of the rows does not matter."""

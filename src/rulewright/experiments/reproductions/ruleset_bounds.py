@@ -67,7 +67,7 @@ def report(records: Sequence[Record], extent: Extent) -> Report:
         digits=1,
         of=percent,
     )
-    told = {
+    found = {
         (name, label): some
         for name in sets
         for label in PRIORS
@@ -77,8 +77,8 @@ def report(records: Sequence[Record], extent: Extent) -> Report:
         BOUNDS.name,
         BOUNDS.title,
         [SETTINGS, *BOUNDS.about(extent)],
-        [errors.grid, _bounds(told, sets), *(_abstention(*key, told[key]) for key in told)],
-        charts={CURVE_SET: _chart(told)} if CURVE_SET in sets else {},
+        [errors.grid, _bounds(found, sets), *(_abstention(*key, found[key]) for key in found)],
+        charts={CURVE_SET: _chart(found)} if CURVE_SET in sets else {},
         notes=[NOTE],
         failures=failed(records),
     )
@@ -89,14 +89,14 @@ def _mean(records: Sequence[Record], name: str, prior: str) -> float:
     return float(np.mean([record[name][prior] for record in records]))
 
 
-def _bounds(told: Mapping[tuple[str, str], Sequence[Record]], sets: Sequence[str]) -> Grid:
+def _bounds(found: Mapping[tuple[str, str], Sequence[Record]], sets: Sequence[str]) -> Grid:
     """Show divergence and bound of the vote for each prior."""
     pairs = [(label, prior) for label, priors in PRIORS.items() for prior in priors]
     rows: list[list[Cell]] = []
     for name in sets:
         row: list[Cell] = [name]
         for label, prior in pairs:
-            some = told.get((name, label))
+            some = found.get((name, label))
             row.append(_mean(some, "divergences", prior) if some else None)
             row.append(100 * _mean(some, "bounds", prior) if some else None)
         rows.append(row)
@@ -123,11 +123,11 @@ def _abstention(name: str, label: str, records: Sequence[Record]) -> Grid:
     return Grid(f"{name}, {label}: abstaining below a lead of theta", head, rows, 1)
 
 
-def _chart(told: Mapping[tuple[str, str], Sequence[Record]]) -> Any:
+def _chart(found: Mapping[tuple[str, str], Sequence[Record]]) -> Any:
     """Draw bound minus error by lead, as in Figure 4.2."""
     points = []
     for label, priors in PRIORS.items():
-        some = told.get((CURVE_SET, label), ())
+        some = found.get((CURVE_SET, label), ())
         joint = np.mean([record["joint_errors"] for record in some], axis=0) if some else ()
         for prior in priors:
             points += [

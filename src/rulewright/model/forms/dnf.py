@@ -104,7 +104,7 @@ class DnfModel(RuleModel):
         check_rules(self.rules, self.schema, len(classes), self.outcome)
 
     @classmethod
-    def counted(
+    def from_training(
         cls,
         table: Table,
         formulas: Mapping[int, Sequence[Conjunction]],

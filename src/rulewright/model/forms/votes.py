@@ -131,7 +131,7 @@ class RuleSetVotes(RuleModel):
             self.evidence.check(self.members, len(self.rules), self.schema)
 
     @classmethod
-    def counted(
+    def from_training(
         cls,
         table: Table,
         members: Mapping[int, Sequence[tuple[Sequence[Conjunction], float]]],
