@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
@@ -87,20 +87,10 @@ class PackedCovers:
             held &= self.words[line] if inside else ~self.words[line]
         return PackedCovers(held, self.n_rows)
 
-    def union(self) -> PackedCovers:
-        """Return one cover: the rows of any of them."""
-        return PackedCovers(np.bitwise_or.reduce(self.words, axis=0, keepdims=True), self.n_rows)
-
     def stack(self, *others: PackedCovers) -> PackedCovers:
         """Return these covers followed by others of the same rows."""
         words = [self.words, *(other.words for other in others)]
         return PackedCovers(np.vstack(words), self.n_rows)
-
-    def blocks(self, n_words: int) -> Iterator[tuple[int, PackedCovers]]:
-        """Yield the covers of so many words of rows at a time, with the first row of each."""
-        for start in range(0, self.words.shape[1], n_words):
-            n_rows = min(WORD * n_words, self.n_rows - WORD * start)
-            yield WORD * start, PackedCovers(self.words[:, start : start + n_words], n_rows)
 
     def take(self, rows: IntArray | BoolArray) -> PackedCovers:
         """Return the covers of some of the rows: a mask or places."""
