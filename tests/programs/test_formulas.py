@@ -45,7 +45,7 @@ def test_formulas_are_evaluated_alike_everywhere(rules):
     expected = np.tile(np.array(model.intercepts), (len(table), 1))
     for rule in model.rules:
         outcome = rule.outcome
-        expected[rule.body.holds(table), rule.head.classes] += outcome.response
+        expected[rule.body.holds(table), rule.head.classes] += outcome.value
         expected[rule.body.fails(table), rule.head.classes] += outcome.otherwise
     np.testing.assert_array_equal(model.scores(rows), expected)
     covers = [rule.body.holds(table) for rule in model.rules]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from rulewright.programs.nodes import Node
     from rulewright.programs.program import Program
     from rulewright.rules import Formula
+
+# Up to so many classes are compared column by column.
+_FEW_CLASSES = 16
 
 # So many words of covers are added up at a time that the sums stay in the cache.
 _BLOCK = 512
@@ -164,10 +168,11 @@ def _apply(node: Node, values: Sequence[Any], free: Sequence[Any], rows: Rows | 
         case Exp():
             return np.exp(values[0], out=free[0] if free else None)
         case Reduce():
-            return getattr(values[0], _REDUCTIONS[node.how])(axis=1, keepdims=True)
+            return _reduce(node, values[0])
         case Choose():
             order = np.array(node.order, dtype=np.intp)
-            return order[np.argmax(values[0][:, order], axis=1)][:, np.newaxis]
+            first = np.argmax(values[0][:, order], axis=1)
+            return order[first][:, np.newaxis]
         case Mix():
             return _mix(node, values[0])
         case Steps():
@@ -176,7 +181,14 @@ def _apply(node: Node, values: Sequence[Any], free: Sequence[Any], rows: Rows | 
     return _fold(node, values[0], rows)
 
 
-_REDUCTIONS = {"total": "sum", "largest": "max", "smallest": "min"}
+def _reduce(node: Reduce, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    if node.how == "total":
+        return np.asarray(values.sum(axis=1, keepdims=True))
+    extreme = np.maximum if node.how == "largest" else np.minimum
+    if not 1 < values.shape[1] <= _FEW_CLASSES:
+        return np.asarray(extreme.reduce(values, axis=1, keepdims=True))
+    # Of few columns NumPy reduces a row at a time, which is slow.
+    return np.asarray(functools.reduce(extreme, values.T)[:, np.newaxis])
 
 
 def _binary(node: Binary, values: Sequence[Any], free: Sequence[Any]) -> Any:
@@ -221,7 +233,7 @@ def _fold(node: Node, start: Any, rows: Rows) -> NDArray[np.float64]:
         for joint, classes, amount in changes:
             holds = unpack_words(joined(block, joint))
             if isinstance(node, Sums):
-                values[classes] += amount * holds
+                values[classes] += amount * holds.view(np.uint8)  # faster than of truth values
             elif isinstance(node, Maxima):
                 np.maximum(values[classes], amount, out=values[classes], where=holds)
             else:

@@ -26,28 +26,22 @@ def one_hot(index: Node, n_classes: int) -> Node:
     return Constant(tuple(map(float, range(n_classes)))).equals(index)
 
 
-def second_largest(scores: Node) -> Node:
-    """Give the second of the scores in falling order, which of equal largest ones is the largest.
+def preferred(values: Node, order: tuple[int, ...]) -> Node:
+    """Choose the class of the largest value, of equal ones the first in the order."""
+    return Choose(values.equals(values.largest), order)
 
-    Of a single score it is a number below every score.
-    """
-    is_top = scores.equals(scores.largest)
-    ties = Where(is_top, Constant(1.0), Constant(0.0)).total
-    others = Where(is_top, Constant(_LOWEST), scores)
-    return Where(Constant(1.0) < ties, scores.largest, others.largest)
+
+def largest_but(scores: Node, is_left_out: Node) -> Node:
+    """Give the largest score but that of one class; below every score if there is no other."""
+    return Where(is_left_out, Constant(_LOWEST), scores).largest
 
 
 def margins(scores: Node, n_classes: int) -> Node:
     """Give the score of each class minus the highest of the others; 0 if there is no other."""
     if n_classes == 1:
         return scores - scores
-    is_top = scores.equals(scores.largest)
-    return scores - Where(is_top, second_largest(scores), scores.largest)
-
-
-def preferred(values: Node, order: tuple[int, ...]) -> Node:
-    """Choose the class of the largest value, of equal ones the first in the order."""
-    return Choose(values.equals(values.largest), order)
+    is_best = one_hot(preferred(scores, tuple(range(n_classes))), n_classes)
+    return scores - Where(is_best, largest_but(scores, is_best), scores.largest)
 
 
 def cheapest(costs: Node, scores: Node, n_classes: int) -> Node:

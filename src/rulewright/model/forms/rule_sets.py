@@ -120,9 +120,9 @@ def term_shares(members: Members, n_terms: int) -> list[float]:
     return [math.fsum(part) for part in parts]
 
 
-def lead(scores: Node) -> Node:
+def lead(scores: Node, is_chosen: Node) -> Node:
     """Give how far the best score is above the second; 2 if there is no second."""
-    return (scores.largest - recipes.second_largest(scores)).at_most(LARGEST_MARGIN)
+    return (scores.largest - recipes.largest_but(scores, is_chosen)).at_most(LARGEST_MARGIN)
 
 
 def checked_smoothing(smoothing: object) -> float:
@@ -135,8 +135,9 @@ def checked_smoothing(smoothing: object) -> float:
 
 def margins_of(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give for each row how far the best score is above the second; 2 if there is no second."""
-    given = Given()
-    return evaluate(lead(given), {given: scores})
+    given, n = Given(), scores.shape[1]
+    is_best = recipes.one_hot(recipes.preferred(given, tuple(range(n))), n)
+    return evaluate(lead(given, is_best), {given: scores})
 
 
 def checked_abstain(abstain: object) -> float:

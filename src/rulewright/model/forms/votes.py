@@ -205,7 +205,7 @@ class RuleSetVotes(RuleModel):
         is_chosen = recipes.one_hot(chosen, len(self.classes))
         most = Where(is_chosen, odds, Constant(0.0)).largest
         chances = recipes.shares(Where(is_chosen, odds, odds.at_most(most * JUST_BELOW)))
-        flags = {"abstains": lead(scores) < self.abstain}
+        flags = {"abstains": lead(scores, is_chosen) < self.abstain}
         return Program(self.schema, tuple(self.classes.tolist()), scores, chances, chosen, flags)
 
     def _odds(self, scores: Node) -> Node:
