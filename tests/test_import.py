@@ -29,6 +29,14 @@ def test_reading_and_predicting_need_no_scikit_learn():
     assert not loaded & (HEAVY | {"sklearn"})
 
 
+def test_the_help_of_the_commands_draws_nothing():
+    """Drawing charts is left to the commands that do it."""
+    code = "from rulewright.cli.main import COMMANDS, Commands\nfor name in COMMANDS:"
+    loaded = modules_after(f"{code} Commands().get_command(None, name)")
+    assert "typer" in loaded
+    assert not loaded & {"altair", "vl_convert"}
+
+
 @pytest.mark.parametrize("code", ["from rulewright import MLRulesClassifier", FIT])
 def test_learning_adds_nothing_to_scikit_learn(code):
     """No plotting, dataframe, database or command-line library comes along, but what it brings."""

@@ -228,13 +228,4 @@ def test_bad_pairs(test):
 
 
 def test_results_can_be_read():
-    assert str(s.sign_test(20, 9)) == "sign test: 20 won, 9 lost, p = 0.061"
-    assert str(s.wilcoxon_signed_rank([1, 2], [2, 4])) == (
-        "Wilcoxon signed-rank test: W = 0 on 2 differences, p = 0.500"
-    )
-    assert str(s.BayesianSignedRank(0.5, 0.25, 0.25)) == (
-        "Bayesian signed-rank test: P(lower) = 0.500, P(equal) = 0.250, P(higher) = 0.250"
-    )
-    assert str(s.corrected_resampled_t([1, 2, 3], 9, 1)) == (
-        "corrected resampled t test (2 degrees of freedom): 3.000, mean difference 2, p = 0.095"
-    )
+    assert str(s.win_tie_loss([1, 2, 3], [2, 2, 2])) == "1-1-1"

@@ -1,4 +1,4 @@
-"""Learners side by side on the same folds of the same data sets."""
+"""The report that compares learners on the same folds of the same data sets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
 
 MEASURES = {"error": "Error", "log_loss": "Log-loss"}
-"""Figures that learners are compared by, on every set; lower is better."""
+"""Figures by which learners are compared; lower is better."""
 
 
 def suites() -> dict[str, list[str]]:
@@ -41,7 +41,7 @@ def comparison_report(
     sets: Sequence[str],
     learners: Sequence[str],
 ) -> Report:
-    """Write the tables; the first learner is compared with each other one."""
+    """Write the report; the first learner is compared with each of the others."""
     report = Report(name, title, about, failures=failed(records))
     report.grids.append(learner_means(records, learners))
     for figure, heading in MEASURES.items():
@@ -60,23 +60,18 @@ def comparison_report(
 
 
 def _by_set(heading: str, values: FloatArray, sets: Sequence[str], learners: Sequence[str]) -> Grid:
-    """Show a figure of every learner on every set, and means of the sets where all have one."""
+    """Show a figure of every learner on every set, and means over the sets where all have one."""
     rows: list[list[Cell]] = [
         [name, *map(float, row)] for name, row in zip(sets, values, strict=True)
     ]
     whole = np.isfinite(values).all(axis=1)
     two = np.array([_n_classes(name) == 2 for name in sets])
-    for text, some in (("two", whole & two), ("several", whole & ~two)):
-        if some.any() and not some.all():
-            means = map(float, values[some].mean(axis=0))
-            rows.append([f"mean of {some.sum()} sets with {text} classes", *means])
+    kinds = {"two classes": whole & two, "several classes": whole & ~two}
+    parts = [(f"mean of {some.sum()} sets with {text}", some) for text, some in kinds.items()]
+    parts = [(text, some) for text, some in parts if some.any() and not some.all()]
     if whole.sum() > 1:
-        rows.append(
-            [
-                f"mean of all {whole.sum()} sets with every learner",
-                *map(float, values[whole].mean(axis=0)),
-            ]
-        )
+        parts.append((f"mean of all {whole.sum()} sets with every learner", whole))
+    rows += [[text, *map(float, values[some].mean(axis=0))] for text, some in parts]
     return Grid(f"{heading} by data set", ["data", *learners], rows)
 
 
@@ -89,14 +84,14 @@ def _n_classes(name: str) -> int:
 
 
 def _pairs(heading: str, values: FloatArray, learners: Sequence[str]) -> Grid:
-    """Compare the first learner with each other one."""
+    """Compare the first learner with each of the others."""
     first = learners[0]
-    rows: list[list[Cell]] = []
-    for pair in compare_all_pairs(values, learners, control=first):
-        other = pair.second if pair.first == first else pair.first
-        gap = float(np.mean(values[:, 0] - values[:, list(learners).index(other)]))
-        record = f"{pair.record.wins}-{pair.record.losses}-{pair.record.ties}"
-        rows.append([other, gap, record, pair.p_value, pair.adjusted])
+    pairs = compare_all_pairs(values, learners, control=first)
+    gaps = [float(np.mean(values[:, 0] - other)) for other in values.T[1:]]
+    rows: list[list[Cell]] = [
+        [pair.second, gap, str(pair.record), pair.p_value, pair.adjusted]
+        for pair, gap in zip(pairs, gaps, strict=True)
+    ]
     head = [
         f"{first} against",
         "mean difference (negative: better)",

@@ -1,4 +1,4 @@
-"""Room for names in a crowded chart."""
+"""Places of labels in a crowded chart."""
 
 from __future__ import annotations
 
@@ -46,16 +46,10 @@ def place_labels(
     width: float,
     height: float,
 ) -> list[Label]:
-    """Put names beside their dots, the first first, where they cover no dot and no other name.
+    """Put names beside their dots, in order, where they cover no dot and no other name.
 
-    Parameters
-    ----------
-    dots : sequence of (x, y)
-        All dots of the chart, in pixels.
-    names : sequence of (x, y, text)
-        Dots to be named. One without room on any side gets no name.
-    width, height : float
-        Size of the chart; names stay within.
+    Places are in pixels. `dots` are all dots (x, y) of the chart, `names` those to be labelled, as
+    (x, y, text); a dot without room on any side of it gets no label.
     """
     taken = [_Box(x - _DOT, y - _DOT, x + _DOT, y + _DOT) for x, y in dots]
     labels = []
@@ -70,7 +64,7 @@ def place_labels(
 
 
 def _places(x: float, y: float, text: str) -> list[Label]:
-    """Give the places for a name: right, left, above, below, then between these."""
+    """Return the places for a name: right, left, above, below, then between these."""
     return [
         Label(x + _GAP, y, text, "left"),
         Label(x - _GAP, y, text, "right"),

@@ -1,8 +1,7 @@
 """Two learners against each other, on many data sets or on the folds of one.
 
-Figures of two learners go in pairs, one for each data set or fold. Differences below 1e-12 of the
-largest figure count as none: a mean over folds depends on the order of the sum in its last digits,
-and such a difference is no win.
+Figures of two learners are paired, one pair for each data set or fold. Differences below 1e-12 of
+the largest figure count as 0: the last digits of a mean over folds depend on the order of the sum.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _CELLS_AT_ONCE = 2_000_000
 
 
 class WinTieLoss(NamedTuple):
-    """How often the first of two learners did better, as well, worse."""
+    """How often the first of two learners was better, equal, worse."""
 
     wins: int
     ties: int
@@ -35,7 +34,7 @@ class WinTieLoss(NamedTuple):
         return sign_test(self.wins, self.losses)
 
     def __str__(self) -> str:
-        return f"{self.wins} won, {self.ties} tied, {self.losses} lost"
+        return f"{self.wins}-{self.losses}-{self.ties}"
 
 
 class SignTest(NamedTuple):
@@ -45,28 +44,15 @@ class SignTest(NamedTuple):
     losses: int
     p_value: float
 
-    def __str__(self) -> str:
-        return f"sign test: {self.wins} won, {self.losses} lost, {p_text(self.p_value)}"
-
 
 class WilcoxonTest(NamedTuple):
-    """Result of `wilcoxon_signed_rank`.
-
-    `lower` and `higher` are the sums of ranks where the first learner's figure was lower and where
-    it was higher, `statistic` is the smaller sum and `n_used` the number of pairs that differ.
-    """
+    """Sums of ranks where the first figure is `lower` and `higher`; `statistic` is the smaller."""
 
     statistic: float
     p_value: float
     lower: float
     higher: float
     n_used: int
-
-    def __str__(self) -> str:
-        return (
-            f"Wilcoxon signed-rank test: W = {self.statistic:g} on {self.n_used} differences, "
-            f"{p_text(self.p_value)}"
-        )
 
 
 class BayesianSignedRank(NamedTuple):
@@ -75,12 +61,6 @@ class BayesianSignedRank(NamedTuple):
     left: float
     rope: float
     right: float
-
-    def __str__(self) -> str:
-        return (
-            f"Bayesian signed-rank test: P(lower) = {self.left:.3f}, P(equal) = {self.rope:.3f}, "
-            f"P(higher) = {self.right:.3f}"
-        )
 
 
 class FoldTest(NamedTuple):
@@ -92,18 +72,11 @@ class FoldTest(NamedTuple):
     degrees: tuple[int, ...]
     mean: float
 
-    def __str__(self) -> str:
-        degrees = ", ".join(str(n) for n in self.degrees)
-        return (
-            f"{self.name} ({degrees} degrees of freedom): {self.statistic:.3f}, mean difference "
-            f"{self.mean:.4g}, {p_text(self.p_value)}"
-        )
-
 
 def win_tie_loss(
     first: ArrayLike, second: ArrayLike, *, lower_is_better: bool = True
 ) -> WinTieLoss:
-    """Count the sets on which the first learner is better, as good, worse."""
+    """Count the sets on which the first learner is better, equal, worse."""
     signs = np.sign(_differences(first, second)) * (1 if lower_is_better else -1)
     return WinTieLoss(*(int((signs == sign).sum()) for sign in (-1, 0, 1)))
 
@@ -120,8 +93,8 @@ def sign_test(wins: int, losses: int) -> SignTest:
 def wilcoxon_signed_rank(first: ArrayLike, second: ArrayLike) -> WilcoxonTest:
     """Test (two-sided) whether the differences are symmetric about 0.
 
-    Differences of 0 are left out. Up to 50 differences the p-value is exact, with ties too, where
-    SciPy's is approximate for more than 13; beyond it is SciPy's normal approximation.
+    Differences of 0 are left out. Up to 50 differences the p-value is exact, also with ties, for
+    which SciPy's is approximate; beyond, it is SciPy's normal approximation.
     """
     differences = _differences(first, second)
     differences = differences[differences != 0]
@@ -145,34 +118,19 @@ def bayesian_signed_rank(
     n_samples: int = 50_000,
     random_state: int = 0,
 ) -> BayesianSignedRank:
-    """Give the probability that a learner is practically better, by Benavoli et al. (2017).
+    """Return the probability that a learner is practically better, by Benavoli et al. (2017).
 
-    Parameters
-    ----------
-    first, second : array-like of shape (n_sets,)
-        Figures of the learners.
-    rope : float
-        Region of practical equivalence: differences up to it mean nothing, in the unit of the
-        figures (0.01 is a hundredth of an error given as a fraction).
-    prior_strength : float
-        Weight of the prior's one pseudo-observation, which is a difference of 0.
-    n_samples : int
-        Draws of the Dirichlet weights of the differences.
-    random_state : int
-        Seed of the draws.
-
-    Returns
-    -------
-    BayesianSignedRank
-        The share of draws in which the mean of two differences lies most probably below the rope,
-        in it, above it; draws that leave it open are shared out.
+    That is the share of draws of Dirichlet weights of the differences in which the mean of two
+    differences lies most probably below the region of practical equivalence, in it, or above it;
+    ties are divided. `rope` is the half-width of the region, in the unit of the figures; the prior
+    is one pseudo-observation of 0 with the weight `prior_strength`.
     """
     if not (rope >= 0 and prior_strength > 0 and n_samples > 0):
         raise ValueError("rope must not be negative, prior_strength and n_samples be positive")
     one, two = _pair(first, second)
     places = np.concatenate([[0.0], one - two])
     sums = places[:, None] + places
-    # A sum at the border belongs to the rope, whatever its last digits.
+    # A sum at the border belongs to the region of practical equivalence.
     border = 2 * rope + 10.0**-_DIGITS * max(float(np.abs([one, two]).max()), rope)
     below, above = (sums < -border).astype(float), (sums > border).astype(float)
     strengths = np.concatenate([[prior_strength], np.ones(len(one))])
@@ -189,10 +147,7 @@ def bayesian_signed_rank(
 def five_by_two_f_test(differences: ArrayLike) -> FoldTest:
     """Test two learners on five repeats of two-fold cross-validation, by Alpaydin (1999).
 
-    Parameters
-    ----------
-    differences : array-like of shape (5, 2)
-        Difference of the learners' figures on each fold of each repeat.
+    `differences`, of shape (5, 2), are those of the figures on each fold of each repeat.
     """
     folds = _finite(differences)
     if folds.shape != (5, 2):
@@ -207,14 +162,7 @@ def corrected_resampled_t(differences: ArrayLike, n_train: float, n_test: float)
     """Test two learners on many splits of one data set, by Nadeau and Bengio (2003).
 
     The splits share rows, so the variance of the mean is not 1/n of that of the differences: it is
-    taken as 1/n + n_test/n_train of it.
-
-    Parameters
-    ----------
-    differences : array-like of shape (n_splits,)
-        Difference of the learners' figures on each split, all repeats of all folds.
-    n_train, n_test : float
-        Rows, or shares of rows, of the two sides of a split: 9 and 1 for ten folds.
+    taken as 1/n + n_test/n_train of it. Give rows or shares of rows: 9 and 1 for ten folds.
     """
     splits = _finite(differences)
     if splits.ndim != 1 or len(splits) < 2:
@@ -234,7 +182,7 @@ def p_text(p_value: float) -> str:
 
 
 def without_noise(values: FloatArray, scale: float) -> FloatArray:
-    """Give the values as multiples of `scale`, rounded so that only true differences are left."""
+    """Return the values as multiples of `scale`, without differences that are rounding errors."""
     return np.round(values / scale, _DIGITS) if scale else np.zeros_like(values)
 
 
@@ -260,8 +208,7 @@ def _differences(first: ArrayLike, second: ArrayLike) -> FloatArray:
 
 
 def _exact_p(ranks: FloatArray, statistic: float) -> float:
-    # Every sign is as likely as the other: share of all choices of signs by their sum of ranks,
-    # which is a whole number of halves.
+    # Distribution of the sum of ranks over all choices of signs; ranks are multiples of 1/2.
     halves = np.round(2 * ranks).astype(int)
     shares = np.zeros(int(halves.sum()) + 1)
     shares[0] = 1.0
@@ -272,7 +219,7 @@ def _exact_p(ranks: FloatArray, statistic: float) -> float:
 
 
 def _ratio(numerator: float, denominator: float) -> float:
-    # The same figures in all folds: no difference, or one that never changes.
+    # The same figures in all folds: no difference, or a constant one.
     if denominator == 0:
         return float(np.copysign(np.inf, numerator)) if numerator else 0.0
     return numerator / denominator

@@ -1,7 +1,6 @@
 """Demsar's critical difference diagram: average ranks on a line, bars joining what does not differ.
 
-Lengths are in pixels and turned into ranks for the horizontal axis, so that names of any length
-have room beside the line.
+Lengths are in pixels, converted to ranks for the horizontal axis, so that names of any length fit.
 """
 
 from __future__ import annotations
@@ -9,8 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import altair as alt
-
+from rulewright.experiments.lazy import alt
 from rulewright.experiments.statistics import rank_groups
 
 if TYPE_CHECKING:
@@ -34,17 +32,9 @@ _BAR_INK = "#0072B2"
 def critical_difference_chart(
     ranks: Mapping[str, float], cd: float, *, title: str = ""
 ) -> alt.LayerChart:
-    """Draw the diagram of average ranks.
+    """Draw the average ranks, the best on the left.
 
-    Parameters
-    ----------
-    ranks : mapping of str to float
-        Average rank of each learner; 1 is best and drawn left.
-    cd : float
-        Critical difference. Thick bars join the groups of learners within it, the same that
-        `statistics.rank_groups` gives.
-    title : str
-        Heading.
+    Thick bars join the groups of learners within the critical difference, `statistics.rank_groups`.
     """
     if len(ranks) < 2:
         raise ValueError(f"a diagram of ranks needs two learners or more, not {len(ranks)}")
@@ -57,7 +47,7 @@ def critical_difference_chart(
     groups = rank_groups(ranks, cd)
     floor = 12 + _BAR_STEP * len(groups)
     height = floor + _NAME_STEP * half + 10
-    # From the outside in, each a step lower: so no line crosses another.
+    # From the outside in, each a step lower, so that no lines cross.
     lines, texts = _branches(ranks, names[:half], floor, 1 - _ELBOW / unit, "right")
     more_lines, more_texts = _branches(
         ranks, names[half:][::-1], floor, last + _ELBOW / unit, "left"
@@ -78,14 +68,14 @@ def critical_difference_chart(
 
 
 def _margin(names: Sequence[str]) -> float:
-    """Give the room beside the axis that names and their ranks need."""
+    """Return the width beside the axis that names and their ranks need."""
     return _ELBOW + 10 + _LETTER * (6 + max(len(name) for name in names))
 
 
 def _branches(
     ranks: Mapping[str, float], names: Sequence[str], floor: float, edge: float, align: str
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Give the lines from the axis to the names at an edge, each a step below the last."""
+    """Return the lines from the axis to the names at an edge, each a step below the last."""
     lines, texts = [], []
     for step, name in enumerate(names):
         rank, y = ranks[name], floor + _NAME_STEP * (step + 0.5)
@@ -96,7 +86,7 @@ def _branches(
 
 
 def _ruler(n: int, cd: float, unit: float) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Give the axis from 1 to n with its ticks, and the critical difference above it."""
+    """Return the axis from 1 to n with its ticks, and the critical difference above it."""
     cap, over = 4, -48
     lines = [_segment(1, 0, n, 0), *(_segment(i, 0, i, -6) for i in range(1, n + 1))]
     lines += [_segment(i + 0.5, 0, i + 0.5, -3) for i in range(1, n)]

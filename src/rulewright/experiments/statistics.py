@@ -1,7 +1,7 @@
-"""Several learners on several data sets: what their differences are worth.
+"""Significance of the differences between several learners on several data sets.
 
-Figures come as an array (n_sets, n_learners). The tests are those Demsar (2006) recommends; tests
-of two learners, on sets or on folds, are in `paired_tests` and given here too.
+Figures are an array (n_sets, n_learners). The tests are those that Demsar (2006) recommends; tests
+of two learners, on sets or on folds, are in `paired_tests`.
 """
 
 from __future__ import annotations
@@ -13,16 +13,8 @@ import numpy as np
 from scipy import stats
 
 from rulewright.experiments.paired_tests import (
-    BayesianSignedRank,
-    FoldTest,
-    SignTest,
-    WilcoxonTest,
     WinTieLoss,
-    bayesian_signed_rank,
-    corrected_resampled_t,
-    five_by_two_f_test,
     p_text,
-    sign_test,
     wilcoxon_signed_rank,
     win_tie_loss,
     without_noise,
@@ -34,30 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rulewright.kernels import FloatArray
-
-__all__ = [
-    "BayesianSignedRank",
-    "Comparison",
-    "FoldTest",
-    "FriedmanTest",
-    "NemenyiTest",
-    "SignTest",
-    "WilcoxonTest",
-    "WinTieLoss",
-    "average_ranks",
-    "bayesian_signed_rank",
-    "compare_all_pairs",
-    "corrected_resampled_t",
-    "critical_difference",
-    "five_by_two_f_test",
-    "friedman",
-    "holm",
-    "nemenyi",
-    "rank_groups",
-    "sign_test",
-    "wilcoxon_signed_rank",
-    "win_tie_loss",
-]
 
 
 class FriedmanTest(NamedTuple):
@@ -109,15 +77,9 @@ class Comparison(NamedTuple):
     p_value: float
     adjusted: float
 
-    def __str__(self) -> str:
-        return (
-            f"{self.first} against {self.second}: {self.record}, Wilcoxon {p_text(self.p_value)}, "
-            f"with Holm's correction {p_text(self.adjusted)}"
-        )
-
 
 def average_ranks(values: ArrayLike, *, lower_is_better: bool = True) -> FloatArray:
-    """Give each learner's mean rank over the sets; 1 is best, equal figures share their ranks."""
+    """Return each learner's mean rank over the sets, 1 for the best; ties share their mean rank."""
     means: FloatArray = _ranks(values, lower_is_better).mean(axis=0)
     return means
 
@@ -125,33 +87,23 @@ def average_ranks(values: ArrayLike, *, lower_is_better: bool = True) -> FloatAr
 def friedman(
     values: ArrayLike, *, ties: Literal["corrected", "plain"] = "corrected"
 ) -> FriedmanTest:
-    """Test whether all learners do equally well.
+    """Test whether all learners are equally good.
 
-    Parameters
-    ----------
-    values : array-like of shape (n_sets, n_learners)
-        Figures. Lower or higher being better makes no difference.
-    ties : {"corrected", "plain"}
-        "corrected" allows for equal figures, as SciPy does; "plain" is the formula without, which
-        papers use (MLRules: 33.28 and 3.53). They agree where no set has equal figures.
-
-    Returns
-    -------
-    FriedmanTest
-        Chi-square and F, each with p-value and degrees of freedom.
+    With "corrected", `ties` are allowed for, as SciPy does; "plain" is the formula without, which
+    papers use (MLRules: 33.28 and 3.53). They agree where no set has equal figures.
     """
     if ties not in ("corrected", "plain"):
         raise ValueError(f"ties must be 'corrected' or 'plain', not {ties!r}")
     ranks = _ranks(values, True)
     n, k = ranks.shape
     spread = float(np.square(ranks.mean(axis=0) - (k + 1) / 2).sum())
-    # n times the variance of the ranks within a set, which equal figures lower.
+    # n times the variance of the ranks within a set, which ties lower.
     within = float(np.square(ranks - (k + 1) / 2).sum()) / (k - 1)
     scale = within if ties == "corrected" else n * k * (k + 1) / 12
     statistic = n * n * spread / scale if scale else 0.0
     rest = n * (k - 1) - statistic
     degrees = (k - 1, (k - 1) * (n - 1))
-    # The same ranks on every set leave nothing to compare with.
+    # With the same ranks on every set there is no residual variance.
     f_statistic = (n - 1) * statistic / rest if rest > 1e-9 else np.inf
     return FriedmanTest(
         statistic,
@@ -165,7 +117,7 @@ def friedman(
 
 
 def critical_difference(n_learners: int, n_sets: int, *, alpha: float = 0.05) -> float:
-    """Give the difference of average ranks beyond which two learners differ, by Nemenyi."""
+    """Return the difference of average ranks beyond which two learners differ, by Nemenyi."""
     _check_counts(n_learners, n_sets)
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1, not {alpha}")
@@ -174,7 +126,7 @@ def critical_difference(n_learners: int, n_sets: int, *, alpha: float = 0.05) ->
 
 
 def rank_groups(ranks: Mapping[str, float], cd: float) -> tuple[tuple[str, ...], ...]:
-    """Give the largest groups of learners, best first, whose ranks lie within `cd`."""
+    """Return the largest groups of learners, best first, whose ranks lie within `cd`."""
     names = sorted(ranks, key=lambda name: ranks[name])
     groups, reached = [], 0
     for start, first in enumerate(names):
@@ -203,7 +155,7 @@ def nemenyi(
 
 
 def holm(p_values: ArrayLike) -> FloatArray:
-    """Adjust p-values of several tests, so that each may be held against alpha itself."""
+    """Adjust the p-values of several tests, so that each may be compared with alpha itself."""
     raw = np.asarray(p_values, dtype=float)
     if raw.ndim != 1 or not ((raw >= 0) & (raw <= 1)).all():
         raise ValueError("p-values must be a row of numbers from 0 to 1")
@@ -223,35 +175,22 @@ def compare_all_pairs(
 ) -> tuple[Comparison, ...]:
     """Compare learners in pairs: wins, Wilcoxon's test, and Holm's correction over all pairs.
 
-    Parameters
-    ----------
-    values : array-like of shape (n_sets, n_learners)
-        Figures.
-    learners : sequence of str
-        Names of the columns.
-    control : str or None
-        Compare only this learner with each of the others.
-    lower_is_better : bool
-        Whether the lower figure wins.
+    With `control`, only this learner is compared with each of the others.
     """
     array = _named(values, learners)
     if control is not None and control not in learners:
         raise ValueError(f"no learner {control!r}, only {', '.join(learners)}")
-    if control is None:
-        pairs = list(combinations(learners, 2))
-    else:
+    pairs = list(combinations(learners, 2))
+    if control is not None:
         pairs = [(control, name) for name in learners if name != control]
     columns = dict(zip(learners, array.T, strict=True))
-    raw = [wilcoxon_signed_rank(columns[one], columns[two]).p_value for one, two in pairs]
+    figures = [(columns[one], columns[two]) for one, two in pairs]
+    records = [win_tie_loss(*two, lower_is_better=lower_is_better) for two in figures]
+    raw = [wilcoxon_signed_rank(*two).p_value for two in figures]
+    adjusted = holm(raw).tolist()
     return tuple(
-        Comparison(
-            one,
-            two,
-            win_tie_loss(columns[one], columns[two], lower_is_better=lower_is_better),
-            p_value,
-            adjusted,
-        )
-        for (one, two), p_value, adjusted in zip(pairs, raw, holm(raw).tolist(), strict=True)
+        Comparison(*pair, *results)
+        for pair, *results in zip(pairs, records, raw, adjusted, strict=True)
     )
 
 
