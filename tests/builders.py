@@ -7,7 +7,14 @@ import numpy as np
 from hypothesis import strategies as st
 
 from rulewright import Window
-from rulewright.estimators import MLRulesClassifier, SlipperClassifier, compress
+from rulewright.estimators import LEARNERS as PUBLIC
+from rulewright.estimators import (
+    MLRulesClassifier,
+    RuleSetEnsembleClassifier,
+    SL2Classifier,
+    SlipperClassifier,
+    compress,
+)
 from rulewright.kernels import (
     GROUP,
     ROW,
@@ -245,8 +252,49 @@ def slipper(**changed):
     return SlipperClassifier(**{**settings, **changed})
 
 
-LEARNERS = {"mlrules": mlrules, "slipper": slipper}
-"""Makers of small learners, for tests of what all have in common."""
+def sl2(**changed):
+    """Make a small SL2 whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "n_terms": 2,
+        "max_terms": 2,
+        "cv": 3,
+        "max_steps": 300,
+        "n_restarts": 1,
+        "minimise": True,
+        "init": "seeded",
+        "thresholds": False,
+        "n_bins": 10,
+        "positive_class": None,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return SL2Classifier(**{**settings, **changed})
+
+
+def ruleset_ensemble(**changed):
+    """Make a small ensemble whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "max_terms": 2,
+        "n_samples": 2,
+        "max_steps": 200,
+        "thresholds": False,
+        "n_bins": 10,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return RuleSetEnsembleClassifier(**{**settings, **changed})
+
+
+LEARNERS = {
+    "mlrules": mlrules,
+    "slipper": slipper,
+    "sl2": sl2,
+    "ruleset-ensemble": ruleset_ensemble,
+}
+"""A maker of a small learner for every public estimator, for the laws that all must obey."""
+assert LEARNERS.keys() == PUBLIC.keys(), "every public estimator needs a small maker here"
 
 
 def rule_texts(model):
