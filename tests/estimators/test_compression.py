@@ -11,7 +11,7 @@ from rules.builders import a_rule
 from rulewright.data import DataError, read_like, read_table
 from rulewright.estimators.common.compression import compress, size_curve
 from rulewright.model import AdditiveRules, load_model
-from rulewright.model.steps import Steps
+from rulewright.model.steps import IsotonicSteps
 from rulewright.rules import Adds, Conjunction, Range
 from rulewright.weighting.sparse import L2
 
@@ -299,7 +299,7 @@ def test_tiny_tables_are_enough(n_rows):
 
 def test_costs_stay_and_steps_go():
     """Costs of decisions are kept; calibrated steps belong to the old scores."""
-    steps = (Steps((0.0,), (0.2, 0.8)),) * 2
+    steps = (IsotonicSteps((0.0,), (0.2, 0.8)),) * 2
     model = hand_made([1.0, 1.0], costs=((0, 1), (5, 0)), steps=steps)
     small = compress(model, np.arange(-5.0, 5)[:, None], np.arange(10) % 2, 2)
     assert small.costs == model.costs

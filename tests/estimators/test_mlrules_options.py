@@ -106,15 +106,34 @@ def test_a_union_is_acceptable_when_it_beats_guessing_a_union(scale, chance, mon
         assert est.trace_["acceptable"][i] == (right > guess[rule.head.classes].sum())
 
 
-def test_scales_that_cannot_be_climbed_are_refused(scale):
-    """The order of sorted labels is the scale; a vote chosen in advance would stick to one step."""
+def test_scales_that_say_nothing_are_refused(scale):
+    """Unordered categories in another order, and votes chosen in advance, are errors."""
     X, y = scale
-    turned = pd.Categorical.from_codes(y.codes, NAMES[::-1], ordered=True)
-    with pytest.raises(ValueError, match=r"bad < fair .* but the target declares great < good"):
+    turned = pd.Categorical.from_codes(y.codes, NAMES[::-1])
+    with pytest.raises(ValueError, match=r"bad < fair .* great, good, .*ordinal=\['great'"):
         mlrules(ordinal=True).fit(X, turned)
     with pytest.raises(ValueError, match="take 'joint'"):
         mlrules(ordinal=True, class_choice="prefixed").fit(X, y)
+    with pytest.raises(ValueError, match="lacks 'great'"):
+        mlrules(ordinal=NAMES[:-1]).fit(X, y)
     assert len(mlrules().fit(X, turned).model_) > 0
+
+
+def test_the_order_of_the_classes_can_be_given(scale):
+    """A list and ordered categories give the model of sorted labels; the order is printed."""
+    X, y = scale
+    numbered = mlrules(ordinal=True).fit(X, y.codes)
+    words = np.array(["low", "medium", "high", "top"])
+    listed = mlrules(ordinal=words).fit(X, words[y.codes])
+    declared = mlrules(ordinal=True).fit(X, pd.Categorical.from_codes(y.codes, words, ordered=True))
+    for est in (listed, declared):
+        assert est.classes_.tolist() == words.tolist()
+        assert est.model_.rules == numbered.model_.rules
+        np.testing.assert_array_equal(est.predict(X), words[numbered.predict(X)])
+        assert "order: low < medium < high < top" in str(est.model_)
+    nominal = mlrules().fit(X, pd.Categorical.from_codes(y.codes, words, ordered=True))
+    assert nominal.classes_.tolist() == sorted(words)
+    assert "order" not in str(nominal.model_)
 
 
 def spy_on_growth(monkeypatch):

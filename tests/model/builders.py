@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rules.builders import a_rule
 from rulewright.data import ColumnSchema, Schema, label_of
-from rulewright.model import AdditiveRules, DnfModel, Head, RuleSetVotes, Steps
+from rulewright.model import AdditiveRules, DnfModel, Head, IsotonicSteps, RuleSetVotes
 from rulewright.model.forms.rule_sets import numbered, term_shares
 from rulewright.rules import (
     Claims,
@@ -91,7 +91,7 @@ def cost_tables(draw, n_classes):
 def steps_of(thresholds, values):
     """Make steps of any thresholds and values: sorted, and as many as there are places."""
     thresholds = sorted(set(thresholds))[: len(values) - 1]
-    return Steps(tuple(thresholds), tuple(sorted(values)[: len(thresholds) + 1]))
+    return IsotonicSteps(tuple(thresholds), tuple(sorted(values)[: len(thresholds) + 1]))
 
 
 climbs = st.builds(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from model.builders import CHURN_ROWS, CHURN_SCHEMA, churn_model, models
 from rules.builders import a_rule
 from rulewright.data import ColumnSchema, DataError, Schema, read_like, read_table
-from rulewright.model import AdditiveRules, Steps
+from rulewright.model import AdditiveRules, IsotonicSteps
 from rulewright.programs.adversarial import adversarial_rows
 from rulewright.rules import Adds, Conjunction, parse_conjunction
 
@@ -212,7 +212,7 @@ def test_wrong_scales_are_refused(slope, offsets, message):
 
 def test_steps_forbid_scaling():
     """Steps were made for the scores as they are."""
-    model = replace(churn_model(), steps=(Steps((), (0.5,)),) * 2)
+    model = replace(churn_model(), steps=(IsotonicSteps((), (0.5,)),) * 2)
     with pytest.raises(ValueError, match="scale it first"):
         model.scaled(2.0, (0.0, 0.0))
 
@@ -238,7 +238,7 @@ def test_equality_and_pickle():
     assert pickle.loads(pickle.dumps(model)) == model == churn_model()
     assert model != model[:5]
     assert model != replace(model, costs=((0.0, 1.0), (1.0, 0.0)))
-    assert model != replace(model, steps=(Steps((), (0.5,)),) * 2)
+    assert model != replace(model, steps=(IsotonicSteps((), (0.5,)),) * 2)
     assert model != "model"
 
 
@@ -266,8 +266,8 @@ def test_equality_and_pickle():
         ({"costs": np.ones((2, 2))}, "0 where the prediction is true"),
         ({"costs": [[0.0, math.nan], [1.0, 0.0]]}, "NaN"),
         ({"costs": [[0.0, 1.0], [math.inf, 0.0]]}, "'a' for 'b' is inf"),
-        ({"steps": (Steps((), (0.5,)),)}, "2 Steps"),
-        ({"steps": (None, None)}, "2 Steps"),
+        ({"steps": (IsotonicSteps((), (0.5,)),)}, "2 IsotonicSteps"),
+        ({"steps": (None, None)}, "2 IsotonicSteps"),
     ],
 )
 def test_wrong_models_are_refused(fields, message):

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from model.builders import CHURN_ROWS, CHURN_SCHEMA, models
-from rulewright.model import AdditiveRules, Steps
+from rulewright.model import AdditiveRules, IsotonicSteps
 from rulewright.programs.adversarial import adversarial_rows
 
 pytestmark = pytest.mark.native
@@ -87,7 +87,7 @@ def test_distances_choose_the_median():
 )
 def test_equal_costs_go_to_the_best_score(scores, expected):
     """Where probabilities are tied by the steps, the score decides, then the first class."""
-    flat = (Steps((-1.0, 1.0), (0.1, 0.5, 0.9)),) * 3
+    flat = (IsotonicSteps((-1.0, 1.0), (0.1, 0.5, 0.9)),) * 3
     model = three_classes(scores, steps=flat)
     assert len(set(model.predict_proba(CHURN_ROWS)[0])) == 1
     assert label(model) == expected
@@ -98,7 +98,12 @@ def test_equal_costs_go_to_the_best_score(scores, expected):
 def test_one_class_needs_no_decision():
     """Costs and steps of one class change nothing."""
     model = AdditiveRules(
-        CHURN_SCHEMA, ["only"], (0.7,), (), costs=((0.0,),), steps=(Steps((0.0,), (0.2, 0.3)),)
+        CHURN_SCHEMA,
+        ["only"],
+        (0.7,),
+        (),
+        costs=((0.0,),),
+        steps=(IsotonicSteps((0.0,), (0.2, 0.3)),),
     )
     assert model.predict_proba(CHURN_ROWS).tolist() == [[1.0]] * 4
     assert label(model) == "only"
@@ -107,7 +112,7 @@ def test_one_class_needs_no_decision():
 
 def test_no_rows_have_no_labels():
     """Nothing to decide gives an empty answer."""
-    flat = (Steps((0.0,), (0.1, 0.5)),) * 3
+    flat = (IsotonicSteps((0.0,), (0.1, 0.5)),) * 3
     for options in ({}, {"steps": flat}, {"costs": np.zeros((3, 3))}):
         assert three_classes((0.0, 1.0, 2.0), **options).decide(np.empty((0, 3))).shape == (0,)
 
@@ -118,10 +123,10 @@ def test_steps_count_the_thresholds_below(thresholds, margin):
     thresholds = tuple(sorted(value + 0.0 for value in thresholds))
     values = tuple((i + 1) / 10 for i in range(len(thresholds) + 1))
     assume(len(set(thresholds)) == len(thresholds))
-    steps = Steps(thresholds, values)
+    steps = IsotonicSteps(thresholds, values)
     for at in (margin, *thresholds):
         assert steps(np.array([at])) == [values[sum(t < at for t in thresholds)]]
-    assert Steps.from_json(steps.to_json()) == steps
+    assert IsotonicSteps.from_json(steps.to_json()) == steps
 
 
 @pytest.mark.parametrize(
@@ -141,4 +146,4 @@ def test_steps_count_the_thresholds_below(thresholds, margin):
 def test_wrong_steps_are_refused(thresholds, values, message):
     """Steps ascend and stay inside the range of probabilities."""
     with pytest.raises(ValueError, match=message):
-        Steps(thresholds, values)
+        IsotonicSteps(thresholds, values)

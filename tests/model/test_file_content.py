@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from model.builders import CHURN_ROWS, churn_model, saved, write
-from rulewright.model import Head, ModelFileError, Steps, load_model
+from rulewright.model import Head, IsotonicSteps, ModelFileError, load_model
 from rulewright.rules import Adds
 
 pytestmark = pytest.mark.native
@@ -84,7 +84,7 @@ def counted(**fields):
         ({"costs": [[0.0, "1"], [1.0, 0.0]]}, "cost must be a number"),
         ({"costs": [[0.0, 1.7e308], [1.0, 0.0]]}, "must be finite"),
         ({"steps": STEPS}, "must be a list"),
-        ({"steps": [STEPS]}, "2 Steps"),
+        ({"steps": [STEPS]}, "2 IsotonicSteps"),
         ({"steps": [STEPS, [1.0]]}, "'thresholds' and 'values'"),
         ({"steps": [STEPS, STEPS | {"values": 0.5}]}, "lists of numbers"),
         ({"steps": [STEPS, STEPS | {"values": [0.7, 0.2]}]}, "must not fall"),
@@ -143,7 +143,7 @@ def places(node, way=()):
 def decided_model():
     """Make a model that has all fields a file can have."""
     union = churn_model()[0].with_outcome(Adds(Head(0, 1), 0.5, -0.5))
-    costs, steps = ((0.0, 1.0), (5.0, 0.0)), (Steps((0.0, 1.5), (0.2, 0.3, 0.7)),) * 2
+    costs, steps = ((0.0, 1.0), (5.0, 0.0)), (IsotonicSteps((0.0, 1.5), (0.2, 0.3, 0.7)),) * 2
     model = churn_model()
     return replace(model, rules=(*model.rules, union), costs=costs, steps=steps)
 

@@ -2,7 +2,7 @@ import numpy as np
 
 from model.builders import CHURN_SCHEMA, churn_model
 from rules.builders import a_rule
-from rulewright.model import AdditiveRules, Head, Steps
+from rulewright.model import AdditiveRules, Head, IsotonicSteps
 from rulewright.rules import Conjunction
 
 FIRST = "IF age <= 34 and color = red THEN churn (+0.83)"
@@ -64,11 +64,11 @@ def test_unions_costs_and_steps_are_named():
         (0.0, 0.0, 0.0),
         rules,
         costs=1.0 - np.eye(3),
-        steps=(Steps((), (0.5,)),) * 3,
+        steps=(IsotonicSteps((), (0.5,)),) * 3,
     )
     assert str(model).splitlines()[1:] == [
-        "intercept: low +0, middle +0, high +0; probabilities by calibrated steps; "
-        "label by lowest expected cost",
+        "intercept: low +0, middle +0, high +0; order: low < middle < high; "
+        "probabilities by calibrated steps; label by lowest expected cost",
         "0  IF true THEN at least middle (+0.5)   covers 4, precision 0.75 [0.30, 0.95]",
         "1  IF true THEN at most middle (+0.25)   covers 4, precision 0.75 [0.30, 0.95]",
     ]

@@ -19,7 +19,7 @@ from model.builders import (
 from programs.builders import tamper
 from rules.builders import a_rule
 from rulewright.data import ColumnSchema, Schema
-from rulewright.model import AdditiveRules, Head, ParityError, Steps
+from rulewright.model import AdditiveRules, Head, IsotonicSteps, ParityError
 from rulewright.programs.sql import write_sql
 from rulewright.programs.sql_words import number
 from rulewright.programs.targets import TARGETS
@@ -99,7 +99,7 @@ def test_many_classes_with_unions_costs_and_steps():
         tuple(rng.normal(size=n).tolist()),
         tuple(rules),
         costs=rng.uniform(0.0, 9.0, (n, n)) * (1.0 - np.eye(n)),
-        steps=(Steps(thresholds, values), *[Steps((0.0,), (0.1, 0.2))] * (n - 1)),
+        steps=(IsotonicSteps(thresholds, values), *[IsotonicSteps((0.0,), (0.1, 0.2))] * (n - 1)),
     )
     model.verify_exports()
 
@@ -246,7 +246,7 @@ def test_a_wrong_decision_is_found(monkeypatch, old, new):
     if "*" in old:
         model = replace(model, costs=((0.0, 7.0), (4.0, 0.0)))
     else:
-        model = replace(model, steps=(Steps((), (0.5,)), Steps((0.5,), (0.4, 0.6))))
+        model = replace(model, steps=(IsotonicSteps((), (0.5,)), IsotonicSteps((0.5,), (0.4, 0.6))))
     assert old in model.to_sql()
     tamper(monkeypatch, "sql", lambda text: text.replace(old, new))
     with pytest.raises(ParityError, match="duckdb answers differently"):

@@ -7,7 +7,7 @@ from rulewright.model.forms.dnf import DnfModel
 from rulewright.model.forms.rule_sets import RuleSet
 from rulewright.model.forms.votes import RuleSetVotes
 from rulewright.model.rule_model import RuleModel
-from rulewright.model.steps import Steps
+from rulewright.model.steps import IsotonicSteps
 from rulewright.model.storage import load_model
 from rulewright.programs.parity import ExportReport, ParityError
 from rulewright.rules import Head, Rule
@@ -18,12 +18,12 @@ __all__ = [
     "Explanation",
     "ExportReport",
     "Head",
+    "IsotonicSteps",
     "ModelFileError",
     "ParityError",
     "Rule",
     "RuleModel",
     "RuleSet",
     "RuleSetVotes",
-    "Steps",
     "load_model",
 ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from rulewright.model.steps import Steps
+from rulewright.model.steps import IsotonicSteps
 from rulewright.programs import nodes, recipes
 from rulewright.programs.native import evaluate
 from rulewright.programs.nodes import Given
@@ -63,10 +63,10 @@ def read_costs(costs: Any, class_names: Sequence[str], option: str) -> Costs | N
         raise ValueError(f"{option}: {error}") from None
 
 
-def checked_steps(steps: Any, n_classes: int) -> tuple[Steps, ...]:
+def checked_steps(steps: Any, n_classes: int) -> tuple[IsotonicSteps, ...]:
     """Give the steps of each class, or raise a ValueError."""
-    if not _is_list(steps, n_classes) or not all(isinstance(item, Steps) for item in steps):
-        raise ValueError(f"steps must be {n_classes} Steps, one per class")
+    if not _is_list(steps, n_classes) or not all(isinstance(item, IsotonicSteps) for item in steps):
+        raise ValueError(f"steps must be {n_classes} IsotonicSteps, one per class")
     return tuple(steps)
 
 
@@ -80,7 +80,7 @@ def margins(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return evaluate(recipes.margins(_SCORES, scores.shape[1]), {_SCORES: scores})
 
 
-def by_steps(scores: NDArray[np.float64], steps: Sequence[Steps]) -> NDArray[np.float64]:
+def by_steps(scores: NDArray[np.float64], steps: Sequence[IsotonicSteps]) -> NDArray[np.float64]:
     """Turn scores into probabilities: the steps of each class at its margin, normalised."""
     tables = tuple((item.thresholds, item.values) for item in steps)
     chances = recipes.shares(nodes.Steps(recipes.margins(_SCORES, scores.shape[1]), tables))

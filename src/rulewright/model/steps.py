@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class IsotonicSteps:
     """A function that is constant between thresholds and never falls.
 
     Parameters
@@ -53,7 +53,7 @@ class Steps:
         return {"thresholds": list(self.thresholds), "values": list(self.values)}
 
     @classmethod
-    def from_json(cls, obj: object) -> Steps:
+    def from_json(cls, obj: object) -> IsotonicSteps:
         """Make steps from the plain data of their ``to_json``; anything else is a ValueError."""
         if not isinstance(obj, dict) or obj.keys() != {"thresholds", "values"}:
             raise ValueError("steps must be an object with the keys 'thresholds' and 'values'")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from rulewright.model.decisions import by_steps, margins, softmax
-from rulewright.model.steps import Steps
+from rulewright.model.steps import IsotonicSteps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -174,7 +174,7 @@ class Linear:
 class StepsByClass:
     """Probabilities by steps of the margins, normalised; a model keeps the steps."""
 
-    steps: tuple[Steps, ...]
+    steps: tuple[IsotonicSteps, ...]
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """Return the calibrated probabilities of scores."""
@@ -282,11 +282,13 @@ class _Objective:
 # -- steps -------------------------------------------------------------------------------------
 
 
-def _fit_steps(margin: FloatArray, hit: BoolArray, weights: FloatArray, least: float) -> Steps:
+def _fit_steps(
+    margin: FloatArray, hit: BoolArray, weights: FloatArray, least: float
+) -> IsotonicSteps:
     """Pool adjacent violators; equal margins are one block from the start."""
     places, block = np.unique(margin, return_inverse=True)
     if len(places) == 0:
-        return Steps((), (0.5,))
+        return IsotonicSteps((), (0.5,))
     totals, hits = np.bincount(block, weights), np.bincount(block, weights * hit)
     ends: list[int] = []
     values: list[float] = []
@@ -302,7 +304,7 @@ def _fit_steps(margin: FloatArray, hit: BoolArray, weights: FloatArray, least: f
     halfway = low / 2 + high / 2
     # Neighbouring floats have nothing between them: the lower one stays below its threshold.
     cuts = np.where((halfway >= low) & (halfway < high), halfway, low)
-    return Steps(tuple(cuts.tolist()), tuple(values))
+    return IsotonicSteps(tuple(cuts.tolist()), tuple(values))
 
 
 def _pooled(totals: list[float], hits: list[float]) -> list[tuple[int, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rulewright.data import Target
     from rulewright.kernels import FloatArray
     from rulewright.model import Explanation
 
@@ -126,7 +128,9 @@ class RuleClassifier(
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
-        self.classes_ = table.target.classes
+        target = self._read_target(table.target)
+        table = replace(table, target=target)
+        self.classes_ = target.classes
         self.n_features_in_ = len(table.columns)
         if table.named:
             self.feature_names_in_ = np.array(table.names, dtype=object)
@@ -134,6 +138,10 @@ class RuleClassifier(
             del self.feature_names_in_
         self.model_ = self._learn(self._weighted(TrainingSet.of(table)))
         return self
+
+    def _read_target(self, target: Target) -> Target:
+        """Return the target with its classes in the order that the learner takes them."""
+        return target
 
     def _learn(self, rows: TrainingSet) -> Model:
         raise NotImplementedError

@@ -197,6 +197,24 @@ class Folds:
 
 
 @dataclass(frozen=True)
+class Order:
+    """Whether classes have an order, or the classes from low to high."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether the value is allowed."""
+        return isinstance(value, bool | list | tuple | np.ndarray)
+
+    def parse(self, text: str) -> object:
+        """Read a value from the command line: true, false or ``low<medium<high``."""
+        if "<" in text:
+            return [label.strip() for label in text.split("<")]
+        return Flag().parse(text)
+
+    def __str__(self) -> str:
+        return "true, false or the classes from low to high"
+
+
+@dataclass(frozen=True)
 class CheckedByFit:
     """A value with no simple domain: `fit` checks it, and the command line cannot set it."""
 

@@ -11,7 +11,15 @@ from rulewright.capacity import STOPPING, Stopping, Window
 from rulewright.encoding.binned import MOST_BINS
 from rulewright.estimators.common.boosted import BoostedClassifier
 from rulewright.estimators.common.folds import assign_folds, kept_splits, out_of_fold_scores
-from rulewright.estimators.common.parameters import Choice, Flag, Integer, Named, Parameter, Real
+from rulewright.estimators.common.parameters import (
+    Choice,
+    Flag,
+    Integer,
+    Named,
+    Order,
+    Parameter,
+    Real,
+)
 from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.mlrules.boosting import Boosting
@@ -23,7 +31,7 @@ from rulewright.weighting import CALIBRATIONS, Calibration, Isotonic
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rulewright.data import TrainingSet
+    from rulewright.data import Target, TrainingSet
     from rulewright.search import Constraints
 
 RULES_PER_CLASS = 250
@@ -135,10 +143,11 @@ class MLRulesClassifier(BoostedClassifier):
         'outside the subsample, and "none" otherwise.',
         default="auto",
     )
-    ordinal: bool = Parameter(
-        Flag(),
-        "Whether the classes, in the order of their sorted labels, form a scale: rules then "
-        'vote for "at least" or "at most" a class.',
+    ordinal: Any = Parameter(
+        Order(),
+        'Whether the classes form a scale: rules then vote for "at least" or "at most" a class. '
+        "True takes the order that ordered categories declare, or else that of sorted labels; a "
+        "list has the classes from low to high.",
         default=False,
     )
     column_subsample: float = Parameter(
@@ -181,7 +190,7 @@ class MLRulesClassifier(BoostedClassifier):
         return super().paper(**overrides)
 
     def _learn(self, rows: TrainingSet) -> AdditiveRules:
-        constraints = self._checked_constraints(rows, bool(self.ordinal))
+        constraints = self._checked_constraints(rows, self._is_ordinal)
         self.trace_, self.stopped_by_ = {}, "one_class"
         if len(rows.classes) == 1:
             summary = self._summary(rows, constraints)
@@ -210,9 +219,7 @@ class MLRulesClassifier(BoostedClassifier):
     def _settings(self, rows: TrainingSet, constraints: Constraints) -> BoostingSettings:
         """Resolve what depends on the rows."""
         auto, asked = self.stopping == "auto", self.min_evidence
-        many = len(rows.classes) > MANY_CLASSES and not self.ordinal
-        if self.ordinal:
-            self._check_order(rows)
+        many = len(rows.classes) > MANY_CLASSES and not self._is_ordinal
         return BoostingSettings(
             learning_rate=self.learning_rate,
             subsample=self.subsample,
@@ -228,7 +235,7 @@ class MLRulesClassifier(BoostedClassifier):
             missing_conditions=self.missing_conditions,
             max_bins=self.max_bins,
             stopping=self._stopping(rows),
-            ordinal=bool(self.ordinal),
+            ordinal=self._is_ordinal,
             constraints=constraints,
         )
 
@@ -247,20 +254,31 @@ class MLRulesClassifier(BoostedClassifier):
             )
         return stopping
 
-    def _check_order(self, rows: TrainingSet) -> None:
-        """Check the ordinal class order."""
-        declared, found = rows.target.declared, tuple(map(str, rows.classes))
-        if declared is not None and declared != found:
-            raise ValueError(
-                f"ordinal=True takes the classes in the order {' < '.join(found)}, but the target "
-                f"declares {' < '.join(declared)}: rename the labels so that they sort, such as "
-                "'1 low', or take numbers"
-            )
-        if self.class_choice == "prefixed" and len(rows.classes) > 2:
+    @property
+    def _is_ordinal(self) -> bool:
+        return self.ordinal is not False
+
+    def _read_target(self, target: Target) -> Target:
+        """Order the classes of an ordinal target from low to high."""
+        if self.ordinal is False:
+            return target
+        if self.class_choice == "prefixed" and len(target.classes) > 2:
             raise ValueError(
                 "class_choice='prefixed' would vote at one step of the scale only: take 'joint' "
                 "with ordinal=True"
             )
+        if self.ordinal is not True:
+            return target.ordered(list(self.ordinal))
+        if target.declared_order is not None:
+            return target.ordered(target.declared_order)
+        declared, found = target.declared, tuple(map(str, target.classes))
+        if declared is not None and declared != found:
+            raise ValueError(
+                f"ordinal=True takes the classes in the order {' < '.join(found)}, but the target "
+                f"declares {', '.join(declared)} without an order: say ordinal={list(declared)!r}, "
+                "or whichever order is meant"
+            )
+        return target
 
     def _checked_calibration(
         self, rows: TrainingSet, constraints: Constraints

@@ -16,7 +16,7 @@ from rulewright.model.decisions import checked_costs, checked_steps, read_costs
 from rulewright.model.document import json_list
 from rulewright.model.explanation import Explanation
 from rulewright.model.rule_model import RuleModel
-from rulewright.model.steps import Steps
+from rulewright.model.steps import IsotonicSteps
 from rulewright.model.text import plain
 from rulewright.programs import nodes, recipes
 from rulewright.programs.program import Program
@@ -55,7 +55,7 @@ class AdditiveRules(RuleModel):
     costs : K x K numbers, optional
         ``costs[k][j]`` is what it costs to predict class j where class k is true, 0 for j = k:
         the label is then the class of the lowest expected cost.
-    steps : tuple of Steps, optional
+    steps : tuple of IsotonicSteps, optional
         Calibration, one for each class: probabilities are the steps at the margin of the scores,
         divided by their sum, and not the softmax.
     """
@@ -71,7 +71,7 @@ class AdditiveRules(RuleModel):
     rules: tuple[Rule, ...]
     summary: dict[str, Any] = field(default_factory=dict)
     costs: Costs | None = field(default=None, kw_only=True)
-    steps: tuple[Steps, ...] | None = field(default=None, kw_only=True)
+    steps: tuple[IsotonicSteps, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         check_schema(self.schema)
@@ -177,7 +177,7 @@ class AdditiveRules(RuleModel):
         _check_sums(intercepts, rules)
         return self._changed(intercepts=intercepts, rules=rules)
 
-    def with_steps(self, steps: Sequence[Steps] | None) -> Self:
+    def with_steps(self, steps: Sequence[IsotonicSteps] | None) -> Self:
         """Give the same model with another calibration, or none."""
         checked = None if steps is None else checked_steps(steps, len(self.classes))
         return self._changed(steps=checked)
@@ -198,6 +198,8 @@ class AdditiveRules(RuleModel):
         """Say which scores every row starts with, and how they become labels if not as usual."""
         starts = zip(self.class_names, self.intercepts, strict=True)
         text = "intercept: " + ", ".join(f"{plain(name)} {value:+.3g}" for name, value in starts)
+        if any(rule.head.is_union for rule in self.rules):
+            text += "; order: " + " < ".join(map(plain, self.class_names))
         if self.steps is not None:
             text += "; probabilities by calibrated steps"
         return text if self.costs is None else text + "; label by lowest expected cost"
@@ -216,7 +218,7 @@ class AdditiveRules(RuleModel):
         """Read the intercepts, and costs and steps if there are any."""
         fields = {name: tuple(json_list(value, name)) for name, value in content.items()}
         if "steps" in fields:
-            fields["steps"] = tuple(map(Steps.from_json, fields["steps"]))
+            fields["steps"] = tuple(map(IsotonicSteps.from_json, fields["steps"]))
         return fields
 
 
