@@ -1,6 +1,8 @@
 """Calibrated probabilities: better on new rows, the same rules, and honest figures about them."""
 
 import importlib
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -9,7 +11,8 @@ from sklearn.metrics import log_loss
 
 from builders import mlrules, rule_texts, slipper, softmax
 from rulewright import calibrate, load_model
-from rulewright.weighting import CALIBRATIONS
+from rulewright.weighting import CALIBRATIONS, Calibration
+from rulewright.weighting.calibration import Linear
 
 pytestmark = pytest.mark.native
 
@@ -299,3 +302,24 @@ def test_what_cannot_be_calibrated_is_told():
         calibrate(model, X)
     with pytest.raises(ValueError, match="two rows or more of two classes"):
         calibrate(model, X[:3], [0, 1, 1])
+
+
+@dataclass(frozen=True)
+class Flat(Calibration):
+    """Give every row the same probabilities."""
+
+    name: ClassVar[str] = "flat"
+
+    def fit(self, scores, labels, weights):
+        return Linear(0.0, (0.0, 1.0))
+
+
+def test_a_calibration_of_ones_own():
+    """Any object of the interface works, in the fit and after it."""
+    X, y = noisy(0, 120, 2)
+    est = mlrules(calibration=Flat(cv=3)).fit(X, y)
+    flat = np.tile(softmax(np.array([[0.0, 1.0]])), (120, 1))
+    np.testing.assert_allclose(est.predict_proba(X), flat)
+    assert est.model_.summary["reliability"]["calibration"] == "flat"
+    after = calibrate(slipper().fit(X, y), X, y, Flat())
+    np.testing.assert_allclose(after.predict_proba(X), flat)

@@ -1,11 +1,15 @@
 """When a fit ends: the window of the paper, validation, and running out of rules (section 7)."""
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
 from builders import mixed_table, mlrules, rule_texts
 from rulewright import Formulation, Validation, Window
+from rulewright.capacity.stopping import Stopping, Watch
 from rulewright.data import read_table
 from rulewright.encoding.binned import MOST_BINS, bin_table
 from rulewright.estimators import MLRulesClassifier
@@ -316,3 +320,28 @@ def test_every_rule_has_the_evidence_asked_for():
         p, hit = p[cover, rule.head.first], y[cover] == rule.head.first
         g, h = np.sum(p - hit), np.sum(p * (1 - p))
         assert -g / np.sqrt(h + 1.0) > 2.0 - 1e-6
+
+
+@dataclass(frozen=True)
+class AtLoss(Stopping):
+    """Stop when the loss of a few rows kept aside is below a limit."""
+
+    limit: float = 0.5
+    name: ClassVar[str] = "limit"
+
+    @property
+    def kept_aside(self):
+        return 0.2
+
+    def start(self, shares, loss):
+        watch = Watch()
+        watch.stop_after = lambda progress: progress.validation_loss < self.limit
+        return watch
+
+
+def test_a_stopping_rule_of_ones_own():
+    """Any object of the interface works; the fit knows none of them."""
+    X, y = mixed_table(np.random.default_rng(4), 500, missing=0.0)
+    est = mlrules(n_rules=300, stopping=AtLoss(0.55)).fit(X, y)
+    assert est.stopped_by_ == "limit"
+    assert 0 < len(est.model_) == len(est.trace_["train_loss"]) < 300

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from rulewright.data import TrainingSet, read_table
+from rulewright.data import DataError, TrainingSet, read_table
 from rulewright.estimators.common.parameters import (
     CheckedByFit,
     Parameter,
@@ -123,7 +123,14 @@ class RuleClassifier(
         """
         check_parameters(type(self).__name__, self.get_params(deep=False), self.DOMAINS)
         count_threads(self.n_jobs)  # a wrong number is reported before any work
-        table = read_table(X, target=y, nominal=self.categorical_features, weights=sample_weight)
+        nominal = self.categorical_features
+        try:
+            table = read_table(X, target=y, nominal=nominal, weights=sample_weight)
+        except DataError as error:  # the reader has another name for the option
+            if not str(error).startswith("nominal"):
+                raise
+            text = str(error).removeprefix("nominal")
+            raise DataError(f"categorical_features{text}") from None
         if table.target is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
