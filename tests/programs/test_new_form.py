@@ -40,7 +40,7 @@ class DecisionList(RuleModel):
     @cached_property
     def program(self):
         cases = tuple((rule.body, rule.outcome.distribution) for rule in self.rules)
-        said = FirstThat(cases, Constant(self.default))
+        said = FirstThat(Constant(self.default), cases)
         order = tuple(range(len(self.classes)))
         chosen = recipes.preferred(said, order)
         return Program(self.schema, tuple(self.classes.tolist()), said, said, chosen)

@@ -17,13 +17,11 @@ pytestmark = pytest.mark.native
 class ToyWriter(RowWriter):
     """A language with words for operators, which the test translates to Python to run it."""
 
-    signs: ClassVar = {"+": "PLUS", "-": "MINUS", "*": "TIMES", "/": "BY"}
-    signs |= {"==": "IS", "<": "<", "<=": "<=", "and": "AND", "or": "OR"}
-    functions: ClassVar = {"min": "LEAST", "max": "MOST", "exp": "EXP"}
-    where, true, false = "IF({0}; {1}; {2})", "YES", "NO"
-    missing: ClassVar = {True: "MISSING({})", False: "MISSING({})"}
-    known: ClassVar = {True: "KNOWN({})", False: "KNOWN({})"}
-    read, array, declare = "READ_{}({})", "EACH[{}; {}]", "LET {} := {}\n"
+    signs: ClassVar = {"+": "PLUS", "-": "MINUS", "==": "IS", "and": "AND", "or": "OR"}
+    least, greatest = "LEAST", "MOST"
+    exp, where = "EXP({})", "IF({}; {}; {})"
+    missing, known = ("MISSING({})",) * 2, ("KNOWN({})",) * 2
+    declare, read, first = "LET {} := {}\n", "READ_{}({})", "{} AT FIRST {}"
 
     def literal(self, value):
         return repr(value)
@@ -34,9 +32,6 @@ class ToyWriter(RowWriter):
     def labels(self, variable, labels, negated):
         tests = self.joined("or", [f"{variable} IS {label}" for label in labels])
         return f"KNOWN({variable}) AND NOT({tests})" if negated else f"({tests})"
-
-    def choose(self, node):
-        return f"FIRST[{node.order}; {self.text(node.test)}]"
 
 
 def write_toy(program):
@@ -49,8 +44,8 @@ def test_every_form_can_be_written():
     """The few lines above write a model of any form, with all its values."""
     text = write_toy(churn_model().program)
     assert text.startswith("LET x0 := READ_number('age')\n")
-    assert "WHEN x0 <= 34.0 AND (x1 IS 'red') DO v0[1] += 0.83\n" in text
-    assert "LET v2 := EACH[EXP((v0[k] MINUS v1)); 2]\n" in text
+    assert "WHEN x0 <= 34.0 AND (x1 IS 'red') DO v0_1 += 0.83\n" in text
+    assert "LET v2_1 := EXP((v0_1 MINUS v1))\n" in text
 
 
 @given(models() | dnf_models() | vote_models())

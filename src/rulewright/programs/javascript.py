@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, ClassVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from rulewright.data.kinds.nominal import label_value
 from rulewright.data.optional import optional
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from rulewright.data import ColumnSchema
-    from rulewright.programs.nodes import Choose
     from rulewright.programs.program import Program
     from rulewright.programs.target import Rows
 
@@ -75,22 +75,6 @@ const {function} = (() => {{
     return value.toExponential().replace(/e-(\\d)$/, "e-0$1");
   }}
 
-  function total(values) {{
-    return values.reduce((sum, value) => sum + value, 0);
-  }}
-
-  function dot(values, others) {{
-    return total(values.map((value, k) => value * others[k]));
-  }}
-
-  function largest(values) {{
-    return values.reduce((one, other) => Math.max(one, other));
-  }}
-
-  function smallest(values) {{
-    return values.reduce((one, other) => Math.min(one, other));
-  }}
-
   function step(table, value) {{
     const [thresholds, heights] = table;
     let low = 0, high = thresholds.length;
@@ -125,8 +109,8 @@ def write_javascript(program: Program, function: str = "predict") -> str:
     outputs |= dict(zip(program.flags, flags, strict=True))
     return _MODULE.format(
         function=function,
-        labels=writer.literal(program.labels),
-        tables="".join(f"  const {name} = {value};\n" for value, name in writer.tables.items()),
+        labels=writer.literal(list(program.labels)),
+        tables="".join(f"  const {name} = [{value}];\n" for value, name in writer.tables.items()),
         statements=statements,
         outputs="".join(f"      {key}: {value},\n" for key, value in outputs.items()),
     )
@@ -165,19 +149,15 @@ TARGET = Target("one function without dependencies", write_javascript, {"javascr
 class _JavaScriptWriter(RowWriter):
     """The syntax of JavaScript."""
 
-    signs: ClassVar = {sign: sign for sign in ["+", "-", "*", "/", "<", "<="]} | {
-        "==": "===",
-        "and": "&&",
-        "or": "||",
-    }
-    functions: ClassVar = {"min": "Math.min", "max": "Math.max", "exp": "Math.exp"}
-    where, true, false = "({0} ? {1} : {2})", "true", "false"
+    signs = MappingProxyType({"==": "===", "and": "&&", "or": "||"})
+    least, greatest = "Math.min", "Math.max"
+    exp, where = "Math.exp({0})", "({0} ? {1} : {2})"
     # Of all numbers only NaN differs from itself.
-    missing: ClassVar = {True: "{0} !== {0}", False: "{0} === null"}
-    known: ClassVar = {True: "{0} === {0}", False: "{0} !== null"}
-    read, array, declare = "{}(row, {})", "LABELS.map((_, k) => {})", "    let {} = {};\n"
+    missing = ("{0} === null", "{0} !== {0}")
+    known = ("{0} !== null", "{0} === {0}")
+    declare, read, first = "    let {} = {};\n", "{}(row, {})", "{}[{}.indexOf(true)]"
 
-    def literal(self, value: object) -> str:
+    def literal(self, value: Any) -> str:
         # Escaped so that the text may stand inside a <script> element of a page.
         return json.dumps(value, allow_nan=False).replace("<", "\\u003c")
 
@@ -194,9 +174,6 @@ class _JavaScriptWriter(RowWriter):
         if negated:
             return self.joined("and", [f"{variable} !== null", *tests])
         return tests[0] if len(tests) == 1 else f"({self.joined('or', tests)})"
-
-    def choose(self, node: Choose) -> str:
-        return f"{self.literal(node.order)}.find((k) => {self.text(node.test)})"
 
 
 def _check_exact(value: object, what: str) -> None:

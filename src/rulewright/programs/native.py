@@ -19,6 +19,7 @@ from rulewright.programs.nodes import (
     Constant,
     Exp,
     FirstThat,
+    Fold,
     Maxima,
     Mix,
     Reduce,
@@ -68,7 +69,7 @@ class Rows:
 
     def covers(self, node: Node | None = None) -> NDArray[np.bool_]:
         """Tell which rule, or formula of a node, holds on which row, as an array (rows, rules)."""
-        covers = self.native.rules if node is None else self.native.plan(node).covers
+        covers = self.native.rules if node is None else self.native.covers(node)
         return covers.matrix(self.codes, self.n_threads)
 
     def bits(self) -> Bits:
@@ -78,15 +79,6 @@ class Rows:
     def value(self, node: Node) -> NDArray[Any]:
         """Evaluate a value of the program on every row."""
         return np.asarray(_evaluate(node, {}, self))
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """The compiled formulas of a node and, of sums, what the kernels add up."""
-
-    covers: Covers
-    heads: NDArray[np.int32]
-    amounts: NDArray[np.float64]
 
 
 class Native:
@@ -102,7 +94,7 @@ class Native:
 
     def __init__(self, program: Program, bodies: Sequence[Formula] = ()) -> None:
         self.program, self.bodies = program, tuple(bodies)
-        self._plans: dict[Node, _Plan] = {}
+        self._covers: dict[Node, Covers] = {}
 
     def rows(self, table: Table, n_threads: int | None = None) -> Rows:
         """Code the rows of a table."""
@@ -113,18 +105,13 @@ class Native:
     def rules(self) -> Covers:
         """The compiled bodies of the rules."""
         same = next((n for n in self.program.nodes if n.bodies == self.bodies), None)
-        return self._coder.compile(self.bodies) if same is None else self.plan(same).covers
+        return self._coder.compile(self.bodies) if same is None else self.covers(same)
 
-    def plan(self, node: Node) -> _Plan:
-        """Give what the evaluation of a node with formulas needs."""
-        if node not in self._plans:
-            terms = node.terms if isinstance(node, Sums) else ()
-            self._plans[node] = _Plan(
-                self._coder.compile(node.bodies),
-                np.array([term.head for term in terms], dtype=np.int32).reshape(-1, 2),
-                np.array([term.amount for term in terms], dtype=np.float64),
-            )
-        return self._plans[node]
+    def covers(self, node: Node) -> Covers:
+        """Give the compiled formulas of a node."""
+        if node not in self._covers:
+            self._covers[node] = self._coder.compile(node.bodies)
+        return self._covers[node]
 
     @cached_property
     def _coder(self) -> Coder:
@@ -177,7 +164,8 @@ def _apply(node: Node, values: Sequence[Any], free: Sequence[Any], rows: Rows | 
             return _mix(node, values[0])
         case Steps():
             return _steps(node, values[0])
-    assert rows is not None, f"{type(node).__name__} needs rows"
+    assert isinstance(node, Fold)
+    assert rows is not None, "formulas need rows"
     return _fold(node, values[0], rows)
 
 
@@ -216,14 +204,12 @@ def _steps(node: Steps, values: NDArray[np.float64]) -> NDArray[np.float64]:
     return found
 
 
-def _fold(node: Node, start: Any, rows: Rows) -> NDArray[np.float64]:
+def _fold(node: Fold, start: Any, rows: Rows) -> NDArray[np.float64]:
     """Change start values by the terms that hold, in blocks of packed covers."""
-    starts, plan = np.atleast_1d(start), rows.native.plan(node)
-    rules, joints = plan.covers.rules, plan.covers.joints
+    starts, covers = np.atleast_1d(start), rows.native.covers(node)
+    rules, joints = covers.rules, covers.joints
     if isinstance(node, Sums) and joints is None:
-        return kernels.rule_scores(
-            rows.codes, rules, plan.heads, plan.amounts, starts, rows.n_threads
-        )
+        return kernels.rule_scores(rows.codes, rules, *node.arrays, starts, rows.n_threads)
     bits = kernels.rule_bits(rows.codes, rules, rows.n_threads)
     changes = list(_changes(node, range(len(bits)) if joints is None else joints))
     found = np.empty((len(rows), len(starts)))
@@ -243,11 +229,11 @@ def _fold(node: Node, start: Any, rows: Rows) -> NDArray[np.float64]:
     return found
 
 
-def _changes(node: Node, joints: Sequence[Joint]) -> Iterator[tuple[Joint, slice, Any]]:
+def _changes(node: Fold, joints: Sequence[Joint]) -> Iterator[tuple[Joint, slice, Any]]:
     """Give the joint, the classes and the amount of each change, in the order they are made."""
     if isinstance(node, FirstThat):  # the first overwrites all that come after it
-        for joint, (_, values) in zip(reversed(joints), reversed(node.cases), strict=True):
+        for joint, (_, values) in zip(reversed(joints), reversed(node.terms), strict=True):
             yield joint, slice(None), np.array(values)[:, np.newaxis]
-    elif isinstance(node, Sums | Maxima):
-        for joint, term in zip(joints, node.terms, strict=True):
-            yield joint, term.head.classes, term.amount
+        return
+    for joint, (_, head, amount) in zip(joints, node.terms, strict=True):
+        yield joint, head.classes, amount

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
+
+import numpy as np
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from rulewright.rules import Formula, Head
 
 Sign: TypeAlias = Literal["+", "-", "*", "/", "min", "==", "<", "<=", "and"]
@@ -23,6 +27,9 @@ Table: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
 class Node:
     """A value of a program."""
 
+    joins_classes: ClassVar[bool] = False
+    """Whether it makes a scalar of a vector."""
+
     @cached_property
     def children(self) -> tuple[Node, ...]:
         """The values that this one is computed from."""
@@ -32,9 +39,9 @@ class Node:
     @cached_property
     def is_vector(self) -> bool:
         """Whether there is a number for each class."""
-        return any(child.is_vector for child in self.children)
+        return not self.joins_classes and any(child.is_vector for child in self.children)
 
-    @property
+    @cached_property
     def bodies(self) -> tuple[Formula, ...]:
         """The formulas that this node tests itself."""
         return ()
@@ -146,13 +153,10 @@ class Exp(Node):
 class Reduce(Node):
     """The sum, the largest or the smallest of a vector: a scalar."""
 
+    joins_classes: ClassVar[bool] = True
+
     how: Literal["total", "largest", "smallest"]
     value: Node
-
-    @cached_property
-    def is_vector(self) -> bool:
-        """Whether there is a number for each class."""
-        return False
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,13 +179,10 @@ class Mix(Node):
 class Choose(Node):
     """The index of the first class, in an order of preference, for which a test holds."""
 
+    joins_classes: ClassVar[bool] = True
+
     test: Node
     order: tuple[int, ...]
-
-    @cached_property
-    def is_vector(self) -> bool:
-        """Whether there is a number for each class."""
-        return False
 
 
 class Term(NamedTuple):
@@ -194,36 +195,42 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Fold(Node):
-    """Start values changed by the amounts of the terms that hold, in their order."""
+    """Start values that are changed where the formulas of terms hold."""
 
     start: Constant
-    terms: tuple[Term, ...]
+    terms: tuple[Any, ...]
 
-    @property
+    @cached_property
     def bodies(self) -> tuple[Formula, ...]:
         """The formulas of all terms."""
-        return tuple(term.body for term in self.terms)
-
-
-class Sums(Fold):
-    """The start plus the amounts of the terms that hold; a scalar start has heads of class 0."""
-
-
-class Maxima(Fold):
-    """The largest of the start and of the amounts of the terms that hold."""
+        return tuple(term[0] for term in self.terms)
 
 
 @dataclass(frozen=True, eq=False)
-class FirstThat(Node):
-    """The vector of the first case whose formula holds, another one where none does."""
+class Sums(Fold):
+    """The start plus the amounts of the terms that hold; a scalar start has heads of class 0."""
 
-    cases: tuple[tuple[Formula, tuple[float, ...]], ...]
-    otherwise: Constant
+    terms: tuple[Term, ...]
 
-    @property
-    def bodies(self) -> tuple[Formula, ...]:
-        """The formulas of all cases."""
-        return tuple(body for body, _ in self.cases)
+    @cached_property
+    def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """The heads and the amounts of all terms."""
+        heads = np.array([term.head for term in self.terms], dtype=np.int32).reshape(-1, 2)
+        return heads, np.array([term.amount for term in self.terms], dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Maxima(Fold):
+    """The largest of the start and of the amounts of the terms that hold."""
+
+    terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class FirstThat(Fold):
+    """The vector of the first formula that holds, the start where none does."""
+
+    terms: tuple[tuple[Formula, tuple[float, ...]], ...]
 
 
 def node(value: Node | float) -> Node:

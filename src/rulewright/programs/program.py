@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rulewright.data import label_of
-from rulewright.programs.nodes import Choose, Constant, FirstThat, Fold, Mix, Reduce, Steps
+from rulewright.programs.nodes import Choose, Constant, Fold, Mix, Reduce, Steps
 from rulewright.rules import And, Conjunction, Not, Or, negated, normalised
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Program:
         for node in self.nodes:
             for child in node.children:
                 reads[child] += _reads(node, child)
-        tested = {node for node in self.nodes if isinstance(node, Fold | FirstThat)}
+        tested = {node for node in self.nodes if isinstance(node, Fold)}
         read = {node for node in self.nodes if reads[node] > 1 and not isinstance(node, Constant)}
         return frozenset(tested | read)
 

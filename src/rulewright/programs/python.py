@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from keyword import iskeyword
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from rulewright.programs.rowwise import RowWriter
 from rulewright.programs.target import Answer, Target, n_rows
@@ -12,7 +12,6 @@ from rulewright.programs.target import Answer, Target, n_rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from rulewright.programs.nodes import Choose
     from rulewright.programs.program import Program
     from rulewright.programs.target import Rows
 
@@ -43,24 +42,10 @@ def _label(value):
     return str(int(number)) if number.is_integer() else repr(number)
 
 
-def _total(values):
-    """Add up in order; sum() rounds differently in newer versions of Python."""
-    total = 0.0
-    for value in values:
-        total += value
-    return total
-
-
-def _dot(values, others):
-    return _total([value * other for value, other in zip(values, others)])
-
-
 def _step(table, value):
+    """Give the height of a step: that below a threshold, and on it."""
     thresholds, heights = table
     return heights[bisect_left(thresholds, value)]
-
-
-_largest, _smallest = max, min
 
 
 def _answers(row):
@@ -102,7 +87,7 @@ def write_python(program: Program, function: str = "predict_proba") -> str:
     outputs = ", ".join(map(writer.value, program.outputs))
     source = _MODULE.format(
         labels=list(program.labels),
-        tables="".join(f"{name} = {value}\n" for value, name in writer.tables.items()),
+        tables="".join(f"{name} = ({value})\n" for value, name in writer.tables.items()),
         statements=statements,
         outputs=outputs,
         function=function,
@@ -134,17 +119,15 @@ TARGET = Target("a module without dependencies", write_python, {"python": _run})
 class _PythonWriter(RowWriter):
     """The syntax of Python."""
 
-    signs: ClassVar = {sign: sign for sign in ["+", "-", "*", "/", "==", "<", "<=", "and", "or"]}
-    functions: ClassVar = {"min": "min", "max": "max", "exp": "exp"}
     where, true, false = "({1} if {0} else {2})", "True", "False"
     # Of all numbers only NaN differs from itself.
-    missing: ClassVar = {True: "{0} != {0}", False: "{0} is None"}
-    known: ClassVar = {True: "{0} == {0}", False: "{0} is not None"}
-    prefix, read = "_", "{}(row.get({}))"
-    array, declare = "[{} for k in range({})]", "    {} = {}\n"
+    missing = ("{0} is None", "{0} != {0}")
+    known = ("{0} is not None", "{0} == {0}")
+    prefix, declare, read = "_", "    {} = {}\n", "{}(row.get({}))"
+    first = "{}[{}.index(True)]"
 
-    def literal(self, value: object) -> str:
-        return repr(list(value)) if isinstance(value, tuple) else repr(value)
+    def literal(self, value: Any) -> str:
+        return repr(value)
 
     def guarded(self, test: str, statements: Iterable[str]) -> str:
         return f"    if {test}:\n" + "".join(f"        {text}\n" for text in statements)
@@ -156,6 +139,3 @@ class _PythonWriter(RowWriter):
             if negated
             else f"{variable} {found}"
         )
-
-    def choose(self, node: Choose) -> str:
-        return f"next(k for k in {node.order!r} if {self.text(node.test)})"

@@ -10,7 +10,8 @@ an expression may nest.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, ClassVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from rulewright.programs.databases import run_duckdb, run_sqlite
 from rulewright.programs.nodes import Choose, FirstThat, Maxima, Sums
@@ -26,23 +27,20 @@ from rulewright.programs.sql_words import (
     quoted_text,
 )
 from rulewright.programs.target import Target
-from rulewright.programs.writer import Writer, grouped
+from rulewright.programs.writer import Writer
 from rulewright.rules import Conjunction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rulewright.data import ColumnSchema
-    from rulewright.programs.nodes import Constant, Mix, Node, Reduce, Steps
+    from rulewright.programs.nodes import Node, Table
     from rulewright.programs.program import Program
     from rulewright.programs.sql_words import Dialect
     from rulewright.rules import Formula
 
 MAX_CLASSES = 500
 TERMS_PER_STEP = 200
-
-# exp of less is nothing beside 1, and PostgreSQL calls an underflow an error.
-_LEAST_EXPONENT = -700.0
 
 
 def write_sql(
@@ -66,21 +64,20 @@ TARGET = Target("one SELECT", write_sql, {"duckdb": run_duckdb, "sqlite": run_sq
 class _SqlWriter(Writer):
     """The steps of one statement."""
 
-    signs: ClassVar = {sign: sign for sign in ["+", "-", "*", "/", "<", "<="]} | {
-        "==": "=",
-        "and": "AND",
-        "or": "OR",
-    }
-    functions: ClassVar = {"min": "LEAST", "max": "GREATEST"}
+    signs = MappingProxyType({"==": "=", "and": "AND", "or": "OR"})
     where, true, false = "CASE WHEN {} THEN {} ELSE {} END", "1 = 1", "1 = 0"
-    missing: ClassVar = dict.fromkeys((True, False), "{} IS NULL")
-    known: ClassVar = dict.fromkeys((True, False), "{} IS NOT NULL")
+    missing = ("{} IS NULL", "{} IS NULL")
+    known = ("{} IS NOT NULL", "{} IS NOT NULL")
 
     def __init__(
         self, program: Program, table: Sequence[str], dialect: Dialect, keep: Sequence[str]
     ) -> None:
         super().__init__(program)
         self.dialect: Dialect = dialect
+        self.least, self.greatest = ("MIN", "MAX") if dialect == "sqlite" else ("LEAST", "GREATEST")
+        # exp of less is nothing beside 1, and PostgreSQL calls an underflow an error.
+        guard = f"{{0}} > {self.number(-700.0)}"
+        self.exp = self.where.format(guard, "EXP({0})", self.number(0.0))
         check_distinct(program.columns, dialect)
         self.prefix = _unused_prefix([*program.columns, *table])
         self.source = ".".join(quoted_name(part) for part in table)
@@ -143,11 +140,11 @@ class _SqlWriter(Writer):
         return f"{self.prefix}step_{i}"
 
     def _names(self, node: Node, name: str) -> list[str]:
-        return [self.item(name, k) for k in range(self.n_classes)] if node.is_vector else [name]
+        return [self.name(node, name, k) for k in self.classes(node)]
 
     def _columns(self, node: Node, name: str) -> Iterator[list[str]]:
         """Write a value: for each step that it takes the texts of all classes."""
-        classes = range(self.n_classes if node.is_vector else 1)
+        classes = self.classes(node)
         if isinstance(node, Sums):
             sums = [[self.text(node.start, k)] for k in classes]
             for start in range(0, max(1, len(node.terms)), TERMS_PER_STEP):
@@ -160,9 +157,8 @@ class _SqlWriter(Writer):
         elif isinstance(node, Maxima):
             yield [self._highest(node, k, start) for k, start in enumerate(node.start.numbers)]
         elif isinstance(node, FirstThat):
-            cases = [[(body, values[k]) for body, values in node.cases] for k in classes]
-            rest = zip(cases, node.otherwise.numbers, strict=True)
-            yield [self._case(pairs, otherwise) for pairs, otherwise in rest]
+            cases = [[(body, values[k]) for body, values in node.terms] for k in classes]
+            yield [self._case(cases[k], node.start.numbers[k]) for k in classes]
         else:
             yield [self.text(node, k) for k in classes]
 
@@ -200,7 +196,7 @@ class _SqlWriter(Writer):
             whens = " ".join(f"WHEN {k} THEN {label}" for k, label in enumerate(labels))
             return f"CASE {self.names[chosen]} {whens} END"
         assert isinstance(chosen, Choose)
-        return self._choice(chosen, labels)
+        return self.choose(chosen, [labels[k] for k in chosen.order])
 
     def _literal(self, label: Any) -> str:
         if isinstance(label, str):
@@ -208,10 +204,6 @@ class _SqlWriter(Writer):
         if isinstance(label, bool):
             return boolean(label, self.dialect)
         return str(label) if isinstance(label, int) else self.number(label)
-
-    def _choice(self, node: Choose, values: Sequence[str]) -> str:
-        whens = (f"WHEN {self.text(node.test, k)} THEN {values[k]}" for k in node.order)
-        return f"CASE {' '.join(whens)} END"
 
     def variable(self, column: str) -> str:
         return quoted_name(column)
@@ -227,45 +219,16 @@ class _SqlWriter(Writer):
             return f"{variable} {'<>' if negated else '='} {labels[0]}"
         return f"{variable} {'NOT IN' if negated else 'IN'} ({', '.join(labels)})"
 
-    def item(self, name: str, k: int) -> str:
-        return f"{name}_{k}"
-
-    def constant(self, node: Constant, k: int) -> str:
-        return self.number(node.numbers[k if node.is_vector else 0])
-
-    def call(self, function: str, values: Sequence[str]) -> str:
-        if function == "exp":
-            least, zero = self.number(_LEAST_EXPONENT), self.number(0.0)
-            return self.where.format(f"{values[0]} > {least}", f"EXP({values[0]})", zero)
-        # In SQLite, MAX of one value is the aggregate.
-        name = function.upper() if self.dialect == "sqlite" else self.functions[function]
-        return grouped(
-            lambda group: f"{name}({', '.join(group)})" if group[1:] else group[0], values
-        )
-
-    def reduce(self, node: Reduce) -> str:
-        values = [self.text(node.value, k) for k in range(self.n_classes)]
-        if node.how == "total":
-            return f"({' + '.join(values)})"
-        return self.call("max" if node.how == "largest" else "min", values)
-
-    def steps(self, node: Steps, k: int) -> str:
-        value, (thresholds, heights) = self.text(node.value, k), node.tables[k]
-        *below, last = map(self.number, heights)
-        pairs = zip(map(self.number, thresholds), below, strict=True)
+    def steps(self, table: Table, value: str) -> str:
+        thresholds, (*below, last) = (list(map(self.number, part)) for part in table)
+        pairs = zip(thresholds, below, strict=True)
         whens = " ".join(f"WHEN {value} <= {bound} THEN {height}" for bound, height in pairs)
         return f"CASE {whens} ELSE {last} END" if whens else last
 
-    def mix(self, node: Mix, k: int) -> str:
-        terms = [
-            f"{self.text(node.value, j)} * {self.number(row[k])}"
-            for j, row in enumerate(node.matrix)
-            if row[k] != 0.0
-        ]
-        return f"({' + '.join(terms)})" if terms else self.number(0.0)
-
-    def choose(self, node: Choose) -> str:
-        return self._choice(node, list(map(str, range(self.n_classes))))
+    def choose(self, node: Choose, values: Sequence[Any]) -> str:
+        pairs = zip(node.order, values, strict=True)
+        whens = (f"WHEN {self.text(node.test, k)} THEN {value}" for k, value in pairs)
+        return f"CASE {' '.join(whens)} END"
 
 
 def _select(columns: Iterable[str], source: str) -> str:

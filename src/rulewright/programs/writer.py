@@ -1,14 +1,16 @@
 """What the writers of all languages share: values and formulas as expressions.
 
-A writer names the values that are read more than once and writes all others where they are read.
-Names and labels enter a text only through the quoting of its language, so none can become code.
+A writer names the values that are read more than once and writes all others where they are read;
+the numbers of all classes are written one by one. Names and labels enter a text only through the
+quoting of its language, so none can become code.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from rulewright.programs.nodes import Binary, Choose, Constant, Exp, Mix, Reduce, Steps, Where
 from rulewright.programs.program import positive
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rulewright.data import ColumnSchema
-    from rulewright.programs.nodes import Node
+    from rulewright.programs.nodes import Node, Table
     from rulewright.programs.program import Program
     from rulewright.rules import Condition, Formula, Plain
 
@@ -34,53 +36,66 @@ class Writer(ABC):
         What to write.
     """
 
-    signs: ClassVar[Mapping[str, str]]
-    """The operators of ``nodes.Binary``, and "or"."""
-    functions: ClassVar[Mapping[str, str]]
-    """The functions "min", "max" and "exp"."""
-    where: ClassVar[str]
-    """A template of a choice: test, then, otherwise."""
-    true: ClassVar[str]
-    false: ClassVar[str]
-    missing: ClassVar[Mapping[bool, str]]
-    """Templates of the test that a value is missing, by whether its column is ordered."""
-    known: ClassVar[Mapping[bool, str]]
-    """Templates of the test that a value is known, by whether its column is ordered."""
+    signs: Mapping[str, str] = MappingProxyType({})
+    """The operators of ``nodes.Binary``, and "or", that are written otherwise."""
+    least, greatest = "min", "max"
+    """The names of functions."""
+    exp, where = "exp({0})", ""
+    """Templates of the exponential and of a choice: test, then, otherwise."""
+    true, false = "true", "false"
+    missing, known = ("", ""), ("", "")
+    """Templates of tests whether the value of a nominal, and of an ordered, column is there."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.n_classes = len(program.labels)
         self.names: dict[Node, str] = {}
 
+    def classes(self, node: Node) -> range:
+        """Give the classes that a value has numbers for; a scalar has one."""
+        return range(len(self.program.labels) if node.is_vector else 1)
+
+    def name(self, node: Node, name: str, k: int) -> str:
+        """Give the name of the number of class k of a named value."""
+        return f"{name}_{k}" if node.is_vector else name
+
     def text(self, node: Node, k: int = 0) -> str:
-        """Write a value: its name if it has one, of a vector the number of class k."""
+        """Write a value, of a vector the number of class k."""
         if node in self.names:
-            return self.item(self.names[node], k) if node.is_vector else self.names[node]
+            return self.name(node, self.names[node], k)
         match node:
             case Constant():
-                return self.constant(node, k)
+                return self.number(node.numbers[k if node.is_vector else 0])
             case Binary() | Where() | Exp():
                 return self._operation(node, [self.text(child, k) for child in node.children])
             case Reduce():
-                return self.reduce(node)
-            case Steps():
-                return self.steps(node, k)
+                values = [self.text(node.value, j) for j in self.classes(node.value)]
+                return self._reduced(node.how, values)
             case Mix():
-                return self.mix(node, k)
+                weights = [(j, row[k]) for j, row in enumerate(node.matrix) if row[k]]
+                terms = [f"{self.text(node.value, j)} * {self.number(w)}" for j, w in weights]
+                return self._reduced("total", terms or [self.number(0.0)])
+            case Steps():
+                return self.steps(node.tables[k], self.text(node.value, k))
             case Choose():
-                return self.choose(node)
+                return self.choose(node, node.order)
         raise TypeError(f"{type(self).__name__} cannot write {type(node).__name__}")
 
     def _operation(self, node: Node, parts: Sequence[str]) -> str:
-        if isinstance(node, Binary):
-            if node.sign == "min":
-                return self.call("min", parts)
-            return f"({parts[0]} {self.signs[node.sign]} {parts[1]})"
-        return self.where.format(*parts) if isinstance(node, Where) else self.call("exp", parts)
+        if not isinstance(node, Binary):
+            return (self.where if isinstance(node, Where) else self.exp).format(*parts)
+        if node.sign == "min":
+            return self.extreme("min", parts)
+        return f"({parts[0]} {self.signs.get(node.sign, node.sign)} {parts[1]})"
 
-    def call(self, function: str, values: Sequence[str]) -> str:
-        """Write "min" or "max" of several values, or "exp" of one."""
-        return f"{self.functions[function]}({', '.join(values)})"
+    def _reduced(self, how: str, values: Sequence[str]) -> str:
+        if how == "total":
+            return f"({' + '.join(values)})"
+        return self.extreme("max" if how == "largest" else "min", values)
+
+    def extreme(self, function: str, values: Sequence[str]) -> str:
+        """Write the smallest ("min") or largest ("max") of some values."""
+        name = self.least if function == "min" else self.greatest
+        return grouped(lambda part: f"{name}({', '.join(part)})" if part[1:] else part[0], values)
 
     def test(self, formula: Formula) -> str:
         """Write a formula such that it is not true where it is unknown."""
@@ -112,7 +127,7 @@ class Writer(ABC):
 
     def joined(self, word: str, tests: Sequence[str]) -> str:
         """Join tests by "and" or "or"."""
-        return grouped(f" {self.signs[word]} ".join, tests)
+        return grouped(f" {self.signs.get(word, word)} ".join, tests)
 
     @abstractmethod
     def variable(self, column: str) -> str:
@@ -131,28 +146,12 @@ class Writer(ABC):
         """Test whether a label is one of some, or is known and none of them."""
 
     @abstractmethod
-    def item(self, name: str, k: int) -> str:
-        """Write the number of class k of a named vector."""
+    def steps(self, table: Table, value: str) -> str:
+        """Write the height of a table of steps at a value."""
 
     @abstractmethod
-    def constant(self, node: Constant, k: int) -> str:
-        """Write a constant, of a vector the number of class k."""
-
-    @abstractmethod
-    def reduce(self, node: Reduce) -> str:
-        """Write the sum or an extreme of a vector."""
-
-    @abstractmethod
-    def steps(self, node: Steps, k: int) -> str:
-        """Write the step of class k at its value."""
-
-    @abstractmethod
-    def mix(self, node: Mix, k: int) -> str:
-        """Write the product of a vector with column k of a matrix."""
-
-    @abstractmethod
-    def choose(self, node: Choose) -> str:
-        """Write the index of the first class whose test holds."""
+    def choose(self, node: Choose, values: Sequence[Any]) -> str:
+        """Write one of some values in the order of preference: that of the first true test."""
 
 
 def grouped(join: Callable[[Sequence[str]], str], parts: Sequence[str]) -> str:
