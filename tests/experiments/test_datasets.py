@@ -194,26 +194,8 @@ def test_unknown_names_get_near_ones(folder):
         load_dataset("sonnar")
 
 
-def test_tables_list_their_sets_in_order():
-    names = dataset_names("mlrules-table1")
-    assert len(names) == 35
-    assert (names[0], names[-1]) == ("haberman", "pendigits")
-    assert [len(dataset_names(f"thesis-{at}")) for at in ("4.2", "4.5", "4.7", "5.1")] == [
-        18,
-        35,
-        7,
-        18,
-    ]
-    with pytest.raises(ValueError, match="Did you mean mlrules-table1"):
-        dataset_names("mlrules-table")
-
-
-def test_every_name_of_a_table_is_known():
+def test_names_and_aliases_are_unique():
     infos = [find_dataset(name) for name in dataset_names()]
-    tables = {table for info in infos for table in info.tables}
-    assert {"mlrules-table1", "slipper-table1", "rule-ensembles-table1", "bma"} <= tables
-    for table in tables:
-        assert dataset_names(table) == [find_dataset(name).name for name in dataset_names(table)]
     names = [alias.lower() for info in infos for alias in (info.name, *info.aliases)]
     assert len(set(names)) == len(names)
 
@@ -228,7 +210,6 @@ def test_an_entry_tells_what_is_known():
         2,
     )
     assert info.aliases == ("german",)
-    assert {"mlrules-table1", "thesis-4.2", "slipper-table1"} <= set(info.tables)
     assert info.openml == 31
     assert info.generator is None
 

@@ -153,13 +153,13 @@ def test_glass_g2_is_made_of_glass(openml):
 
 def test_derived_sets_are_checked_too(openml):
     openml(bunch_like(find_dataset("glass")))  # its classes have other names
-    with pytest.raises(DataError, match="'glass-g2' made of 'glass' is another variant"):
+    with pytest.raises(DataError, match="'glass-g2' derived from 'glass' is another variant"):
         load_dataset("glass-g2")
 
 
 def test_derived_sets_name_their_source_when_it_is_not_there(openml):
     openml(URLError("offline"))
-    with pytest.raises(DatasetUnavailableError, match="'anneal' can be made of 'anneal-orig'"):
+    with pytest.raises(DatasetUnavailableError, match="'anneal' can be derived from 'anneal-orig'"):
         load_dataset("anneal")
 
 

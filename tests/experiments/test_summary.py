@@ -22,7 +22,6 @@ def test_the_deviation_is_over_repetitions():
     found = figures(records, "error")["a", "s"]
     assert found.mean == pytest.approx(0.3)
     assert found.sd == pytest.approx(np.std([0.2, 0.4], ddof=1))
-    assert found.n_trials == 3
     assert figures(records[:2], "error")["a", "s"].sd is None
 
 

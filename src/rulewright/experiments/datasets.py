@@ -8,14 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rulewright.data import (
-    Column,
-    ColumnSchema,
-    DataError,
-    Table,
-    Target,
-    label_of,
-)
+from rulewright.data import Column, ColumnSchema, DataError, Table, Target, label_of
 from rulewright.experiments.folder import read_entry, read_manifest
 from rulewright.experiments.openml import check_sizes, fetch
 from rulewright.experiments.registry import (
@@ -45,22 +38,11 @@ _PARTS = {"adult": ("adult-train", "adult-test"), "shuttle": ("shuttle-train", "
 
 
 def load_dataset(name: str) -> Table:
-    """
-    Load a data set with its classes.
+    """Load a data set of the registry, or any set of the folder, with its classes as strings.
 
-    The set is taken from the folder that the environment variable RULEWRIGHT_DATA names; else it
-    is made by an exact generator, fetched from OpenML, or derived from another set. The rows are
-    the same, but OpenML may have them in another order and call classes by other names.
-
-    Parameters
-    ----------
-    name : str
-        Name or alias of a set of the registry, or the name of any set of the folder.
-
-    Returns
-    -------
-    Table
-        The data with the target set; the classes are strings.
+    The set comes from the folder in the environment variable RULEWRIGHT_DATA, else from an exact
+    generator, from OpenML, or from another set that it is derived from. The rows are the same, but
+    OpenML may have another order and other names of classes.
     """
     text = os.environ.get(FOLDER_VARIABLE)
     if text:
@@ -112,9 +94,9 @@ def _derived(info: DatasetInfo) -> Table:
         table = derive(load_dataset(source))
     except DatasetUnavailableError as error:
         raise DatasetUnavailableError(
-            f"{info.name!r} can be made of {source!r}. {error}"
+            f"{info.name!r} can be derived from {source!r}. {error}"
         ) from error
-    check_sizes(info, table, f"{info.name!r} made of {source!r}")
+    check_sizes(info, table, f"{info.name!r} derived from {source!r}")
     return table
 
 
@@ -123,20 +105,9 @@ def _folder_state(folder: str | None) -> str:
 
 
 def two_classes(table: Table, positive: str | None = None) -> Table:
-    """
-    Set one class against all others together, as SLIPPER did with hypothyroid and splice.
+    """Merge all classes but one into ``"rest"``, as in SLIPPER's paper.
 
-    Parameters
-    ----------
-    table : Table
-        A table with its target.
-    positive : str, optional
-        The class that stays; by default the most frequent one, or both if there are only two.
-
-    Returns
-    -------
-    Table
-        The same rows; the class that stays keeps its name, the others are ``"rest"``.
+    By default the most frequent class is kept, and two classes are left as they are.
     """
     target = _target(table)
     labels = [label_of(value) for value in target.classes.tolist()]
@@ -153,18 +124,9 @@ def two_classes(table: Table, positive: str | None = None) -> Table:
 
 
 def join(first: Table, second: Table) -> Table:
-    """
-    Put the rows of a second table under those of a first one, such as test under training data.
+    """Append the rows of a second table with the same columns, such as test to training data.
 
-    Parameters
-    ----------
-    first, second : Table
-        Tables with the same columns, with or without classes and weights.
-
-    Returns
-    -------
-    Table
-        All rows; nominal columns have the labels of both, the classes are those of both.
+    Nominal columns have the labels of both, and the classes are those of both.
     """
     for what in ("target", "weights"):
         if (getattr(first, what) is None) != (getattr(second, what) is None):
@@ -211,7 +173,7 @@ def _target(table: Table) -> Target:
 
 
 def _window_glass(glass: Table) -> Table:
-    """Make Holte's glass-g2: window glass, float processed or not."""
+    """Derive Holte's glass-g2: window glass, float processed or not."""
     target = _target(glass)
     names = target.classes[target.codes]
     window = np.flatnonzero(np.char.find(names, "wind") >= 0)
@@ -221,7 +183,7 @@ def _window_glass(glass: Table) -> Table:
 
 
 def _missing_as_label(table: Table) -> Table:
-    """Make Weka's anneal of anneal-orig: a missing label tells that the attribute is no use."""
+    """Derive Weka's anneal from anneal-orig: a missing label means not applicable."""
     columns = [
         Column(replace(c.schema, labels=("not_applicable", *c.schema.labels)), c.values + 1)
         if not c.schema.type.ordered and c.is_missing.any()

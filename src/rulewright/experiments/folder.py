@@ -34,20 +34,9 @@ def read_manifest(folder: Path) -> dict[str, Entry]:
 
 
 def read_entry(folder: Path, entry: Entry) -> Table:
-    """
-    Read one file of the folder.
+    """Read the file of an entry of the manifest: path, rows, columns and sha256.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    entry : dict
-        The file's entry in the manifest: path, rows, columns and sha256.
-
-    Returns
-    -------
-    Table
-        The columns without a role, and the column with the role ``class`` as the target.
+    Columns without a role are features, the one with the role ``class`` is the target.
     """
     path = folder / entry["path"]
     fields = _fields(path, _checked_text(path, entry), entry)
@@ -57,17 +46,14 @@ def read_entry(folder: Path, entry: Entry) -> Table:
         if role == "class":
             target = _target(path, values, declared)
         elif role is None:
-            is_number = column["type"] == "numeric"
-            features.append(
-                _numeric(path, name, values)
-                if is_number
-                else _nominal(path, name, values, declared)
+            numeric = column["type"] == "numeric"
+            feature = (
+                _numeric(path, name, values) if numeric else _nominal(path, name, values, declared)
             )
+            features.append(feature)
     if target is None or not features:
         lacking = "class" if target is None else "feature"
-        raise DataError(
-            f"{path}: the manifest has no {lacking} column, so there is no Table of it."
-        )
+        raise DataError(f"{path}: the manifest has no {lacking} column. Correct the manifest.")
     return Table(tuple(features), True, len(target), target)
 
 

@@ -32,18 +32,10 @@ It has a mapping ``MODULES``, whose keys are the names of the learners, and a fu
 
 @dataclass(frozen=True)
 class Learner:
-    """A learner with its settings, under the name that tables show.
+    """A learner with its settings, called `label` in the tables.
 
-    Parameters
-    ----------
-    label : str
-        Name in the tables.
-    kind : str
-        A name of `LEARNERS`, or of an installed adapter.
-    parameters : dict
-        Settings that differ from the defaults.
-    paper : bool
-        Start from the published settings instead of the defaults.
+    `kind` is a name in `LEARNERS` or of an installed adapter; `parameters` are set on top of the
+    defaults, or of the published settings (`paper`).
     """
 
     label: str
@@ -68,10 +60,10 @@ class Learner:
 
 
 class Worker(Protocol):
-    """What an experiment asks of a learner."""
+    """The methods of a learner that an experiment needs."""
 
     def prepare(self, table: Table) -> Any:
-        """Put rows into the form that the learner takes; this is not timed."""
+        """Convert rows to the form that the learner takes; this is not timed."""
 
     def fit(self, rows: Any) -> Self:
         """Learn from prepared rows."""
@@ -108,7 +100,7 @@ class OurWorker:
         return codes_of(self.estimator.predict(rows), table.target.classes), shares
 
     def describe(self) -> dict[str, float]:
-        """Count the rules, their conditions, and literals where the learner knows them."""
+        """Count the rules, their conditions, and literals if the learner reports them."""
         model = self.estimator.model_
         counts = {
             "rules": float(len(model.rules)),

@@ -6,38 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from rulewright.data import (
-    MISSING_CODE,
-    Column,
-    ColumnSchema,
-    DataError,
-    Table,
-    read_target,
-)
+from rulewright.data import MISSING_CODE, Column, ColumnSchema, DataError, Table, read_target
 from rulewright.data.optional import optional
 from rulewright.experiments.registry import DatasetInfo, DatasetUnavailableError
 
-# Names of rows, which are no features in the papers.
+# Columns that name the rows; they are not features in the papers.
 _NAMES_OF_ROWS = {"promoters": "instance", "splice": "Instance_name", "zoo": "animal"}
-# The field that the papers took for the class; OpenML's own target is the number of drinks.
+# The papers' class; OpenML's own target is the number of drinks.
 _TARGETS = {"liver-disorders": "selector"}
 
 
 def fetch(info: DatasetInfo) -> Table:
-    """
-    Fetch a data set from OpenML or from scikit-learn's cache of it.
-
-    Parameters
-    ----------
-    info : DatasetInfo
-        The entry of the registry, which has an OpenML identifier.
-
-    Returns
-    -------
-    Table
-        The rows in OpenML's order. A set of other sizes than the registry's is refused: it is
-        another variant of the data.
-    """
+    """Fetch a data set from OpenML or from scikit-learn's cache, and check its sizes."""
     bunch = _bunch(info)
     target = np.asarray(bunch.target)
     if target.ndim != 1 or target.dtype.kind in "fiu":
@@ -58,7 +38,7 @@ def _bunch(info: DatasetInfo) -> Any:
     options = {"target_column": _TARGETS[info.name]} if info.name in _TARGETS else {}
     try:
         with warnings.catch_warnings():
-            # about retries and about targets that OpenML ignores; the sizes are checked below
+            # about retries and about targets that OpenML ignores; the sizes are checked afterwards
             warnings.simplefilter("ignore")
             return fetch_openml(
                 data_id=info.openml,
@@ -79,7 +59,7 @@ def _column(name: str, values: Any, labels: list[str] | None) -> Column:
 
 
 def check_sizes(info: DatasetInfo, table: Table, origin: str) -> None:
-    """Refuse data whose sizes are not the registry's: it is another variant of the set."""
+    """Raise a DataError if the sizes differ from the registry's."""
     found = sizes(table)
     expected = {size: getattr(info, size) for size in found}
     wrong = [f"{found[s]} instead of {n} {s}" for s, n in expected.items() if found[s] != n]
@@ -91,7 +71,7 @@ def check_sizes(info: DatasetInfo, table: Table, origin: str) -> None:
 
 
 def sizes(table: Table) -> dict[str, int]:
-    """Count what the registry tells of a set: rows, columns of each kind, classes, missing."""
+    """Return the sizes of a set that the registry has."""
     kinds = [column.schema.kind for column in table.columns]
     missing = sum(int(np.count_nonzero(column.is_missing)) for column in table.columns)
     return {

@@ -1,9 +1,9 @@
-"""The tables that the papers print, as data: what a reproduction is held against.
+"""The printed tables of the papers, with which reproductions are compared.
 
-One CSV file each in `printed/`. A learner's figure stands in the column of its name, the ± printed
-behind it in `<learner> sd`; every other column is kept as text, such as `<learner> mark`, which is
-"b" or "w" where the learner is significantly better or worse than the one compared with, and
-`<learner> rank`, the rank among the learners that was taken before the figures were rounded.
+One CSV file each in `printed/`. A learner's figure is in the column of its name, the ± printed
+after it in `<learner> sd`; every other column is kept as text, such as `<learner> mark`, which is
+"b" or "w" if the learner is significantly better or worse than the one compared with, and
+`<learner> rank`, the rank among the learners before the figures were rounded.
 """
 
 from __future__ import annotations
@@ -28,22 +28,12 @@ _TEXT_COLUMNS = frozenset({"part", "source", "train", "test", "features", "n"})
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrintedTable:
-    """A table of a paper, a row for each data set and a column for each learner.
+    """A table of a paper, with a row for each data set and a column for each learner.
 
-    Parameters
-    ----------
-    name : str
-        Name of the table, such as "mlrules-table1".
-    sets : tuple of str
-        The data sets as the paper calls them; in "thesis-4.6" the learners of the rows.
-    data : tuple of str
-        The data sets as our registry calls them, "" where the data are not public.
-    values : dict of str to float array
-        The figures of each learner in the unit of the paper, NaN where nothing is printed.
-    spreads : dict of str to float array
-        The ± behind the figures, for the learners that have one.
-    other : dict of str to tuple of str
-        The remaining columns, as text.
+    `sets` are the paper's names of the data sets (in "thesis-4.6" the learners of the rows), `data`
+    those of our registry, "" if the data are not public. `values` and `spreads` have the figures of
+    each learner and the ± after them, in the unit of the paper, NaN if nothing is printed; `other`
+    has the remaining columns as text.
     """
 
     name: str
@@ -65,19 +55,19 @@ class PrintedTable:
         return tuple(self.values)
 
     def column(self, learner: str) -> FloatArray:
-        """Give the figures of a learner."""
+        """Return the figures of a learner."""
         if learner not in self.values:
             known = ", ".join(self.learners)
             raise ValueError(f"{self.name} has no learner {learner!r}, only {known}")
         return self.values[learner]
 
     def matrix(self, learners: Sequence[str] | None = None) -> FloatArray:
-        """Give the figures as an array (sets, learners), of all learners or of those named."""
+        """Return the figures as an array (sets, learners), of all learners or of those named."""
         chosen = self.learners if learners is None else learners
         return np.column_stack([self.column(name) for name in chosen])
 
     def rows(self, sets: Iterable[str]) -> PrintedTable:
-        """Give the rows of the named data sets (the paper's names), in the order asked for."""
+        """Return the rows of data sets by the paper's names, in the given order."""
         places = {name: place for place, name in enumerate(self.sets)}
         chosen = list(sets)
         if unknown := [name for name in chosen if name not in places]:
@@ -94,7 +84,7 @@ class PrintedTable:
 
 
 def printed_names() -> tuple[str, ...]:
-    """Give the names of all tables."""
+    """Return the names of all tables."""
     names = (file.name for file in _folder().iterdir())
     return tuple(sorted(name.removesuffix(".csv") for name in names if name.endswith(".csv")))
 

@@ -1,7 +1,7 @@
-"""Which rows a learner sees and which judge it: the same for every learner, by seed.
+"""Training and test rows: the same for every learner, by seed.
 
-A protocol knows its places, pairs (repeat, fold), without seeing data; `split` gives the rows of
-one place. Folds are stratified: the rows of every class are spread evenly.
+A protocol knows its places, pairs (repeat, fold), without seeing data; `split` returns the rows of
+one place. Folds are stratified.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
 
 class Split(NamedTuple):
-    """Rows to learn from and rows to judge on."""
+    """Training rows and test rows."""
 
     train: Rows
     test: Rows
@@ -42,10 +42,7 @@ def seeded(seed: int, repeat: int) -> np.random.RandomState:
 
 @dataclass(frozen=True)
 class Folds:
-    """Cross-validation, once or repeated; ``Folds(2, 5)`` is 5x2.
-
-    Only the first `used` folds of each repetition are run, for a quick look.
-    """
+    """Cross-validation, once or repeated; only the first `used` folds of a repetition are run."""
 
     n_folds: int = 10
     n_repeats: int = 1
@@ -57,7 +54,7 @@ class Folds:
         return [Place(r, fold) for r in range(self.n_repeats) for fold in range(used)]
 
     def split(self, codes: IntArray, place: Place, seed: int) -> Split:
-        """Give the rows of one place."""
+        """Return the rows of one place."""
         folds = stratified_folds(codes, self.n_folds, seeded(seed, place.repeat))
         return Split(np.flatnonzero(folds != place.fold), np.flatnonzero(folds == place.fold))
 
@@ -69,7 +66,7 @@ class Folds:
 
 @dataclass(frozen=True)
 class RandomSplits:
-    """Random stratified splits: a third of the rows judges, the rest is learned from."""
+    """Random stratified splits: a third of the rows is the test set."""
 
     n_splits: int = 50
 
@@ -78,7 +75,7 @@ class RandomSplits:
         return [Place(repeat, 0) for repeat in range(self.n_splits)]
 
     def split(self, codes: IntArray, place: Place, seed: int) -> Split:
-        """Give the rows of one place."""
+        """Return the rows of one place."""
         return Folds(3).split(codes, place, seed)
 
     def __str__(self) -> str:
@@ -87,7 +84,7 @@ class RandomSplits:
 
 @dataclass(frozen=True)
 class Holdout:
-    """Random rows to learn from; all others judge, or those from `pool` on (a test file)."""
+    """Random training rows; the test rows are all others, or those from `pool` on (a test file)."""
 
     n_train: int
     pool: int | None = None
@@ -98,10 +95,10 @@ class Holdout:
         return [Place(repeat, 0) for repeat in range(self.n_repeats)]
 
     def split(self, codes: IntArray, place: Place, seed: int) -> Split:
-        """Give the rows of one place."""
+        """Return the rows of one place."""
         pool = len(codes) if self.pool is None else self.pool
         if self.n_train >= len(codes) or self.n_train > pool:
-            raise ValueError(f"{self.n_train} rows to learn from, of {min(pool, len(codes) - 1)}")
+            raise ValueError(f"{self.n_train} training rows, of {min(pool, len(codes) - 1)}")
         order = seeded(seed, place.repeat).permutation(pool)
         rest = order[self.n_train :] if self.pool is None else np.arange(pool, len(codes))
         return Split(np.sort(order[: self.n_train]), np.sort(rest))
@@ -113,9 +110,9 @@ class Holdout:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Growing samples: fold i learns from ``sizes[i]`` rows, a part of those of fold i + 1.
+    """Growing samples: fold i has ``sizes[i]`` training rows, a subset of those of fold i + 1.
 
-    The last `n_test` rows of the same random order judge all of them.
+    The last `n_test` rows of the same random order are the test rows of all.
     """
 
     sizes: tuple[int, ...]
@@ -127,12 +124,10 @@ class Sizes:
         return [Place(r, i) for r in range(self.n_repeats) for i in range(len(self.sizes))]
 
     def split(self, codes: IntArray, place: Place, seed: int) -> Split:
-        """Give the rows of one place."""
+        """Return the rows of one place."""
         size = self.sizes[place.fold]
         if size + self.n_test > len(codes):
-            raise ValueError(
-                f"{size} rows to learn from and {self.n_test} to judge on, of {len(codes)}"
-            )
+            raise ValueError(f"{size} training and {self.n_test} test rows, of {len(codes)}")
         order = seeded(seed, place.repeat).permutation(len(codes))
         return Split(np.sort(order[:size]), np.sort(order[len(order) - self.n_test :]))
 

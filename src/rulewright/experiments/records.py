@@ -25,13 +25,7 @@ class RecordsError(ValueError):
 
 
 class Records:
-    """A file of records, open for one run at a time.
-
-    Parameters
-    ----------
-    path : Path
-        File of JSON lines; it is created when missing. Its lock is the file ``<path>.lock``.
-    """
+    """A file of JSON lines, open for one run at a time; its lock is the file ``<path>.lock``."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -1,4 +1,4 @@
-"""The papers' data sets: sizes, other names, the tables that use them and where to get them."""
+"""The papers' data sets: sizes, other names and where to get them."""
 
 import difflib
 from collections.abc import Callable
@@ -10,30 +10,17 @@ from rulewright.experiments import generators
 
 
 class DatasetUnavailableError(RuntimeError):
-    """A data set that is in none of the places it could come from."""
+    """A data set that cannot be had from any source."""
 
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """
-    What is known of a data set before it is loaded.
+    """What is known of a data set before it is loaded.
 
-    Attributes
-    ----------
-    name : str
-        Name of the set, that of Weka's collection where there is one.
-    rows, numeric, nominal, classes : int
-        Rows, attributes of each kind and classes that occur.
-    aliases : tuple of str
-        Other names of the set in the papers.
-    tables : tuple of str
-        Tables of the papers that use the set.
-    openml : int or None
-        Identifier of the same data at OpenML.
-    generator : callable or None
-        Makes exactly this set, without any file.
-    missing : int
-        Missing values among the attributes.
+    Names are those of Weka's collection if it has the set, `aliases` other names in the papers.
+    `numeric` and `nominal` count the attributes, `classes` those that occur, `missing` the missing
+    values of attributes. `openml` is OpenML's identifier of the same data; `generator` returns
+    exactly this set without any file.
     """
 
     name: str
@@ -41,15 +28,14 @@ class DatasetInfo:
     numeric: int
     nominal: int
     classes: int
-    aliases: tuple[str, ...] = ()
-    tables: tuple[str, ...] = ()
-    openml: int | None = None
-    generator: Callable[[], Table] | None = None
     missing: int = 0
+    openml: int | None = None
+    aliases: tuple[str, ...] = ()
+    generator: Callable[[], Table] | None = None
 
 
-# Types are those of Weka's ARFF files, classes are those that occur. OpenML's 2, although called
-# anneal, is Weka's anneal.ORIG; its vowel and zoo lack columns of Weka's.
+# Types are those of Weka's ARFF files. OpenML's 2, although called anneal, is Weka's anneal.ORIG;
+# its vowel and zoo lack columns of Weka's.
 _SETS = """
 name                 rows  numeric  nominal  classes  missing  openml  aliases
 haberman              306        2        1        2        0      43
@@ -121,48 +107,6 @@ monks-2               432        0        6        2        0       -
 monks-3               432        0        6        2        0       -
 """
 
-_THESIS_4_2 = """
-    credit-a breast-c breast-w credit-g glass-g2 heart-c heart-h heart-statlog hepatitis colic
-    ionosphere kr-vs-kp labor mushroom diabetes sick sonar vote
-"""
-
-# In the order of the rows of the printed tables.
-_TABLES = {
-    "mlrules-table1": """
-        haberman breast-c diabetes credit-g credit-a ionosphere colic hepatitis sonar heart-statlog
-        liver-disorders vote heart-c heart-h breast-w sick tic-tac-toe spambase cylinder-bands
-        kr-vs-kp anneal balance-scale ecoli glass iris letter segment soybean vehicle vowel car cmc
-        dermatology optdigits pendigits
-    """,
-    "thesis-4.2": _THESIS_4_2,
-    "thesis-4.3": _THESIS_4_2,
-    "thesis-4.4": _THESIS_4_2,
-    "thesis-4.5": """
-        anneal audiology autos balance-scale breast-c breast-w liver-disorders colic credit-a
-        credit-g diabetes glass haberman heart-c heart-h heart-statlog hepatitis hypothyroid
-        ionosphere iris kr-vs-kp labor lymph mushroom primary-tumor segment sick sonar soybean
-        splice tic-tac-toe vehicle vote waveform-5000 zoo
-    """,
-    "thesis-4.7": "breast-w liver-disorders credit-a diabetes glass-g2 haberman vote",
-    "thesis-5.1": """
-        credit-a breast-c breast-w colic diabetes credit-g glass-g2 heart-c heart-h heart-statlog
-        hepatitis ionosphere kr-vs-kp labor mushroom sick sonar vote
-    """,
-    "slipper-table1": """
-        adult-train adult-test splice hypothyroid breast-w cylinder-bands credit-a echocardiogram
-        credit-g hepatitis heart-h ionosphere liver-disorders horse-colic-300 mushroom vote labor
-        bridges promoters sonar
-    """,
-    "rule-ensembles-table1": """
-        breast-w glass ionosphere iris pendigits phoneme diabetes sonar vehicle waveform-21
-    """,
-    "bma": """
-        credit-a diabetes anneal kr-vs-kp hypothyroid-3163 splice mushroom shuttle-train
-        shuttle-test
-    """,
-}
-_TABLES["thesis-5.2"] = _TABLES["thesis-5.1"]
-
 _GENERATORS: dict[str, Callable[[], Table]] = {
     "tic-tac-toe": generators.tic_tac_toe,
     "balance-scale": generators.balance_scale,
@@ -173,46 +117,19 @@ _GENERATORS: dict[str, Callable[[], Table]] = {
 }
 
 
-def dataset_names(table: str | None = None) -> list[str]:
-    """
-    Return the names of all data sets, or of those of one table.
-
-    Parameters
-    ----------
-    table : str, optional
-        A table of a paper, such as ``"mlrules-table1"``.
-
-    Returns
-    -------
-    list of str
-        The names, in the order of the table's rows.
-    """
-    if table is None:
-        return list(_registry())
-    if table not in _TABLES:
-        raise ValueError(f"There is no table {table!r}. {_nearest(table, list(_TABLES))}")
-    return _TABLES[table].split()
+def dataset_names() -> list[str]:
+    """Return the names of all data sets."""
+    return list(_registry())
 
 
 def find_dataset(name: str) -> DatasetInfo:
-    """
-    Return what is known of a data set.
-
-    Parameters
-    ----------
-    name : str
-        Its name or an alias, in upper or lower case.
-
-    Returns
-    -------
-    DatasetInfo
-        The entry of the registry; an unknown name is a ValueError.
-    """
-    index = _index()
-    found = index.get(_key(name))
-    if found is None:
-        raise ValueError(f"There is no data set {name!r}. {_nearest(_key(name), list(index))}")
-    return found
+    """Return the entry of a data set by its name or an alias, in upper or lower case."""
+    index, key = _index(), name.strip().lower()
+    if key not in index:
+        near = difflib.get_close_matches(key, index, n=3, cutoff=0.5)
+        remedy = f"Did you mean {' or '.join(near)}?" if near else f"Known are: {', '.join(index)}."
+        raise ValueError(f"There is no data set {name!r}. {remedy}")
+    return index[key]
 
 
 @cache
@@ -224,29 +141,13 @@ def _registry() -> dict[str, DatasetInfo]:
 @cache
 def _index() -> dict[str, DatasetInfo]:
     sets = _registry().values()
-    return {_key(name): info for info in sets for name in (info.name, *info.aliases)}
+    return {name.lower(): info for info in sets for name in (info.name, *info.aliases)}
 
 
 def _parsed(line: str) -> DatasetInfo:
-    name, rows, numeric, nominal, classes, missing, openml, *aliases = line.split()
-    return DatasetInfo(
-        name,
-        int(rows),
-        int(numeric),
-        int(nominal),
-        int(classes),
-        aliases=tuple(aliases[0].split(",")) if aliases else (),
-        tables=tuple(table for table, names in _TABLES.items() if name in names.split()),
-        openml=None if openml == "-" else int(openml),
-        generator=_GENERATORS.get(name),
-        missing=int(missing),
-    )
-
-
-def _key(name: str) -> str:
-    return name.strip().lower()
-
-
-def _nearest(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    return f"Did you mean {' or '.join(near)}?" if near else f"Known are: {', '.join(known)}."
+    name, *cells = line.split()
+    rows, numeric, nominal, classes, missing = map(int, cells[:5])
+    openml = None if cells[5] == "-" else int(cells[5])
+    aliases = tuple(cells[6].split(",")) if cells[6:] else ()
+    sizes = rows, numeric, nominal, classes, missing
+    return DatasetInfo(name, *sizes, openml, aliases, _GENERATORS.get(name))

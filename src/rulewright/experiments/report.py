@@ -1,4 +1,4 @@
-"""What an experiment found: tables, targets, charts and failures, as text, Markdown and JSON."""
+"""The report of an experiment: tables, targets, charts and failures, as Markdown and JSON."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Cell: TypeAlias = str | float | int | None
 
 @dataclass(frozen=True)
 class Grid:
-    """A table: a title, a head and rows of cells; numbers are written with `digits` decimals."""
+    """A table; numbers are written with `digits` decimals."""
 
     title: str
     head: Sequence[str]
@@ -36,11 +36,11 @@ class Grid:
     digits: int = 3
 
     def written(self) -> list[list[str]]:
-        """Give the cells as text."""
+        """Return the cells as text."""
         return [[written(cell, self.digits) for cell in row] for row in self.rows]
 
     def markdown(self) -> str:
-        """Give the table in Markdown."""
+        """Return the table in Markdown."""
         columns = range(len(self.head))
         rule = ["---:" if any(_is_number(row[i]) for row in self.rows) else "---" for i in columns]
         lines = [list(self.head), rule, *self.written()]
@@ -50,36 +50,24 @@ class Grid:
 
 @dataclass(frozen=True)
 class Target:
-    """What must hold, what was measured, and whether it does; None where it cannot be judged."""
+    """What must hold, what was measured, and whether it was met; None if that cannot be judged."""
 
     text: str
     measured: str
     met: bool | None
 
     def cells(self) -> list[Cell]:
-        """Give the line of a table."""
+        """Return the row of a table."""
         verdict = {True: "yes", False: "**no**", None: "not judged"}[self.met]
         return [self.text, self.measured, verdict]
 
 
 @dataclass
 class Report:
-    """All that an experiment has to say.
+    """The report of an experiment, written to files called `name`.
 
-    Parameters
-    ----------
-    name, title : str
-        Name of the files, and heading.
-    about : list of str
-        Paragraphs before the tables: source, protocol, settings.
-    grids : list of Grid
-        Tables.
-    targets : list of Target
-        What must hold.
-    charts : dict
-        Altair charts by the ending of their file's name.
-    notes : list of str
-        Paragraphs after the tables.
+    `about` and `notes` are paragraphs before and after the tables; `charts` are Altair charts by
+    the ending of their file's name.
     """
 
     name: str
@@ -92,11 +80,11 @@ class Report:
     failures: Sequence[Record] = ()
 
     def target_grid(self) -> Grid:
-        """Give the targets as a table."""
+        """Return the targets as a table."""
         return Grid("", ["target", "measured", "met"], [t.cells() for t in self.targets])
 
     def failure_lines(self) -> list[str]:
-        """Name what failed, alike failures once."""
+        """List what failed, equal failures once."""
         counts: dict[tuple[str, str, str], int] = {}
         for record in self.failures:
             problem = " ".join(record["problem"].split())[:300]
@@ -105,7 +93,7 @@ class Report:
         return [f"{who} on {what}: {why} ({n} trials)" for (who, what, why), n in counts.items()]
 
     def markdown(self, provenance: Mapping[str, str]) -> str:
-        """Give the whole page."""
+        """Return the whole page."""
         parts = [f"# {self.title}", *self.about]
         parts += [Grid("", ["", ""], list(provenance.items())).markdown()]
         if self.targets:
@@ -118,7 +106,7 @@ class Report:
         return "\n\n".join(parts) + "\n"
 
     def to_json(self, provenance: Mapping[str, str]) -> dict[str, Any]:
-        """Give tables and targets as plain data."""
+        """Return tables and targets as plain data."""
         return {
             "name": self.name,
             "title": self.title,
@@ -145,7 +133,7 @@ class Report:
 
 
 def written(cell: Cell, digits: int) -> str:
-    """Write a cell; a figure that there is none of is a dash."""
+    """Write a cell; a missing figure is a dash."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return "-"
     return f"{cell:.{digits}f}" if isinstance(cell, float) else str(cell)
@@ -156,7 +144,7 @@ def _is_number(cell: Cell) -> bool:
 
 
 def _plain(row: Sequence[Cell]) -> list[Cell]:
-    """Leave NaN out, which JSON does not know."""
+    """Replace NaN and infinity, which JSON does not have, by None."""
     return [None if isinstance(c, float) and not math.isfinite(c) else c for c in row]
 
 
@@ -165,7 +153,7 @@ def _untitled(grid: Grid) -> str:
 
 
 def provenance(records: Sequence[Record]) -> dict[str, str]:
-    """Say how, when and on what the figures were made."""
+    """Return how, when and on which machine the figures were computed."""
     versions = {
         name: version for record in records for name, version in record.get("versions", {}).items()
     }
@@ -186,29 +174,22 @@ def provenance(records: Sequence[Record]) -> dict[str, str]:
 
 def commit() -> str | None:
     """Return the commit of the checkout that this package runs from, with + for changes."""
-    here = Path(rulewright.__file__).parent
+    here = str(Path(rulewright.__file__).parent)
     try:
-        found = subprocess.run(
-            ["git", "-C", str(here), "rev-parse", "--short=12", "HEAD"],
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=10,
-        ).stdout.strip()
-        changed = subprocess.run(
-            ["git", "-C", str(here), "status", "--porcelain", "--", str(here)],
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=10,
-        ).stdout.strip()
+        found = _git("-C", here, "rev-parse", "--short=12", "HEAD")
+        changed = _git("-C", here, "status", "--porcelain", "--", here)
     except (OSError, subprocess.SubprocessError):
         return None
     return f"{found}+" if changed else found
 
 
+def _git(*words: str) -> str:
+    done = subprocess.run(["git", *words], capture_output=True, text=True, check=True, timeout=10)
+    return done.stdout.strip()
+
+
 def machine() -> str:
-    """Describe processor, cores and system."""
+    """Return processor, cores and system."""
     info, model = Path("/proc/cpuinfo"), platform.processor() or platform.machine()
     if info.exists():
         lines = info.read_text().splitlines()

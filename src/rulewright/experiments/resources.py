@@ -1,4 +1,4 @@
-"""What a piece of work costs: seconds, processor seconds and peak memory of this process."""
+"""Wall-clock seconds, processor seconds and peak memory of a block of code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Self
 def resident(key: str) -> int:
     """Return `VmRSS` (now) or `VmHWM` (peak) of this process in bytes.
 
-    Linux's ru_maxrss starts from the parent's peak, so it serves only where /proc is absent.
+    Linux's ru_maxrss starts from the parent's peak, so it is used only where /proc is absent.
     """
     status = Path("/proc/self/status")
     if not status.exists():
@@ -26,8 +26,7 @@ def resident(key: str) -> int:
 
 
 def forget_peak() -> None:
-    """Let the peak start from now, where the system allows it."""
-    # Where it is refused, the peak can only look larger than it is.
+    """Reset the peak to the present, if the system allows it; else it can only look larger."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 

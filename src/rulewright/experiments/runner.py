@@ -1,8 +1,8 @@
-"""Running trials side by side, each in a process of its own.
+"""Running trials in parallel, each in a process of its own.
 
-A fresh process per trial keeps one learner's threads and memory away from the next one's figures,
-and a learner that crashes, hangs or eats all memory costs one record, not the run. Processes are
-forked off a server that has imported everything and started no threads.
+With a new process per trial, threads and memory of one learner do not affect the figures of the
+next, and a learner that crashes, hangs or runs out of memory fails one record, not the run.
+Processes are forked from a server that has imported everything and started no threads.
 """
 
 from __future__ import annotations
@@ -39,18 +39,8 @@ def run_trials(
 ) -> Iterator[Record]:
     """Run the trials that have no record yet, and append and yield their records as they end.
 
-    Parameters
-    ----------
-    trials : sequence of Trial
-        What is to be tried.
-    records : Records
-        File of records, open.
-    n_jobs : int
-        Trials at a time.
-    time_limit : float, optional
-        Seconds after which a trial is ended and recorded as failed.
-    extra : dict, optional
-        What every record says besides, such as the commit.
+    A trial is ended and recorded as failed after `time_limit` seconds; `extra`, such as the commit,
+    is added to every record.
     """
     waiting = deque(trial for trial in trials if trial.key not in records.known)
     running: list[Run] = []
@@ -70,7 +60,7 @@ def run_trials(
 
 @dataclass
 class Run:
-    """A trial at work."""
+    """A running trial."""
 
     trial: Trial
     process: ForkServerProcess
@@ -116,7 +106,7 @@ def failure(problem: str, trace: str = "") -> Record:
 
 
 def _ended(running: Iterable[Run], time_limit: float | None) -> list[Run]:
-    """Wait for runs to end, or be ended by their time limit."""
+    """Wait for runs to end, and end those beyond their time limit."""
     ready = wait([run.pipe for run in running], timeout=0.2)
     for run in running:
         if time_limit is not None and time.monotonic() - run.begun > time_limit:
@@ -127,12 +117,12 @@ def _ended(running: Iterable[Run], time_limit: float | None) -> list[Run]:
 
 
 def _settings() -> dict[str, str]:
-    """Return our environment variables, which the server has as they were when it started."""
+    """Return our environment variables; the server has those from when it was started."""
     return {name: value for name, value in os.environ.items() if name.startswith("RULEWRIGHT_")}
 
 
 def _work(trial: Trial, pipe: Connection, settings: dict[str, str]) -> None:
-    """Run the trial in the process made for it and send the record."""
+    """Run the trial in its own process and send the record."""
     for name in _settings():
         del os.environ[name]
     os.environ.update(settings)
@@ -146,7 +136,7 @@ def _work(trial: Trial, pipe: Connection, settings: dict[str, str]) -> None:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Let the server start, once, with libraries that keep to one thread."""
+    """Let the server, when it is started, limit libraries to one thread."""
     before = {name: os.environ.get(name) for name in _ONE_THREAD}
     os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
     try:

@@ -22,21 +22,20 @@ class Figure(NamedTuple):
 
     mean: float
     sd: float | None
-    n_trials: int
 
 
 def done(records: Iterable[Record]) -> list[Record]:
-    """Leave out what failed."""
+    """Return the records of trials that succeeded."""
     return [record for record in records if record["status"] == "ok"]
 
 
 def failed(records: Iterable[Record]) -> list[Record]:
-    """Keep what failed."""
+    """Return the records of trials that failed."""
     return [record for record in records if record["status"] != "ok"]
 
 
 def figures(records: Iterable[Record], name: str) -> dict[tuple[str, str], Figure]:
-    """Give one figure by learner and data set, of the repetitions in which no trial failed.
+    """Return a figure by learner and data set, from the repetitions in which no trial failed.
 
     The other folds of a repetition with a failure may be the easier ones.
     """
@@ -63,18 +62,13 @@ def _figure(name: str, runs: Sequence[Sequence[Record]]) -> Figure:
         for run in runs
     ]
     spread = float(np.std(means, ddof=1)) if len(means) > 1 else None
-    return Figure(float(np.mean(means)), spread, sum(map(len, runs)))
+    return Figure(float(np.mean(means)), spread)
 
 
 def matrix(
     records: Iterable[Record], name: str, sets: Sequence[str], learners: Sequence[str]
 ) -> FloatArray:
-    """Give a figure as an array (sets, learners), NaN where there is none."""
-    found = figures(records, name)
-    return np.array(
-        [[_mean_of(found.get((who, what))) for who in learners] for what in sets]
-    ).reshape(len(sets), len(learners))
-
-
-def _mean_of(figure: Figure | None) -> float:
-    return np.nan if figure is None else figure.mean
+    """Return a figure as an array (sets, learners), NaN if it is missing."""
+    found, none = figures(records, name), Figure(np.nan, None)
+    means = [found.get((who, what), none).mean for what in sets for who in learners]
+    return np.array(means, dtype=float).reshape(len(sets), len(learners))

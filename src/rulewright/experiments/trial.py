@@ -1,4 +1,4 @@
-"""One trial: a learner, a data set, a split and what is measured; its record is plain data."""
+"""A trial: a learner, a data set, a split and a measure; its record is plain data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import json
 import warnings
 from dataclasses import asdict, dataclass, field, is_dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -26,18 +26,10 @@ Record: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True)
 class Data:
-    """A data set of an experiment.
+    """A data set of an experiment, called `label` in the tables.
 
-    Parameters
-    ----------
-    label : str
-        Name in the tables.
-    names : tuple of str
-        Names in the registry; the tables of several names are joined.
-    two_classes : bool
-        The most frequent class against the rest.
-    file, target, nominal : str and list of str
-        A file instead of the registry, and its columns.
+    It is read from the registry (the rows of several `names` are joined) or from a `file` with the
+    columns `target` and `nominal`; `two_classes` sets the most frequent class against the rest.
     """
 
     label: str
@@ -51,37 +43,24 @@ class Data:
         """Read the rows."""
         if self.file is not None:
             return read_table(self.file, target=self.target, nominal=self.nominal)
-        tables = [load_dataset(name) for name in self.names or (self.label,)]
-        whole = tables[0]
-        for table in tables[1:]:
-            whole = join(whole, table)
+        whole = reduce(join, map(load_dataset, self.names or (self.label,)))
         return two_classes(whole) if self.two_classes else whole
 
     def identity(self) -> dict[str, Any]:
-        """Tell what the rows are; a file also by its size and time, so that a change is noticed."""
-        told = asdict(self)
+        """Identify the rows; those of a file also by its size and time, to detect a change."""
+        fields = asdict(self)
         if self.file is not None:
             stat = Path(self.file).stat()
-            told |= {"size": stat.st_size, "time": stat.st_mtime_ns}
-        return told
+            fields |= {"size": stat.st_size, "time": stat.st_mtime_ns}
+        return fields
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What is tried once.
+    """One fit of a learner on a split of a data set, and its evaluation.
 
-    Parameters
-    ----------
-    learner, data : Learner and Data
-        Who learns, from what.
-    protocol, place : Protocol and Place
-        Which rows are learned from and judged on.
-    seed : int
-        Seed of the splits; the learner's own is drawn from it and the place.
-    measure : str
-        Name in `MEASURES`.
-    options : dict
-        Options of the measure.
+    `seed` is that of the splits; the learner's own follows from it and the place. `measure` is a
+    name in `MEASURES`, with `options`.
     """
 
     learner: Learner
@@ -94,7 +73,7 @@ class Trial:
 
     @property
     def key(self) -> str:
-        """Identify the trial by all that its result depends on, except the code."""
+        """Identify the trial by everything that its result depends on, except the code."""
         content = {
             "learner": asdict(self.learner),
             "data": self.data.identity(),
@@ -107,7 +86,7 @@ class Trial:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def about(self) -> Record:
-        """Say which trial it is."""
+        """Describe the trial."""
         return {
             "key": self.key,
             "learner": self.learner.label,
@@ -120,7 +99,7 @@ class Trial:
         }
 
     def run(self) -> Record:
-        """Learn, judge and return the record; what goes wrong is raised."""
+        """Fit, evaluate and return the record; errors are raised."""
         table = _loaded(self.data)
         assert table.target is not None
         split = self.protocol.split(table.target.codes, self.place, self.seed)
@@ -129,18 +108,18 @@ class Trial:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             figures = MEASURES[self.measure](worker, train, test, **self.options)
-        told = sorted({f"{w.category.__name__}: {w.message}"[:200] for w in caught})
+        messages = sorted({f"{w.category.__name__}: {w.message}"[:200] for w in caught})
         sizes = {"n_train": len(split.train), "n_test": len(split.test)}
-        return {**figures, **sizes, "versions": worker.versions(), "warnings": told[:5]}
+        return {**figures, **sizes, "versions": worker.versions(), "warnings": messages[:5]}
 
 
 def _written(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Give settings as JSON data: an object, such as a stopping rule, by its text."""
+    """Return settings as JSON data: an object, such as a stopping rule, as its text."""
     return {name: str(v) if is_dataclass(v) else v for name, v in parameters.items()}
 
 
 def _without_extent(protocol: Protocol) -> dict[str, Any]:
-    """Leave out how many of the splits are run: one of them is the same whatever the others."""
+    """Leave out the number of splits: one split does not depend on the others."""
     extent = {"n_repeats", "n_splits", "used"}
     return {name: value for name, value in asdict(protocol).items() if name not in extent}
 

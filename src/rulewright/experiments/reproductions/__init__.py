@@ -1,4 +1,4 @@
-"""The papers' tables and figures that can be made again, by name."""
+"""The papers' tables and figures that can be reproduced, by name."""
 
 from rulewright.experiments.reproductions import mlrules, ruleset_bounds, rulesets, sl2, slipper
 from rulewright.experiments.reproductions.plan import Extent, Reproduction

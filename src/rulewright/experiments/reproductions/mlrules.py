@@ -42,7 +42,7 @@ CORRECTED = {"formulation": "corrected"}
 
 
 class Way(NamedTuple):
-    """A way to run both variants: the ending of their names, and their settings."""
+    """How both variants are run: the ending of their names, and their settings."""
 
     ending: str
     settings: Mapping[str, Any]
@@ -63,9 +63,9 @@ WAYS = (
     Way(", corrected", {**STOPPING, **CORRECTED}),
     Way(", defaults", {}, paper=False),
 )
-"""As the paper says; with its stopping rule, thresholds midway as in the authors' code, and steps
-that cannot raise the loss, where its default rule does for many classes; and with the defaults of
-this library."""
+"""As published; with the paper's stopping rule, midpoint thresholds as in the authors' code, and
+steps that cannot raise the loss (the printed default rule does for many classes); and with the
+defaults of this library."""
 SHOWN_STAGES = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
 RANKS = (
     (
@@ -79,7 +79,7 @@ RANKS = (
 
 
 def table1_trials(extent: Extent) -> list[Trial]:
-    """List both variants, run in every way, on ten folds; repeated but for the largest sets."""
+    """List both variants, run in every way, on ten folds; the largest sets are not repeated."""
     used, trials = 2 if extent.quick else None, []
     for name in extent.chosen(printed_table("mlrules-table1").data):
         protocol = Folds(10, 1 if name in MORE_RULES else extent.runs, used)
@@ -89,7 +89,7 @@ def table1_trials(extent: Extent) -> list[Trial]:
 
 
 def figure1_trials(extent: Extent) -> list[Trial]:
-    """List a thousand rules looked at after every few, and the same with the stopping rule."""
+    """List a thousand rules, evaluated in stages, and the same with the stopping rule."""
     protocol = RandomSplits(5 if extent.quick else 50)
     trials = []
     for name in extent.chosen(FIGURE1_SETS):
@@ -106,7 +106,7 @@ def figure1_trials(extent: Extent) -> list[Trial]:
 
 
 def table1_report(records: Sequence[Record], extent: Extent) -> Report:
-    """Put our errors beside the printed ones, and rank them among the paper's rivals."""
+    """Compare our errors with the printed ones, and rank them among the paper's rivals."""
     table = printed_table("mlrules-table1")
     sets = extent.chosen(table.data)
     printed = table.rows([table.sets[table.data.index(name)] for name in sets])
@@ -140,7 +140,7 @@ def table1_report(records: Sequence[Record], extent: Extent) -> Report:
 def _add_errors(
     report: Report, records: Sequence[Record], printed: PrintedTable, extent: Extent, way: str
 ) -> list[dict[str, Any]]:
-    """Put our errors beside the printed ones, and return the pairs."""
+    """Compare our errors with the printed ones, and return the pairs."""
     columns = {label + way: printed.column(label) for label in VARIANTS}
     errors = beside_printed(f"Error{way}", records, "error", printed.data, columns)
     report.grids.append(errors.grid)
@@ -155,9 +155,9 @@ def _add_errors(
 
 
 def _closeness(points: Sequence[Mapping[str, Any]], learners: Sequence[str]) -> Grid:
-    """Say how far the ways are from the print, by mean and by sets.
+    """Return how far the ways are from the printed figures, by mean and by sets.
 
-    The print is of one run: it should mostly be within two deviations of ours between runs.
+    These are of one run: they should mostly lie within two standard deviations of our runs.
     """
     rows: list[list[Cell]] = []
     for learner in learners:
@@ -195,7 +195,7 @@ def _add_ranks(
 
 
 def figure1_report(records: Sequence[Record], extent: Extent) -> Report:
-    """Draw the error by number of rules, and say what the stopping rule does."""
+    """Draw the error by number of rules, and the effect of the stopping rule."""
     report = Report(
         FIGURE1.name,
         FIGURE1.title,
@@ -230,7 +230,7 @@ def figure1_report(records: Sequence[Record], extent: Extent) -> Report:
 
 
 def _curves(records: Sequence[Record]) -> dict[str, FloatArray]:
-    """Give the mean error after each number of rules, by variant."""
+    """Return the mean error after each number of rules, by variant."""
     return {
         label: np.mean([r["errors"] for r in records if r["learner"] == label], axis=0)
         for label in VARIANTS

@@ -1,4 +1,4 @@
-"""What a reproduction is: trials to run, and the report of their records."""
+"""A reproduction: trials to run, and the report of their records."""
 
 from __future__ import annotations
 
@@ -18,18 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Extent:
-    """How much of a reproduction is run.
+    """How much of a reproduction is run: a `quick` part, some of the sets (all if empty).
 
-    Parameters
-    ----------
-    quick : bool
-        A small part of it, to see that it works and about where it leads.
-    sets : tuple of str
-        Some of the data sets; all if empty.
-    runs : int
-        Repetitions with other splits and other random numbers.
-    seed : int
-        Seed of the splits and the learners.
+    `runs` are repetitions with other splits and random numbers.
     """
 
     quick: bool = False
@@ -46,20 +37,10 @@ class Extent:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A table or figure of a paper that can be made again.
+    """A table or figure of a paper, by its name on the command line.
 
-    Parameters
-    ----------
-    name : str
-        Name on the command line.
-    title : str
-        What it is.
-    quick : str
-        What a quick run leaves out.
-    trials : callable
-        Lists the trials for an `Extent`.
-    report : callable
-        Writes the report of the records of those trials.
+    `quick` says what a quick run leaves out; `trials` lists the trials of an `Extent`, and `report`
+    writes the report of their records.
     """
 
     name: str
@@ -69,7 +50,7 @@ class Reproduction:
     report: Callable[[Sequence[Record], Extent], Report]
 
     def about(self, extent: Extent) -> list[str]:
-        """Say what was run."""
+        """Return paragraphs about the extent of the run."""
         lines = [f"Quick run: {self.quick}."] if extent.quick else []
         return lines + ([f"Only {', '.join(extent.sets)}."] if extent.sets else [])
 
@@ -77,7 +58,7 @@ class Reproduction:
 def all_trials(
     learners: Iterable[Learner], sets: Iterable[Data], protocol: Protocol, extent: Extent
 ) -> list[Trial]:
-    """List every learner on every split of every set; the learners of a split come together."""
+    """List every learner on every split of every set, by set and split."""
     learners = list(learners)
     return [
         Trial(learner, data, protocol, place, extent.seed)

@@ -1,4 +1,4 @@
-"""Tables that several reproductions have: ours beside the printed figures, and average ranks."""
+"""Tables that reproductions share: ours and the printed figures, and average ranks."""
 
 from __future__ import annotations
 
@@ -25,18 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BesidePrinted:
-    """Our figures beside the printed ones.
+    """Our figures and the printed ones, with a row per data set and one of means.
 
-    Parameters
-    ----------
-    grid : Grid
-        A row per data set and one of means.
-    gaps : dict
-        Mean difference, ours minus printed, of each learner.
-    means : dict
-        Our mean of each learner.
-    points : list of dict
-        ``set``, ``learner``, ``printed`` and ``ours`` of each pair, for a chart.
+    By learner, `gaps` are the mean differences, ours minus printed, and `means` our means; `points`
+    are pairs for a chart, with ``set``, ``learner``, ``printed`` and ``ours``.
     """
 
     grid: Grid
@@ -55,9 +47,9 @@ def beside_printed(
     digits: int = 3,
     of: Callable[[float], float] = float,
 ) -> BesidePrinted:
-    """Put a figure of each learner beside the printed column of the same name.
+    """Compare a figure of each learner with the printed column of the same name.
 
-    `of` turns our figure into the paper's unit.
+    `of` converts our figure to the paper's unit.
     """
     found = figures(records, figure)
     spread = any(value.sd is not None for value in found.values())
@@ -87,7 +79,7 @@ def beside_printed(
 def _point(
     name: str, learner: str, printed: float, value: Figure | None, of: Callable[[float], float]
 ) -> dict[str, Any]:
-    """Give one pair of figures, NaN where ours is missing."""
+    """Return one pair of figures, NaN if ours is missing."""
     ours = math.nan if value is None else of(value.mean)
     sd = math.nan if value is None or value.sd is None else abs(of(value.sd) - of(0.0))
     pair = {"ours": ours, "sd": sd, "printed": printed, "difference": ours - printed}
@@ -103,17 +95,17 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def percent(error: float) -> float:
-    """Turn an error into percent."""
+    """Convert an error to percent."""
     return 100 * error
 
 
 def accuracy(error: float) -> float:
-    """Turn an error into the accuracy in percent."""
+    """Convert an error to the accuracy in percent."""
     return 100 * (1 - error)
 
 
 def learner_means(records: Sequence[Record], learners: Sequence[str]) -> Grid:
-    """Give each learner's means over the sets: quality, size and cost."""
+    """Return each learner's means over the sets: quality, size and cost."""
     names = {
         "error": "error",
         "log_loss": "log-loss",
@@ -134,20 +126,20 @@ def learner_means(records: Sequence[Record], learners: Sequence[str]) -> Grid:
 
 
 def at_most(text: str, measured: float, limit: float, extent: Extent, digits: int = 4) -> Target:
-    """Judge that a figure is not above a limit; part of a reproduction is not judged."""
+    """Judge whether a figure is at most a limit; part of a reproduction is not judged."""
     judged = not (extent.quick or extent.sets) and np.isfinite(measured)
     return Target(text, f"{measured:.{digits}f}", bool(measured <= limit) if judged else None)
 
 
 def at_least(text: str, measured: float, limit: float, extent: Extent, digits: int = 4) -> Target:
-    """Judge that a figure is not below a limit."""
+    """Judge whether a figure is at least a limit."""
     judged = at_most(text, -measured, -limit, extent, digits)
     return Target(text, f"{measured:.{digits}f}", judged.met)
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Average ranks over data sets, with Friedman's test and the diagram of differences."""
+    """Average ranks over data sets, with Friedman's test and the critical difference diagram."""
 
     grid: Grid
     ranks: dict[str, float]
