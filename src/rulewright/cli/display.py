@@ -1,8 +1,7 @@
-"""What the commands print: tables on a terminal, one whole line per rule in a file or a pipe."""
+"""Output of the commands: tables on a terminal, one line per rule in a file or a pipe."""
 
 from __future__ import annotations
 
-import io
 import math
 import sys
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from rulewright.model.text import plain
+from rulewright.model.text import plain, strongest, strongest_rules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
     from rulewright.data import Column, Table, Target
     from rulewright.model import Rule, RuleModel
 
-_UNLIMITED = 100_000  # columns of what is not a terminal: nothing is wrapped or cut
-_GAP = 2  # blanks between the columns of a table
+_UNLIMITED = 100_000  # width of a file or a pipe: nothing is wrapped or cut
+_GAP = 2  # spaces between the columns of a table
 _SHOWN_COLUMNS = 50
 _SHOWN_LABELS = 6
 _SHOWN_LETTERS = 24
@@ -40,7 +39,7 @@ _SUMMARY = {
 
 
 def make_console() -> Console:
-    """Give a console for standard output, without colours unless it is a terminal."""
+    """Return a console for standard output, without colours unless it is a terminal."""
     terminal = sys.stdout.isatty()
     return Console(
         file=sys.stdout,
@@ -90,47 +89,30 @@ def print_grid(console: Console, head: Sequence[str], rows: Sequence[Sequence[st
     console.print(grid)
 
 
-def print_rules(console: Console, model: RuleModel, shown: int | None, advice: str) -> None:
-    """Print the strongest rules.
-
-    Parameters
-    ----------
-    console : Console
-        Where to print.
-    model : RuleModel
-        The model.
-    shown : int or None
-        How many rules; all when None.
-    advice : str
-        How to see the others.
-    """
-    text = io.StringIO()
-    model.print(shown, file=text)
-    lines = text.getvalue().splitlines()
-    hidden = 0 if shown is None else max(0, len(model) - shown)
-    if hidden:
-        lines[-1] = f"... and {hidden} more; {advice}"
+def print_rules(console: Console, model: RuleModel, max_rules: int | None, hint: str) -> None:
+    """Print the strongest rules, and how to see the others."""
+    text, order = strongest_rules(model, max_rules, hint), strongest(model, max_rules)
     if not console.is_terminal:
-        sys.stdout.write("\n".join(lines) + "\n")
+        sys.stdout.write(text + "\n")
         return
-    console.print(Text("\n".join(lines[:2])))
-    if len(model) > hidden:
-        console.print(_rules_grid(model, len(model) - hidden, console.width))
-    if hidden:
+    title, preamble, *lines = text.splitlines()
+    console.print(Text(f"{title}\n{preamble}"))
+    if order:
+        console.print(_rules_grid(model, order, console.width))
+    if len(order) < len(model):
         console.print(Text(lines[-1]))
 
 
 def print_summary(console: Console, model: RuleModel) -> None:
-    """Print what the learner noted down."""
+    """Print the learner's summary."""
     for key, title in _SUMMARY.items():
         if key in model.summary:
-            text = Text(f"{title}: {plain(_flat(model.summary[key]))}")
-            console.print(text)
+            console.print(Text(f"{title}: {plain(_flat(model.summary[key]))}"))
     print_figures(console, model)
 
 
 def print_figures(console: Console, model: RuleModel, *, of_training: bool = True) -> None:
-    """Print how reliable the probabilities are, and what fewer rules would have cost."""
+    """Print the reliability of the probabilities, and the curve of the compression."""
     figures = model.summary.get("reliability", {})
     if figures and (of_training or figures["rows"] != "training"):
         rows = {"left out": "rows left out"}.get(figures["rows"], f"{figures['rows']} rows")
@@ -148,7 +130,7 @@ def _reliability(figures: Mapping[str, Any]) -> str:
 
 
 def print_curve(console: Console, compression: Mapping[str, Any]) -> None:
-    """Print how good each number of rules was in cross-validation, and mark the chosen one."""
+    """Print the cross-validated figures of each number of rules, and mark the chosen one."""
     before, kept = compression["n_rules_before"], compression["n_rules"]
     console.print(
         f"compression: {kept} of {before} rules, chosen by {plain(str(compression['chosen_by']))}"
@@ -163,11 +145,10 @@ def print_curve(console: Console, compression: Mapping[str, Any]) -> None:
     console.print(grid)
 
 
-def _rules_grid(model: RuleModel, shown: int, width: int) -> Grid:
-    order = sorted(range(len(model)), key=lambda i: -abs(model.rules[i].outcome.value))[:shown]
+def _rules_grid(model: RuleModel, order: Sequence[int], width: int) -> Grid:
     headers = ("#", "THEN", model.outcome.title, "covers", "precision")
     names = [_short(name) for name in model.class_names]
-    rows = [(str(i), *_vote(model, model.rules[i], names)) for i in order]
+    rows = [(str(i), *_vote(model.rules[i], names)) for i in order]
     taken = sum(max(map(len, cells)) + _GAP for cells in zip(headers, *rows, strict=True))
     grid = _grid(**{"#": "right"})
     grid.add_column("IF")
@@ -181,7 +162,7 @@ def _rules_grid(model: RuleModel, shown: int, width: int) -> Grid:
 
 
 def wrapped(conditions: Sequence[str], width: int) -> str:
-    """Write a conjunction in lines that break between conditions, where they fit."""
+    """Write a conjunction in lines that break between conditions."""
     lines = ["true"] if not conditions else [conditions[0]]
     for condition in conditions[1:]:
         if len(lines[-1]) + len(" and ") + len(condition) <= width:
@@ -191,13 +172,9 @@ def wrapped(conditions: Sequence[str], width: int) -> str:
     return "\n".join(lines)
 
 
-def _vote(model: RuleModel, rule: Rule, names: Sequence[str]) -> tuple[str, str, str, str]:
-    return (
-        rule.head.text(names),
-        str(rule.outcome),
-        f"{rule.coverage.support:.6g}",
-        _precision(rule),
-    )
+def _vote(rule: Rule, names: Sequence[str]) -> tuple[str, str, str, str]:
+    covers = f"{rule.coverage.support:.6g}"
+    return rule.head.text(names), str(rule.outcome), covers, _precision(rule)
 
 
 def _precision(rule: Rule) -> str:
@@ -227,7 +204,7 @@ def _short(label: str) -> str:
 
 
 def _flat(value: object) -> str:
-    """Write plain data in one line, what lies deeper in brackets."""
+    """Write plain data in one line, nested data in brackets."""
     if isinstance(value, dict):
         return ", ".join(f"{name}={_inner(item)}" for name, item in value.items())
     if isinstance(value, list):

@@ -16,8 +16,8 @@ from rulewright.cli.constraints import (
     Operators,
     Require,
     Together,
+    errors_by_option,
     read_constraints,
-    told_by_option,
 )
 from rulewright.cli.display import (
     make_console,
@@ -134,7 +134,7 @@ def learn(
     estimator = make_estimator(learner, settings or [], seed, jobs, constraints)
     roles = ColumnRoles(target, weights, nominal or (), numeric or (), drop or ())
     table, classes = read_training(file, roles)
-    with told_by_option():
+    with errors_by_option():
         constraints.check(table.schema)
     console = make_console()
     console.print(

@@ -14,14 +14,24 @@ if TYPE_CHECKING:
 _MAX_ALIGNED = 90
 
 
-def strongest_rules(model: RuleModel, max_rules: int | None) -> str:
-    """Write the rules with the largest responses first, numbered by their place in the model."""
-    order = sorted(range(len(model)), key=lambda i: -abs(model.rules[i].outcome.value))
-    shown = order if max_rules is None else order[:max_rules]
+def strongest_rules(
+    model: RuleModel, max_rules: int | None, hint: str = "print(max_rules=None) shows all"
+) -> str:
+    """Write the rules with the largest responses first, numbered by their place in the model.
+
+    `hint` says how to see the rules that are not shown.
+    """
+    shown = strongest(model, max_rules)
     lines = [_title(model), model.preamble(), *_lines(model, shown)]
-    if hidden := len(order) - len(shown):
-        lines.append(f"... and {hidden} more; print(max_rules=None) shows all")
+    if hidden := len(model) - len(shown):
+        lines.append(f"... and {hidden} more; {hint}")
     return "\n".join(lines)
+
+
+def strongest(model: RuleModel, max_rules: int | None) -> list[int]:
+    """Return the places of the rules with the largest responses, the largest first."""
+    order = sorted(range(len(model)), key=lambda i: -abs(model.rules[i].outcome.value))
+    return order[:max_rules]
 
 
 def all_rules(model: RuleModel) -> str:

@@ -1,4 +1,4 @@
-"""What an expert allows: columns, operators, directions and roundness of the rules."""
+"""Constraints on rules: columns, operators, directions and digits of thresholds."""
 
 from __future__ import annotations
 
@@ -27,9 +27,20 @@ DIRECTIONS = ("increasing", "decreasing")
 MOST_GROUPS = 64
 
 
+class ConstraintError(DataError):
+    """A constraint that is wrong or cannot be met: the field of `Constraints`, and the reason."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(field, reason)
+        self.field, self.reason = field, reason
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.reason}"
+
+
 @dataclass(frozen=True)
 class Constraints:
-    """What rules may look like, by column name; without names the columns are x0, x1, ...
+    """Limits on rules, by column name; columns without names are x0, x1, ...
 
     Parameters
     ----------
@@ -77,23 +88,24 @@ class Constraints:
 
     @classmethod
     def of(cls, value: object) -> Constraints:
-        """Make constraints from None (there are none), a mapping of their fields, or themselves."""
+        """Return constraints from None (no constraints), a mapping of fields, or `Constraints`."""
         if isinstance(value, Constraints):
             return value
         if value is None:
             return cls()
         known = [f.name for f in fields(cls)]
         if not isinstance(value, Mapping):
-            raise DataError(
-                f"constraints: must be Constraints or a dict with {', '.join(known)}, not {value!r}"
-            )
+            why = f"must be Constraints or a dict with {', '.join(known)}, not {value!r}"
+            raise ConstraintError("constraints", why)
         for key in value:
             if key not in known:
-                raise DataError(f"constraints: there is no {key!r}. {offer_names(str(key), known)}")
+                raise ConstraintError(
+                    "constraints", f"there is no {key!r}. {offer_names(str(key), known)}"
+                )
         return cls(**value)
 
     def to_json(self) -> dict[str, Any]:
-        """Give what is constrained as plain data; `Constraints.of` reads it."""
+        """Return the constraints as plain data, which `Constraints.of` reads."""
         plain = {
             "monotone": dict(self.monotone),
             "forbidden": list(self.forbidden),
@@ -105,24 +117,24 @@ class Constraints:
         return {name: value for name, value in plain.items() if value}
 
     def check(self, schema: Schema) -> None:
-        """Raise a DataError for the first constraint that the columns cannot meet."""
+        """Raise a ConstraintError for the first constraint that the columns cannot meet."""
         for option, name in self._named():
             if name not in schema:
-                raise DataError(
-                    f"{option}: there is no column {name!r}. {offer_names(name, schema.names)}"
+                raise ConstraintError(
+                    option, f"there is no column {name!r}. {offer_names(name, schema.names)}"
                 )
         self._check_kinds(schema)
         self._check_required(schema)
 
     def digits_by_column(self, schema: Schema) -> dict[str, int]:
-        """Give the significant digits of every column that has a limit."""
+        """Return the significant digits of every column that has a limit."""
         if isinstance(self.digits, Mapping):
             return dict(self.digits)
         numeric = [column.name for column in schema if column.type.ordered]
         return {} if self.digits is None else dict.fromkeys(numeric, self.digits)
 
     def group_bits(self, schema: Schema) -> list[int]:
-        """Give for every column the set of its groups, one bit per group."""
+        """Return the set of groups of every column, one bit per group."""
         groups = [frozenset(group) for group in self.groups]
         alone = 1 << len(groups)
         bits = [
@@ -130,14 +142,14 @@ class Constraints:
             for name in schema.names
         ]
         if max(bits, default=0) >> MOST_GROUPS:
-            raise DataError(
-                f"groups: there are more than {MOST_GROUPS}, counting that of the columns in "
-                "none. Merge some."
+            why = (
+                f"there are more than {MOST_GROUPS}, with that of the columns in none. Merge some."
             )
+            raise ConstraintError("groups", why)
         return bits
 
     def _named(self) -> Iterator[tuple[str, str]]:
-        """Give every column that was named, after the option that named it."""
+        """Yield every named column, after the field that names it."""
         for option in ("monotone", "forbidden", "required", "operators"):
             yield from ((option, name) for name in getattr(self, option))
         yield from (("groups", name) for group in self.groups for name in group)
@@ -147,69 +159,67 @@ class Constraints:
     def _check_kinds(self, schema: Schema) -> None:
         for option, name in self._named():
             if option in ("monotone", "digits") and not schema[name].type.ordered:
-                raise DataError(
-                    f"{option}: column {name!r} is nominal, and labels have no order. "
-                    "Name numeric columns only."
-                )
+                why = f"column {name!r} is nominal, and labels have no order. Name numeric columns."
+                raise ConstraintError(option, why)
         for name, allowed in self.operators.items():
             fitting = schema[name].type.operators
             for operator in allowed:
                 if operator not in fitting:
-                    raise DataError(
-                        f"operators: {operator!r} does not fit the {schema[name].kind} column "
-                        f"{name!r}. Use {', '.join(fitting)}."
-                    )
+                    why = f"{operator!r} does not fit the {schema[name].kind} column {name!r}."
+                    raise ConstraintError("operators", f"{why} Use {', '.join(fitting)}.")
 
     def _check_required(self, schema: Schema) -> None:
         both = sorted({*self.required} & {*self.forbidden})
         if both:
-            raise DataError(f"required: column {both[0]!r} is forbidden too. Choose one of them.")
+            raise ConstraintError(
+                "required", f"column {both[0]!r} is forbidden too. Choose one of them."
+            )
         bits, shared = self.group_bits(schema), -1
         for name in self.required:
             shared &= bits[schema.index(name)]
         if not shared:
-            raise DataError(
-                f"required: no group holds {', '.join(self.required)} together, so no rule can "
-                "use them all. Put them into one group."
+            why = (
+                f"no group holds {', '.join(self.required)} together, so no rule can use them all."
             )
+            raise ConstraintError("required", f"{why} Put them into one group.")
 
 
 def _listed(option: str, value: Any) -> list[Any]:
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
-        raise DataError(f"{option}: must be a list, not {value!r}. Put it in brackets.")
+        raise ConstraintError(option, f"must be a list, not {value!r}. Put it in brackets.")
     return list(value)
 
 
 def _name(option: str, name: object) -> str:
     if not isinstance(name, str):
-        raise DataError(
-            f"{option}: a column is named by a string, not by {name!r}. "
-            "Columns without names are x0, x1, ..."
-        )
+        why = f"a column is named by a string, not by {name!r}."
+        raise ConstraintError(option, f"{why} Columns without names are x0, x1, ...")
     return str(name)
 
 
 def _names(option: str, value: Any) -> tuple[str, ...]:
-    """Check a list of column names; its order says nothing, so sorted ones are kept."""
+    """Check a list of column names, and sort it, because its order has no meaning."""
     return tuple(sorted({_name(option, name) for name in _listed(option, value)}))
 
 
 def _group(value: Any) -> tuple[str, ...]:
     group = _names("groups", value)
     if not group:
-        raise DataError("groups: a group is empty. Name its columns, or leave it out.")
+        raise ConstraintError("groups", "a group is empty. Name its columns, or leave it out.")
     return group
 
 
 def _by_column(option: str, value: Any, check: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        raise DataError(f"{option}: must be a dict with column names as keys, not {value!r}.")
+        raise ConstraintError(option, f"must be a dict with column names as keys, not {value!r}.")
     return {_name(option, name): check(f"column {name!r}", item) for name, item in value.items()}
 
 
 def _direction(column: str, value: object) -> str:
     if not isinstance(value, str) or value not in DIRECTIONS:
-        raise DataError(f"monotone: {column} must be increasing or decreasing, not {value!r}.")
+        raise ConstraintError(
+            "monotone", f"{column} must be increasing or decreasing, not {value!r}."
+        )
     return str(value)
 
 
@@ -217,18 +227,20 @@ def _operators(column: str, value: Any) -> tuple[str, ...]:
     allowed = _listed("operators", value)
     for operator in allowed:
         if not isinstance(operator, str) or operator not in OPERATORS:
-            raise DataError(
-                f"operators: {operator!r} for {column} is none of {', '.join(OPERATORS)}."
+            raise ConstraintError(
+                "operators", f"{operator!r} for {column} is none of {', '.join(OPERATORS)}."
             )
     if not allowed:
-        raise DataError(f"operators: {column} has none. To exclude a column, name it forbidden.")
+        raise ConstraintError(
+            "operators", f"{column} has none. To exclude a column, name it forbidden."
+        )
     return tuple(operator for operator in OPERATORS if operator in allowed)
 
 
 def _digits(column: str, value: Any) -> int:
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or not 1 <= value <= MOST_DIGITS:
-        raise DataError(
-            f"digits: {column} must have a whole number from 1 to {MOST_DIGITS}, not {value!r}."
+        raise ConstraintError(
+            "digits", f"{column} must have a whole number from 1 to {MOST_DIGITS}, not {value!r}."
         )
     return int(value)
