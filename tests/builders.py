@@ -1,13 +1,13 @@
 """Binned columns, statistics, tables and fits for the tests of all rooms."""
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
-from rulewright import Window
-from rulewright.estimators import LEARNERS as PUBLIC
+from rulewright import Window, estimators
 from rulewright.estimators import (
     MLRulesClassifier,
     RuleSetEnsembleClassifier,
@@ -261,9 +261,13 @@ def sl2(**changed):
         "max_steps": 300,
         "n_restarts": 1,
         "minimise": True,
+        "p_g1": 0.2,
+        "p_g2": 0.1,
+        "p_s": 0.1,
         "init": "seeded",
         "thresholds": False,
         "n_bins": 10,
+        "time_limit": None,
         "positive_class": None,
         "class_weight": None,
         "random_state": 0,
@@ -277,9 +281,21 @@ def ruleset_ensemble(**changed):
     settings = {
         "max_terms": 2,
         "n_samples": 2,
-        "max_steps": 200,
+        "alpha": 0.9,
+        "nu": None,
+        "weight": "multiplicity",
+        "single": False,
+        "max_steps": 100,
+        "p_g1": 0.2,
+        "p_g2": 0.1,
+        "p_s": 0.1,
         "thresholds": False,
         "n_bins": 10,
+        "abstain": 0.0,
+        "bagging": False,
+        "target_error": None,
+        "split_prior": False,
+        "time_limit": None,
         "class_weight": None,
         "random_state": 0,
         "n_jobs": 1,
@@ -294,7 +310,51 @@ LEARNERS = {
     "ruleset-ensemble": ruleset_ensemble,
 }
 """A maker of a small learner for every public estimator, for the laws that all must obey."""
-assert LEARNERS.keys() == PUBLIC.keys(), "every public estimator needs a small maker here"
+
+
+def public_estimators():
+    """Give the estimators that users can import."""
+    public = [getattr(estimators, name) for name in estimators.__all__]
+    return [found for found in public if hasattr(found, "fit")]
+
+
+def model_of(cls):
+    """Give the form of the models of an estimator."""
+    bases = [base for part in cls.__mro__ for base in getattr(part, "__orig_bases__", ())]
+    return next(form for base in bases for form in get_args(base) if isinstance(form, type))
+
+
+MADE = {name: type(make()) for name, make in LEARNERS.items()}
+assert dict(estimators.LEARNERS) == MADE, "every learner needs a small maker above"
+assert set(MADE.values()) == set(public_estimators()), "every estimator is a learner by name"
+
+
+def _laws_for(chosen, what):
+    assert chosen, f"no learner {what}: the law would be skipped"
+    return pytest.mark.parametrize("make", [LEARNERS[name] for name in chosen], ids=chosen)
+
+
+every_learner = _laws_for(list(LEARNERS), "at all")
+"""Run a law for every learner: each call gets its maker as `make`."""
+
+
+def learners_with(*parameters):
+    """Run a law for every learner that has these parameters; there must be one."""
+    chosen = [name for name, cls in MADE.items() if set(parameters) <= set(cls.DOMAINS)]
+    return _laws_for(chosen, f"has {parameters}")
+
+
+def learners_of(form):
+    """Run a law for every learner whose models have this form; there must be one."""
+    chosen = [name for name, cls in MADE.items() if issubclass(model_of(cls), form)]
+    return _laws_for(chosen, f"learns {form.__name__}")
+
+
+def learners_except(**reasons):
+    """Run a law for every learner but some, each with the reason why it makes no such promise."""
+    reasons = {name.replace("_", "-"): reason for name, reason in reasons.items()}
+    assert reasons.keys() <= LEARNERS.keys(), reasons
+    return _laws_for([name for name in LEARNERS if name not in reasons], "is left")
 
 
 def rule_texts(model):

@@ -6,8 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from builders import LEARNERS, costed, mixed_table, mlrules, slipper
+from builders import (
+    LEARNERS,
+    costed,
+    every_learner,
+    learners_of,
+    learners_with,
+    mixed_table,
+    model_of,
+    slipper,
+)
 from rulewright import with_costs
+from rulewright.model import AdditiveRules
 
 pytestmark = pytest.mark.native
 
@@ -15,48 +25,61 @@ NAMES = np.array(["dog", "eel", "fox"])
 ABSOLUTE = abs(np.arange(4)[:, None] - np.arange(4))
 
 
+ADDITIVE = {
+    f"{name}-{option}": make(**{option: value} if option else {})
+    for name, make in LEARNERS.items()
+    if issubclass(model_of(type(make())), AdditiveRules)
+    for option, value in ((None, None), ("ordinal", True), ("calibration", "isotonic"))
+    if option in (None, *make().get_params())
+}
+"""Learners of additive rules, plain and with options that change their probabilities."""
+
+
 @pytest.fixture(scope="module")
 def data():
     return mixed_table(np.random.default_rng(5), 200, n_classes=4)
 
 
-@pytest.mark.parametrize("ordinal", [False, True])
-def test_equal_costs_give_the_most_probable_class(data, ordinal):
-    """With 1 - I as costs `predict` is the argmax of the probabilities (T11)."""
-    X, y = data
-    est = costed(mlrules(ordinal=ordinal), 1 - np.eye(4)).fit(X, y)
-    np.testing.assert_array_equal(est.predict(X), est.predict_proba(X).argmax(axis=1))
-    np.testing.assert_array_equal(est.predict(X), mlrules(ordinal=ordinal).fit(X, y).predict(X))
+@pytest.fixture(scope="module", params=ADDITIVE)
+def fitted(data, request):
+    """Give a learner of additive rules, fitted with one of its options."""
+    return ADDITIVE[request.param].fit(*data)
 
 
-@pytest.mark.parametrize("options", [{}, {"ordinal": True}, {"calibration": "isotonic"}])
-def test_the_class_of_the_least_expected_cost_is_predicted(data, options):
+def test_equal_costs_give_the_most_probable_class(data, fitted):
+    """With 1 - I as costs `predict` is the argmax of the probabilities, up to ties (T11)."""
+    X, _ = data
+    model = with_costs(fitted, 1 - np.eye(4))
+    p, labels = model.predict_proba(X), model.predict(X)
+    np.testing.assert_array_equal(p[np.arange(len(p)), labels], p.max(axis=1))
+    np.testing.assert_array_equal(labels, fitted.predict(X))
+
+
+def test_the_class_of_the_least_expected_cost_is_predicted(data, fitted):
     """Brute force over all classes finds no cheaper one; rules and probabilities are unchanged."""
-    X, y = data
+    X, _ = data
     costs = np.random.default_rng(0).exponential(size=(4, 4)) * (1 - np.eye(4))
-    est, free = (costed(mlrules(**options), c).fit(X, y) for c in (costs, None))
+    est, free = with_costs(fitted, costs), with_costs(fitted, None)
     p = est.predict_proba(X)
     expected = [[sum(row[k] * costs[k, j] for k in range(4)) for j in range(4)] for row in p]
     chosen = np.take_along_axis(np.array(expected), est.predict(X)[:, None], axis=1)[:, 0]
     np.testing.assert_allclose(chosen, np.min(expected, axis=1), rtol=1e-12)
     assert np.any(est.predict(X) != free.predict(X))
-    assert est.model_.rules == free.model_.rules
+    assert est.rules == free.rules
     np.testing.assert_array_equal(p, free.predict_proba(X))
 
 
-@pytest.mark.parametrize("ordinal", [False, True])
-def test_absolute_costs_give_the_median(data, ordinal):
+def test_absolute_costs_give_the_median(data, fitted):
     """The first class with half of the probability up to it."""
-    X, y = data
-    est = costed(mlrules(ordinal=ordinal), "absolute").fit(X, y)
-    median = (est.predict_proba(X).cumsum(axis=1) >= 0.5).argmax(axis=1)
-    np.testing.assert_array_equal(est.predict(X), median)
-    same = costed(mlrules(ordinal=ordinal), ABSOLUTE).fit(X, y)
-    assert same.model_ == est.model_
-    assert np.any(median != est.predict_proba(X).argmax(axis=1))
+    X, _ = data
+    model = with_costs(fitted, "absolute")
+    median = (model.predict_proba(X).cumsum(axis=1) >= 0.5).argmax(axis=1)
+    np.testing.assert_array_equal(model.predict(X), median)
+    assert with_costs(fitted, ABSOLUTE) == model
+    assert len(model) < 5 or np.any(median != model.predict_proba(X).argmax(axis=1))
 
 
-@pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
+@learners_with("calibration")
 @pytest.mark.parametrize("costs", [ABSOLUTE, None])
 @pytest.mark.parametrize("calibration", [None, "isotonic"])
 def test_stages_end_with_the_prediction(data, make, costs, calibration):
@@ -70,7 +93,7 @@ def test_stages_end_with_the_prediction(data, make, costs, calibration):
     np.testing.assert_allclose(last, est.predict_proba(X), rtol=1e-12)
 
 
-@pytest.mark.parametrize(
+WRONG_COSTS = pytest.mark.parametrize(
     ("costs", "told"),
     [
         (np.eye(3), "predicting 'dog' for 'dog' is 1"),
@@ -85,13 +108,24 @@ def test_stages_end_with_the_prediction(data, make, costs, calibration):
         (5, "3 rows of 3 numbers"),
     ],
 )
-def test_wrong_costs_are_told(costs, told):
+
+
+@learners_of(AdditiveRules)
+@WRONG_COSTS
+def test_wrong_costs_of_a_model_are_refused(make, costs, told):
+    """The error names the costs and, where one entry is wrong, its classes."""
+    X, y = mixed_table(np.random.default_rng(0), 60, n_classes=3)
+    with pytest.raises(ValueError, match=rf"costs.*{re.escape(told)}"):
+        with_costs(make().fit(X, NAMES[y]), costs)
+
+
+@learners_with("cost_matrix")
+@WRONG_COSTS
+def test_wrong_costs_are_refused(make, costs, told):
     """The error names the option and, where one entry is wrong, its classes."""
     X, y = mixed_table(np.random.default_rng(0), 60, n_classes=3)
     with pytest.raises(ValueError, match=rf"cost_matrix.*{re.escape(told)}"):
-        slipper(cost_matrix=costs).fit(X, NAMES[y])
-    with pytest.raises(ValueError, match=rf"costs.*{re.escape(told)}"):
-        with_costs(mlrules(n_rules=1).fit(X, NAMES[y]), costs)
+        make(cost_matrix=costs).fit(X, NAMES[y])
 
 
 def test_costs_of_nothing_teach_slipper_nothing():
@@ -140,7 +174,7 @@ def test_costs_count_once_in_slipper(multiclass, calibration):
         np.testing.assert_array_equal(dear.predict(X), dear.model_.scores(X).argmax(axis=1))
 
 
-@pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
+@every_learner
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_weights_of_classes_multiply_those_of_rows(make, n_classes):
     """A dict of factors equals sample weights; a class that is not named keeps its own."""
@@ -157,7 +191,7 @@ def test_weights_of_classes_multiply_those_of_rows(make, n_classes):
     assert replace(dropped, summary={}) == replace(left, summary={})
 
 
-@pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
+@every_learner
 def test_balanced_classes_weigh_the_same(make):
     """Each class gets the weight n / K, whatever the rows weigh; absent classes get none."""
     rng = np.random.default_rng(1)
@@ -169,7 +203,7 @@ def test_balanced_classes_weigh_the_same(make):
     given = make(class_weight="balanced").fit(X, y, sample_weight=weights).model_
     equal = make().fit(X, y, sample_weight=weights * factors[y]).model_
     assert [r.body for r in given.rules] == [r.body for r in equal.rules]
-    np.testing.assert_allclose(given.scores(X), equal.scores(X), rtol=1e-9)
+    np.testing.assert_allclose(given.scores(X), equal.scores(X), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(
         [sum(rule.coverage.class_weights) for rule in given.rules],
         [r.coverage.support for r in given.rules],
@@ -177,7 +211,7 @@ def test_balanced_classes_weigh_the_same(make):
     np.testing.assert_allclose(given.summary["total_weight"], weights.sum())
 
 
-@pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS)
+@every_learner
 @pytest.mark.parametrize(
     "wrong",
     [

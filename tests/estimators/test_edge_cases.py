@@ -7,9 +7,26 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from builders import LEARNERS, costed, mixed_table, mlrules, rule_texts, slipper
-from rulewright import Constraints, Formulation, MLRulesClassifier, Validation, Window, load_model
+from builders import (
+    LEARNERS,
+    costed,
+    learners_of,
+    learners_with,
+    mixed_table,
+    mlrules,
+    rule_texts,
+    slipper,
+)
+from rulewright import (
+    Constraints,
+    Formulation,
+    MLRulesClassifier,
+    Validation,
+    Window,
+    load_model,
+)
 from rulewright.data import TrainingSet, read_table
+from rulewright.model import AdditiveRules
 from rulewright.weighting import DEFAULT_RULES
 
 pytestmark = pytest.mark.native
@@ -25,9 +42,25 @@ def data():
     return mixed_table(np.random.default_rng(0), 40)
 
 
+def test_one_class(data, make):
+    """One class: no condition, probability one, shape (n, 1)."""
+    X, _ = data
+    est = make().fit(X, ["yes"] * 40)
+    assert est.model_.columns == ()
+    assert est.predict_proba(X).tolist() == [[1.0]] * 40
+    assert set(est.predict(X)) == {"yes"}
+
+
+@learners_of(AdditiveRules)
+def test_one_class_needs_no_rule(data, make):
+    """Additive rules need not even an empty rule."""
+    assert len(make().fit(data[0], ["yes"] * 40).model_) == 0
+
+
 @pytest.mark.parametrize("calibration", [None, "platt", "isotonic"])
-def test_one_class(data, make, calibration):
-    """One class: no rules, probability one, shape (n, 1), whatever else was asked for."""
+@learners_with("calibration")
+def test_one_class_whatever_else_was_asked_for(data, make, calibration):
+    """Calibration and costs leave the one class certain."""
     X, _ = data
     est = costed(make(calibration=calibration), [[0.0]]).fit(X, ["yes"] * 40)
     assert len(est.model_) == 0
@@ -72,15 +105,23 @@ def test_a_class_of_weight_zero_is_an_absent_class(data, make):
     "useless", [np.zeros(40), np.full(40, np.nan), [None] * 40, ["x"] * 40, [True] * 40]
 )
 def test_no_usable_column(useless, make):
-    """Constant or all-missing columns give the default rule only."""
+    """Constant or all-missing columns give the shares of the classes and no condition."""
     y = np.arange(40) % 4 == 0
     est = make().fit({"u": useless}, y)
-    assert len(est.model_) == 0
+    assert est.model_.columns == ()
     np.testing.assert_allclose(est.predict_proba({"u": useless})[:, 1], 0.25, atol=0.02)
     assert not est.predict({"u": useless}).any()
+
+
+@learners_of(AdditiveRules)
+def test_no_usable_column_gives_no_rule(make):
+    """Additive rules have only their intercepts then, and say why they stopped."""
+    est = make().fit(np.zeros((40, 1)), np.arange(40) % 4 == 0)
+    assert len(est.model_) == 0
     assert getattr(est, "stopped_by_", "no_rule") == "no_rule"
 
 
+@learners_with("missing_conditions")
 def test_missing_values_alone_are_no_candidate_unless_asked(make):
     """A constant column with missing values is useless, but its gaps may be a condition."""
     X = {"u": np.where(np.arange(40) < 10, np.nan, 1.0)}
@@ -92,12 +133,13 @@ def test_missing_values_alone_are_no_candidate_unless_asked(make):
 
 
 def test_duplicate_columns_and_rows(data, make):
-    """Of equal columns the first is used; repeated rows are fine."""
+    """Of equal columns the first is used, as if there were no other; repeated rows are fine."""
     X, y = data
     X = {name: np.tile(values, 3) for name, values in X.items()}
-    est = make().fit({**X, "again": X["a"]}, np.tile(y, 3))
-    assert "a" in est.model_.columns
-    assert "again" not in est.model_.columns
+    once = make().fit(X, np.tile(y, 3)).model_
+    twice = make().fit({**X, **{f"{name} again": X[name] for name in X}}, np.tile(y, 3)).model_
+    assert twice.rules == once.rules
+    assert len(once.columns) > 1
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 3, 4, 5])
@@ -151,16 +193,33 @@ def test_bad_weights(data, make, weights):
 
 
 @pytest.mark.parametrize("size", [1e-320, 1e-310, 1e-300, 1e300])
-@pytest.mark.parametrize("options", [{}, {"min_weight": 1e-305}, {"calibration": "platt"}])
-def test_the_scale_of_weights_is_free(data, make, size, options):
+def test_the_scale_of_weights_is_free(data, make, size):
     """Tiny and huge weights give a model or a clear error, never a crash in the arithmetic."""
-    X, y = data
+    check_scale(make(), *data, size)
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-310, 1e-300, 1e300])
+@learners_with("min_weight")
+def test_the_scale_of_weights_is_free_beside_a_minimum(data, make, size):
+    """A minimum weight of the same scale is no obstacle."""
+    check_scale(make(min_weight=1e-305), *data, size)
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-310, 1e-300, 1e300])
+@learners_with("calibration")
+def test_the_scale_of_weights_is_free_in_calibration(data, make, size):
+    """Calibration takes weights of any size."""
+    check_scale(make(calibration="platt"), *data, size)
+
+
+def check_scale(est, X, y, size):
     try:
-        est = make(**options).fit(X, y, sample_weight=np.full(40, size))
+        est.fit(X, y, sample_weight=np.full(40, size))
     except ValueError as error:
         assert "weight" in str(error)  # noqa: PT017
         return
     assert np.all(np.isfinite(est.predict_proba(X)))
+    assert est.score(X, y) >= np.bincount(y).max() / 40
 
 
 def test_weights_whose_sum_overflows(data, make):
@@ -199,6 +258,7 @@ def test_many_classes():
     assert np.mean(est.predict(X) == y) > 0.9
 
 
+@learners_with("min_weight")
 def test_an_impossible_minimum_weight_gives_no_rule(data, make):
     """A minimum that no rule can cover leaves the default rule, however large it is."""
     X, y = data
@@ -207,6 +267,7 @@ def test_an_impossible_minimum_weight_gives_no_rule(data, make):
         assert len(est.model_) == 0
 
 
+@learners_with("min_weight")
 def test_a_minimum_weight_is_obeyed_by_every_rule(data, make):
     """No rule covers less than asked for."""
     X, y = data
@@ -256,7 +317,7 @@ def test_packed_records_are_read(make):
     """A structured array whose fields are not aligned is a table like any other."""
     rng = np.random.default_rng(4)
     records = np.zeros(30, dtype=[("flag", "i1"), ("x", "f8")])
-    records["x"] = rng.normal(size=30)
+    records["x"] = rng.choice([-2.5, -1.5, 1.5, 2.5], 30)
     y = records["x"] > 0
     est = make().fit(records, y)
     plain = make().fit({"flag": records["flag"], "x": records["x"].copy()}, y)

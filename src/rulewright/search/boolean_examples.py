@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 LARGEST_WEIGHT = 2**12 - 1
 LARGEST_UNIT = 2**24
+SMALLEST_SCALE = 5e-324  # of subnormal weights the scale would round to 0
 
 
 def packed_columns(X: Any, n_rows: int) -> PackedCovers:
@@ -235,7 +236,7 @@ def _whole_weights(counts: FloatArray, labels: BoolArray) -> tuple[IntArray, tup
     for label in (0, 1):
         rows = labels == bool(label)
         if rows.any():
-            scales[label] = float(counts[rows].max()) / LARGEST_WEIGHT
+            scales[label] = max(float(counts[rows].max()) / LARGEST_WEIGHT, SMALLEST_SCALE)
             weights[rows] = np.maximum(np.rint(counts[rows] / scales[label]), 1)
     return weights, (scales[0], scales[1])
 

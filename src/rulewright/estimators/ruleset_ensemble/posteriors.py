@@ -67,6 +67,9 @@ def voting_model(
     }
     table = replace(rows.table, target=rows.target, weights=rows.weights)
     model = RuleSetVotes.from_training(table, members)
+    average = rows.total_weight / rows.n_rows
+    # A class without rows is rare, not impossible: it counts as one row.
+    priors = tuple(weight or average for weight in model.priors)
     canonical = _canonical_terms(encoding, posteriors)
     figures = [posteriors.get(k) for k in classes]
     split = any(p.prior is not None for p in posteriors.values())
@@ -80,7 +83,7 @@ def voting_model(
         bound_weight,
         bool((rows.weights != 1.0).any()),
     )
-    return replace(model, evidence=evidence)
+    return replace(model, priors=priors, evidence=evidence)
 
 
 def _canonical_terms(

@@ -86,11 +86,22 @@ class OutOfBag:
             return DEFAULT_SMOOTHING
         least = math.ceil(-math.log2(len(self.labels)))
         trials = [2.0**power for power in range(least, round(math.log2(MOST_SMOOTHING)) + 1)]
+        rows = self._merged()
         losses = [
-            log_loss(self.labels, model.with_smoothing(c).probabilities(self.scores), self.weights)
+            log_loss(rows.labels, model.with_smoothing(c).probabilities(rows.scores), rows.weights)
             for c in trials
         ]
         return trials[int(np.argmin(losses))]
+
+    def _merged(self) -> OutOfBag:
+        """Merge rows of the same scores and class; copies of few rows have few of them."""
+        keys = np.column_stack([self.scores, self.labels])
+        order = np.lexsort(keys.T)
+        new = np.r_[True, (keys[order][1:] != keys[order][:-1]).any(axis=1)]
+        group = np.empty(len(order), dtype=np.intp)
+        group[order] = np.cumsum(new) - 1
+        first = order[new]
+        return OutOfBag(self.scores[first], self.labels[first], np.bincount(group, self.weights))
 
 
 def unseen_scores(
