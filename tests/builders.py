@@ -346,8 +346,13 @@ def learners_with(*parameters):
 
 def learners_of(form):
     """Run a law for every learner whose models have this form; there must be one."""
+    return _laws_for(makers_of(form), f"learns {form.__name__}")
+
+
+def makers_of(form):
+    """Give the makers of the learners whose models have this form."""
     chosen = [name for name, cls in MADE.items() if issubclass(model_of(cls), form)]
-    return _laws_for(chosen, f"learns {form.__name__}")
+    return {name: LEARNERS[name] for name in chosen}
 
 
 def learners_except(**reasons):

@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 
 from builders import (
-    LEARNERS,
     costed,
     every_learner,
     learners_of,
     learners_with,
+    makers_of,
     mixed_table,
-    model_of,
     slipper,
 )
 from rulewright import with_costs
@@ -27,8 +26,7 @@ ABSOLUTE = abs(np.arange(4)[:, None] - np.arange(4))
 
 ADDITIVE = {
     f"{name}-{option}": make(**{option: value} if option else {})
-    for name, make in LEARNERS.items()
-    if issubclass(model_of(type(make())), AdditiveRules)
+    for name, make in makers_of(AdditiveRules).items()
     for option, value in ((None, None), ("ordinal", True), ("calibration", "isotonic"))
     if option in (None, *make().get_params())
 }

@@ -8,8 +8,21 @@ import numpy as np
 import pytest
 
 import checker
-from builders import compressed, costed, mixed_table, mlrules, slipper
-from rulewright import load_model
+from builders import (
+    LEARNERS,
+    After,
+    compressed,
+    costed,
+    makers_of,
+    mixed_table,
+    mlrules,
+    ruleset_ensemble,
+    sl2,
+    slipper,
+)
+from rulewright import calibrate, load_model
+from rulewright.model import AdditiveRules
+from rulewright.weighting import CALIBRATIONS
 
 pytestmark = pytest.mark.native
 
@@ -18,7 +31,6 @@ NAMES = np.array(["a bad one", "it's fine", "so-so"])
 
 
 LEARNED = {
-    "slipper": (2, slipper().fit),
     "slipper for the first": (2, slipper(positive_class=NAMES[0]).fit),
     "slipper costs": (2, slipper(cost_matrix=COSTS[:2, :2]).fit),
     "slipper mh": (3, slipper(n_rounds=16).fit),
@@ -39,7 +51,22 @@ LEARNED = {
     "compact": (3, costed(compressed(mlrules(n_rules=40), 6), COSTS).fit),
     "digits": (3, mlrules(constraints={"digits": 1}, missing_conditions=True).fit),
     "one class": (1, slipper(calibration="isotonic").fit),
+    "sl2 thresholds": (3, sl2(thresholds=True, n_terms="cv").fit),
+    "sl2 for the first": (2, sl2(positive_class=NAMES[0]).fit),
+    "ensemble of one class": (2, ruleset_ensemble(single=True, abstain=0.5).fit),
+    "ensemble bagged": (3, ruleset_ensemble(bagging=True, weight="unique").fit),
+    "ensemble certified": (2, ruleset_ensemble(split_prior=True, thresholds=True).fit),
+    **{
+        f"{name}, {k} classes": (k, make().fit)
+        for name, make in LEARNERS.items()
+        for k in range(1, 4)
+    },
 }
+for name, make in makers_of(AdditiveRules).items():
+    LEARNED[f"{name} with costs"] = (3, costed(make(), COSTS).fit)
+    LEARNED[f"{name} with few rules"] = (3, compressed(make(), 3).fit)
+    for method in CALIBRATIONS:
+        LEARNED[f"{name}, {method}"] = (3, After(make(), calibrate, method=method).fit)
 
 
 @pytest.fixture(scope="module", params=LEARNED)

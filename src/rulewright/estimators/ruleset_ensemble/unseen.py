@@ -100,8 +100,8 @@ class OutOfBag:
         new = np.r_[True, (keys[order][1:] != keys[order][:-1]).any(axis=1)]
         group = np.empty(len(order), dtype=np.intp)
         group[order] = np.cumsum(new) - 1
-        first = order[new]
-        return OutOfBag(self.scores[first], self.labels[first], np.bincount(group, self.weights))
+        first, weights = order[new], np.bincount(group, self.weights).astype(np.float64)
+        return OutOfBag(self.scores[first], self.labels[first], weights)
 
 
 def unseen_scores(
