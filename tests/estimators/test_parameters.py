@@ -130,7 +130,6 @@ WRONG_FOR_FIT = {
 
 NAMED_OTHERWISE = {
     "random_state": r"(?i)seed",  # scikit-learn words the error
-    "categorical_features": "nominal",  # the name that readers of tables have for it
     "constraints": "constraints|digits|monotone",  # an entry stands for its dict
 }
 
