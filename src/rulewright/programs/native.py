@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -30,7 +29,7 @@ from rulewright.programs.nodes import (
 from rulewright.programs.program import ordered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,6 +38,8 @@ if TYPE_CHECKING:
     from rulewright.programs.nodes import Node
     from rulewright.programs.program import Program
     from rulewright.rules import Formula
+
+    _Schedule = tuple[dict[Node, Any], list[tuple[Node, list[Node]]]]
 
 # Up to so many classes are compared column by column.
 _FEW_CLASSES = 16
@@ -126,16 +127,13 @@ def evaluate(node: Node, given: Mapping[Node, NDArray[np.float64]]) -> NDArray[A
 def _evaluate(
     root: Node, given: Mapping[Node, NDArray[np.float64]], rows: Rows | None
 ) -> NDArray[Any]:
-    """Walk through the nodes; an array that nobody else reads is overwritten by its reader."""
-    known: dict[Node, Any] = dict(given)
-    nodes = [node for node in ordered([root], known) if node not in known]
-    unread = Counter(child for node in nodes for child in node.children)
-    for node in nodes:
+    """Compute the nodes one by one; an array that no later step reads may be overwritten."""
+    constants, steps = _schedule(root, frozenset(given))
+    known: dict[Node, Any] = {**constants, **given}
+    for node, last_reads in steps:
         values = [known[child] for child in node.children]
-        unread.subtract(node.children)
-        dead = [child for child in set(node.children) if not unread[child] and child not in given]
-        free = [known.pop(child) for child in dead if not isinstance(child, Constant)]
-        known[node] = _apply(node, values, free, rows)
+        free = [known.pop(child) for child in last_reads]
+        known[node] = _APPLY[type(node)](node, values, free, rows)
     n_rows = len(rows) if rows is not None else len(next(iter(given.values())))
     answer = known[root]
     if root.is_vector:
@@ -143,33 +141,45 @@ def _evaluate(
     return np.broadcast_to(answer, (n_rows, 1))[:, 0]
 
 
-def _apply(node: Node, values: Sequence[Any], free: Sequence[Any], rows: Rows | None) -> Any:
-    """Compute a node from the values of its children; those in ``free`` may be overwritten."""
-    match node:
-        case Constant():
-            return np.array(node.values) if node.is_vector else node.values
-        case Binary():
-            return _binary(node, values, free)
-        case Where():
-            return np.where(*values)
-        case Exp():
-            return np.exp(values[0], out=free[0] if free else None)
-        case Reduce():
-            return _reduce(node, values[0])
-        case Choose():
-            order = np.array(node.order, dtype=np.intp)
-            first = np.argmax(values[0][:, order], axis=1)
-            return order[first][:, np.newaxis]
-        case Mix():
-            return _mix(node, values[0])
-        case Steps():
-            return _steps(node, values[0])
-    assert isinstance(node, Fold)
-    assert rows is not None, "formulas need rows"
-    return _fold(node, values[0], rows)
+def _schedule(root: Node, given: frozenset[Node]) -> _Schedule:
+    """Give the constants, and the nodes in order with the children that each is the last to read.
+
+    It is kept with the root, because predicting few rows takes less time than planning.
+    """
+    if given not in root.schedules:
+        nodes = [node for node in ordered([root], given) if node not in given]
+        constants = {
+            node: np.array(node.values) if node.is_vector else node.values
+            for node in nodes
+            if isinstance(node, Constant)
+        }
+        last = {child: node for node in nodes for child in node.children}
+        kept = last.keys() - given - constants.keys()
+        steps = [
+            (node, [child for child in set(node.children) & kept if last[child] is node])
+            for node in nodes
+            if node not in constants
+        ]
+        root.schedules[given] = constants, steps
+    schedule: _Schedule = root.schedules[given]
+    return schedule
 
 
-def _reduce(node: Reduce, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _where(node: Where, values: Sequence[Any], *_: Any) -> NDArray[Any]:
+    return np.asarray(np.where(*values))
+
+
+def _exp(node: Exp, values: Sequence[Any], free: Sequence[Any], _: Any) -> NDArray[np.float64]:
+    return np.asarray(np.exp(values[0], out=free[0] if free else None))
+
+
+def _choose(node: Choose, values: Sequence[Any], *_: Any) -> NDArray[np.intp]:
+    order = np.array(node.order, dtype=np.intp)
+    return np.asarray(order[np.argmax(values[0][:, order], axis=1)][:, np.newaxis])
+
+
+def _reduce(node: Reduce, children: Sequence[Any], *_: Any) -> NDArray[np.float64]:
+    values = children[0]
     if node.how == "total":
         return np.asarray(values.sum(axis=1, keepdims=True))
     extreme = np.maximum if node.how == "largest" else np.minimum
@@ -179,34 +189,36 @@ def _reduce(node: Reduce, values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(functools.reduce(extreme, values.T)[:, np.newaxis])
 
 
-def _binary(node: Binary, values: Sequence[Any], free: Sequence[Any]) -> Any:
+def _binary(node: Binary, values: Sequence[Any], free: Sequence[Any], _: Any) -> Any:
     left, right = values
     if node.sign in _TESTS:
         return _TESTS[node.sign](left, right)
-    shape = np.broadcast_shapes(np.shape(left), np.shape(right))
-    out = next(
-        (array for array in free if array.shape == shape and array.dtype == np.float64), None
-    )
-    return _ARITHMETIC[node.sign](left, right, out=out)
+    width = max(np.shape(value)[-1] if np.ndim(value) else 1 for value in values)
+    fitting = (a for a in free if a.shape[-1] == width and a.ndim == 2 and a.dtype == np.float64)
+    return _ARITHMETIC[node.sign](left, right, out=next(fitting, None))
 
 
-def _mix(node: Mix, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _mix(node: Mix, children: Sequence[Any], *_: Any) -> NDArray[np.float64]:
+    values: NDArray[np.float64] = children[0]
     sums = np.zeros_like(values)
     for k, row in enumerate(node.matrix):
         sums += values[:, k, None] * np.array(row)
     return sums
 
 
-def _steps(node: Steps, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _steps(node: Steps, children: Sequence[Any], *_: Any) -> NDArray[np.float64]:
+    values: NDArray[np.float64] = children[0]
     found = np.empty_like(values)
     for k, (thresholds, heights) in enumerate(node.tables):
         found[:, k] = np.array(heights)[np.searchsorted(thresholds, values[:, k], side="left")]
     return found
 
 
-def _fold(node: Fold, start: Any, rows: Rows) -> NDArray[np.float64]:
+def _fold(
+    node: Fold, children: Sequence[Any], free: Sequence[Any], rows: Rows
+) -> NDArray[np.float64]:
     """Change start values by the terms that hold, in blocks of packed covers."""
-    starts, covers = np.atleast_1d(start), rows.native.covers(node)
+    starts, covers = np.atleast_1d(children[0]), rows.native.covers(node)
     rules, joints = covers.rules, covers.joints
     if isinstance(node, Sums) and joints is None:
         return kernels.rule_scores(rows.codes, rules, *node.arrays, starts, rows.n_threads)
@@ -237,3 +249,18 @@ def _changes(node: Fold, joints: Sequence[Joint]) -> Iterator[tuple[Joint, slice
         return
     for joint, (_, head, amount) in zip(joints, node.terms, strict=True):
         yield joint, head.classes, amount
+
+
+_APPLY: dict[type[Node], Callable[..., Any]] = {
+    Binary: _binary,
+    Choose: _choose,
+    Exp: _exp,
+    FirstThat: _fold,
+    Maxima: _fold,
+    Mix: _mix,
+    Reduce: _reduce,
+    Steps: _steps,
+    Sums: _fold,
+    Where: _where,
+}
+"""How each node is computed from the values of its children, arrays to overwrite, and the rows."""

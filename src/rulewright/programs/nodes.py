@@ -37,6 +37,11 @@ class Node:
         return tuple(value for value in values if isinstance(value, Node))
 
     @cached_property
+    def schedules(self) -> dict[frozenset[Node], Any]:
+        """Plans for the evaluation of this value, by the values that are given."""
+        return {}
+
+    @cached_property
     def is_vector(self) -> bool:
         """Whether there is a number for each class."""
         return not self.joins_classes and any(child.is_vector for child in self.children)
