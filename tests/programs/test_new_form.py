@@ -13,7 +13,6 @@ from model.builders import CHURN_ROWS, CHURN_SCHEMA, conditions
 from rules.builders import formulas
 from rulewright.data import read_like
 from rulewright.model import RuleModel, load_model, storage
-from rulewright.model.explanation import DnfExplanation
 from rulewright.programs import recipes
 from rulewright.programs.adversarial import adversarial_rows
 from rulewright.programs.nodes import Constant, FirstThat
@@ -45,9 +44,6 @@ class DecisionList(RuleModel):
         chosen = recipes.preferred(said, order)
         return Program(self.schema, tuple(self.classes.tolist()), said, said, chosen)
 
-    def explain(self, X, *, n_threads=None):
-        raise NotImplementedError(DnfExplanation)
-
     def preamble(self):
         return "the first rule that holds decides"
 
@@ -78,6 +74,12 @@ def test_a_list_by_hand():
     assert LIST.predict_proba(CHURN_ROWS)[:, 1].tolist() == [1.0, 0.5, 0.25, 0.5]
     assert LIST.predict(CHURN_ROWS).tolist() == ["yes", "no", "no", "no"]
     assert "THEN yes" in LIST.to_text()
+    assert [LIST.explain(CHURN_ROWS).rule_ids(row) for row in range(4)] == [
+        [0, 2, 1],
+        [1],
+        [],
+        [2, 1],
+    ]
 
 
 @given(st.lists(st.tuples(formulas(on_columns), says), max_size=5))

@@ -1,29 +1,16 @@
-"""Checks of the parts that models of all forms have."""
+"""Check that rules fit the columns, the classes and the form of a model."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rulewright.data import Schema
 from rulewright.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rulewright.data import Schema
     from rulewright.rules import Outcome
-
-
-def check_schema(schema: object) -> None:
-    """Refuse what is no schema."""
-    if not isinstance(schema, Schema):
-        raise ValueError(f"schema must be a Schema, not {type(schema).__name__}")
-
-
-def checked_summary(summary: object) -> dict[str, Any]:
-    """Give a copy of the summary, or raise a ValueError."""
-    if not isinstance(summary, dict):
-        raise ValueError(f"summary must be a dict, not {type(summary).__name__}")
-    return dict(summary)
 
 
 def check_rules(

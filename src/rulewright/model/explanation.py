@@ -29,8 +29,6 @@ class Explanation:
     ----------
     class_names : tuple of str
         Class labels as text.
-    intercepts : tuple of float
-        The scores every row starts with.
     rules : tuple of Rule
         The rules of the model.
     fired : bool array of shape (rows, rules)
@@ -39,17 +37,19 @@ class Explanation:
         What the model answers.
     chosen : int array
         Index of the predicted class of each row.
+    intercepts : tuple of float
+        The scores every row starts with, of additive rules.
     expected_costs : float array of shape (rows, classes) or None
         What predicting each class is expected to cost, for a model with costs.
     """
 
     class_names: tuple[str, ...]
-    intercepts: tuple[float, ...]
     rules: tuple[Rule, ...]
     fired: NDArray[np.bool_]
     scores: NDArray[np.float64]
     probabilities: NDArray[np.float64]
     chosen: NDArray[np.intp]
+    intercepts: tuple[float, ...] = ()
     expected_costs: NDArray[np.float64] | None = None
 
     amount: ClassVar[str] = "added"

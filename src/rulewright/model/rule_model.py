@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import fields
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
 
-from rulewright.data import read_like
+from rulewright.data import Schema, read_like
 from rulewright.model.checks import check_rules
-from rulewright.model.classes import class_names, classes_to_json
+from rulewright.model.classes import checked_classes, class_names, classes_to_json
 from rulewright.model.document import write_document
+from rulewright.model.explanation import DnfExplanation
+from rulewright.model.exports import Exports
 from rulewright.model.frame import rules_table, to_frame
 from rulewright.model.text import all_rules, strongest_rules
 from rulewright.programs.native import Native, evaluate
-from rulewright.programs.parity import verify
-from rulewright.programs.targets import TARGETS
 
 if TYPE_CHECKING:
     import os
@@ -25,19 +25,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Schema, Table
+    from rulewright.data import Table
     from rulewright.model.explanation import Explanation
     from rulewright.programs.native import Rows
     from rulewright.programs.nodes import Node
-    from rulewright.programs.parity import ExportReport
-    from rulewright.programs.program import Program
     from rulewright.rules import Outcome, Rule
 
 # What print() shows of a long model.
 SHOWN_RULES = 50
 
 
-class RuleModel(ABC):
+class RuleModel(Exports):
     """A fitted model made of rules; it predicts and prints without its training data.
 
     A form of model (additive rules, DNF, votes) writes what it computes once, as a ``program``;
@@ -57,6 +55,7 @@ class RuleModel(ABC):
 
     form: ClassVar[str]
     outcome: ClassVar[type[Outcome]]
+    explanation: ClassVar[type[Explanation]] = DnfExplanation
     needed_fields: ClassVar[frozenset[str]]
     """What a saved model of this form has beyond the fields of all forms."""
     optional_fields: ClassVar[frozenset[str]] = frozenset()
@@ -64,15 +63,6 @@ class RuleModel(ABC):
     classes: NDArray[Any]
     rules: tuple[Rule, ...]
     summary: dict[str, Any]
-
-    @property
-    @abstractmethod
-    def program(self) -> Program:
-        """What the model computes for one row; forms cache it."""
-
-    @abstractmethod
-    def explain(self, X: object, *, n_threads: int | None = None) -> Explanation:
-        """Tell for each row which rules fired and what each added to the scores."""
 
     @abstractmethod
     def preamble(self) -> str:
@@ -164,6 +154,20 @@ class RuleModel(ABC):
         """Give the same model with other notes."""
         return self._changed(summary=dict(summary))
 
+    def explain(self, X: object, *, n_threads: int | None = None) -> Explanation:
+        """Tell for each row which rules fired and what they say; see ``Explanation``."""
+        rows = self._rows(X, n_threads)
+        scores = rows.value(self.program.scores)
+        return self.explanation(
+            class_names=self.class_names,
+            rules=self.rules,
+            fired=rows.covers(),
+            scores=scores,
+            probabilities=self.probabilities(scores),
+            chosen=self.decide(scores),
+            **self._explained(scores),
+        )
+
     def rules_table(self) -> dict[str, list[Any]]:
         """Give the table of rules as a dict of columns, one item per rule."""
         return rules_table(self)
@@ -197,85 +201,6 @@ class RuleModel(ABC):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the model as versioned JSON; the file is replaced in one step or not at all."""
         write_document(path, self._content())
-
-    def to_sql(
-        self,
-        table: str | Sequence[str] = "data",
-        dialect: str = "duckdb",
-        keep: Sequence[str] = (),
-    ) -> str:
-        """Write the model as one SQL SELECT of scores, probabilities, the label and flags.
-
-        The answers are those of this model: scores to the bit, missing (NULL, and NaN too) fails
-        every condition but ``is missing``. SQLite must be version 3.35 or later; additive models
-        need its function ``exp``: some builds lack it, then define one with ``create_function``.
-
-        Parameters
-        ----------
-        table : str or sequence of str
-            Name of the table; a sequence gives a qualified name, such as ("schema", "table").
-        dialect : {"duckdb", "postgres", "sqlite"}
-            For which database.
-        keep : sequence of str
-            Columns of the table that are passed through to the result, in front.
-
-        Returns
-        -------
-        str
-            A SELECT with the columns ``score_<class>``, ``probability_<class>``, ``label`` and, of
-            a vote, ``abstains``.
-        """
-        return self.export("sql", table=table, dialect=dialect, keep=keep)
-
-    def to_python(self, function: str = "predict_proba") -> str:
-        """Write the model as the source of a Python module without dependencies.
-
-        Parameters
-        ----------
-        function : str
-            Name of the function, which takes a row as a dict from column names to values (missing:
-            None, NaN or absent) and returns a dict from class labels to probabilities. Further
-            functions, with ``_label`` and, of a vote, ``_abstains`` behind the name, return the
-            label and whether the model abstains.
-        """
-        return self.export("python", function=function)
-
-    def to_javascript(self, function: str = "predict") -> str:
-        """Write the model as JavaScript (ES2017) without dependencies.
-
-        Parameters
-        ----------
-        function : str
-            Name of the function, which takes a row as an object from column names to values
-            (missing: null, undefined, NaN or absent) and returns an object with ``label``,
-            ``classes``, their ``scores`` and ``probabilities`` and, of a vote, ``abstains``.
-        """
-        return self.export("javascript", function=function)
-
-    def export(self, target: str, **options: Any) -> str:
-        """Write the model in a language by its name, with the options of that language."""
-        if target not in TARGETS:
-            raise ValueError(f"target must be one of {', '.join(TARGETS)}, not {target!r}")
-        return TARGETS[target].write(self.program, **options)
-
-    def verify_exports(self, targets: Sequence[str] | None = None) -> ExportReport:
-        """Run the exports on adversarial rows and compare them with this model.
-
-        Scores must be equal to the bit, probabilities within 1e-12, labels and flags equal (with
-        costs or steps but for classes whose expected costs are within 1e-9 of each other).
-
-        Parameters
-        ----------
-        targets : sequence of {"duckdb", "sqlite", "python", "javascript"}, optional
-            Where to run the exports; when left out everywhere that is installed: JavaScript needs
-            the package ``mini-racer``.
-
-        Raises
-        ------
-        ParityError
-            When an answer differs; the message shows the row.
-        """
-        return verify(self.program, targets)
 
     @overload
     def __getitem__(self, key: int) -> Rule: ...
@@ -322,6 +247,20 @@ class RuleModel(ABC):
 
     def _value(self, node: Node, scores: NDArray[np.float64]) -> NDArray[Any]:
         return evaluate(node, {self.program.scores: scores})
+
+    def _explained(self, scores: NDArray[np.float64]) -> dict[str, Any]:
+        """Give what explanations of this form have beyond those of all forms."""
+        return {}
+
+    def _check_common(self) -> None:
+        """Check and store the fields of all forms: constructors call it first."""
+        if not isinstance(self.schema, Schema):
+            raise ValueError(f"schema must be a Schema, not {type(self.schema).__name__}")
+        if not isinstance(self.summary, dict):
+            raise ValueError(f"summary must be a dict, not {type(self.summary).__name__}")
+        classes, rules = checked_classes(self.classes), tuple(self.rules)
+        check_rules(rules, self.schema, len(classes), self.outcome)
+        vars(self).update(classes=classes, rules=rules, summary=dict(self.summary))
 
     def _changed(self, **changes: Any) -> Self:
         """Give a copy with other values of some fields, which must have been checked."""

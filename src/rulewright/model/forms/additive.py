@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rulewright.model.checks import check_rules, check_schema, checked_summary
-from rulewright.model.classes import checked_classes, class_names
 from rulewright.model.decisions import checked_costs, checked_steps, read_costs
 from rulewright.model.document import json_list
 from rulewright.model.explanation import Explanation
@@ -62,6 +60,7 @@ class AdditiveRules(RuleModel):
 
     form: ClassVar[str] = "additive"
     outcome: ClassVar[type[Outcome]] = Adds
+    explanation: ClassVar[type[Explanation]] = Explanation
     needed_fields: ClassVar[frozenset[str]] = frozenset({"intercepts"})
     optional_fields: ClassVar[frozenset[str]] = frozenset({"costs", "steps"})
 
@@ -74,25 +73,16 @@ class AdditiveRules(RuleModel):
     steps: tuple[IsotonicSteps, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_schema(self.schema)
-        classes = checked_classes(self.classes)
+        self._check_common()
         intercepts = tuple(checked_number(value, "intercept") for value in self.intercepts)
-        if len(intercepts) != len(classes):
-            raise ValueError(f"{len(classes)} classes need as many intercepts: {len(intercepts)}")
-        checked = {
-            "classes": classes,
-            "intercepts": intercepts,
-            "rules": tuple(self.rules),
-            "summary": checked_summary(self.summary),
-        }
-        if self.costs is not None:
-            checked["costs"] = checked_costs(self.costs, class_names(classes))
-        if self.steps is not None:
-            checked["steps"] = checked_steps(self.steps, len(classes))
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
-        check_rules(self.rules, self.schema, len(classes), self.outcome)
-        _check_sums(self.intercepts, self.rules)
+        if len(intercepts) != len(self.classes):
+            raise ValueError(
+                f"{len(self.classes)} classes need as many intercepts: {len(intercepts)}"
+            )
+        _check_sums(intercepts, self.rules)
+        costs = None if self.costs is None else checked_costs(self.costs, self.class_names)
+        steps = None if self.steps is None else checked_steps(self.steps, len(self.classes))
+        vars(self).update(intercepts=intercepts, costs=costs, steps=steps)
 
     @cached_property
     def program(self) -> Program:
@@ -124,20 +114,9 @@ class AdditiveRules(RuleModel):
                 scores[next(columns), term.head.classes] += term.amount
             yield scores.copy()
 
-    def explain(self, X: object, *, n_threads: int | None = None) -> Explanation:
-        """Tell for each row which rules fired and what each added to the scores of its head."""
-        rows = self._rows(X, n_threads)
-        scores = rows.value(self.program.scores)
-        return Explanation(
-            class_names=self.class_names,
-            intercepts=self.intercepts,
-            rules=self.rules,
-            fired=rows.covers(),
-            scores=scores,
-            probabilities=self.probabilities(scores),
-            chosen=self.decide(scores),
-            expected_costs=None if self.costs is None else self.expected_costs(scores),
-        )
+    def _explained(self, scores: NDArray[np.float64]) -> dict[str, Any]:
+        costs = None if self.costs is None else self.expected_costs(scores)
+        return {"intercepts": self.intercepts, "expected_costs": costs}
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
         """Give the same model with other rules; only those that are new are checked."""

@@ -30,12 +30,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rulewright.model.checks import check_rules, check_schema, checked_summary
-from rulewright.model.classes import checked_classes
 from rulewright.model.counts import Weigher, checked_weights
 from rulewright.model.decisions import BELOW
 from rulewright.model.document import json_list
-from rulewright.model.explanation import DnfExplanation
 from rulewright.model.rule_model import RuleModel
 from rulewright.model.text import plain
 from rulewright.programs import recipes
@@ -89,19 +86,13 @@ class DnfModel(RuleModel):
     summary: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        check_schema(self.schema)
-        classes = checked_classes(self.classes)
-        checked = {
-            "classes": classes,
-            "rules": tuple(self.rules),
-            "default": _checked_default(self.default, len(classes)),
-            "class_weights": checked_weights(self.class_weights, len(classes)),
-            "default_weights": checked_weights(self.default_weights, len(classes)),
-            "summary": checked_summary(self.summary),
-        }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
-        check_rules(self.rules, self.schema, len(classes), self.outcome)
+        self._check_common()
+        n = len(self.classes)
+        vars(self).update(
+            default=_checked_default(self.default, n),
+            class_weights=checked_weights(self.class_weights, n),
+            default_weights=checked_weights(self.default_weights, n),
+        )
 
     @classmethod
     def from_training(
@@ -177,20 +168,6 @@ class DnfModel(RuleModel):
         chances = recipes.shares(Where(unclaimed, share, scores))
         chosen = recipes.preferred(scores, self.preference)
         return Program(self.schema, tuple(self.classes.tolist()), scores, chances, chosen)
-
-    def explain(self, X: object, *, n_threads: int | None = None) -> DnfExplanation:
-        """Tell for each row which rules hold, with their Laplace precision, or that none does."""
-        rows = self._rows(X, n_threads)
-        scores = rows.value(self.program.scores)
-        return DnfExplanation(
-            class_names=self.class_names,
-            intercepts=(),
-            rules=self.rules,
-            fired=rows.covers(),
-            scores=scores,
-            probabilities=self.probabilities(scores),
-            chosen=self.decide(scores),
-        )
 
     def preamble(self) -> str:
         """Say which class is predicted where no rule holds."""

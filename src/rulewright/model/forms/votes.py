@@ -30,8 +30,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rulewright.model.checks import check_rules, check_schema, checked_summary
-from rulewright.model.classes import checked_classes
 from rulewright.model.counts import Weigher, checked_weights
 from rulewright.model.document import MAX_RULES, json_list
 from rulewright.model.forms.rule_sets import (
@@ -64,6 +62,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Schema, Table
+    from rulewright.model.explanation import Explanation
     from rulewright.model.forms.rule_sets import Members, TermKey
     from rulewright.rules import Conjunction, Outcome
 
@@ -97,6 +96,7 @@ class RuleSetVotes(RuleModel):
 
     form: ClassVar[str] = "votes"
     outcome: ClassVar[type[Outcome]] = Votes
+    explanation: ClassVar[type[Explanation]] = VotesExplanation
     needed_fields: ClassVar[frozenset[str]] = frozenset({"members", "priors", "abstain"})
     optional_fields: ClassVar[frozenset[str]] = frozenset({"smoothing", "evidence"})
 
@@ -111,20 +111,13 @@ class RuleSetVotes(RuleModel):
     evidence: VoteEvidence | None = None
 
     def __post_init__(self) -> None:
-        check_schema(self.schema)
-        classes, rules = checked_classes(self.classes), tuple(self.rules)
-        check_rules(rules, self.schema, len(classes), self.outcome)
-        checked = {
-            "classes": classes,
-            "rules": rules,
-            "members": checked_members(self.members, rules, len(classes)),
-            "priors": checked_weights(self.priors, len(classes)),
-            "abstain": checked_abstain(self.abstain),
-            "summary": checked_summary(self.summary),
-            "smoothing": checked_smoothing(self.smoothing),
-        }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        self._check_common()
+        vars(self).update(
+            members=checked_members(self.members, self.rules, len(self.classes)),
+            priors=checked_weights(self.priors, len(self.classes)),
+            abstain=checked_abstain(self.abstain),
+            smoothing=checked_smoothing(self.smoothing),
+        )
         if not sum(self.priors) > 0.0:
             raise ValueError("priors must not all be 0")
         if self.evidence is not None:
@@ -263,22 +256,9 @@ class RuleSetVotes(RuleModel):
         """Give the same model with another margin below which it abstains."""
         return self._changed(abstain=checked_abstain(abstain))
 
-    def explain(self, X: object, *, n_threads: int | None = None) -> VotesExplanation:
-        """Tell for each row which terms hold and which rule sets of each class cover it."""
-        rows = self._rows(X, n_threads)
-        scores = rows.value(self.program.scores)
-        return VotesExplanation(
-            class_names=self.class_names,
-            intercepts=(),
-            rules=self.rules,
-            fired=rows.covers(),
-            scores=scores,
-            probabilities=self.probabilities(scores),
-            chosen=self.decide(scores),
-            members=self.members,
-            margins=margins_of(scores),
-            abstain=self.abstain,
-        )
+    def _explained(self, scores: NDArray[np.float64]) -> dict[str, Any]:
+        margins = margins_of(scores)
+        return {"members": self.members, "margins": margins, "abstain": self.abstain}
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
         """Give the same rule sets without the terms that are left out, with new shares."""
