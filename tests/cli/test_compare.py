@@ -56,7 +56,7 @@ def test_learners_are_compared_on_sets_with_ranks_and_tests(cli, tmp_path):
         (["data.csv"], "FILE needs --target"),
         (
             ["data.csv", "--target", "y", "--suite", "uci35"],
-            "FILE needs --target, and goes without",
+            "FILE needs --target, and excludes",
         ),
         (["data.csv", "--target", "z"], "target='z': there is no such column"),
         (["--suite", "x"], "--suite x: unknown. Known are: uci35"),

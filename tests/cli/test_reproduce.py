@@ -77,7 +77,7 @@ def test_a_killed_run_goes_on_without_losing_or_doubling_a_record(tmp_path, whol
     code, told = killed_run(tmp_path, sign)
     assert code == (130 if sign == signal.SIGINT else -sign)
     if sign == signal.SIGINT:
-        assert "the same command goes on from there" in told
+        assert "the same command continues from there" in told
     kept = lines_of(tmp_path)
     assert 3 <= len(kept) < 24
     with (tmp_path / "mlrules-table1-quick.records.jsonl").open("a") as file:

@@ -8,19 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rulewright.cli.experiment import (
-    N_CORES,
-    Fresh,
-    Jobs,
-    Options,
-    Out,
-    Retry,
-    Runs,
-    Seed,
-    TimeLimit,
-    perform,
-    split_names,
-)
+from rulewright.cli.experiment import RunOptions, perform, split_names, with_run_options
 from rulewright.cli.learn import split_settings
 from rulewright.data import read_table
 from rulewright.estimators import LEARNERS
@@ -36,6 +24,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
+@with_run_options
 def compare(
     file: Annotated[
         Path | None,
@@ -62,44 +51,39 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="NAME,...",
-            help="The first is compared with each other one. Ours, ours with '.paper' for the "
+            help="The first is compared with each of the others. Ours, ours with '.paper' for the "
             "published settings, and others whose adapters are installed ('pip install -e "
             "benchmarks'); settings follow after colons, as in mlrules:n_rules=50:l2=0.",
         ),
     ] = None,
     folds: Annotated[int, typer.Option(min=2, metavar="K", help="Folds.")] = 10,
-    runs: Runs = 1,
-    seed: Seed = 0,
-    jobs: Jobs = N_CORES,
-    out: Out = Path("results"),
-    time_limit: TimeLimit = None,
-    retry: Retry = False,
-    fresh: Fresh = False,
+    *,
+    options: RunOptions,
 ) -> None:
     """Compare learners by cross-validation on FILE, or on data sets of the papers."""
     asked = choose_learners(split_names(learners) or ["mlrules", "slipper", "sl2"])
     name, data = choose_data(file, target, tuple(nominal or ()), suite, split_names(sets))
     labels = [learner.label for learner in asked]
     title = f"{len(labels)} learners compared on {name}"
-    protocol = Folds(folds, runs)
+    protocol = Folds(folds, options.runs)
     about = [
-        f"The same {protocol} for every learner; all on one thread, with their defaults but for "
-        "the settings behind their names. Seconds are those of the processor."
+        f"The same {protocol} for every learner; all on one thread, with their defaults except for "
+        "the settings after their names. Seconds are those of the processor."
     ]
     perform(
         f"compare-{name}",
         title,
-        all_trials(asked, data, protocol, Extent(runs=runs, seed=seed)),
+        all_trials(asked, data, protocol, Extent(runs=options.runs, seed=options.seed)),
         lambda records: comparison_report(
             f"compare-{name}", title, about, records, [d.label for d in data], labels
         ),
-        Options(out, jobs, time_limit, retry, fresh),
+        options,
         part=suite is not None and sets is not None,
     )
 
 
 def choose_learners(texts: list[str]) -> list[Learner]:
-    """Return the learners asked for, such as ``mlrules`` or ``mlrules:n_rules=50:l2=0``."""
+    """Parse names of learners, such as ``mlrules`` or ``mlrules:n_rules=50:l2=0``."""
     known, chosen = known_learners(), []
     for text in texts:
         name, *settings = text.split(":")
@@ -115,7 +99,7 @@ def choose_learners(texts: list[str]) -> list[Learner]:
 
 
 def _parameters(learner: Learner, settings: dict[str, str]) -> dict[str, object]:
-    """Read settings: ours by their domains, those of rivals as Python literals or else words."""
+    """Parse settings: ours by their domains, those of rivals as Python literals or else text."""
     if learner.kind in LEARNERS:
         return parse_settings(learner.kind, settings, LEARNERS[learner.kind].settable())
     parsed: dict[str, object] = dict(settings)
@@ -135,11 +119,10 @@ def choose_data(
     """Return the name of the comparison and its data sets."""
     if file is not None:
         if target is None or suite is not None or sets:
-            raise ValueError("FILE needs --target, and goes without --suite and --sets.")
-        read_table(file, target=target, nominal=nominal)  # refuses what cannot be learned from
-        return file.stem, [
-            Data(file.stem, file=str(file.resolve()), target=target, nominal=nominal)
-        ]
+            raise ValueError("FILE needs --target, and excludes --suite and --sets.")
+        read_table(file, target=target, nominal=nominal)  # report errors before any trial
+        path = str(file.resolve())
+        return file.stem, [Data(file.stem, file=path, target=target, nominal=nominal)]
     if suite is None:
         if not sets:
             raise ValueError("Give FILE with --target, or --suite, or --sets.")

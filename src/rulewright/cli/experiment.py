@@ -1,13 +1,14 @@
-"""What `reproduce` and `compare` have in common: running trials, showing progress, writing."""
+"""Shared by `reproduce` and `compare`: running trials, showing progress, writing reports."""
 
-from __future__ import annotations
-
+import inspect
 import os
 import re
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
@@ -15,43 +16,49 @@ from rich.text import Text
 from rulewright.cli.display import make_console, print_grid
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.experiments.records import Records
-from rulewright.experiments.report import commit, provenance
+from rulewright.experiments.report import Report, commit, provenance
 from rulewright.experiments.runner import run_trials
 from rulewright.experiments.summary import done, failed
+from rulewright.experiments.trial import Record, Trial
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from rulewright.experiments.report import Report
-    from rulewright.experiments.trial import Record, Trial
-
-Jobs = Annotated[int, typer.Option(min=1, metavar="N", help="Trials at a time.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of the splits and the learners.")]
-Runs = Annotated[
-    int, typer.Option(min=1, metavar="N", help="Repetitions with other splits and random numbers.")
-]
-Out = Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for records, tables and charts.")]
-TimeLimit = Annotated[
-    float | None,
-    typer.Option(min=1, metavar="SECONDS", help="End a trial after this; it counts as failed."),
-]
-Retry = Annotated[bool, typer.Option("--retry", help="Run trials again that failed before.")]
-Fresh = Annotated[
-    bool,
-    typer.Option("--fresh", help="Forget earlier records of these trials."),
-]
 N_CORES = os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
-class Options:
-    """How trials are run."""
+class RunOptions:
+    """Options of how trials are run, with their declarations for the command line."""
 
-    out: Path
-    jobs: int
-    time_limit: float | None = None
-    retry: bool = False
-    fresh: bool = False
+    runs: Annotated[
+        int,
+        typer.Option(min=1, metavar="N", help="Repetitions with other splits and random numbers."),
+    ] = 1
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the splits and the learners.")] = 0
+    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Trials run in parallel.")] = N_CORES
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Folder for records, tables and charts.")
+    ] = Path("results")
+    time_limit: Annotated[
+        float | None,
+        typer.Option(min=1, metavar="SECONDS", help="End a trial after this; it counts as failed."),
+    ] = None
+    retry: Annotated[bool, typer.Option("--retry", help="Run failed trials again.")] = False
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Forget earlier records of these trials.")
+    ] = False
+
+
+def with_run_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace the last parameter of a command, `options`, by the fields of `RunOptions`."""
+    own = list(inspect.signature(command).parameters.values())[:-1]
+    shared = inspect.signature(RunOptions).parameters
+
+    @wraps(command)
+    def run(**values: Any) -> None:
+        command(options=RunOptions(**{name: values.pop(name) for name in shared}), **values)
+
+    run.__signature__ = inspect.Signature([*own, *shared.values()])  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in (*own, *shared.values())}
+    return run
 
 
 def perform(
@@ -59,7 +66,7 @@ def perform(
     title: str,
     trials: Sequence[Trial],
     report_of: Callable[[Sequence[Record]], Report],
-    options: Options,
+    options: RunOptions,
     *,
     part: bool = False,
 ) -> None:
@@ -72,7 +79,7 @@ def perform(
     try:
         records = _records(path, title, trials, options)
     except KeyboardInterrupt:
-        typer.echo(f"{path} keeps what is done; the same command goes on from there", err=True)
+        typer.echo(f"{path} keeps what is done; the same command continues from there", err=True)
         raise
     report = replace(report_of(records), name=f"{name}-part" if part else name)
     paths = report.write(options.out, provenance(records))
@@ -82,7 +89,7 @@ def perform(
         raise typer.Exit(1)
 
 
-def _records(path: Path, title: str, trials: Sequence[Trial], options: Options) -> list[Record]:
+def _records(path: Path, title: str, trials: Sequence[Trial], options: RunOptions) -> list[Record]:
     """Return the records of all trials, running those that have none."""
     keys = [trial.key for trial in trials]
     with Records(path) as records:
@@ -95,9 +102,9 @@ def _records(path: Path, title: str, trials: Sequence[Trial], options: Options) 
         typer.echo(f"{title}: {len(trials)} trials, {len(trials) - missing} of them done", err=True)
         now = commit()
         if others := {record.get("commit") for record in known} - {now}:
-            olds = ", ".join(str(other) for other in sorted(map(str, others)))
+            olds = ", ".join(sorted(map(str, others)))
             typer.echo(
-                f"note: records of other code are taken up ({olds}); --fresh forgets them", err=True
+                f"note: records of other code are used ({olds}); --fresh forgets them", err=True
             )
         _check_data([trial for trial in trials if trial.key not in records.known])
         running = run_trials(
@@ -106,16 +113,16 @@ def _records(path: Path, title: str, trials: Sequence[Trial], options: Options) 
         with progress_bar("trials", missing, sys.stderr.isatty()) as advance:
             for record in running:
                 if record["status"] != "ok":
-                    _tell_failure(record)
+                    _report_failure(record)
                 advance()
-        # A record may be of a run of another extent: what it is part of is said anew.
+        # A record may come from a run of another extent, so its description is replaced.
         return [{**records.known[trial.key], **trial.about()} for trial in trials]
 
 
 def _check_data(trials: Sequence[Trial]) -> None:
-    """Load every data set once: what is fetched is then there, and what is missing is told once.
+    """Load every data set once, to fetch it and to report each failure once.
 
-    Where none can be had, there is nothing to run.
+    If no set can be loaded, that is an error.
     """
     errors = {}
     sets = dict.fromkeys(trial.data for trial in trials)
@@ -129,7 +136,7 @@ def _check_data(trials: Sequence[Trial]) -> None:
         raise ValueError(f"no data set can be loaded. {next(iter(errors.values()))}")
 
 
-def _tell_failure(record: Record) -> None:
+def _report_failure(record: Record) -> None:
     about = f"{record['learner']} on {record['set']}, repeat {record['repeat']}"
     typer.echo(f"failed: {about}, fold {record['fold']}: {record['problem'][:300]}", err=True)
 

@@ -1,4 +1,4 @@
-"""The `rulewright` command: finds the subcommands and turns every error into one line."""
+"""The `rulewright` command: finds the subcommands and reports every error in one line."""
 
 import importlib
 import sys
@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 from rulewright import __version__
 
 COMMANDS = ("learn", "compress", "predict", "show", "export", "compare", "reproduce")
-"""Each is a module of this room with a Typer app of one command."""
+"""Each is a module of this package with a Typer app of one command."""
 
 FAILED = 2
 INTERRUPTED = 130
@@ -21,7 +21,7 @@ class Commands(TyperGroup):
     """Subcommands that are imported when they are used: few of them need scikit-learn."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Give the names in the order of the help."""
+        """Return the names in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -35,7 +35,7 @@ class Commands(TyperGroup):
         """Run the subcommand; with --debug, show where it failed."""
         try:
             result = super().invoke(ctx)
-            sys.stdout.flush()  # a reader that has gone away is noticed here, not at exit
+            sys.stdout.flush()  # a closed pipe is noticed here, not at exit
         except Exception as error:
             if ctx.params["debug"] and not isinstance(error, typer.Exit):
                 traceback.print_exc()
@@ -57,12 +57,12 @@ class Commands(TyperGroup):
 
 
 def one_line(error: Exception) -> str:
-    """Say what went wrong in one line."""
+    """Return the message of an error in one line."""
     return " ".join(_message(error).split())
 
 
 def _message(error: Exception) -> str:
-    if hasattr(error, "format_message"):  # wrong usage, noticed by Typer
+    if hasattr(error, "format_message"):  # wrong usage, found by Typer
         context = getattr(error, "ctx", None)
         advice = f" Try '{context.command_path} --help'." if context else ""
         return f"{error.format_message().rstrip('.')}.{advice}"

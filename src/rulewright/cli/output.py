@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and standard output."""
+"""Output files that are written whole or not at all, and standard output."""
 
 import gzip
 import os
@@ -13,15 +13,7 @@ STDOUT = Path("-")
 
 
 def check_output(path: Path, option: str) -> None:
-    """Refuse a path that cannot be written, before any work is done.
-
-    Parameters
-    ----------
-    path : Path
-        Where the user wants the output.
-    option : str
-        The option that named it, for the error.
-    """
+    """Raise an error that names the option if a path cannot be written, before any work is done."""
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
         raise ValueError(f"{option} {path}: the folder {folder} does not exist. Create it first.")
@@ -33,7 +25,7 @@ def check_output(path: Path, option: str) -> None:
 
 @contextmanager
 def open_output(path: Path) -> Iterator[TextIO]:
-    """Open standard output for "-", or a file that replaces `path` only when all went well.
+    """Open standard output for "-", or a file that replaces `path` only if no error occurs.
 
     A name that ends in .gz gives a gzipped file.
     """

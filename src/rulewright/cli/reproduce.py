@@ -1,34 +1,15 @@
-"""`rulewright reproduce`: the papers' tables and figures, printed beside ours."""
+"""`rulewright reproduce`: the papers' tables and figures, with ours and the printed figures."""
 
-from collections.abc import Sequence
-from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rulewright.cli.experiment import (
-    N_CORES,
-    Fresh,
-    Jobs,
-    Options,
-    Out,
-    Retry,
-    Runs,
-    Seed,
-    TimeLimit,
-    perform,
-    split_names,
-)
-from rulewright.experiments.report import Report
+from rulewright.cli.experiment import RunOptions, perform, split_names, with_run_options
 from rulewright.experiments.reproductions import REPRODUCTIONS, Extent, Reproduction
-from rulewright.experiments.trial import Record
 
 app = typer.Typer(add_completion=False)
 
 _LIST = "\n\n".join(f"{name}: {r.title}." for name, r in REPRODUCTIONS.items())
-
-
 _DATA = (
     "Data come from the folder in the environment variable RULEWRIGHT_DATA, from generators, or "
     "from OpenML."
@@ -36,6 +17,7 @@ _DATA = (
 
 
 @app.command(epilog=f"{_DATA}\n\nKnown are:\n\n{_LIST}")
+@with_run_options
 def reproduce(
     names: Annotated[
         list[str],
@@ -48,32 +30,25 @@ def reproduce(
         list[str] | None,
         typer.Option(metavar="SET,...", help="Some of the data sets, by their names in the paper."),
     ] = None,
-    runs: Runs = 1,
-    seed: Seed = 0,
-    jobs: Jobs = N_CORES,
-    out: Out = Path("results"),
-    time_limit: TimeLimit = None,
-    retry: Retry = False,
-    fresh: Fresh = False,
+    *,
+    options: RunOptions,
 ) -> None:
-    """Make a paper's table or figure again; a run that was stopped goes on where it was."""
+    """Reproduce a paper's table or figure; a run that was stopped continues where it was."""
     chosen = list(REPRODUCTIONS) if names == ["all"] else split_names(names)
     if unknown := [name for name in chosen if name not in REPRODUCTIONS]:
         known = ", ".join(REPRODUCTIONS)
         raise ValueError(f"{unknown[0]}: unknown. Known are: {known}, or all.")
-    extent = Extent(quick, tuple(split_names(sets)), runs, seed)
-    options = Options(out, jobs, time_limit, retry, fresh)
+    extent = Extent(quick, tuple(split_names(sets)), options.runs, options.seed)
     for name in chosen:
-        reproduction = REPRODUCTIONS[name]
-        perform(
-            f"{name}-quick" if quick else name,
-            reproduction.title,
-            reproduction.trials(extent),
-            partial(_report, reproduction, extent),
-            options,
-            part=bool(extent.sets),
-        )
+        _reproduce(REPRODUCTIONS[name], extent, options)
 
 
-def _report(reproduction: Reproduction, extent: Extent, records: Sequence[Record]) -> Report:
-    return reproduction.report(records, extent)
+def _reproduce(reproduction: Reproduction, extent: Extent, options: RunOptions) -> None:
+    perform(
+        f"{reproduction.name}-quick" if extent.quick else reproduction.name,
+        reproduction.title,
+        reproduction.trials(extent),
+        lambda records: reproduction.report(records, extent),
+        options,
+        part=bool(extent.sets),
+    )

@@ -1,4 +1,4 @@
-"""`rulewright show`: a saved model as a person reads it."""
+"""`rulewright show`: print a saved model."""
 
 from pathlib import Path
 from typing import Annotated
