@@ -1,9 +1,9 @@
-"""Binned columns: the table as small integers, and the way back from codes to conditions.
+"""Binned columns: the table as small integers, and the conversion of codes to conditions.
 
-A numeric column is cut into bins of neighbouring values: one bin per distinct value when that is
-affordable (*exact*), equal-frequency bins otherwise. A column with rounded thresholds is cut at
-*edges* of few digits only. A nominal column has one bin per label. Missing values have a code of
-their own behind the last bin.
+A numeric column is divided into bins of neighbouring values: one bin per distinct value if that is
+affordable (*exact*), equal-frequency bins otherwise. With rounded thresholds, bins end only at
+*edges* of few digits. A nominal column has one bin per label. Missing values have the code after
+the last bin.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Test = tuple[int, int, int, int]
 MOST_BINS = 65_533
 FAST_BINS = 255
 EXACT_ROWS = 2_048
-"""Up to this many rows a bin per value costs next to nothing; beyond, 255 bins fit one byte."""
+"""Up to this many rows a bin per value costs almost nothing; beyond, 255 bins fit one byte."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class Bins:
 
     @cached_property
     def _numbers(self) -> tuple[list[float], list[float], list[float]]:
-        """The values and edges as Python numbers, which are quicker one by one."""
+        """The values and edges as Python numbers, which are faster to access singly."""
         edges = [] if self.edges is None else self.edges.tolist()
         return self.low.tolist(), self.high.tolist(), edges
 
@@ -71,7 +71,7 @@ class Bins:
 
         The bins between `below` and `above` hold no covered row, so a cut anywhere between them
         covers the same rows. "observed" cuts at the covered value itself, "midpoint" halfway
-        between the two, or at the edge nearest to that where there are edges.
+        between the two, or at the nearest edge if there are edges.
         """
         if threshold == "observed":
             return below if side == Op.LESS_EQUAL else above - 1
@@ -85,9 +85,8 @@ class Bins:
     def cut(self, below: int, above: int, side: Op, threshold: Threshold) -> float:
         """Return the threshold of a cut between two bins.
 
-        "midpoint" parts the two training values around the middle by the shortest number that does
-        it: "<=" may stand on the lower one, ">=" on the upper one, so that whole numbers stay
-        whole.
+        "midpoint" is the shortest number that separates the two training values around the middle:
+        "<=" may use the lower one, ">=" the upper one, so that whole numbers stay whole.
         """
         at_most = side == Op.LESS_EQUAL
         lows, highs, edges = self._numbers
@@ -104,25 +103,15 @@ class Bins:
 
 
 class BinnedColumns:
-    """All columns of a table as codes.
-
-    Attributes
-    ----------
-    schema : Schema
-        Schema of the table.
-    bins : tuple of Bins
-        One per column; ``bins[j].exact`` tells whether every distinct value has its own bin.
-    codes : CodeColumns
-        What the kernels read.
-    """
+    """All columns of a table as codes, for the kernels, with the bins of each column."""
 
     def __init__(self, schema: Schema, bins: tuple[Bins, ...], codes: CodeColumns) -> None:
         self.schema, self.bins, self.codes = schema, bins, codes
-        # Boosting finds the same conditions again and again.
+        # Cached because boosting finds the same conditions repeatedly.
         self._conditions: dict[tuple[object, ...], Condition] = {}
 
     def describe(self) -> str:
-        """Say in one line how numeric columns were cut."""
+        """Describe the bins of the numeric columns in one line."""
         numeric = [b for b in self.bins if b.schema.type.ordered]
         rounded = [b for b in numeric if b.edges is not None]
         exact = sum(b.exact for b in numeric if b.edges is None)
@@ -164,7 +153,7 @@ class BinnedColumns:
             return Range(name, high=bins.cut(code, grown.beyond, op, threshold), kind=kind)
         if op == Op.GREATER_EQUAL:
             value = bins.cut(grown.beyond, code, op, threshold)
-            # Bins end on their edge, so what lies beyond is above it.
+            # Bins include their upper edge, so the next bin lies above it.
             return Range(name, low=value, low_open=bins.edges is not None, kind=kind)
         if op in (Op.EQUAL, Op.NOT_EQUAL):
             return Labels(name, (bins.schema.labels[code],), negated=op == Op.NOT_EQUAL)
@@ -177,19 +166,11 @@ def bin_table(
     n_threads: int = 1,
     digits: Mapping[str, int] | None = None,
 ) -> BinnedColumns:
-    """Code every column of a table.
+    """Encode every column of a table.
 
-    Parameters
-    ----------
-    table : Table
-        The training rows.
-    max_bins : int, optional
-        Most bins of a numeric column. By default every distinct value has its own bin up to
-        2,048 rows, and a column has at most 255 bins beyond.
-    n_threads : int
-        Threads to use.
-    digits : mapping of column name to int, optional
-        Significant digits of the thresholds of numeric columns, when not free.
+    By default (`max_bins`) every distinct value of a numeric column has its own bin up to 2,048
+    rows, and a column has at most 255 bins beyond. `digits` limits the significant digits of the
+    thresholds of columns.
     """
     if max_bins is None:
         max_bins = MOST_BINS if table.n_rows <= EXACT_ROWS else FAST_BINS
@@ -209,7 +190,7 @@ def bin_table(
 def bin_columns(
     columns: tuple[Column, ...], max_bins: int, n_threads: int, digits: Mapping[str, int]
 ) -> tuple[Bins, ...]:
-    """Choose the bins of all columns; sorting, the bulk of it, lets other threads run."""
+    """Choose the bins of all columns; sorting, most of the work, releases the interpreter lock."""
     tasks = columns, repeat(max_bins), [digits.get(column.schema.name) for column in columns]
     if n_threads == 1:
         return tuple(map(bin_column, *tasks))
@@ -250,7 +231,7 @@ def _rounded_bins(
     digits: int,
     max_bins: int,
 ) -> Bins:
-    """Cut sorted values at rounded edges; of too many, take those nearest above the quantiles."""
+    """Bin sorted values at rounded edges; of too many, take the first above each quantile."""
     edges = rounded_edges(distinct, digits)
     ends = np.searchsorted(values, edges, side="right")
     if len(edges) >= max_bins:

@@ -1,4 +1,4 @@
-"""Rounded thresholds: numbers of few significant digits that part neighbouring values."""
+"""Rounded thresholds: numbers of few significant digits that separate neighbouring values."""
 
 from __future__ import annotations
 
@@ -10,25 +10,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_DIGITS = 15
-"""Every decimal with so many digits is a float of its own."""
+"""Decimals with this many digits are distinct floats."""
 
-_POWERS = np.array([float(f"1e{k}") for k in range(23)])  # those of ten that floats hold exactly
+_POWERS = np.array([float(f"1e{k}") for k in range(23)])  # the powers of ten that are exact floats
 
 
 def round_digits(values: NDArray[np.float64], digits: int) -> NDArray[np.float64]:
-    """Round finite numbers to significant digits.
+    """Round finite numbers to 1 to 15 significant digits.
 
-    Parameters
-    ----------
-    values : float64 array
-        Finite numbers.
-    digits : int
-        Significant digits, 1 to 15.
-
-    Returns
-    -------
-    float64 array
-        The floats that the rounded decimals are read as: 0.3, never 0.30000000000000004.
+    The results are the floats nearest to the rounded decimals: 0.3, never 0.30000000000000004.
     """
     sizes = np.abs(values)
     exponents = np.floor(np.log10(sizes, where=sizes > 0, out=np.zeros(len(values))))
@@ -42,20 +32,10 @@ def round_digits(values: NDArray[np.float64], digits: int) -> NDArray[np.float64
 
 
 def rounded_edges(distinct: NDArray[np.float64], digits: int) -> NDArray[np.float64]:
-    """Find for every gap between neighbouring values a number of so many digits that parts them.
+    """Find a number of at most `digits` significant digits in every gap between ascending values.
 
-    Parameters
-    ----------
-    distinct : float64 array
-        Finite values in strictly ascending order.
-    digits : int
-        Significant digits, 1 to 15.
-
-    Returns
-    -------
-    float64 array
-        Per gap the number of fewest digits nearest to its middle, with ``value <= edge < next
-        value``; gaps that hold no such number are left out.
+    It is the number of fewest digits nearest to the middle of the gap, with ``value <= edge < next
+    value``; gaps that hold no such number are left out.
     """
     low, high = distinct[:-1], distinct[1:]
     middle = low / 2 + high / 2
@@ -63,7 +43,7 @@ def rounded_edges(distinct: NDArray[np.float64], digits: int) -> NDArray[np.floa
     for few in range(1, digits + 1):
         # The middle may round to the upper value, which an edge must stay below.
         for rounded in (round_digits(middle, few), round_digits(low, few)):
-            parts = ~found & (low <= rounded) & (rounded < high)
-            edges[parts] = rounded[parts]
-            found |= parts
+            fits = ~found & (low <= rounded) & (rounded < high)
+            edges[fits] = rounded[fits]
+            found |= fits
     return edges[found]

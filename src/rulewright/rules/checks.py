@@ -1,4 +1,4 @@
-"""Checks of what a condition is built from: each gives the clean value or raises a ValueError."""
+"""Checks of the parts of a condition: each returns the clean value or raises a ValueError."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def checked_text(text: object, what: str) -> str:
-    """Give a plain string that UTF-8 and JSON can carry, or raise a ValueError."""
+    """Return a plain string that UTF-8 can encode."""
     if not isinstance(text, str):
         raise ValueError(f"{what} must be a string, not {type(text).__name__}")
     try:
@@ -26,12 +26,12 @@ def checked_text(text: object, what: str) -> str:
 
 
 def checked_column(name: object) -> str:
-    """Give a column name as a plain string, or raise a ValueError."""
+    """Return a column name as a plain string."""
     return checked_text(name, "column name of a condition")
 
 
 def checked_labels(labels: Iterable[object], column: str) -> tuple[str, ...]:
-    """Give labels sorted and each once, or raise a ValueError."""
+    """Return the labels sorted and without duplicates."""
     if isinstance(labels, str):
         raise ValueError(f"labels of column {column!r} must be a tuple of strings, not one string")
     what = f"label of column {column!r}"
@@ -49,14 +49,14 @@ def check_ordered(kind: object, column: str) -> None:
 
 
 def checked_flag(flag: object, what: str) -> bool:
-    """Give a plain bool, or raise a ValueError."""
+    """Return a plain bool."""
     if not isinstance(flag, bool | np.bool_):
         raise ValueError(f"{what} must be True or False, not {type(flag).__name__}")
     return bool(flag)
 
 
 def checked_number(value: object, what: str) -> float:
-    """Give a float that is not NaN (and 0.0 for -0.0), or raise a ValueError."""
+    """Return a float that is not NaN, and 0.0 for -0.0."""
     if not isinstance(value, float):  # the common case first: checking for Real is slow
         if isinstance(value, bool) or not isinstance(value, Real):
             raise ValueError(f"{what} must be a number, not {type(value).__name__}")

@@ -6,27 +6,16 @@ import math
 import sys
 
 _LARGEST = sys.float_info.max
-_DIGITS = 17  # enough to write any float exactly enough to read it back
+_DIGITS = 17  # enough to write any float so that reading restores it
 
 
 def short_between(low: float, high: float, near: float | None = None) -> float:
-    """Give the shortest decimal strictly between two numbers, so that ``x <= it`` parts them.
+    """Return the shortest decimal strictly between two numbers, so that ``x <= it`` separates them.
 
-    Short means a whole number where there is one, and few significant digits. Among the
-    shortest, the one nearest to `near` is taken (of two equally near, the one nearer to zero);
-    0 is taken when it lies between and `near` is closer to it than a tenth of the gap.
-
-    Parameters
-    ----------
-    low, high : float
-        The numbers to part, ``low < high``; they may be infinite.
-    near : float, optional
-        Where the result should be; by default in the middle.
-
-    Returns
-    -------
-    float
-        The threshold; `low` itself when no float lies strictly between.
+    Short means a whole number if there is one, and few significant digits. Of the shortest, the one
+    nearest to `near` (by default the middle) is returned, of two equally near the one nearer to 0;
+    0 itself if it lies between and `near` is closer to it than a tenth of the gap. The numbers may
+    be infinite. If no float lies strictly between them, the result is `low`.
     """
     if not low < high or near != near:
         raise ValueError(f"needs low < high and no NaN, not low={low}, high={high}, near={near}")
@@ -62,7 +51,7 @@ def _fewest_digits(first: float, last: float, near: float) -> float:
     digits, exponent = int(text[0] + text[2 : _DIGITS + 1]), int(text[_DIGITS + 2 :])
     sign = "-" if near < 0 else ""
     shortest, fewest, most = near, 1, _DIGITS
-    # Halving works because a decimal that fits also fits when written with more digits.
+    # Bisection works because a decimal that fits also fits when written with more digits.
     while fewest < most:
         kept = (fewest + most) // 2
         below, rest = divmod(digits, power := 10 ** (_DIGITS - kept))

@@ -1,4 +1,4 @@
-"""How names and labels are written in the text of a condition."""
+"""Names and labels in the text of a condition."""
 
 import json
 import re
@@ -8,8 +8,8 @@ BARE_WORD = re.compile(r"[^\W\d][\w.\-]*")
 
 
 def write_word(text: str) -> str:
-    """Write a column name or label: bare when that is unmistakable, else as a JSON string."""
+    """Write a column name or label: bare if that is unambiguous, else as a JSON string."""
     if BARE_WORD.fullmatch(text) and text not in KEYWORDS:
         return text
-    # Characters nobody can see on a screen are escaped, readable ones are kept.
+    # Unprintable characters are escaped.
     return json.dumps(text, ensure_ascii=not text.isprintable())

@@ -39,28 +39,28 @@ class ConsistencyResult:
         is not enough); "NOT_FOUND".
     formula : tuple of terms, or None
         A term is a tuple of literals (variable, whether it must be true).
+    stop_reason : str
+        "optimal", "contradictory", "proven_infeasible", "restarts", "time" or "cancelled".
     guaranteed : bool
         Whether the status is certain, or for NOT_FOUND, wrong with probability of at most `delta`.
     delta : float
         Bound of the probability that a formula exists although none was found; 0 if certain.
     restarts : int
-        Partitions tried.
+        Number of partitions tried.
     ln_restarts_needed : float
-        Logarithm of the number after which the delta asked for is reached.
+        Logarithm of the number of restarts for the requested delta.
     contradictions : tuple of (int, int)
         Positive and negative rows that are equal, one pair for each such vector.
-    stop_reason : str
-        "optimal", "contradictory", "proven_infeasible", "restarts", "time" or "cancelled".
     """
 
     status: str
     formula: DnfFormula | None
-    guaranteed: bool
-    delta: float
-    restarts: int
-    ln_restarts_needed: float
-    contradictions: tuple[tuple[int, int], ...]
     stop_reason: str
+    guaranteed: bool = True
+    delta: float = 0.0
+    restarts: int = 0
+    ln_restarts_needed: float = -math.inf
+    contradictions: tuple[tuple[int, int], ...] = ()
 
 
 def find_consistent_dnf(
@@ -77,7 +77,7 @@ def find_consistent_dnf(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> ConsistencyResult:
-    """Look for at most k terms that together cover all positives and no negative.
+    """Search for at most k terms that together cover all positives and no negative.
 
     A restart puts the positives, in random order, into k parts such that the literals shared by a
     part cover no negative. If a formula exists, a restart finds one with a probability that is
@@ -115,23 +115,16 @@ def find_consistent_dnf(
     return _generalised(result, examples.variables.take(~examples.labels)) if generalise else result
 
 
-def _certain(status: str, formula: DnfFormula | None, reason: str) -> ConsistencyResult:
-    return ConsistencyResult(status, formula, True, 0.0, 0, -math.inf, (), reason)
-
-
 def _without_search(examples: BooleanExamples, k: int) -> ConsistencyResult | None:
-    """Settle what needs no search: one class, equal rows, one term."""
+    """Return the result if no search is needed: one class, equal rows, one term."""
     if examples.one_class:
-        return _certain("FOUND", TRUE if examples.labels[0] else FALSE, "optimal")
-    pairs = _contradictions(examples)
-    if pairs:
-        return ConsistencyResult(
-            "CONTRADICTORY", None, True, 0.0, 0, -math.inf, pairs, "contradictory"
-        )
+        return ConsistencyResult("FOUND", TRUE if examples.labels[0] else FALSE, "optimal")
+    if pairs := _contradictions(examples):
+        return ConsistencyResult("CONTRADICTORY", None, "contradictory", contradictions=pairs)
     term = shared_term(examples.variables.take(examples.labels))
     if not term_cover(examples.variables, term)[~examples.labels].any():
-        return _certain("FOUND", (term,), "optimal")
-    return _certain("PROVEN_INFEASIBLE", None, "proven_infeasible") if k == 1 else None
+        return ConsistencyResult("FOUND", (term,), "optimal")
+    return ConsistencyResult("PROVEN_INFEASIBLE", None, "proven_infeasible") if k == 1 else None
 
 
 def _contradictions(examples: BooleanExamples) -> tuple[tuple[int, int], ...]:
@@ -144,14 +137,14 @@ def _contradictions(examples: BooleanExamples) -> tuple[tuple[int, int], ...]:
 
 
 def shared_term(rows: PackedCovers) -> Term:
-    """Return all literals that every row satisfies: the most special term that covers them."""
+    """Return all literals that every row satisfies: the most specific term that covers them."""
     counts = rows.count()
     agree = np.flatnonzero((counts == 0) | (counts == rows.n_rows))
     return tuple((int(v), bool(counts[v])) for v in agree)
 
 
 class _Plan(NamedTuple):
-    """What the caller asks of the search; `one_new` opens only the first unused part."""
+    """Arguments of the search; `one_new` opens only the first unused part."""
 
     k: int
     delta: float
@@ -164,7 +157,7 @@ class _Plan(NamedTuple):
 class _Problem:
     """Distinct rows; negatives that differ from all positives in a variable are left out.
 
-    No term made of shared literals covers such a negative, so decisions are the same without.
+    No term of shared literals covers such a negative, so decisions are the same without it.
     """
 
     positives: PackedCovers  # the rows where each variable is true
@@ -197,12 +190,11 @@ class _Problem:
             enough = math.inf
         formula, done = self.try_partitions(plan, enough, n_threads, slices)
         if formula is not None:
-            return ConsistencyResult("FOUND", formula, True, 0.0, done, ln_needed, (), "optimal")
+            return ConsistencyResult("FOUND", formula, "optimal", True, 0.0, done, ln_needed)
         missed = 1.0 if plan.one_new else math.exp(-chances.value * done)
         reason = slices.reason or "restarts"
-        return ConsistencyResult(
-            "NOT_FOUND", None, done >= enough, missed, done, ln_needed, (), reason
-        )
+        found = "NOT_FOUND", None, reason
+        return ConsistencyResult(*found, done >= enough, missed, done, ln_needed)
 
     def try_partitions(
         self, plan: _Plan, enough: float, n_threads: int, slices: Slices

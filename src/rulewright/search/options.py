@@ -7,23 +7,23 @@ from numbers import Integral
 from rulewright.kernels import usable_cpus
 
 MOST_THREADS = 1024
-"""More than a system may start, which would end the process."""
+"""A process that starts more threads than the system allows is ended."""
 
 
 def check_whole(name: str, value: object, least: int) -> None:
-    """Refuse what is not a whole number of at least `least`."""
+    """Raise a ValueError unless this is a whole number of at least `least`."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name}={value!r} must be a whole number of at least {least}")
 
 
 def check_share(name: str, value: float) -> None:
-    """Refuse what is no probability."""
+    """Raise a ValueError unless this is a probability."""
     if not 0 <= value <= 1:
         raise ValueError(f"{name}={value!r} must lie between 0 and 1")
 
 
 def count_threads(n_jobs: object) -> int:
-    """Return how many threads `n_jobs` asks for, by scikit-learn's convention."""
+    """Return the number of threads by scikit-learn's convention for `n_jobs`."""
     if n_jobs is None:
         return 1
     if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:

@@ -1,4 +1,4 @@
-"""Long native jobs in short calls, so that Ctrl-C, time limits and progress work."""
+"""Long native jobs as short calls, so that Ctrl-C, time limits and progress work."""
 
 from __future__ import annotations
 
@@ -9,22 +9,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Progress = Callable[[int, float], object]
-    """Gets the work done and the best so far; the job ends if it returns a true value."""
+    """Called with the work done and the best result so far; a true value cancels the job."""
 
 CALL_SECONDS = 0.05
 PROGRESS_SECONDS = 0.2
 
 
 class Slices:
-    """The size of the next call, and whether there may be one.
-
-    Parameters
-    ----------
-    time_limit : float or None
-        Seconds from now on.
-    progress : function or None
-        Is called about five times a second.
-    """
+    """The size of the next call, and whether there is one; `progress` is called every 0.2 s."""
 
     def __init__(self, time_limit: float | None, progress: Progress | None) -> None:
         if time_limit is not None and not time_limit >= 0:
@@ -32,19 +24,19 @@ class Slices:
         self.size = 16
         self.reason: str | None = None
         self._progress = progress
-        self._called = self._told = time.monotonic()
+        self._called = self._reported = time.monotonic()
         self._end = float("inf") if time_limit is None else self._called + time_limit
 
     def go_on(self, n_done: int, best: Callable[[], float]) -> bool:
-        """Take note of the end of a call; tell whether there is time for another."""
+        """Note the end of a call, and return whether there is another."""
         now = time.monotonic()
         seconds = min(CALL_SECONDS, max(self._end - now, 0.0)) / max(now - self._called, 1e-6)
         self.size = max(1, round(self.size * min(seconds, 4.0)))
         self._called = now
         if now >= self._end:
             self.reason = "time"
-        elif self._progress is not None and now >= self._told + PROGRESS_SECONDS:
-            self._told = now
+        elif self._progress is not None and now >= self._reported + PROGRESS_SECONDS:
+            self._reported = now
             if self._progress(n_done, best()):
                 self.reason = "cancelled"
         return self.reason is None
