@@ -1,12 +1,13 @@
 """Fits beside fits, in threads and processes, and fits that the user interrupts."""
 
-import itertools
+import json
 import signal
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,18 +15,55 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from builders import compressed, mixed_table, mlrules, slipper
+from builders import LEARNERS, compressed, every_learner, mixed_table, mlrules
+from interrupts import ControlC, call_at_step
 from rulewright import compress
 from rulewright.estimators.common.folds import CancelledError, run_parallel
 from rulewright.estimators.mlrules.boosting import Boosting
 
 pytestmark = pytest.mark.native
 
-MAKERS = {
-    "mlrules": lambda **kw: mlrules(subsample=0.5, calibration="platt", **kw),
-    "compact": lambda **kw: compressed(mlrules(subsample=0.5, **kw), 5),
-    "slipper": lambda **kw: slipper(n_rounds="cv", calibration="platt", **kw),
+DRAWN = {
+    "subsample": 0.5,
+    "calibration": "platt",
+    "n_rounds": "cv",
+    "n_terms": "cv",
+    "bagging": True,
 }
+"""Settings that let a learner draw rows and run folds."""
+GRID = {
+    "n_rules": [5, 15],
+    "max_rounds": [3, 8],
+    "max_steps": [20, 100],
+    "positive_class": [0, 1],
+    "class_weight": [None, "balanced"],
+}
+ENDLESS = {
+    "n_rules": 10**7,
+    "learning_rate": 1e-6,
+    "n_rounds": 10**7,
+    "max_rounds": 10**7,
+    "max_steps": 10**9,
+    "calibration": None,
+}
+FOLDS = {**DRAWN, **ENDLESS, "n_rounds": "cv", "calibration": "platt"}
+"""Settings with which the folds are endless, for those who have folds."""
+SOON = 60.0
+"""Seconds within which a fit must hear Ctrl-C; uninterrupted it takes hours."""
+
+
+def chosen(make, settings, **others):
+    """Make a learner with those of the settings that it has."""
+    own = {name: value for name, value in settings.items() if name in make().get_params()}
+    return make(**{**own, **others})
+
+
+def drawing(make):
+    return lambda **options: chosen(make, DRAWN, **options)
+
+
+MAKERS = {name: drawing(make) for name, make in LEARNERS.items()}
+MAKERS["compact"] = lambda **options: compressed(mlrules(subsample=0.5, **options), 5)
 
 
 def numbers(n_rows, seed=0):
@@ -41,7 +79,7 @@ def fit(est, X, y):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_fits_in_threads_do_not_disturb_each_other(n_jobs):
-    """Eighteen fits on six threads, each with its own folds, give the models of fits alone."""
+    """Many fits on six threads, each with its own folds, give the models of fits alone."""
     tables = [mixed_table(np.random.default_rng(seed), 150, n_classes=3) for seed in range(3)]
     tasks = [(make, table, seed) for make in MAKERS.values() for table in tables for seed in (0, 1)]
     alone = [fit(make(random_state=seed), *table) for make, table, seed in tasks]
@@ -53,10 +91,11 @@ def test_fits_in_threads_do_not_disturb_each_other(n_jobs):
         assert [future.result() for future in futures] == alone
 
 
-def test_one_estimator_predicts_in_many_threads():
+@every_learner
+def test_one_estimator_predicts_in_many_threads(make):
     """A fitted model is only read: any number of threads get its answers."""
-    X, y = numbers(500)
-    est = slipper().fit(X, y)
+    X, y = numbers(300)
+    est = make().fit(X, y)
     expected = est.predict_proba(X)
     with ThreadPoolExecutor(6) as pool:
         for p in pool.map(est.predict_proba, [X] * 20):
@@ -69,65 +108,56 @@ def test_fits_in_processes_give_the_same_models():
     ests = [make(n_jobs=n) for make in MAKERS.values() for n in (1, 2)]
     found = Parallel(n_jobs=2)(delayed(fit)(est, X, y) for est in ests)
     assert found == [fit(est, X, y) for est in ests]
-    grids = [
-        (MAKERS["mlrules"](), {"n_rules": [5, 15], "calibration": ["platt", "isotonic"]}),
-        (MAKERS["slipper"](), {"max_rounds": [3, 8], "positive_class": [0, 1]}),
-    ]
-    for est, grid in grids:
-        searches = [GridSearchCV(est, grid, cv=3, n_jobs=n).fit(X, y) for n in (1, 2)]
-        one, two = (search.cv_results_["mean_test_score"] for search in searches)
-        np.testing.assert_array_equal(one, two)
-        assert searches[0].best_estimator_.model_ == searches[1].best_estimator_.model_
 
 
-ENDLESS = """
-import sys
+@every_learner
+def test_a_search_in_processes_finds_the_same(make):
+    """Grid search scores all settings alike in this process and in workers."""
+    X, y = numbers(90)
+    est = make()
+    grid = {name: values for name, values in GRID.items() if name in est.get_params()}
+    searches = [GridSearchCV(est, grid, cv=2, n_jobs=n).fit(X, y) for n in (1, 2)]
+    one, two = (search.cv_results_["mean_test_score"] for search in searches)
+    np.testing.assert_array_equal(one, two)
+    assert len(set(one)) > 1
+    assert searches[0].best_estimator_.model_ == searches[1].best_estimator_.model_
+
+
+INTERRUPTED = """
+import json, sys
 import numpy as np
-from rulewright import MLRulesClassifier, SlipperClassifier
+from interrupts import call_at_step
+from rulewright.estimators import LEARNERS
 rng = np.random.default_rng(0)
-X = rng.normal(size=(20000, 10))
-y = rng.integers(0, 2, 20000)
-est = {
-    "mlrules": MLRulesClassifier(
-        10**7, min_evidence=0, stopping="none", calibration="platt", n_jobs=2, verbose=1
-    ),
-    "slipper": SlipperClassifier(max_rounds=10**7, n_jobs=2),
-}[sys.argv[1]]
-print("started", flush=True)
-est.fit(X, y)
+call_at_step(20, lambda: print("searching", flush=True))
+est = LEARNERS[sys.argv[1]](n_jobs=2, verbose=1, **json.loads(sys.argv[2]))
+est.fit(rng.normal(size=(3000, 6)), rng.integers(0, 2, 3000))
 print("finished", flush=True)
 """
 
 
-@pytest.mark.parametrize("name", ["mlrules", "slipper"])
+@pytest.mark.parametrize("name", LEARNERS)
 def test_control_c_ends_the_process(name):
-    """A fit that would take days ends within seconds, by KeyboardInterrupt and nothing else."""
+    """A fit that would take days ends by KeyboardInterrupt and nothing else."""
+    known = LEARNERS[name]().get_params()
+    endless = {option: value for option, value in ENDLESS.items() if option in known}
     with subprocess.Popen(
-        [sys.executable, "-c", ENDLESS, name],
+        [sys.executable, "-c", INTERRUPTED, name, json.dumps(endless)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        cwd=Path(__file__).parents[1],
     ) as process:
-        assert process.stdout.readline() == "started\n"
-        time.sleep(1)
-        assert process.poll() is None
+        watchdog = threading.Timer(SOON, process.kill)
+        watchdog.start()
+        assert process.stdout.readline() == "searching\n"
         process.send_signal(signal.SIGINT)
-        try:
-            out, err = process.communicate(timeout=8)
-        finally:
-            process.kill()
+        out, err = process.communicate()
+        watchdog.cancel()
     assert out == ""
     assert err.rstrip().endswith("KeyboardInterrupt")
     assert "During handling" not in err
     assert process.returncode == -signal.SIGINT
-
-
-LONG = {
-    "learning": ("mlrules", {"n_rules": 10**7, "learning_rate": 1e-6}),
-    "folds": ("mlrules", {"n_rules": 10**7, "learning_rate": 1e-6}),
-    "slipper": ("slipper", {"n_rounds": 10**7, "calibration": None}),
-    "slipper folds": ("slipper", {"max_rounds": 10**7}),
-}
 
 
 @pytest.fixture(autouse=True)
@@ -138,70 +168,55 @@ def hear_control_c():
     signal.signal(signal.SIGINT, before)
 
 
-class ControlC(threading.Thread):
-    """Sends the signal of Ctrl-C after so many seconds, and again like an impatient user.
-
-    One signal may get lost: an exception in a callback of the garbage collector is ignored.
-    """
-
-    def __init__(self, after):
-        super().__init__()
-        self.after, self.heard = after, threading.Event()
-
-    def run(self):
-        while not self.heard.wait(self.after):
-            signal.raise_signal(signal.SIGINT)
-            self.after = 2.0
-
-    def join(self):
-        self.heard.set()
-        super().join()
+@pytest.fixture
+def presser():
+    """Give a thread that presses Ctrl-C from its start to the end of the test."""
+    thread = ControlC()
+    yield thread
+    assert thread.ident is not None, "nothing was interrupted"
+    thread.join()
 
 
-def press_control_c(after):
-    """Press Ctrl-C after so many seconds, until joined."""
-    presser = ControlC(after)
-    presser.start()
-    return presser
-
-
-def press_in_folds(monkeypatch):
-    """Cut the fit on all rows short and press Ctrl-C when the first fold is being learned."""
-    run, calls, timers = Boosting.run, itertools.count(), []
-
-    def spy(self, n_rules, *arguments):
-        call = next(calls)
-        if call == 1:
-            timers.append(press_control_c(0.2))
-        return run(self, n_rules if call else 3, *arguments)
-
-    monkeypatch.setattr(Boosting, "run", spy)
-    return timers
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("name", LONG)
-def test_control_c_leaves_nothing_behind(name, n_jobs, monkeypatch):
-    """KeyboardInterrupt comes soon, no thread keeps working, and the next fit is as ever."""
-    (learner, endless), (X, y) = LONG[name], numbers(3000)
-    est = MAKERS[learner](n_jobs=n_jobs)
-    expected, before = fit(clone(est), X, y), threading.active_count()
-    timers = press_in_folds(monkeypatch) if name == "folds" else [press_control_c(0.3)]
+def interrupt(est, data, presser, monkeypatch):
+    """Press Ctrl-C in the middle of a fit: it ends soon, and no thread keeps working."""
+    before = threading.active_count()
+    call_at_step(20, presser.start, monkeypatch.setattr)
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        clone(est).set_params(**endless).fit(X, y)
-    assert time.monotonic() - start < 5
-    timers[0].join()
+        est.fit(*data)
+    presser.join()
+    assert time.monotonic() - start < SOON
     assert threading.active_count() == before
     monkeypatch.undo()
-    assert fit(clone(est), X, y) == expected
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_control_c_ends_compression(n_jobs, monkeypatch):
+@pytest.mark.parametrize("settings", [ENDLESS, FOLDS], ids=["learning", "folds"])
+@every_learner
+def test_control_c_leaves_nothing_behind(make, settings, n_jobs, presser, monkeypatch):
+    """KeyboardInterrupt comes soon, no thread keeps working, and the next fit is as ever."""
+    data = numbers(3000)
+    est = chosen(make, {**DRAWN, "calibration": None}, n_jobs=n_jobs)
+    expected = fit(clone(est), *data)
+    run = Boosting.run
+    if settings is FOLDS:  # MLRules has its folds after the fit on all rows, which is cut short
+        short = [3]
+        monkeypatch.setattr(
+            Boosting, "run", lambda self, n, *rest: run(self, short.pop() if short else n, *rest)
+        )
+    interrupt(chosen(make, settings, n_jobs=n_jobs), data, presser, monkeypatch)
+    assert fit(clone(est), *data) == expected
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_control_c_ends_compression(n_jobs, presser, monkeypatch):
     """The folds of `compress` end like those of a fit."""
+    started = threading.Event()
 
     def endless(fit, sizes, check):
+        if not started.is_set():
+            started.set()
+            presser.start()
         while True:
             check()
             time.sleep(0.01)
@@ -211,10 +226,9 @@ def test_control_c_ends_compression(n_jobs, monkeypatch):
     est = mlrules().fit(X, y)
     before = threading.active_count()
     monkeypatch.setattr("rulewright.estimators.common.compression.selections", endless)
-    timer = press_control_c(0.3)
     with pytest.raises(KeyboardInterrupt):
         compress(est, X, y, n_jobs=n_jobs)
-    timer.join()
+    presser.join()
     assert threading.active_count() == before
 
 
@@ -243,13 +257,23 @@ def test_one_failure_ends_the_other_tasks(n_threads):
     assert len(ended) == n_threads - 1
 
 
+BARS = {
+    "mlrules": "cross-validation",
+    "slipper": "boosting rules",
+    "sl2": "searching rule sets",
+    "ruleset-ensemble": "searching rule sets",
+    "compact": "learning rules",
+}
+
+
 @pytest.mark.parametrize("name", MAKERS)
 def test_progress_is_drawn_on_standard_error(name, monkeypatch, capfd):
     """Standard output stays clean while folds on threads move the bar, as on a terminal."""
     monkeypatch.setenv("FORCE_COLOR", "1")
-    quiet, loud = (MAKERS[name](n_jobs=2, verbose=v).fit(*numbers(200)) for v in (0, 1))
+    quiet = MAKERS[name](n_jobs=2, verbose=0).fit(*numbers(200))
+    assert capfd.readouterr() == ("", "")
+    loud = MAKERS[name](n_jobs=2, verbose=1).fit(*numbers(200))
     out, err = capfd.readouterr()
     assert out == ""
-    bar = {"mlrules": "cross-validation", "compact": "learning rules", "slipper": "boosting rules"}
-    assert bar[name] in err
+    assert BARS[name] in err
     assert loud.model_ == quiet.model_
