@@ -11,14 +11,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
+from builders import every_learner, public_estimators
 from rulewright import estimators
 from rulewright.estimators.common.parameters import Integer, Parameter
 
 pytestmark = pytest.mark.native
 
-ALL_ESTIMATORS = [
-    found for name in estimators.__all__ if isinstance(found := getattr(estimators, name), type)
-]
+ALL_ESTIMATORS = public_estimators()
 NOT_FOR_US = {
     "check_array_api_input",  # needs a switch in the environment, skips itself
     # 45 weighted rows are learned whole, the same as 57 are split at random
@@ -31,8 +30,9 @@ def name_of(check):
 
 
 def instances(cls):
-    """Make a learner with all defaults, and one that sees all rows."""
+    """Make a learner with all defaults but a smaller budget, and one that sees all rows."""
     known = cls().get_params()
+    quick = {"n_samples": 3, "max_steps": 1000}
     whole = {
         "n_rules": 60,
         "subsample": 1.0,
@@ -44,7 +44,7 @@ def instances(cls):
         "max_steps": 500,
         "random_state": 0,
     }
-    for settings in ({}, whole):
+    for settings in (quick, whole):
         yield cls(**{name: value for name, value in settings.items() if name in known})
 
 
@@ -65,19 +65,16 @@ def test_the_contract_of_scikit_learn(est, check):
     check(est)
 
 
-@pytest.mark.parametrize("cls", ALL_ESTIMATORS)
-def test_estimators_work_in_pipelines_and_searches(cls):
+@every_learner
+def test_estimators_work_in_pipelines_and_searches(make):
     """Pipelines, grid search and cross-validation treat them like any classifier."""
-    data = load_iris(return_X_y=True)
-    est = next(iter(instances(cls))).set_params(random_state=0)
-    if "n_samples" in est.get_params():
-        est.set_params(n_samples=3)
+    data, est = load_iris(return_X_y=True), make()
     size = next(n for n in ("n_rules", "n_rounds", "max_steps") if n in est.get_params())
-    grid = {f"{cls.__name__.lower()}__{size}": [1, 300]}
+    grid = {f"{type(est).__name__.lower()}__{size}": [1, 100]}
     search = GridSearchCV(make_pipeline(StandardScaler(), est), grid, cv=3)
     search.fit(*data)
     assert search.best_score_ > 0.85
-    assert cross_val_score(clone(est), *data, cv=3).mean() > 0.85
+    assert cross_val_score(est, *data, cv=3).mean() > 0.85
 
 
 @pytest.mark.parametrize("cls", ALL_ESTIMATORS)

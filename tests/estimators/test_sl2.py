@@ -1,6 +1,5 @@
 """SL2: sizes by cross-validation, few literals, and the laws of its card."""
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -228,18 +227,19 @@ def test_contradictory_rows_are_no_obstacle():
 def test_a_time_limit_ends_the_fit_with_a_model():
     """A limit that is too short still gives rules, and says so."""
     X, y = mixed_table(np.random.default_rng(9), 500)
-    start = time.monotonic()
-    est = sl2(n_terms="cv", max_steps=10**8, time_limit=0.3).fit(X, y)
-    assert time.monotonic() - start < 5
+    est = sl2(n_terms="cv", max_steps=10**12, time_limit=0.3).fit(X, y)  # or days
     assert est.model_.summary["stopped_by"] == "time"
-    assert est.predict(X).shape == (500,)
+    assert len(est.model_) > 0
+    assert est.score(X, y) > np.bincount(y).max() / 500
 
 
 def test_few_rows_and_one_class():
-    """A row or two, one class, or columns that say nothing give the majority."""
+    """A few rows are told apart, one class or columns that say nothing give the majority."""
     for n_rows in (1, 2, 3, 5):
         X, y = np.arange(float(n_rows))[:, None], np.arange(n_rows) % 2
-        assert sl2(n_terms="cv").fit(X, y).predict(X).shape == (n_rows,)
+        est = sl2(n_terms="cv").fit(X, y)
+        assert len(est.cv_accuracy_) == (n_rows > 3)  # below, one class has a single row
+        assert sl2(n_terms=2).fit(X, y).predict(X).tolist() == y.tolist()
     assert sl2().fit([[1.0], [2.0]], [3, 3]).predict([[0.0]]).tolist() == [3]
     assert sl2().fit([[1.0]] * 5, [0, 1, 1, 1, 0]).predict([[1.0]]).tolist() == [1]
 
