@@ -3,7 +3,7 @@
 from rulewright.data.errors import DataError, DataTypeError
 from rulewright.data.kind import KINDS, Kind
 from rulewright.data.reading import open_table, read_like, read_table, recode
-from rulewright.data.schema import ColumnSchema, LabelType, Schema, label_of
+from rulewright.data.schema import ColumnSchema, Schema, label_of
 from rulewright.data.source import Source
 from rulewright.data.table import MISSING_CODE, UNSEEN_CODE, Column, Table
 from rulewright.data.target import Target, read_target, read_weights
@@ -18,7 +18,6 @@ __all__ = [
     "DataError",
     "DataTypeError",
     "Kind",
-    "LabelType",
     "Schema",
     "Source",
     "Table",

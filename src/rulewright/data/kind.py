@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
@@ -41,56 +42,42 @@ class SqlWords(Protocol):
 
 
 class Kind(ABC):
-    """
-    What a kind of columns does; a kind has no state.
+    """What a kind of columns does; a kind has no state.
 
-    Attributes
-    ----------
-    name : str
-        Name in schemas and messages.
-    ordered : bool
-        True: values are float64, NaN is missing, and ``Range`` fits. False: values are int32
-        codes of labels, -1 is missing, and ``Labels`` fits. ``Presence`` fits all kinds.
-    fields : tuple of str
-        Fields of the JSON form of a column beside ``name`` and ``kind``.
-    operators : tuple of str
-        Operators of conditions that fit.
-    reader : str
-        Name of the function that reads a value in exported Python and JavaScript.
-    literal : pattern
-        A threshold in the text of a rule; labels are words.
+    Values of an ordered kind are float64 with NaN for missing, and ``Range`` fits them. Values of
+    other kinds are int32 codes of labels with -1 for missing, and ``Labels`` fits them.
     """
 
-    name: ClassVar[str]
+    name: ClassVar[str]  # in schemas and messages
     ordered: ClassVar[bool]
-    fields: ClassVar[tuple[str, ...]] = ()
-    operators: ClassVar[tuple[str, ...]]
-    reader: ClassVar[str]
-    literal: ClassVar[re.Pattern[str]] = re.compile(r"(?!)")
+    fields: ClassVar[tuple[str, ...]] = ()  # of the JSON form, beside ``name`` and ``kind``
+    operators: ClassVar[tuple[str, ...]]  # of the conditions that fit
+    reader: ClassVar[str]  # function that reads a value in exported Python and JavaScript
+    literal: ClassVar[re.Pattern[str]] = re.compile(r"(?!)")  # a threshold in the text of a rule
 
     def claims(self, raw: Raw) -> bool:
-        """Tell whether a column whose kind nobody named is of this kind.
+        """Return whether a column of values of any type, whose kind is not given, is of this kind.
 
-        Kinds are asked in the order of `KINDS`, with values of any type. Objects that no kind
-        claims are numeric if all of them are numbers, else nominal.
+        Kinds are asked in the order of `KINDS`. Objects that no kind claims are numeric if all of
+        them are numbers, else nominal.
         """
         return False
 
     def wanted(self, schema: ColumnSchema | None) -> Wanted:
-        """Tell in which form a reader should load a column, of a known schema or a new one."""
+        """Return the form in which a reader loads a column, of a known schema or a new one."""
         return "any"
 
     @abstractmethod
     def read(self, name: str, raw: Raw) -> Column:
-        """Check the values of a new column and find its schema."""
+        """Check the values of a new column and infer its schema."""
 
     @abstractmethod
     def read_like(self, schema: ColumnSchema, raw: Raw) -> Column:
         """Check the values of a column whose schema is known."""
 
-    @abstractmethod
     def recode(self, column: Column, schema: ColumnSchema) -> Column:
         """Bring a column of this kind to another schema of this kind."""
+        return replace(column, schema=schema)
 
     @abstractmethod
     def raw(self, column: Column) -> Raw:
@@ -98,15 +85,15 @@ class Kind(ABC):
 
     @abstractmethod
     def is_missing(self, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """Tell which stored values are missing."""
+        """Return which stored values are missing; an unseen label is not."""
 
     def to_json(self, schema: ColumnSchema) -> dict[str, Any]:
         """Return the `fields` of a column as plain data."""
         return {}
 
-    @abstractmethod
-    def from_json(self, name: str, fields: dict[str, Any]) -> ColumnSchema:
-        """Check the `fields` of a column and make its schema."""
+    def from_json(self, name: str, fields: dict[str, Any]) -> dict[str, Any]:
+        """Check the `fields` of a column and return the fields of its schema."""
+        return {}
 
     def write(self, value: Any) -> str:
         """Write a threshold such that `parse` returns it, or a label."""
@@ -118,15 +105,7 @@ class Kind(ABC):
 
     @abstractmethod
     def describe(self, column: Column, write_label: Callable[[str], str] = str) -> str:
-        """Describe the values of a column in one line.
-
-        Parameters
-        ----------
-        column : Column
-            The column.
-        write_label : callable
-            Makes a label fit for the place where it is shown.
-        """
+        """Describe the values of a column in one line, its labels as `write_label` writes them."""
 
     @abstractmethod
     def sql_value(self, schema: ColumnSchema, expression: str, sql: SqlWords) -> str:
@@ -138,9 +117,4 @@ class Kind(ABC):
 
 
 KINDS: dict[str, Kind] = {}
-"""All kinds by name; a column whose kind is not named belongs to the first that claims it."""
-
-
-def register(kind: Kind) -> None:
-    """Add a kind."""
-    KINDS[kind.name] = kind
+"""All kinds by name; a column whose kind is not given belongs to the first that claims it."""

@@ -1,37 +1,24 @@
 """The schema of a table: names, kinds and labels of its columns."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from rulewright.data.errors import DataError, DataTypeError
 from rulewright.data.kind import KINDS, Kind
+from rulewright.data.source import LabelType
 
-LabelType = Literal["string", "number", "boolean"]
 BOOLEAN_LABELS = ("false", "true")
-_SHOWN_LABELS = 8
 
 
 def label_of(value: object) -> str:
-    """
-    Return the label of a value: text as it is, ``true``/``false``, ``3`` for 3 and 3.0.
-
-    Parameters
-    ----------
-    value : str, bool or real number
-        A value that is not missing.
-
-    Returns
-    -------
-    str
-        The label; equal numbers of any type have equal labels.
-    """
+    """Return the label of a known value: text as it is, ``true``/``false``, ``3`` for 3 and 3.0."""
     if isinstance(value, str):
         return str(value)
     if isinstance(value, bool | np.bool_):
@@ -48,29 +35,16 @@ def label_of(value: object) -> str:
 
 @dataclass(frozen=True)
 class ColumnSchema:
-    """
-    One column: its name, its kind and, when nominal, its labels.
-
-    Attributes
-    ----------
-    name : str
-        Name of the column.
-    kind : str
-        Name of the kind of the column: "numeric", "nominal".
-    labels : tuple of str
-        Labels of a nominal column in the order of its codes, declared but unused ones included.
-    label_type : {"string", "number", "boolean"}
-        What the labels were before they became text.
-    """
+    """One column: its name, its kind and, when nominal, its labels."""
 
     name: str
-    kind: str
-    labels: tuple[str, ...] = ()
-    label_type: LabelType = "string"
+    kind: str  # a key of KINDS
+    labels: tuple[str, ...] = ()  # in the order of the codes, declared but unused ones included
+    label_type: LabelType = "string"  # what the labels were before they became text
 
     @property
     def type(self) -> Kind:
-        """The kind of the column, which knows how to read, write and code its values."""
+        """The kind of the column, which reads, writes and codes its values."""
         return KINDS[self.kind]
 
     @cached_property
@@ -84,7 +58,7 @@ class ColumnSchema:
 
     @staticmethod
     def from_json(obj: object) -> "ColumnSchema":
-        """Check plain data and make the column it describes."""
+        """Read what `to_json` wrote; anything else is a DataError."""
         if not isinstance(obj, dict) or not isinstance(obj.get("name"), str):
             raise DataError(f"A column of the schema must be an object with a name, got {obj!r}.")
         name, kind = obj["name"], obj.get("kind")
@@ -94,24 +68,16 @@ class ColumnSchema:
         expected = {"name", "kind", *fields}
         if obj.keys() != expected:
             raise DataError(f"Column {name!r}: expected the fields {sorted(expected)}.")
-        return KINDS[kind].from_json(name, {field: obj[field] for field in fields})
+        checked = KINDS[kind].from_json(name, {field: obj[field] for field in fields})
+        return ColumnSchema(name, kind, **checked)
 
 
 @dataclass(frozen=True)
 class Schema:
-    """
-    The columns of a table.
-
-    Attributes
-    ----------
-    columns : tuple of ColumnSchema
-        The columns in order.
-    named : bool
-        False when the input had no column names; the names are then x0, x1, ...
-    """
+    """The columns of a table in order."""
 
     columns: tuple[ColumnSchema, ...]
-    named: bool
+    named: bool  # False when the input had no column names; the names are then x0, x1, ...
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -143,9 +109,9 @@ class Schema:
 
     def __str__(self) -> str:
         width = max(len(name) for name in ("column", *self.names))
-        lines = [f"{'column':{width}}  kind     labels"]
-        lines += [f"{c.name:{width}}  {c.kind:7}  {_shown(c.labels)}" for c in self.columns]
-        return "\n".join(line.rstrip() for line in lines)
+        rows = [("column", "kind", "labels")]
+        rows += [(c.name, c.kind, listed_labels(c.labels, most=8)) for c in self.columns]
+        return "\n".join(f"{name:{width}}  {kind:7}  {text}".rstrip() for name, kind, text in rows)
 
     def to_json(self) -> dict[str, Any]:
         """Return the schema as plain data."""
@@ -153,7 +119,7 @@ class Schema:
 
     @classmethod
     def from_json(cls, obj: object) -> "Schema":
-        """Check plain data and make the schema it describes."""
+        """Read what `to_json` wrote; anything else is a DataError."""
         if not isinstance(obj, dict) or obj.keys() != {"named", "columns"}:
             raise DataError("A schema must be an object with the fields 'named' and 'columns'.")
         if not isinstance(obj["named"], bool) or not isinstance(obj["columns"], list):
@@ -172,6 +138,7 @@ def check_distinct(names: Iterable[str]) -> None:
         raise DataError(f"Duplicate column names: {', '.join(repeated)}. Rename the columns.")
 
 
-def _shown(labels: tuple[str, ...]) -> str:
-    shown = ", ".join(labels[:_SHOWN_LABELS])
-    return shown if len(labels) <= _SHOWN_LABELS else f"{shown}, ... ({len(labels)} labels)"
+def listed_labels(labels: Sequence[str], most: int, write: Callable[[str], str] = str) -> str:
+    """Write the first labels, and how many there are if they are more."""
+    listed = ", ".join(map(write, labels[:most]))
+    return listed if len(labels) <= most else f"{listed}, ... ({len(labels)} labels)"

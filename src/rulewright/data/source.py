@@ -1,9 +1,10 @@
 """What every reader returns: names, the number of rows and columns that are loaded on demand."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 Wanted = Literal["any", "labels", "text"]
@@ -14,53 +15,41 @@ any     the inferred type
 labels  labels or classes: whole numbers stay exact
 text    the text in the file
 """
+LabelType = Literal["string", "number", "boolean"]
 PlainType = Literal["number", "boolean", "string", "mixed"]
 """Type of plain values; mixed and incomplete boolean columns are objects that hold labels."""
 
 
 class Raw(NamedTuple):
-    """
-    The values of one column before they are checked.
-
-    Attributes
-    ----------
-    values : 1-D array
-        Values of any type; None, NaN, NA and NaT are missing.
-    declared : tuple or None
-        Categories that the container declares, in their order.
-    finite : bool
-        Whether it is known that no value is infinite.
-    ordered : bool
-        Whether the container declares its categories as ordered.
-    untyped : bool
-        Whether the container has no types for dates, so that text may hold them.
-    type : PlainType or None
-        Type of the values once they are plain (see ``values.plain``).
-    """
+    """The values of one column before they are checked; None, NaN, NA and NaT are missing."""
 
     values: NDArray[Any]
-    declared: tuple[object, ...] | None = None
-    finite: bool = False
-    ordered: bool = False
-    untyped: bool = False
-    type: PlainType | None = None
+    declared: tuple[object, ...] | None = None  # categories, in the order of the container
+    finite: bool = False  # whether it is known that no value is infinite
+    ordered: bool = False  # whether the container declares its categories as ordered
+    untyped: bool = False  # whether the container has no type for dates: text may hold them
+    type: PlainType | None = None  # of values that are plain (see ``values.plain``)
 
 
 @dataclass(frozen=True)
 class Source:
-    """
-    An opened table: columns are loaded by position, so that unused ones cost nothing.
-
-    ``path`` is that of the file, None for data in memory.
-    """
+    """An opened table: columns are loaded by position, so that unused ones cost nothing."""
 
     names: tuple[str, ...]
     named: bool
     n_rows: int
     load: Callable[[int, Wanted], Raw]
-    path: str | None = None
+    path: str | None = None  # of the file, None for data in memory
 
 
 def positional_names(n_columns: int) -> tuple[str, ...]:
     """Return the names of columns that have none: x0, x1, ..."""
     return tuple(f"x{position}" for position in range(n_columns))
+
+
+def as_objects(values: Iterable[Any]) -> NDArray[Any]:
+    """Return values as an array of objects, without any conversion."""
+    listed = list(values)
+    array = np.empty(len(listed), dtype=object)
+    array[:] = listed
+    return array

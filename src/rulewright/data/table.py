@@ -16,16 +16,10 @@ UNSEEN_CODE = -2
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """
-    One column and its values.
+    """One column and its values.
 
-    Attributes
-    ----------
-    schema : ColumnSchema
-        Name, kind and labels.
-    values : 1-D array
-        Numeric: float64, NaN is missing, possibly a strided view of the input. Nominal: int32
-        codes into the labels, -1 is missing, -2 a label that the schema does not know.
+    Numeric values are float64, possibly a strided view of the input, with NaN for missing. Nominal
+    ones are int32 codes of the labels, with -1 for missing and -2 for a label not in the schema.
     """
 
     schema: ColumnSchema
@@ -36,38 +30,23 @@ class Column:
 
     @property
     def is_missing(self) -> NDArray[np.bool_]:
-        """Tell which rows have no value; an unseen label is not missing."""
+        """Whether each row has no value; an unseen label is not missing."""
         return self.schema.type.is_missing(self.values)
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """
-    Columns of equal length, with the target and the weights that came with them.
-
-    Attributes
-    ----------
-    columns : tuple of Column
-        The features.
-    named : bool
-        False when the input had no column names.
-    n_rows : int
-        Number of rows.
-    target : Target or None
-        Classes of the rows.
-    weights : float64 array or None
-        Weights of the rows.
-    """
+    """Columns of equal length, with the target and the weights of the rows if there are any."""
 
     columns: tuple[Column, ...]
-    named: bool
+    named: bool  # False when the input had no column names
     n_rows: int
     target: Target | None = None
     weights: NDArray[np.float64] | None = None
 
     @cached_property
     def schema(self) -> Schema:
-        """What is known of the columns."""
+        """Names, kinds and labels of the columns."""
         return Schema(tuple(column.schema for column in self.columns), self.named)
 
     @property
@@ -77,14 +56,12 @@ class Table:
 
     def take(self, rows: NDArray[np.integer]) -> Self:
         """Return the rows at the given positions, with their classes and weights."""
-        columns = tuple(replace(column, values=column.values[rows]) for column in self.columns)
-        target, weights = self.target, self.weights
         return replace(
             self,
-            columns=columns,
+            columns=tuple(replace(column, values=column.values[rows]) for column in self.columns),
             n_rows=len(rows),
-            target=None if target is None else replace(target, codes=target.codes[rows]),
-            weights=None if weights is None else weights[rows],
+            target=None if self.target is None else self.target.take(rows),
+            weights=None if self.weights is None else self.weights[rows],
         )
 
     def __getitem__(self, name: str) -> Column:

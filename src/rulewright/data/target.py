@@ -25,52 +25,26 @@ _COLUMN_VECTOR = (
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """
-    The class of each row.
+    """The class of each row."""
 
-    Attributes
-    ----------
-    classes : array
-        Classes (strings, integers, booleans or whole floats), declared but absent ones included;
-        sorted unless `ordered` gave them another order.
-    codes : int32 array
-        Position of each row's class in ``classes``.
-    declared : tuple of str, optional
-        The classes, if they are text, in the order in which categories declared them.
-    declared_order : tuple, optional
-        The classes from low to high, if the container declares them as ordered categories.
-    """
-
-    classes: NDArray[Any]
-    codes: NDArray[np.int32]
-    declared: tuple[str, ...] | None = None
-    declared_order: tuple[Any, ...] | None = None
+    classes: NDArray[Any]  # distinct, absent declared ones included, sorted unless `ordered`
+    codes: NDArray[np.int32]  # position of the class of each row in ``classes``
+    declared: tuple[str, ...] | None = None  # categories that are text, in their order
+    declared_order: tuple[Any, ...] | None = None  # from low to high, if declared as ordered
 
     def ordered(self, order: Iterable[object]) -> "Target":
-        """
-        Return the target with its classes in a given order.
-
-        Parameters
-        ----------
-        order : list of classes
-            All classes, each once, from low to high; 1 and "1" name the same class.
-
-        Returns
-        -------
-        Target
-            The same rows with other codes.
-        """
+        """Return the target with its classes in an order that lists each once, from low to high."""
         if isinstance(order, str) or not isinstance(order, Iterable):
             raise DataError(f"The order of the classes must be a list, not {order!r:.60}.")
+        # 1 and "1" name the same class
         known = {label_of(value): code for code, value in enumerate(self.classes.tolist())}
         listed = [label_of(value) for value in order]
         all_classes = ", ".join(map(repr, known))
-        for label in listed:
-            if label not in known:
-                raise DataError(
-                    f"The order of the classes names {label!r}, which is no class of the target. "
-                    f"The classes are: {all_classes}."
-                )
+        if unknown := [label for label in listed if label not in known]:
+            raise DataError(
+                f"The order of the classes names {unknown[0]!r}, which is no class of the target. "
+                f"The classes are: {all_classes}."
+            )
         if absent := [label for label in known if label not in listed]:
             raise DataError(
                 f"The order of the classes lacks {absent[0]!r}. List all of: {all_classes}."
@@ -81,26 +55,16 @@ class Target:
         ranks = np.argsort(places).astype(np.int32)
         return replace(self, classes=self.classes[places], codes=ranks[self.codes])
 
+    def take(self, rows: Any) -> "Target":
+        """Return the target of some rows."""
+        return replace(self, codes=self.codes[rows])
+
     def __len__(self) -> int:
         return len(self.codes)
 
 
 def read_target(y: Any, n_rows: int | None = None) -> Target:
-    """
-    Read class labels.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_rows,)
-        Strings, integers, booleans or whole floats; categories may declare absent classes.
-    n_rows : int, optional
-        Number of rows that the labels must have.
-
-    Returns
-    -------
-    Target
-        Sorted classes and codes.
-    """
+    """Read classes: strings, integers, booleans, whole floats or categories, one per row."""
     if y is None:
         raise DataError("A classifier requires y to be passed, but the target y is None.")
     raw = values_of(y, "y")
@@ -139,21 +103,7 @@ def target_of(raw: Raw, name: str, path: str | None = None) -> Target:
 
 
 def read_weights(weights: Any, n_rows: int) -> NDArray[np.float64]:
-    """
-    Read row weights: finite, not negative, not all zero.
-
-    Parameters
-    ----------
-    weights : array-like of shape (n_rows,) or number
-        The weights; a number stands for equal weights.
-    n_rows : int
-        Number of rows that the weights must have.
-
-    Returns
-    -------
-    float64 array
-        The weights.
-    """
+    """Read row weights: an array or one number; finite, not negative, not all zero."""
     if isinstance(weights, Real):
         weights = np.full(n_rows, float(weights))
     raw = values_of(weights, "sample_weight")

@@ -15,35 +15,16 @@ from rulewright.data.target import Target
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """
-    Rows to learn from.
+    """Rows to learn from."""
 
-    Attributes
-    ----------
-    table : Table
-        The features; target and weights of the table are not used any more.
-    target : Target
-        Class of each row.
-    weights : float64 array
-        Weight of each row, above 0.
-    places : int array
-        Place of each row in the table that was given.
-    """
-
-    table: Table
+    table: Table  # the features; its target and weights are not used any more
     target: Target
-    weights: NDArray[np.float64]
-    places: NDArray[np.intp]
+    weights: NDArray[np.float64]  # above 0
+    places: NDArray[np.intp]  # of the rows in the table that was given
 
     @classmethod
     def of(cls, table: Table) -> Self:
-        """Take over a table with a target: every row gets a weight, those of weight 0 are dropped.
-
-        Parameters
-        ----------
-        table : Table
-            Features with a target; rows without weights weigh 1.
-        """
+        """Take the rows of a table with a target: weight 1 by default, weight 0 drops a row."""
         if table.target is None:
             raise DataError("learning needs the classes of the rows: read the table with a target")
         places = np.arange(table.n_rows)
@@ -58,7 +39,7 @@ class TrainingSet:
 
     @property
     def schema(self) -> Schema:
-        """What is known of the columns."""
+        """Names, kinds and labels of the columns."""
         return self.table.schema
 
     @property
@@ -98,14 +79,12 @@ class TrainingSet:
 
     def take(self, rows: NDArray[np.integer]) -> Self:
         """Return the rows at the given places."""
-        table = self.table.take(rows)
-        target = replace(self.target, codes=self.target.codes[rows])
+        table, target = self.table.take(rows), self.target.take(rows)
         return type(self)(table, target, self.weights[rows], self.places[rows])
 
     def weighted(self, weights: NDArray[np.float64]) -> Self:
         """Return the same rows with other weights; those of weight 0 are dropped."""
-        table = replace(self.table, target=self.target, weights=weights)
-        found = type(self).of(table)
+        found = self.of(replace(self.table, target=self.target, weights=weights))
         return replace(found, places=self.places[found.places])
 
     def __len__(self) -> int:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError, DataTypeError
 from rulewright.data.schema import label_of
-from rulewright.data.source import PlainType, Raw
+from rulewright.data.source import PlainType, Raw, as_objects
 
 _Group = Literal["missing", "string", "boolean", "number", "complex", "moment", "unknown"]
 
@@ -29,21 +29,10 @@ _MOMENTS |= {"datetime64", "timedelta64"}
 
 
 def plain(name: str, raw: Raw) -> Raw:
-    """
-    Bring the values of a column into one of four plain forms.
+    """Convert values of any type to one of the plain forms, of which ``type`` says which.
 
-    Parameters
-    ----------
-    name : str
-        Name of the column, for errors.
-    raw : Raw
-        Values of any type.
-
-    Returns
-    -------
-    Raw
-        Numbers (integers, or floats with NaN as missing), booleans without missing values, or
-        objects that are strings or None; ``type`` says which.
+    They are numbers (integers, or floats with NaN as missing), booleans without missing values, or
+    objects that are strings or None.
     """
     if raw.type is not None:
         return raw
@@ -119,7 +108,7 @@ def _plain_objects(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], Plain
     known = [None if type(value) in absent or value != value else value for value in values]
     groups = {_group(type(value)) for value in known if value is not None}
     labels = [None if value is None else label_of(value) for value in known]
-    return _objects(labels), groups.pop() if len(groups) == 1 else "mixed"  # type: ignore[return-value]
+    return as_objects(labels), groups.pop() if len(groups) == 1 else "mixed"  # type: ignore[return-value]
 
 
 def _numbers(name: str, values: NDArray[Any], types: set[type]) -> NDArray[Any]:
@@ -135,12 +124,6 @@ def _numbers(name: str, values: NDArray[Any], types: set[type]) -> NDArray[Any]:
         return np.array(numbers, dtype=np.float64)
     except (OverflowError, ValueError) as error:
         raise DataError(f"Column {name!r} holds a number that no float can hold: {error}") from None
-
-
-def _objects(values: list[Any]) -> NDArray[Any]:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
 
 
 def _is_date(value: object) -> bool:

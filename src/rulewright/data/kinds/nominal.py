@@ -9,19 +9,13 @@ from numpy.typing import NDArray
 from rulewright.data.errors import DataError
 from rulewright.data.kind import Kind, SqlWords
 from rulewright.data.labels import factor, recode
-from rulewright.data.schema import BOOLEAN_LABELS, ColumnSchema, LabelType, label_of
-from rulewright.data.source import PlainType, Raw, Wanted
+from rulewright.data.schema import BOOLEAN_LABELS, ColumnSchema, label_of, listed_labels
+from rulewright.data.source import LabelType, PlainType, Raw, Wanted, as_objects
 from rulewright.data.table import MISSING_CODE, UNSEEN_CODE, Column
 from rulewright.data.values import check_finite, plain, text_to_number
 
-_LABEL_TYPES: dict[PlainType | None, LabelType] = {
-    "number": "number",
-    "boolean": "boolean",
-    "string": "string",
-    "mixed": "string",
-}
+_LABEL_TYPES: dict[PlainType | None, LabelType] = {"number": "number", "boolean": "boolean"}
 _UNSEEN = "(unseen label)"
-_SHOWN_LABELS = 6
 _LARGEST_EXACT = 2**53  # integers up to here are exact as doubles
 
 
@@ -44,7 +38,7 @@ class Nominal(Kind):
         if raw.values.dtype.kind == "f" and not raw.finite:
             check_finite(name, raw.values)
         found, codes = factor(raw.values)
-        label_type = _LABEL_TYPES[raw.type]
+        label_type = _LABEL_TYPES.get(raw.type, "string")
         labels = tuple(found)
         if raw.declared is not None:
             labels, label_type = _declared(name, raw.declared)
@@ -54,11 +48,11 @@ class Nominal(Kind):
         return Column(schema, codes if labels == tuple(found) else recode(found, codes, labels, -1))
 
     def read_like(self, schema: ColumnSchema, raw: Raw) -> Column:
-        """Give known labels their codes."""
+        """Code the labels that the schema knows; others are unseen."""
         return _coded(schema, *factor(plain(schema.name, raw).values))
 
     def recode(self, column: Column, schema: ColumnSchema) -> Column:
-        """Give labels the codes of another schema."""
+        """Code the labels by another schema."""
         return _coded(schema, column.schema.labels, column.values)
 
     def raw(self, column: Column) -> Raw:
@@ -67,14 +61,14 @@ class Nominal(Kind):
         return Raw(labels[column.values])
 
     def is_missing(self, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """Tell which codes stand for missing; unseen labels are not missing."""
+        """Return which codes stand for missing; unseen labels are not missing."""
         return np.asarray(values == MISSING_CODE)
 
     def to_json(self, schema: ColumnSchema) -> dict[str, Any]:
         """Return the labels and their type."""
         return {"labels": list(schema.labels), "label_type": schema.label_type}
 
-    def from_json(self, name: str, fields: dict[str, Any]) -> ColumnSchema:
+    def from_json(self, name: str, fields: dict[str, Any]) -> dict[str, Any]:
         """Check the labels and their type."""
         labels, label_type = fields["labels"], fields["label_type"]
         if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
@@ -83,13 +77,11 @@ class Nominal(Kind):
             raise DataError(f"Column {name!r}: labels must be distinct.")
         if label_type not in get_args(LabelType):
             raise DataError(f"Column {name!r}: unknown label_type {label_type!r}.")
-        return ColumnSchema(name, self.name, tuple(labels), label_type)
+        return {"labels": tuple(labels), "label_type": label_type}
 
     def describe(self, column: Column, write_label: Callable[[str], str] = str) -> str:
         """List the first labels."""
-        labels = column.schema.labels
-        listed = ", ".join(map(write_label, labels[:_SHOWN_LABELS]))
-        return listed + (f", ... ({len(labels)} labels)" if len(labels) > _SHOWN_LABELS else "")
+        return listed_labels(column.schema.labels, 6, write_label)
 
     def sql_value(self, schema: ColumnSchema, expression: str, sql: SqlWords) -> str:
         """Read a column as it is, or as doubles if the labels are numbers."""
@@ -128,13 +120,11 @@ def _coded(schema: ColumnSchema, found: Sequence[str], codes: NDArray[np.int32])
 
 
 def _declared(name: str, declared: tuple[object, ...]) -> tuple[tuple[str, ...], LabelType]:
-    categories = np.empty(len(declared), dtype=object)
-    categories[:] = declared
-    type_ = plain(name, Raw(categories)).type if declared else "string"
+    type_ = plain(name, Raw(as_objects(declared))).type if declared else "string"
     if type_ == "boolean":
         return BOOLEAN_LABELS, "boolean"
     # 1 and "1" are one label
-    return tuple(dict.fromkeys(label_of(value) for value in declared)), _LABEL_TYPES[type_]
+    return tuple(dict.fromkeys(map(label_of, declared))), _LABEL_TYPES.get(type_, "string")
 
 
 def _as_written(label: str, schema: ColumnSchema) -> str:

@@ -38,21 +38,13 @@ class Numeric(Kind):
             refuse_written_dates(schema.name, raw.values)
         return Column(schema, _floats(schema.name, raw))
 
-    def recode(self, column: Column, schema: ColumnSchema) -> Column:
-        """Return the same values: numbers have no codes."""
-        return Column(schema, column.values)
-
     def raw(self, column: Column) -> Raw:
         """Return the numbers."""
         return Raw(column.values, finite=True)
 
     def is_missing(self, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """Tell which values are NaN."""
+        """Return which values are NaN."""
         return np.asarray(np.isnan(values))
-
-    def from_json(self, name: str, fields: dict[str, Any]) -> ColumnSchema:
-        """Make the schema, which is only a name."""
-        return ColumnSchema(name, self.name)
 
     def write(self, value: float) -> str:
         """Write a finite number such that reading it back gives the same: 5, 0.1, 1e+22."""
@@ -63,7 +55,7 @@ class Numeric(Kind):
         return float(text)
 
     def describe(self, column: Column, write_label: Callable[[str], str] = str) -> str:
-        """Give the smallest and the largest number."""
+        """Return the smallest and the largest number."""
         known = column.values[~column.is_missing]
         return f"{known.min():.6g} to {known.max():.6g}" if len(known) else "all missing"
 

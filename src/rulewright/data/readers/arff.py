@@ -1,31 +1,26 @@
 """ARFF files: Weka's text format with declared columns; rows are dense or sparse."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError
 from rulewright.data.readers.opened import OpenedFile
-from rulewright.data.source import Raw, Source, Wanted
+from rulewright.data.source import Raw, Source, Wanted, as_objects
 from rulewright.data.values import dates_refused, text_to_number
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
-_VALUE = re.compile(rf"\s*({_QUOTED}|[^,'\"%{{}}]*)\s*(,|%.*|$)")
-_SPARSE_VALUE = re.compile(rf"\s*(\d+)\s+({_QUOTED}|[^,'\"%{{}}]+)\s*(,|$)")
+_VALUE = re.compile(rf"\s*(?P<value>{_QUOTED}|[^,'\"%{{}}]*)\s*(?P<end>,|%.*|$)")
+_SPARSE_VALUE = re.compile(rf"\s*(\d+)\s+(?P<value>{_QUOTED}|[^,'\"%{{}}]+)\s*(?P<end>,|$)")
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE)
-_LABELS = re.compile(r"\{(.*)\}\s*(%.*)?")
-_SPARSE_ROW = re.compile(r"\{(.*)\}\s*(%.*)?")
+_BRACED = re.compile(r"\{(.*)\}\s*(%.*)?")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 _NUMERIC_TYPES = ("numeric", "real", "integer")
 
 Cell = str | None
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -45,38 +40,33 @@ class _Attribute:
 
 
 class _LineError(ValueError):
-    """An error in one line; the reader adds the path and the line's number."""
+    """An error in one line; the reader adds the path and the number of the line."""
 
 
 def arff_source(file: OpenedFile) -> Source:
     """Open an ARFF file; its nominal columns declare their labels, string columns are nominal."""
-    path, lines = str(file), _lines(file.text())
+    lines, number = _lines(file.text()), 0
     attributes: list[_Attribute] = []
-    for number, line in lines:
-        if line.lower().startswith("@data"):
-            break
-        attributes += _located(path, number, _declaration, line)
-    else:
-        raise DataError(f"{path}: there is no @data line. Check that this is an ARFF file.")
     rows, numbers = [], []
-    for number, line in lines:
-        rows.append(_located(path, number, _row, line, attributes))
-        numbers.append(number)
+    try:
+        for number, line in lines:  # noqa: B007 - the error names it
+            if line.lower().startswith("@data"):
+                break
+            attributes += _declaration(line)
+        else:
+            raise DataError(f"{file}: there is no @data line. Check that this is an ARFF file.")
+        for number, line in lines:
+            rows.append(_row(line, attributes))
+            numbers.append(number)
+    except _LineError as error:
+        raise DataError(f"{file}, line {number}: {error}.") from None
 
     def load(position: int, wanted: Wanted) -> Raw:
         if attributes[position].type == "date" and wanted != "text":
             raise dates_refused(f"attribute {attributes[position].name!r}", "dates")
-        cells = [row[position] for row in rows]
-        return _column(path, attributes[position], cells, numbers)
+        return _column(file, attributes[position], [row[position] for row in rows], numbers)
 
     return Source(tuple(a.name for a in attributes), True, len(rows), load)
-
-
-def _located(path: str, number: int, parse: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    try:
-        return parse(*args, **kwargs)
-    except _LineError as error:
-        raise DataError(f"{path}, line {number}: {error}.") from None
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -93,8 +83,7 @@ def _declaration(line: str) -> list[_Attribute]:
     if match is None:
         raise _LineError(f"expected @relation, @attribute or @data, got {line!r:.60}")
     name, type_ = _unquoted(match[1]), match[2].strip()
-    labels = _LABELS.fullmatch(type_)
-    if labels is not None:
+    if labels := _BRACED.fullmatch(type_):
         listed = [label for label in _values(labels[1]) if label is not None]
         if len(set(listed)) != len(listed):
             raise _LineError(f"attribute {name!r} declares a label twice")
@@ -131,22 +120,27 @@ def _cells(line: str) -> list[Cell]:
 
 
 def _values(text: str) -> list[Cell]:
-    values: list[Cell] = []
+    return [value for _, value in _entries(text, _VALUE, "values", "check the quotes")]
+
+
+def _entries(
+    text: str, pattern: re.Pattern[str], what: str, remedy: str
+) -> Iterator[tuple[re.Match[str], Cell]]:
+    """Match entries separated by commas; return each with its value."""
     at, more = 0, bool(text.strip())
     while more:
-        match = _VALUE.match(text, at)
+        match = pattern.match(text, at)
         if match is None:
-            raise _LineError(f"cannot read the values from {text[at:]!r:.60} on: check the quotes")
-        written = match[1].strip()
+            raise _LineError(f"cannot read the {what} from {text[at:]!r:.60} on: {remedy}")
+        written = match["value"].strip()
         if not written:
             raise _LineError("a value is empty. Write ? for missing")
-        values.append(None if written == "?" else _unquoted(written))
-        at, more = match.end(), match[2] == ","
-    return values
+        yield match, None if written == "?" else _unquoted(written)
+        at, more = match.end(), match["end"] == ","
 
 
 def _sparse_row(line: str, attributes: list[_Attribute]) -> list[Cell]:
-    match = _SPARSE_ROW.fullmatch(line)
+    match = _BRACED.fullmatch(line)
     if match is None:
         raise _LineError("a sparse row must end with }; instance weights are not supported")
     entries = _sparse_entries(match[1], len(attributes))
@@ -163,21 +157,14 @@ def _sparse_row(line: str, attributes: list[_Attribute]) -> list[Cell]:
 
 def _sparse_entries(text: str, n_attributes: int) -> dict[int, Cell]:
     entries: dict[int, Cell] = {}
-    at, more = 0, bool(text.strip())
-    while more:
-        match = _SPARSE_VALUE.match(text, at)
+    remedy = f"expected each position below {n_attributes} at most once, followed by its value"
+    for match, value in _entries(text, _SPARSE_VALUE, "sparse row", remedy):
         # more digits than any position has would be slow or refused by int()
-        position = int(match[1][:12]) if match else n_attributes
-        if match is None or position >= n_attributes or position in entries:
-            raise _LineError(
-                f"cannot read the sparse row from {text[at:]!r:.60} on: expected each position "
-                f"below {n_attributes} at most once, followed by its value"
-            )
-        written = match[2].strip()
-        if not written:
-            raise _LineError("a value is empty. Write ? for missing")
-        entries[position] = None if written == "?" else _unquoted(written)
-        at, more = match.end(), match[3] == ","
+        position = int(match[1][:12])
+        if position >= n_attributes or position in entries:
+            rest = text[match.start() :]
+            raise _LineError(f"cannot read the sparse row from {rest!r:.60} on: {remedy}")
+        entries[position] = value
     return entries
 
 
@@ -192,34 +179,23 @@ def _unescaped(match: re.Match[str]) -> str:
     return chr(int(code[1:], 16)) if len(code) == 5 else _ESCAPED.get(code, code)
 
 
-def _column(path: str, attribute: _Attribute, cells: list[Cell], numbers: list[int]) -> Raw:
+def _column(file: OpenedFile, attribute: _Attribute, cells: list[Cell], numbers: list[int]) -> Raw:
     if attribute.type in _NUMERIC_TYPES:
-        return Raw(_floats(path, attribute, cells, numbers))
-    values = np.empty(len(cells), dtype=object)
-    values[:] = cells
-    if attribute.labels is None:
-        return Raw(values)
-    undeclared = set(cells) - {None, *attribute.labels}
-    if undeclared:
+        floats = np.full(len(cells), np.nan)
+        for row, cell in enumerate(cells):
+            if cell is not None:
+                try:
+                    floats[row] = text_to_number(cell)
+                except ValueError:
+                    raise DataError(
+                        f"{file}, line {numbers[row]}: attribute {attribute.name!r} is "
+                        f"{attribute.type}, but its value is {cell!r:.60}."
+                    ) from None
+        return Raw(floats)
+    if attribute.labels is not None and (undeclared := set(cells) - {None, *attribute.labels}):
         row = next(row for row, cell in enumerate(cells) if cell in undeclared)
         raise DataError(
-            f"{path}, line {numbers[row]}: {cells[row]!r:.60} is not among the declared labels "
+            f"{file}, line {numbers[row]}: {cells[row]!r:.60} is not among the declared labels "
             f"of attribute {attribute.name!r}."
         )
-    return Raw(values, attribute.labels)
-
-
-def _floats(
-    path: str, attribute: _Attribute, cells: list[Cell], numbers: list[int]
-) -> NDArray[Any]:
-    floats = np.full(len(cells), np.nan)
-    for row, cell in enumerate(cells):
-        if cell is not None:
-            try:
-                floats[row] = text_to_number(cell)
-            except ValueError:
-                raise DataError(
-                    f"{path}, line {numbers[row]}: attribute {attribute.name!r} is "
-                    f"{attribute.type}, but its value is {cell!r:.60}."
-                ) from None
-    return floats
+    return Raw(as_objects(cells), attribute.labels)

@@ -1,7 +1,6 @@
-"""DuckDB as reader of files: a private in-memory connection, quoted text, short errors."""
+"""DuckDB as reader of files."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -9,31 +8,34 @@ from numpy.typing import NDArray
 from rulewright.data.errors import DataError
 from rulewright.data.optional import optional
 from rulewright.data.readers.arrays import unmasked
+from rulewright.data.readers.opened import OpenedFile
 
 _NOISE = re.compile(r"\s*$|Invalid Input Error: CSV Error on Line|Original Line")
 _OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 
 
-def connect() -> Any:
-    """Open a private in-memory database that loads no extensions."""
-    return optional("duckdb").connect(":memory:", config=_OFFLINE)
+class FileDatabase:
+    """A private in-memory database that loads no extensions, to read one file of a kind."""
 
+    def __init__(self, file: OpenedFile, kind: str) -> None:
+        self._file, self._kind = file, kind
+        self._connection = optional("duckdb").connect(":memory:", config=_OFFLINE)
+        # the path as an SQL literal in which wildcards stand for themselves
+        self.path = quoted(re.sub(r"([*?\[])", r"[\1]", str(file)))
 
-def run(connection: Any, query: str, path: str, kind: str) -> Any:
-    """Run a query; what DuckDB refuses becomes a DataError about the file."""
-    try:
-        return connection.execute(query)
-    except optional("duckdb").Error as error:
-        raise _clean(str(error), path, kind) from None
+    def rows(self, query: str) -> Any:
+        """Return the rows of a query."""
+        return self._run(query, "fetchall")
 
+    def column(self, query: str) -> NDArray[Any]:
+        """Return the single column ``v`` of a query, nulls as NaN or None."""
+        return unmasked(self._run(query, "fetchnumpy")["v"])
 
-def fetch(connection: Any, query: str, path: str, kind: str) -> NDArray[Any]:
-    """Return the single column ``v`` of a query, nulls as NaN or None."""
-    try:
-        values = connection.execute(query).fetchnumpy()["v"]
-    except optional("duckdb").Error as error:
-        raise _clean(str(error), path, kind) from None
-    return unmasked(values)
+    def _run(self, query: str, fetch: str) -> Any:
+        try:
+            return getattr(self._connection.execute(query), fetch)()
+        except optional("duckdb").Error as error:
+            raise _error(str(error), self._file, self._kind) from None
 
 
 def quoted(text: str) -> str:
@@ -41,12 +43,7 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def quoted_path(file: Path) -> str:
-    """Write a path as an SQL literal in which wildcards stand for themselves."""
-    return quoted(re.sub(r"([*?\[])", r"[\1]", str(file)))
-
-
-def _clean(message: str, path: str, kind: str) -> DataError:
+def _error(message: str, file: OpenedFile, kind: str) -> DataError:
     line = re.search(r"CSV Error on Line: (\d+)", message)
     where = f", line {line[1]}" if line else ""
     width = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
@@ -61,4 +58,4 @@ def _clean(message: str, path: str, kind: str) -> DataError:
     else:
         lines = [text for text in message.splitlines() if not _NOISE.match(text)]
         reason = re.sub(r"^.*?Error: ", "", lines[0] if lines else message).rstrip(".")
-    return DataError(f"{path}{where}: not a readable {kind} file: {reason}. Correct the file.")
+    return DataError(f"{file}{where}: not a readable {kind} file: {reason}. Correct the file.")

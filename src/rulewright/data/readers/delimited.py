@@ -6,15 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rulewright.data.errors import DataError
-from rulewright.data.readers.database import connect, fetch, quoted, quoted_path, run
+from rulewright.data.readers.database import FileDatabase, quoted
 from rulewright.data.readers.opened import OpenedFile
-from rulewright.data.source import Raw, Source, Wanted, positional_names
+from rulewright.data.source import Raw, Source, Wanted, as_objects, positional_names
 from rulewright.data.values import text_to_number
 
 MISSING_FIELDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
@@ -35,8 +32,8 @@ class Dialect:
 
 def delimited_source(file: OpenedFile) -> Source:
     """Open a delimited file; its columns are named x0, x1, ... if it has no header."""
-    rows = _Rows(file.path, sniff(file.text_head(), whole=file.whole), file.zipped)
-    first = rows.query("SELECT * FROM t WHERE rowid = 0").fetchall()
+    rows = _Rows(file, sniff(file.text_head(), whole=file.whole))
+    first = rows.database.rows("SELECT * FROM t WHERE rowid = 0")
     if not first:
         raise DataError(f"{file}: the file has no rows.")
     fields = [field or "" for field in first[0]]
@@ -45,8 +42,7 @@ def delimited_source(file: OpenedFile) -> Source:
         names = tuple(field or name for field, name in zip(fields, names, strict=True))
     else:
         rows.start = 0
-    n_rows = rows.query(f"SELECT count(*) FROM t WHERE rowid >= {rows.start}").fetchall()[0][0]
-
+    n_rows = rows.database.rows(f"SELECT count(*) FROM t WHERE rowid >= {rows.start}")[0][0]
     return Source(names, True, n_rows, rows.load)
 
 
@@ -101,34 +97,30 @@ def _is_number(field: str) -> bool:
 class _Rows:
     """The rows of one file as text in DuckDB's memory, in columns c0, c1, ..."""
 
-    def __init__(self, file: Path, dialect: Dialect, zipped: bool) -> None:
-        self.path = str(file)
+    def __init__(self, file: OpenedFile, dialect: Dialect) -> None:
         self.start = 1  # the first row that is data
-        self.connection = connect()
+        self.database = FileDatabase(file, "CSV")
         self.decimal_comma = dialect.delimiter != ","
         columns = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(dialect.width))
         selected = "*"
         if dialect.spaced:
             selected = ", ".join(f"trim(c{at}) AS c{at}" for at in range(dialect.width))
-        self.query(
-            f"CREATE TABLE t AS SELECT {selected} FROM read_csv({quoted_path(file)}, "
+        self.database.rows(
+            f"CREATE TABLE t AS SELECT {selected} FROM read_csv({self.database.path}, "
             f"auto_detect=false, columns={{{columns}}}, delim={quoted(dialect.delimiter)}, "
             "quote='\"', escape='\"', header=false, nullstr='', null_padding=false, "
-            f"strict_mode=true, compression='{'gzip' if zipped else 'none'}')"
-        ).fetchall()
-
-    def query(self, query: str) -> Any:
-        return run(self.connection, query, self.path, "CSV")
+            f"strict_mode=true, compression='{'gzip' if file.zipped else 'none'}')"
+        )
 
     def looks(self, at: int) -> str:
         """Return the type of the known fields of a column, ``empty`` when there are none."""
         point, comma = f"c{at}", f"replace(c{at}, ',', '.')"
-        known, points, commas, booleans = self.query(
+        known, points, commas, booleans = self.database.rows(
             f"SELECT count(*), count(*) FILTER ({_number_sql(point)}), "
             f"count(*) FILTER ({_number_sql(comma)} AND NOT contains(c{at}, '.')), "
             f"count(*) FILTER (lower(c{at}) IN ('true', 'false')) FROM t "
             f"WHERE rowid >= {self.start} AND c{at} NOT IN ({_MISSING_SQL})"
-        ).fetchall()[0]
+        )[0]
         if known == 0:
             return "empty"
         if points == known:
@@ -143,12 +135,9 @@ class _Rows:
         field = f"replace(c{at}, ',', '.')" if looks == "comma" else f"c{at}"
         if looks in ("empty", "number", "comma") and wanted == "any":
             field = f"TRY_CAST({field} AS DOUBLE)"
-        values = fetch(
-            self.connection,
+        values = self.database.column(
             f"SELECT CASE WHEN c{at} IN ({_MISSING_SQL}) THEN NULL ELSE {field} END AS v "
-            f"FROM t WHERE rowid >= {self.start}",
-            self.path,
-            "CSV",
+            f"FROM t WHERE rowid >= {self.start}"
         )
         if looks == "boolean":
             return Raw(_mapped(values, lambda text: text.lower() == "true"))
@@ -168,6 +157,4 @@ def _exact(text: str) -> int | float:
 
 def _mapped(values: Any, convert: Any) -> Any:
     table = {text: convert(text) for text in set(values) if text is not None}
-    mapped = np.empty(len(values), dtype=object)
-    mapped[:] = [table.get(text) for text in values]
-    return mapped
+    return as_objects(map(table.get, values))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from rulewright.data.errors import DataError
 from rulewright.data.optional import optional
 from rulewright.data.schema import check_distinct
-from rulewright.data.source import Raw, Source, Wanted, positional_names
+from rulewright.data.source import Raw, Source, Wanted, as_objects, positional_names
 
 
 def frame_source(X: Any) -> Source | None:
@@ -38,7 +38,7 @@ def series_of(values: Any, name: str) -> Raw | None:
     """Return the values of a dataframe's column, or None when it is not one."""
     if hasattr(values, "categories") and hasattr(values, "codes"):
         # a bare pandas.Categorical
-        objects, ordered = _objects(list(values)), bool(getattr(values, "ordered", False))
+        objects, ordered = as_objects(values), bool(getattr(values, "ordered", False))
         return Raw(objects, tuple(values.categories), ordered=ordered)
     nw = optional("narwhals")
     series = nw.from_native(values, allow_series=True, pass_through=True)
@@ -67,7 +67,7 @@ def _raw(nw: Any, series: Any, name: str) -> Raw:
         )
     if isinstance(dtype, nw.Categorical | nw.Enum):
         # by way of a list: pyarrow's dictionaries lose their nulls in to_numpy
-        return _categories(nw, series, _objects(series.to_list()))
+        return _categories(nw, series, as_objects(series.to_list()))
     if dtype.is_decimal():
         series = series.cast(nw.Float64)
     return Raw(np.asarray(series.to_numpy()))
@@ -81,9 +81,3 @@ def _categories(nw: Any, series: Any, values: NDArray[Any]) -> Raw:
     if isinstance(series.dtype, nw.Enum):
         return Raw(values, tuple(series.dtype.categories), ordered=True)
     return Raw(values)
-
-
-def _objects(values: list[Any]) -> NDArray[Any]:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array

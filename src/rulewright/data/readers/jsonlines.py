@@ -3,27 +3,19 @@
 import json
 from typing import Any
 
-import numpy as np
-
 from rulewright.data.errors import DataError
 from rulewright.data.readers.opened import OpenedFile
-from rulewright.data.source import Raw, Source, Wanted
+from rulewright.data.source import Raw, Source, Wanted, as_objects
 
 
 def json_lines_source(file: OpenedFile) -> Source:
-    """
-    Open a JSON lines file.
-
-    Unlike DuckDB's reader, Python's keeps text as text and tells column names apart that differ
-    in case only.
-    """
+    """Open a JSON lines file."""
+    # unlike Python's reader, DuckDB's converts text and ignores the case of column names
     records = _records(str(file), file.text())
     names = tuple(dict.fromkeys(name for record in records for name in record))
 
     def load(position: int, wanted: Wanted) -> Raw:
-        values = np.empty(len(records), dtype=object)
-        values[:] = [record.get(names[position]) for record in records]
-        return Raw(values, untyped=True)
+        return Raw(as_objects(record.get(names[position]) for record in records), untyped=True)
 
     return Source(names, True, len(records), load)
 

@@ -13,21 +13,10 @@ _HEAD_BYTES = 1 << 16
 
 @dataclass(frozen=True)
 class OpenedFile:
-    """
-    A file of which the first bytes were read.
-
-    Attributes
-    ----------
-    path : Path
-        Path of the file.
-    head : bytes
-        Its first bytes, unzipped.
-    zipped : bool
-        Whether the file is gzipped.
-    """
+    """A file of which the first bytes were read."""
 
     path: Path
-    head: bytes
+    head: bytes  # unzipped
     zipped: bool
 
     def __str__(self) -> str:
