@@ -130,7 +130,7 @@ def test_the_text_says_what_is_covered(bound):
 
 
 def test_a_vacuous_bound_says_so():
-    """The end of the range is called vacuous, beside the figure before clipping."""
+    """The end of the range is called vacuous, with the figure before clipping."""
     text = str(b.hoeffding_bound(3, 4, 0.05))
     assert text.startswith("error <= 1 (vacuous: it says nothing; unclipped 1.362)")
     assert "vacuous" not in str(b.hoeffding_bound(3, 400, 0.05))

@@ -132,7 +132,7 @@ def test_restarts_reach_delta():
     assert (1 - tau) ** terms["restarts"] <= 0.01
 
 
-def test_restarts_beyond_every_float_are_told_in_logarithms():
+def test_restarts_beyond_every_float_are_reported_in_logarithms():
     """The number is infinite, its logarithm is not, and the bound calls itself vacuous."""
     bound = b.randomsearch_success(10**4, 5, 50)
     assert bound.terms["restarts"] == math.inf

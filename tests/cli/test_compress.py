@@ -33,9 +33,9 @@ def test_the_sizes_are_shown_again(cli, model, loans, small):
 
 def test_wrong_compressions(cli_failure, model, loans, small, write):
     """Unknown columns, other classes and impossible paths are refused; nothing is written."""
-    told = cli_failure("compress", model, loans, "--target", "repayed", "-o", small)
-    assert "--target repayed: " in told
-    assert "Did you mean repaid?" in told
+    message = cli_failure("compress", model, loans, "--target", "repayed", "-o", small)
+    assert "--target repayed: " in message
+    assert "Did you mean repaid?" in message
     changed = write("other.csv", loans.read_text().replace(",yes\n", ",perhaps\n"))
     assert "perhaps" in cli_failure("compress", model, changed, "--target", "repaid", "-o", small)
     nowhere = small.parent / "no" / "m.json"

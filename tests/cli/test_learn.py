@@ -298,9 +298,9 @@ def test_something_must_be_left_to_learn_from(cli_failure, messy):
     names = ["name; full", "score", "weight", "joined", "flag"]
     options = [part for name in names for part in ("--drop", name)]
     assert "no column is left" in cli_failure("learn", messy, "--target", "outcome", *options)
-    told = cli_failure("learn", messy, "--target", "outcome", "--drop", "jined")
-    assert "--drop jined" in told
-    assert "Did you mean joined?" in told
+    message = cli_failure("learn", messy, "--target", "outcome", "--drop", "jined")
+    assert "--drop jined" in message
+    assert "Did you mean joined?" in message
 
 
 def test_rule_sets_are_learned_too(cli, loans, tmp_path):

@@ -38,8 +38,8 @@ def killed_run(folder, sign):
     while len(lines_of(folder)) < 3 and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(sign)
-    _, told = process.communicate(timeout=60)
-    return process.returncode, told
+    _, message = process.communicate(timeout=60)
+    return process.returncode, message
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def whole(tmp_path_factory):
 
 
 def test_tables_are_printed_and_written(whole):
-    """The printed figure stands beside ours, in the terminal and in the files."""
+    """The printed figure is next to ours, in the terminal and in the files."""
     folder, printed = whole
     names = {path.name.removeprefix("mlrules-table1-quick") for path in folder.iterdir()}
     assert {"-part.md", "-part.json", "-part-errors.svg", ".records.jsonl"} <= names
@@ -74,10 +74,10 @@ def test_tables_are_printed_and_written(whole):
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_run_goes_on_without_losing_or_doubling_a_record(tmp_path, whole, sign):
     """The figures are those of a run that was never killed."""
-    code, told = killed_run(tmp_path, sign)
+    code, message = killed_run(tmp_path, sign)
     assert code == (130 if sign == signal.SIGINT else -sign)
     if sign == signal.SIGINT:
-        assert "the same command continues from there" in told
+        assert "the same command continues from there" in message
     kept = lines_of(tmp_path)
     assert 3 <= len(kept) < 24
     with (tmp_path / "mlrules-table1-quick.records.jsonl").open("a") as file:
@@ -120,7 +120,7 @@ def damaged(tmp_path, monkeypatch):
     monkeypatch.setenv("RULEWRIGHT_DATA", str(tmp_path))
 
 
-def test_failures_are_told_recorded_and_tried_again_on_request(cli, tmp_path, damaged):
+def test_failures_are_reported_recorded_and_tried_again_on_request(cli, tmp_path, damaged):
     """One of two data sets cannot be had: the other one is run, and the report says why."""
     args = ["reproduce", "mlrules-table1", "--quick", "--out", tmp_path / "out"]
     result = cli(*args, "--sets", "iris,sonar")
@@ -133,7 +133,7 @@ def test_failures_are_told_recorded_and_tried_again_on_request(cli, tmp_path, da
 
 
 def test_without_any_data_set_nothing_is_run(cli, tmp_path, damaged):
-    """The remedy is told at once."""
+    """The remedy is reported at once."""
     args = ["reproduce", "mlrules-table1", "--quick", "--sets", "sonar", "--out", tmp_path / "out"]
     result = cli(*args)
     assert result.exit_code == 2

@@ -118,7 +118,7 @@ def test_a_numeric_target_is_refused(openml):
         ValueError("Dataset with data_id 4 not found."),
     ],
 )
-def test_without_network_the_remedy_is_told(openml, error):
+def test_without_network_the_remedy_is_named(openml, error):
     openml(error)
     with pytest.raises(DatasetUnavailableError) as caught:
         load_dataset("labor")

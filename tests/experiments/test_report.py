@@ -60,10 +60,10 @@ def test_provenance_names_the_code_of_the_records():
         {"protocol": "p", "commit": "abc", "fit_seconds": 30.0, "versions": {"rival": "2"}},
         {"protocol": "p", "commit": "def+", "fit_seconds": 30.0},
     ]
-    told = provenance(records)
-    assert told["commit"] == "abc, def+ (+: with changes)"
-    assert "rival 2" in told["versions"]
-    assert told["protocol"] == "p"
-    assert "1.0 processor minutes" in told["cost"]
+    found = provenance(records)
+    assert found["commit"] == "abc, def+ (+: with changes)"
+    assert "rival 2" in found["versions"]
+    assert found["protocol"] == "p"
+    assert "1.0 processor minutes" in found["cost"]
     assert machine()
     assert commit() is None or len(commit().rstrip("+")) == 12

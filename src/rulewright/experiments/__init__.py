@@ -1,1 +1,1 @@
-"""Experiments: the papers' tables beside ours, and learners compared on the same folds."""
+"""Experiments: reproductions of the papers' tables, and learners compared on the same folds."""

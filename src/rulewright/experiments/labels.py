@@ -14,7 +14,7 @@ _DOT = 4.0
 
 
 class Label(NamedTuple):
-    """A text, and the point in pixels where its left end, centre or right end stands."""
+    """A text, and the point in pixels of its left end, centre or right end."""
 
     x: float
     y: float

@@ -1,4 +1,4 @@
-"""Models as text for people: a line per rule, with what it covers and how often it is right."""
+"""Models as text: a line per rule, with its support and precision."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from rulewright.model.rule_model import RuleModel
     from rulewright.rules import Rule
 
-# Longer rules push their own numbers to the right instead of everybody's.
+# Longer rules shift only their own numbers to the right.
 _MAX_ALIGNED = 90
 
 
@@ -41,7 +41,7 @@ def all_rules(model: RuleModel) -> str:
 
 
 def plain(text: str) -> str:
-    """Make text fit for one line of a terminal: what cannot be printed is escaped."""
+    """Escape unprintable characters, so that the text fits on one line of a terminal."""
     return text if text.isprintable() else repr(text)[1:-1]
 
 

@@ -118,7 +118,7 @@ def stated(
     assumptions: tuple[str, ...] = (),
     reasons: tuple[str, ...] = (),
 ) -> Bound:
-    """Make the record: clip, and certify unless there are reasons against it."""
+    """Return the record: clipped, and certified unless there are reasons against it."""
     (name, side, (low, high)), raw = quantity, float(raw)
     delta = None if delta is None else float(delta)
     figures = {key: float(figure) for key, figure in terms.items()}
