@@ -276,5 +276,5 @@ def test_two_classes_leaves_two_alone_and_refuses_unknown_ones():
     assert two_classes(table) is table
     with pytest.raises(DataError, match=r"no class 'w'\. The classes are: u, v"):
         two_classes(table, "w")
-    with pytest.raises(DataError, match="no classes"):
+    with pytest.raises(DataError, match="read the table with a target"):
         two_classes(read_table({"a": [1.0]}))

@@ -58,9 +58,8 @@ def read_training(path: Path, roles: ColumnRoles) -> tuple[Table, Target]:
         numeric=roles.numeric,
         drop=roles.drop,
     )
-    assert table.target is not None
-    _check_classes(table.target, row_weights(table), roles.target)
-    return table, table.target
+    _check_classes(table.known_target, row_weights(table), roles.target)
+    return table, table.known_target
 
 
 def open_file(path: Path, roles: ColumnRoles) -> Source:

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from rulewright.data.errors import DataError
 from rulewright.data.schema import ColumnSchema, Schema
 from rulewright.data.target import Target
 
@@ -63,6 +64,13 @@ class Table:
             target=None if self.target is None else self.target.take(rows),
             weights=None if self.weights is None else self.weights[rows],
         )
+
+    @property
+    def known_target(self) -> Target:
+        """The target, or an error if the table was read without one."""
+        if self.target is None:
+            raise DataError("The classes of the rows are needed: read the table with a target.")
+        return self.target
 
     def __getitem__(self, name: str) -> Column:
         return self.columns[self.schema.index(name)]

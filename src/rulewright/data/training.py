@@ -25,16 +25,14 @@ class TrainingSet:
     @classmethod
     def of(cls, table: Table) -> Self:
         """Take the rows of a table with a target: weight 1 by default, weight 0 drops a row."""
-        if table.target is None:
-            raise DataError("learning needs the classes of the rows: read the table with a target")
-        places = np.arange(table.n_rows)
+        target, places = table.known_target, np.arange(table.n_rows)
         if table.weights is None:
-            return cls(table, table.target, np.ones(table.n_rows), places)
+            return cls(table, target, np.ones(table.n_rows), places)
         with np.errstate(over="ignore"):
             total = table.weights.sum()
         if not np.isfinite(total):
             raise DataError("sample_weight: the sum of the weights is infinite; scale them down")
-        rows = cls(table, table.target, table.weights, places)
+        rows = cls(table, target, table.weights, places)
         return rows if table.weights.all() else rows.take(np.flatnonzero(table.weights > 0))
 
     @property

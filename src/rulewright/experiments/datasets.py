@@ -109,7 +109,7 @@ def two_classes(table: Table, positive: str | None = None) -> Table:
 
     By default the most frequent class is kept, and two classes are left as they are.
     """
-    target = _target(table)
+    target = table.known_target
     labels = [label_of(value) for value in target.classes.tolist()]
     if positive is None:
         if len(labels) == 2:
@@ -142,7 +142,7 @@ def join(first: Table, second: Table) -> Table:
         tuple(_joined(a, b) for a, b in zip(first.columns, second.columns, strict=True)),
         first.named and second.named,
         first.n_rows + second.n_rows,
-        None if first.target is None else _joined_target(_target(first), _target(second)),
+        None if first.target is None else _joined_target(first.target, second.known_target),
         weights,
     )
 
@@ -166,15 +166,9 @@ def _joined_target(first: Target, second: Target) -> Target:
     return Target(classes, np.concatenate(codes).astype(np.int32), declared)
 
 
-def _target(table: Table) -> Target:
-    if table.target is None:
-        raise DataError("The table has no classes: read it with its target.")
-    return table.target
-
-
 def _window_glass(glass: Table) -> Table:
     """Derive Holte's glass-g2: window glass, float processed or not."""
-    target = _target(glass)
+    target = glass.known_target
     names = target.classes[target.codes]
     window = np.flatnonzero(np.char.find(names, "wind") >= 0)
     is_other = np.char.endswith(names[window], "non-float")

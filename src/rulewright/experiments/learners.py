@@ -95,9 +95,8 @@ class OurWorker:
 
     def predict(self, rows: Table, table: Table) -> tuple[IntArray, FloatArray]:
         """Return codes and probabilities."""
-        assert table.target is not None
         shares = self.estimator.predict_proba(rows)
-        return codes_of(self.estimator.predict(rows), table.target.classes), shares
+        return codes_of(self.estimator.predict(rows), table.known_target.classes), shares
 
     def describe(self) -> dict[str, float]:
         """Count the rules, their conditions, and literals if the learner reports them."""
@@ -122,8 +121,8 @@ class RivalWorker:
 
     def prepare(self, table: Table) -> tuple[Any, NDArray[Any]]:
         """Return a dataframe, nominal columns as categories, and the labels."""
-        assert table.target is not None
-        return frame_of(table), np.asarray(table.target.classes)[table.target.codes]
+        target = table.known_target
+        return frame_of(table), np.asarray(target.classes)[target.codes]
 
     def fit(self, rows: tuple[Any, NDArray[Any]]) -> Self:
         """Fit the adapter."""
@@ -132,10 +131,10 @@ class RivalWorker:
 
     def predict(self, rows: tuple[Any, NDArray[Any]], table: Table) -> tuple[IntArray, FloatArray]:
         """Return codes and probabilities; classes that the adapter has not seen have 0."""
-        assert table.target is not None
+        classes = table.known_target.classes
         given = np.asarray(self.adapter.predict_proba(rows[0]), dtype=np.float64)
-        columns = codes_of(np.asarray(self.adapter.classes_), table.target.classes)
-        shares = np.zeros((len(given), len(table.target.classes)))
+        columns = codes_of(np.asarray(self.adapter.classes_), classes)
+        shares = np.zeros((len(given), len(classes)))
         shares[:, columns] = given
         if not np.isfinite(shares).all():
             raise ValueError("some of the probabilities are not finite")

@@ -36,10 +36,8 @@ def score(worker: Worker, train: Table, test: Table) -> Figures:
 def stages(worker: Worker, train: Table, test: Table, at: Sequence[int]) -> Figures:
     """Give the test error of the model's first rules, for each number of rules in `at`."""
     model, fit = _fitted(worker, train)
-    assert test.target is not None
-    wrong = [
-        float(np.mean(model[:n].decide(model[:n].scores(test)) != test.target.codes)) for n in at
-    ]
+    truth = test.known_target.codes
+    wrong = [float(np.mean(model[:n].decide(model[:n].scores(test)) != truth)) for n in at]
     return {"at": list(at), "errors": wrong, "fit_seconds": fit.cpu, "rules": len(model.rules)}
 
 
@@ -55,8 +53,7 @@ def abstention(
     A bound of the abstaining vote is that of the vote divided by 1 + theta / 2.
     """
     model, fit = _fitted(worker, train)
-    assert test.target is not None
-    wrong = model.decide(model.scores(test)) != test.target.codes
+    wrong = model.decide(model.scores(test)) != test.known_target.codes
     lead = model.margins(test)
     stated = {prior: certificate(model, prior) for prior in priors}
     return {
@@ -83,8 +80,7 @@ def _fitted(worker: Worker, train: Table) -> tuple[Any, Cost]:
 
 def judged(test: Table, codes: IntArray, shares: FloatArray) -> dict[str, float]:
     """Judge labels and probabilities by the classes of the rows."""
-    assert test.target is not None
-    truth, weights = test.target.codes, np.ones(test.n_rows)
+    truth, weights = test.known_target.codes, np.ones(test.n_rows)
     return {
         "error": float(np.mean(codes != truth)),
         "log_loss": log_loss(truth, shares, weights),

@@ -101,8 +101,7 @@ class Trial:
     def run(self) -> Record:
         """Fit, evaluate and return the record; errors are raised."""
         table = _loaded(self.data)
-        assert table.target is not None
-        split = self.protocol.split(table.target.codes, self.place, self.seed)
+        split = self.protocol.split(table.known_target.codes, self.place, self.seed)
         train, test = table.take(split.train), table.take(split.test)
         worker = self.learner.start(self.seed + 1000 * self.place.repeat + self.place.fold)
         with warnings.catch_warnings(record=True) as caught:

@@ -21,9 +21,8 @@ class Weigher:
     """Sums the training weight of rows by class."""
 
     def __init__(self, table: Table) -> None:
-        if table.target is None:
-            raise ValueError("counting needs the classes of the rows: read the table with a target")
-        self.classes, self._codes = table.target.classes, table.target.codes
+        target = table.known_target
+        self.classes, self._codes = target.classes, target.codes
         self._weights = np.ones(len(table)) if table.weights is None else table.weights
 
     @property
