@@ -177,8 +177,55 @@ def test_a_huge_file_is_refused_before_it_is_parsed(path, monkeypatch):
     """The size limit comes first."""
     monkeypatch.setattr("rulewright.model.document.MAX_FILE_BYTES", 100)
     churn_model().save(path)
-    with pytest.raises(ModelFileError, match="larger than 100 bytes"):
+    with pytest.raises(ModelFileError, match=r"more than the limits of 100 and 12.*max_bytes"):
         load_model(path)
+    assert load_model(path, max_bytes=10**6) == churn_model()
+
+
+def test_a_file_of_very_many_items_is_refused_before_it_is_parsed(path, monkeypatch):
+    """Empty lists take little in a file and much in memory, so their number is limited too."""
+    monkeypatch.setattr("rulewright.model.document._parse", None)
+    path.write_text("[" + "[]," * 1000 + "[]]")
+    with pytest.raises(ModelFileError, match="about 2002 items"):
+        load_model(path, max_bytes=4000)
+
+
+def test_a_pipe_is_refused_at_once(path):
+    """A file that another process would have to feed is not waited for."""
+    os.mkfifo(path)
+    with pytest.raises(ModelFileError, match="no regular file"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("field", ["summary", "schema", "classes"])
+def test_halves_of_characters_are_refused(path, field):
+    """Text that could not be saved again is not loaded."""
+    document = saved(path)
+    if field == "summary":
+        document["summary"] = {"note": "\ud800"}
+    elif field == "schema":
+        document["schema"]["columns"][0]["name"] = "\udfff"
+    else:
+        document["classes"]["values"][0] = "a\ud83d"
+    write(path, document)
+    with pytest.raises(ModelFileError, match="not valid Unicode text"):
+        load_model(path)
+
+
+def test_escaped_characters_are_read(path):
+    """Whole characters may be written as escapes."""
+    document = saved(path) | {"summary": {"note": "\N{GRINNING FACE}"}}
+    write(path, document)
+    assert b"\\ud83d" in path.read_bytes()
+    assert load_model(path).summary == {"note": "\N{GRINNING FACE}"}
+
+
+def test_a_saved_model_keeps_its_permissions(path):
+    """What is private stays private."""
+    churn_model().save(path)
+    path.chmod(0o600)
+    churn_model().save(path)
+    assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_too_many_rules_are_refused(path, monkeypatch):

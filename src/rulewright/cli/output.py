@@ -1,13 +1,15 @@
 """Output files that are written whole or not at all, and standard output."""
 
 import gzip
+import io
 import os
-import secrets
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
+
+from rulewright.data.writing import replacing
 
 STDOUT = Path("-")
 
@@ -32,18 +34,12 @@ def open_output(path: Path) -> Iterator[TextIO]:
     if path == STDOUT:
         yield sys.stdout
         return
-    final = Path(os.path.realpath(path))
-    temporary = final.with_name(f".{final.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        with _open_new(temporary, zipped=final.suffix == ".gz") as file:
-            yield file
-        temporary.replace(final)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _open_new(path: Path, *, zipped: bool) -> TextIO:
-    if zipped:
-        return gzip.open(path, "xt", encoding="utf-8", newline="")
-    return path.open("x", encoding="utf-8", newline="")
+    with replacing(path) as file:
+        if path.suffix == ".gz":
+            with gzip.open(file, "wt", encoding="utf-8", newline="") as text:
+                yield text
+        else:
+            text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+            yield text
+            text.flush()
+            text.detach()

@@ -1,20 +1,92 @@
-"""Atomic replacement of files."""
+"""Files that are replaced in one step: readers see the old one or the new one, never a part."""
 
+import contextlib
 import os
 import secrets
-from pathlib import Path
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks, and refuses to remove open files instead
+    fcntl = None  # type: ignore[assignment]
+
+_TEMPORARY = ".tmp"
 
 
 def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file in one step: readers see the old one or the new one, never a part."""
+    """Write a file in one step."""
+    with replacing(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a temporary file that replaces a file when all is written, unless an error occurs.
+
+    The new file has the permissions of the old one. A writer that is killed leaves its temporary
+    file behind; the next one removes it.
+    """
     final = os.path.realpath(path)
-    temporary = f"{final}.{secrets.token_hex(8)}.tmp"
+    _remove_remains(final)
+    temporary, file = _new_file(final)
     try:
-        with open(temporary, "xb") as file:
-            file.write(data)
+        with file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, final)
+            if fcntl is not None:  # while it is locked
+                os.replace(temporary, final)
+        if fcntl is None:  # Windows refuses to replace by an open file
+            os.replace(temporary, final)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
         raise
+
+
+def _new_file(final: str) -> tuple[str, BinaryIO]:
+    """Open a temporary file beside the final one, locked, with the permissions of that one."""
+    try:
+        mode = stat.S_IMODE(os.stat(final).st_mode)
+    except FileNotFoundError:
+        mode = None
+    while True:
+        temporary = f"{final}.{secrets.token_hex(8)}{_TEMPORARY}"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        file = os.fdopen(os.open(temporary, flags, 0o666 if mode is None else mode), "wb")
+        if mode is not None:  # the mask of the process may have narrowed it
+            os.chmod(temporary, mode)
+        _lock(file.fileno(), wait=True)
+        if os.path.exists(temporary):  # not taken for a remain before it was locked
+            return temporary, file
+        file.close()
+
+
+def _remove_remains(final: str) -> None:
+    """Remove the temporary files of writers of this file that do not run any more."""
+    folder, name = os.path.split(final)
+    with contextlib.suppress(OSError):
+        for entry in os.listdir(folder):
+            token = entry.removeprefix(f"{name}.").removesuffix(_TEMPORARY)
+            if entry == f"{name}.{token}{_TEMPORARY}" and len(token) == 16:
+                _remove_unlocked(os.path.join(folder, entry))
+
+
+def _remove_unlocked(path: str) -> None:
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        if _lock(file.fileno(), wait=False):
+            os.unlink(path)
+
+
+def _lock(descriptor: int, *, wait: bool) -> bool:
+    """Lock an open file, and tell whether nobody else can hold it."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:  # locked, or the file system knows no locks
+        return False
+    return True

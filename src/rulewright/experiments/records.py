@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from filelock import FileLock, Timeout
 
+from rulewright.data.writing import replace_file
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
@@ -67,11 +69,9 @@ class Records:
         for key in keys:
             self.known.pop(key, None)
         text = "".join(json.dumps(record) + "\n" for record in self.known.values())
-        temporary = self.path.with_suffix(".tmp")
-        temporary.write_text(text, encoding="utf-8")
         os.close(self._file)  # before it is replaced: Windows refuses to replace an open file
         self._file = -1
-        temporary.replace(self.path)
+        replace_file(self.path, text.encode())
         self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
 
     def _read(self) -> None:

@@ -20,7 +20,8 @@ FORMAT_VERSION = 4
 READABLE_VERSIONS = (1, 2, 3, 4)
 """Version 1 knew neither heads of several classes, nor costs, nor steps; version 2 neither
 conditions with alternatives, nor DNF models, nor votes; version 3 had rules without outcomes."""
-MAX_FILE_BYTES = 2**30
+MAX_FILE_BYTES = 2**27
+_BYTES_PER_ITEM = 8  # of a file of the largest size: what is in memory is bounded by that
 MAX_RULES = 10_000_000
 MAX_CLASSES = 100_000
 
@@ -58,16 +59,9 @@ def write_document(path: str | os.PathLike[str], content: dict[str, Any]) -> Non
     replace_file(target, data)
 
 
-def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_document(path: str | os.PathLike[str], max_bytes: int | None = None) -> dict[str, Any]:
     """Read the content of a model and check its size, form, version and hash."""
-    with Path(path).open("rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES:
-            raise ModelFileError(
-                f"not a model file: no regular file, or larger than {MAX_FILE_BYTES} bytes"
-            )
-        data = file.read()
-    document = _parse(data)
+    document = _parse(_read(path, MAX_FILE_BYTES if max_bytes is None else max_bytes))
     if document.get("format") != FORMAT:
         raise ModelFileError("not a model file of rulewright")
     version = document.get("format_version")
@@ -82,6 +76,29 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ModelFileError("library_version must be a string")
     content = {key: value for key, value in document.items() if key not in _OWN_FIELDS}
     return content if version == FORMAT_VERSION else upgraded(content)
+
+
+def _read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
+    """Read a file, unless it is so large that checking its content would take much memory."""
+    with open(path, "rb", opener=_open_at_once) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise ModelFileError("not a model file: no regular file")
+        data = file.read(max_bytes + 1)
+    # before anything is parsed: an empty list takes two bytes in a file and 64 in memory
+    n_items = sum(map(data.count, (b",", b"[", b"{")))
+    if len(data) > max_bytes or n_items > max_bytes // _BYTES_PER_ITEM:
+        raise ModelFileError(
+            f"the file has {status.st_size} bytes and about {n_items} items, more than the limits "
+            f"of {max_bytes} and {max_bytes // _BYTES_PER_ITEM}: if you trust it, call load_model "
+            "with a higher max_bytes"
+        )
+    return data
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file; one that is fed by another process is not waited for."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 _OWN_FIELDS = ("format", "format_version", "library_version")
@@ -133,6 +150,11 @@ def _parse(data: bytes) -> dict[str, Any]:
         raise
     except ValueError as error:
         raise ModelFileError(f"not valid JSON: {error}") from None
+    if b"\\u" in data:  # halves of characters can only be written as escapes
+        try:
+            json.dumps(document, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            raise ModelFileError(f"not valid Unicode text: {error.object[error.start]!r}") from None
     if not isinstance(document, dict):
         raise ModelFileError(f"a model file holds a JSON object, not {type(document).__name__}")
     return document

@@ -26,13 +26,16 @@ if TYPE_CHECKING:
 _COMMON_FIELDS = {"form", "schema", "classes", "rules", "summary"}
 
 
-def load_model(path: str | os.PathLike[str]) -> RuleModel:
+def load_model(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> RuleModel:
     """Read a model that was saved with ``model.save(path)``.
 
     Parameters
     ----------
     path : path
         A file written by ``save``.
+    max_bytes : int, optional
+        Size of the largest file that is read; 128 MiB by default. Checking a file takes up to
+        about ten times its size in memory.
 
     Returns
     -------
@@ -45,7 +48,7 @@ def load_model(path: str | os.PathLike[str]) -> RuleModel:
         When the file is not a sound model file; the message says what is wrong.
     """
     try:
-        content = read_document(path)
+        content = read_document(path, max_bytes)
         form = content.get("form")
         if not isinstance(form, str) or form not in _FORMS:
             raise ModelFileError(f"unknown model form {form!r}; known are {sorted(_FORMS)}")
