@@ -20,7 +20,6 @@ ISO = re.compile(r"\d{4}-\d\d-\d\d")
 
 class Date(Numeric):
     name = "date"
-    reader = "date"
     literal = ISO
 
     def claims(self, raw):
@@ -46,6 +45,9 @@ class Date(Numeric):
     def describe(self, column, write_label=str):
         known = column.values[~column.is_missing]
         return f"{self.write(known.min())} to {self.write(known.max())}"
+
+    def reader(self, schema):
+        return "date"
 
     def sql_value(self, schema, expression, sql):
         return f"julianday({expression}) - 2440587.5"
@@ -150,4 +152,4 @@ def test_rules_on_dates_are_learned_saved_and_exported(tmp_path):
     loaded = load_model(tmp_path / "m.json")
     assert loaded == model
     assert (loaded.predict(frame) == y).mean() > 0.9
-    assert 'julianday("d")' in model.to_sql(dialect="sqlite")
+    assert 'julianday(rw_table."d")' in model.to_sql(dialect="sqlite")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SqlWords(Protocol):
-    """How one database writes values."""
+    """How one database writes values, and reads columns given by a name and an expression."""
 
     @property
     def name(self) -> str:
@@ -34,11 +34,14 @@ class SqlWords(Protocol):
     def text(self, value: str) -> str:
         """Write a string."""
 
-    def boolean(self, value: bool) -> str:
-        """Write a truth value."""
+    def double(self, column: str, expression: str) -> str:
+        """Write the reading of a numeric column: doubles, NaN as NULL, else an error."""
 
-    def double(self, expression: str) -> str:
-        """Write the conversion of an expression to a double, with NaN as NULL."""
+    def label(self, column: str, expression: str) -> str:
+        """Write the reading of labels as text, and an error for what is no exact label."""
+
+    def label_number(self, column: str, expression: str) -> str:
+        """Write the reading of labels that are numbers, NaN as NULL, else an error."""
 
 
 class Kind(ABC):
@@ -52,7 +55,6 @@ class Kind(ABC):
     ordered: ClassVar[bool]
     fields: ClassVar[tuple[str, ...]] = ()  # of the JSON form, beside ``name`` and ``kind``
     operators: ClassVar[tuple[str, ...]]  # of the conditions that fit
-    reader: ClassVar[str]  # function that reads a value in exported Python and JavaScript
     literal: ClassVar[re.Pattern[str]] = re.compile(r"(?!)")  # a threshold in the text of a rule
 
     def claims(self, raw: Raw) -> bool:
@@ -106,6 +108,10 @@ class Kind(ABC):
     @abstractmethod
     def describe(self, column: Column, write_label: Callable[[str], str] = str) -> str:
         """Describe the values of a column in one line, its labels as `write_label` writes them."""
+
+    @abstractmethod
+    def reader(self, schema: ColumnSchema) -> str:
+        """Name the function that reads a value in exported Python and JavaScript."""
 
     @abstractmethod
     def sql_value(self, schema: ColumnSchema, expression: str, sql: SqlWords) -> str:

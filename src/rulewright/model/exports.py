@@ -32,8 +32,20 @@ class Exports(ABC):
         """Write the model as one SQL SELECT of scores, probabilities, the label and flags.
 
         The answers are those of this model: scores to the bit, missing (NULL, and NaN too) fails
-        every condition but ``is missing``. SQLite must be version 3.35 or later; additive models
-        need its function ``exp``: some builds lack it, then define one with ``create_function``.
+        every condition but ``is missing``. Columns are read as this model reads the same values,
+        and what cannot be read so is an error of the database that names the column:
+
+        - Numeric columns must hold finite numbers and be of a numeric type (in DuckDB also
+          Booleans); text that holds numbers must be cast first, and so in SQLite must an empty
+          string, which a text import leaves for a missing value.
+        - Labels that are text may be text, integers or, but for SQLite, Booleans; an empty string
+          is a label, not missing. Labels that are numbers must be of a numeric type, Booleans may
+          also be 1, 0 and text such as ``True``.
+        - A column that the table lacks is an error (in SQLite but for ``rowid`` and its synonyms,
+          which every table has).
+
+        SQLite must be version 3.35 or later with its JSON functions; additive models need its
+        function ``exp``: some builds lack it, then define one with ``create_function``.
 
         Parameters
         ----------
@@ -59,7 +71,8 @@ class Exports(ABC):
         ----------
         function : str
             Name of the function, which takes a row as a dict from column names to values (missing:
-            None, NaN or absent) and returns a dict from class labels to probabilities. Further
+            None, NaN or absent) and returns a dict from class labels to probabilities. Values are
+            read as this model reads them; others raise a ValueError that names the column. Further
             functions, with ``_label`` and, of a vote, ``_abstains`` behind the name, return the
             label and whether the model abstains.
         """
@@ -73,7 +86,8 @@ class Exports(ABC):
         function : str
             Name of the function, which takes a row as an object from column names to values
             (missing: null, undefined, NaN or absent) and returns an object with ``label``,
-            ``classes``, their ``scores`` and ``probabilities`` and, of a vote, ``abstains``.
+            ``classes``, their ``scores`` and ``probabilities`` and, of a vote, ``abstains``. Values
+            are read as this model reads them; others throw a TypeError that names the column.
         """
         return self.export("javascript", function=function)
 

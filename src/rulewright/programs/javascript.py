@@ -45,34 +45,68 @@ const {function} = (() => {{
   }}
 
   function fail(name, value) {{
-    throw new TypeError("column " + JSON.stringify(name) + " cannot be " + String(value));
+    const found = typeof value === "object" ? "an object" : JSON.stringify(String(value));
+    throw new TypeError("column " + JSON.stringify(name) + " cannot be " + found);
   }}
+
+  const SPACE = "[ \\t\\n\\r\\f\\v]*";
+  const WHOLE = new RegExp("^" + SPACE + "[-+]?\\\\d+" + SPACE + "$");
+  const DECIMAL = new RegExp(
+    "^" + SPACE + "[-+]?(\\\\d+\\\\.?\\\\d*|\\\\.\\\\d+)(e[-+]?\\\\d+)?" + SPACE + "$", "i");
 
   // A numeric column: missing is NaN, which fails every comparison.
   function number(row, name) {{
     const value = get(row, name);
     if (value === null) return NaN;
-    const decimal = /^\\s*[-+]?(\\d+\\.?\\d*|\\.\\d+)(e[-+]?\\d+)?\\s*$/i;
     const kind = typeof value;
-    if (kind === "string" ? decimal.test(value) : ["number", "boolean", "bigint"].includes(kind)) {{
-      return Number(value);
-    }}
-    return fail(name, value);
+    const known = kind === "string" ? DECIMAL.test(value)
+      : ["number", "boolean", "bigint"].includes(kind);
+    return known && isFinite(Number(value)) ? Number(value) : fail(name, value);
   }}
 
-  // A nominal column: missing is null, numbers become text as in Python.
-  function label(row, name) {{
-    const value = get(row, name);
-    if (value === null || typeof value === "string") return value;
-    if (typeof value === "boolean" || typeof value === "bigint") return String(value);
-    if (typeof value !== "number") fail(name, value);
+  // A number as text, as Python writes it: 3 and 3.0 are the same.
+  function text(value) {{
     const size = Math.abs(value);
-    if (Math.floor(value) === value && size < Infinity) {{
+    if (size === Infinity) return value > 0 ? "inf" : "-inf";
+    if (Math.floor(value) === value) {{
       if (size < 1e21) return value.toFixed(0);
       return String(typeof BigInt === "function" ? BigInt(value) : value);
     }}
     if (size >= 1e-4) return String(value);
     return value.toExponential().replace(/e-(\\d)$/, "e-0$1");
+  }}
+
+  // The integer of 64 bits that a text writes, without leading zeros; else null.
+  function whole(value) {{
+    if (!WHOLE.test(value)) return null;
+    const [, sign, digits] = /([-+]?)0*(\\d+)/.exec(value);
+    const most = sign === "-" ? "9223372036854775808" : "9223372036854775807";
+    if (digits.length > 19 || (digits.length === 19 && digits > most)) return null;
+    return sign === "-" && digits !== "0" ? "-" + digits : digits;
+  }}
+
+  // A column of labels: missing is null, anything else becomes text.
+  function label(row, name) {{
+    const value = get(row, name);
+    if (value === null || typeof value === "string") return value;
+    if (typeof value === "boolean") return String(value);
+    if (typeof value === "number") return text(value);
+    if (typeof value !== "bigint" || !isFinite(Number(value))) return fail(name, value);
+    return whole(String(value)) || text(Number(value));
+  }}
+
+  // A column of numbers of which only equality counts: " 01.0" is "1".
+  function number_label(row, name) {{
+    const value = label(row, name);
+    if (value === null || !DECIMAL.test(value)) return value;
+    return whole(value) || text(Number(value));
+  }}
+
+  // A column of truth values, which may be 1, "1" or "True".
+  function boolean_label(row, name) {{
+    const value = label(row, name);
+    if (value === "0" || value === "1") return value === "1" ? "true" : "false";
+    return value === null ? null : value.toLowerCase();
   }}
 
   function step(table, value) {{

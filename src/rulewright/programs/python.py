@@ -17,29 +17,85 @@ if TYPE_CHECKING:
 
 _MODULE = '''"""A rule model exported by rulewright; it needs nothing but Python."""
 
+import re
 from bisect import bisect_left
 from math import exp
 
 _LABELS = {labels}
 {tables}
+_NUMBER = re.compile(r"\\s*[+-]?(\\d+\\.?\\d*|\\.\\d+)(e[+-]?\\d+)?\\s*", re.ASCII | re.IGNORECASE)
+_WHOLE = re.compile(r"\\s*[+-]?\\d+\\s*", re.ASCII)
+_NUMBERS = {{"int", "float", "Decimal", "Fraction", "integer", "floating"}}
 
-def _number(value):
-    """Read a value of a numeric column: missing is NaN, which fails every comparison."""
-    return float("nan") if value is None else float(value)
+
+def _fail(name, value):
+    raise ValueError(f"column {{name!r}} cannot be {{value!r:.80}}")
 
 
-def _label(value):
-    """Read a value of a nominal column: missing is None, anything else becomes text."""
-    if value is None or value != value:
+def _value(row, name):
+    """Read a value: None if missing, text, a truth value, an integer of 64 bits or a float."""
+    value = row.get(name)
+    kind = type(value).__name__
+    if kind in ("NoneType", "NAType", "NaTType"):
         return None
     if isinstance(value, str):
         return str(value)
-    if type(value).__name__ in ("bool", "bool_"):
-        return "true" if value else "false"
-    if hasattr(value, "__index__"):
-        return str(int(value))
+    if kind in ("bool", "bool_"):
+        return bool(value)
+    kinds = {{base.__name__ for base in type(value).__mro__}}
+    if kind == "timedelta64" or not kinds & _NUMBERS:
+        _fail(name, value)
+    if kinds & {{"int", "integer"}} and -(2**63) <= value < 2**63:
+        return int(value)
+    try:
+        number = float(value)
+    except (OverflowError, ValueError):
+        _fail(name, value)
+    return number if number == number else None
+
+
+def _number(row, name):
+    """Read a numeric column: missing is NaN, which fails every comparison."""
+    value = _value(row, name)
+    if value is None:
+        return float("nan")
+    if isinstance(value, str) and not _NUMBER.fullmatch(value):
+        _fail(name, value)
     number = float(value)
-    return str(int(number)) if number.is_integer() else repr(number)
+    if number - number != 0.0:
+        _fail(name, value)
+    return number
+
+
+def _text(value):
+    """Write a value as a label: 3 and 3.0 are the same."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    return str(value)
+
+
+def _label(row, name):
+    """Read a column of labels: missing is None, anything else becomes text."""
+    value = _value(row, name)
+    return None if value is None else _text(value)
+
+
+def _number_label(row, name):
+    """Read a column of numbers of which only equality counts: " 01.0" is "1"."""
+    label = _label(row, name)
+    if label is None or not _NUMBER.fullmatch(label):
+        return label
+    if _WHOLE.fullmatch(label) and len(label) < 1000 and -(2**63) <= int(label) < 2**63:
+        return str(int(label))
+    return _text(float(label))
+
+
+def _boolean_label(row, name):
+    """Read a column of truth values, which may be 1, "1" or "True"."""
+    label = _label(row, name)
+    return None if label is None else {{"0": "false", "1": "true"}}.get(label, label.lower())
 
 
 def _step(table, value):
@@ -76,7 +132,7 @@ def {function}_{flag}(row):
 
 def write_python(program: Program, function: str = "predict_proba") -> str:
     """Write a program as Python source; see ``RuleModel.to_python``."""
-    taken = hasattr(builtins, function) or function in ("exp", "bisect_left")
+    taken = hasattr(builtins, function) or function in ("exp", "bisect_left", "re")
     usable = function.isascii() and function.isidentifier() and not function.startswith("_")
     if taken or not usable or iskeyword(function):
         raise ValueError(
@@ -123,7 +179,7 @@ class _PythonWriter(RowWriter):
     # Of all numbers only NaN differs from itself.
     missing = ("{0} is None", "{0} != {0}")
     known = ("{0} is not None", "{0} == {0}")
-    prefix, declare, read = "_", "    {} = {}\n", "{}(row.get({}))"
+    prefix, declare, read = "_", "    {} = {}\n", "{}(row, {})"
     first = "{}[{}.index(True)]"
 
     def literal(self, value: Any) -> str:

@@ -47,7 +47,8 @@ class RowWriter(Writer):
     def statements(self) -> Iterator[str]:
         """Write all values that are read more than once."""
         for name, variable in self.variables.items():
-            reader = self.prefix + self.program.schema[name].type.reader
+            column = self.program.schema[name]
+            reader = self.prefix + column.type.reader(column)
             yield self.declare.format(variable, self.read.format(reader, self.literal(name)))
         for key, part in self.repeated.items():
             yield self.declare.format(f"holds{len(self.tests)}", self.test(part))

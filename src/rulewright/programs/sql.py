@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any
 from rulewright.programs.databases import run_duckdb, run_sqlite
 from rulewright.programs.nodes import Choose, FirstThat, Maxima, Sums
 from rulewright.programs.program import ordered
+from rulewright.programs.sql_columns import READING
 from rulewright.programs.sql_words import (
     boolean,
     check_distinct,
     checked_dialect,
-    clean_column,
-    column_literal,
     number,
     quoted_name,
     quoted_text,
@@ -38,6 +37,11 @@ if TYPE_CHECKING:
     from rulewright.programs.program import Program
     from rulewright.programs.sql_words import Dialect
     from rulewright.rules import Formula
+
+_HEADER = """/* The answers of a rule model. Missing is NULL or NaN; an empty string is a label.
+Numbers must be finite and of a numeric type: text is an error, so cast it. Labels may be text or
+integers, Booleans also 1, 0 and text. */
+"""
 
 MAX_CLASSES = 500
 TERMS_PER_STEP = 200
@@ -79,9 +83,12 @@ class _SqlWriter(Writer):
         guard = f"{{0}} > {self.number(-700.0)}"
         self.exp = self.where.format(guard, "EXP({0})", self.number(0.0))
         check_distinct(program.columns, dialect)
-        self.prefix = _unused_prefix([*program.columns, *table])
+        self.prefix = _unused_prefix([*program.columns, *keep, *table])
         self.source = ".".join(quoted_name(part) for part in table)
+        self.alias = f"{self.prefix}table"
         self.kept = {f"{self.prefix}kept_{i}": name for i, name in enumerate(keep)}
+        # Neutral names: SQLite takes a column "true" for 1.
+        self.variables = {name: f"{self.prefix}x_{i}" for i, name in enumerate(program.columns)}
         self.level: dict[Node, int] = {}
         # The columns that each step computes, and the last step that reads each column.
         self.chain: defaultdict[int, dict[str, str]] = defaultdict(dict)
@@ -89,17 +96,32 @@ class _SqlWriter(Writer):
 
     def statement(self) -> str:
         """Write the whole SELECT."""
-        self.chain[0] |= {alias: quoted_name(name) for alias, name in self.kept.items()}
-        for name in self.program.columns:
-            column = clean_column(self.program.schema[name], self.dialect)
-            self.chain[0][quoted_name(name)] = column
+        self.chain[0] |= {alias: self._input(name) for alias, name in self.kept.items()}
+        for name, variable in self.variables.items():
+            column = self.program.schema[name]
+            read = column.type.sql_value(column, self._input(name), READING[self.dialect])
+            self.chain[0][variable] = read
         for node in self.program.nodes:
             if node in self.program.shared:
                 self._add(node)
         end = 1 + max(self.level.values(), default=0)
         self._note(self._reads(self.program.outputs), self.kept, end)
         steps = [self._step(i) for i in range(end)]
-        return f"WITH {', '.join(steps)}\n{_select(self._outputs(), self._step_name(end - 1))}\n"
+        select = _select(self._outputs(), self._step_name(end - 1))
+        return f"{_HEADER}WITH {', '.join(steps)}\n{select}\n"
+
+    def _input(self, name: str) -> str:
+        """Write a column of the table such that it is an error if the table has no such column.
+
+        SQLite takes an unknown name for a string unless the table is named too, and PostgreSQL
+        takes a name behind that of the table for a function.
+        """
+        column = quoted_name(name)
+        return column if self.dialect == "postgres" else f"{self.alias}.{column}"
+
+    def _source(self) -> str:
+        # Tables of DuckDB have a column "rowid" of their own, which is not among all columns.
+        return f"(SELECT * FROM {self.source})" if self.dialect == "duckdb" else self.source
 
     def _add(self, node: Node) -> None:
         """Add the columns of a value to the first step that can compute them."""
@@ -109,7 +131,7 @@ class _SqlWriter(Writer):
         for columns in self._columns(node, name):
             level += 1
             self.chain[level] |= zip(self._names(node, name), columns, strict=True)
-        inputs = {quoted_name(column) for body in node.bodies for column in body.columns}
+        inputs = {self.variables[column] for body in node.bodies for column in body.columns}
         self._note(reads, inputs, level)
         self.names[node], self.level[node] = name, level
 
@@ -132,7 +154,7 @@ class _SqlWriter(Writer):
         carried = [name for name in dict.fromkeys(before) if self.last_read[name] > i]
         own = [f"{text} AS {name}" for name, text in self.chain[i].items()]
         columns = [*(name for name in carried if name not in self.chain[i]), *own]
-        source = self._step_name(i - 1) if i else self.source
+        source = self._step_name(i - 1) if i else f"{self._source()} AS {self.alias}"
         text = _select(columns or [f"1 AS {self.prefix}row"], source)
         return f"{self._step_name(i)} AS MATERIALIZED (\n{text}\n)"
 
@@ -206,13 +228,13 @@ class _SqlWriter(Writer):
         return str(label) if isinstance(label, int) else self.number(label)
 
     def variable(self, column: str) -> str:
-        return quoted_name(column)
+        return self.variables[column]
 
     def number(self, value: float) -> str:
         return number(value, self.dialect)
 
     def mark(self, column: ColumnSchema, value: Any) -> str:
-        return column_literal(column, value, self.dialect)
+        return column.type.sql_literal(column, value, READING[self.dialect])
 
     def labels(self, variable: str, labels: Sequence[str], negated: bool) -> str:
         if len(labels) == 1:

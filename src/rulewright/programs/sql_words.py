@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from rulewright.data import ColumnSchema
 
 Dialect: TypeAlias = Literal["duckdb", "postgres", "sqlite"]
 DIALECTS: tuple[Dialect, ...] = ("duckdb", "postgres", "sqlite")
@@ -52,37 +49,6 @@ def number(value: float, dialect: Dialect) -> str:
 def boolean(value: bool, dialect: Dialect) -> str:
     """Write a truth value; SQLite has only 1 and 0."""
     return str(int(value)) if dialect == "sqlite" else str(value).upper()
-
-
-@dataclass(frozen=True)
-class _Words:
-    """What kinds of columns ask of a dialect (``data.kind.SqlWords``)."""
-
-    name: Dialect
-
-    def number(self, value: float) -> str:
-        return number(value, self.name)
-
-    def text(self, value: str) -> str:
-        return quoted_text(value)
-
-    def boolean(self, value: bool) -> str:
-        return boolean(value, self.name)
-
-    def double(self, expression: str) -> str:
-        if self.name == "sqlite":  # which keeps NaN as NULL
-            return f"CAST({expression} AS REAL)"
-        return f"NULLIF(CAST({expression} AS FLOAT8), CAST('NaN' AS FLOAT8))"
-
-
-def column_literal(column: ColumnSchema, value: Any, dialect: Dialect) -> str:
-    """Write a threshold or a label of a column as the value that the table holds."""
-    return column.type.sql_literal(column, value, _Words(dialect))
-
-
-def clean_column(column: ColumnSchema, dialect: Dialect) -> str:
-    """Read a column as the model does, missing values as NULL."""
-    return column.type.sql_value(column, quoted_name(column.name), _Words(dialect))
 
 
 def check_distinct(names: Iterable[str], dialect: Dialect) -> None:

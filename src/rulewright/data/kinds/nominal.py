@@ -1,5 +1,6 @@
 """Nominal columns: labels, as int32 codes with -1 for missing and -2 for unseen ones."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
@@ -17,6 +18,7 @@ from rulewright.data.values import check_finite, plain, text_to_number
 _LABEL_TYPES: dict[PlainType | None, LabelType] = {"number": "number", "boolean": "boolean"}
 _UNSEEN = "(unseen label)"
 _LARGEST_EXACT = 2**53  # integers up to here are exact as doubles
+_WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 
 
 class Nominal(Kind):
@@ -26,7 +28,6 @@ class Nominal(Kind):
     ordered = False
     fields = ("labels", "label_type")
     operators = ("=", "!=", "is missing", "is known")
-    reader = "label"
 
     def wanted(self, schema: ColumnSchema | None) -> Wanted:
         """Ask for text where the labels are text, else for exact numbers."""
@@ -83,17 +84,30 @@ class Nominal(Kind):
         """List the first labels."""
         return listed_labels(column.schema.labels, 6, write_label)
 
+    def reader(self, schema: ColumnSchema) -> str:
+        """Read labels of the type of the column."""
+        return "label" if schema.label_type == "string" else f"{schema.label_type}_label"
+
     def sql_value(self, schema: ColumnSchema, expression: str, sql: SqlWords) -> str:
-        """Read a column as it is, or as doubles if the labels are numbers."""
-        return sql.double(expression) if schema.label_type == "number" else expression
+        """Read a column as labels, or as doubles if the labels are numbers."""
+        if schema.label_type == "number":
+            return sql.label_number(schema.name, expression)
+        label = sql.label(schema.name, expression)
+        if schema.label_type == "string":
+            return label
+        yes, no = sql.text("true"), sql.text("false")
+        return (
+            f"CASE WHEN {expression} IS NULL THEN NULL ELSE "
+            f"CASE LOWER({label}) WHEN {yes} THEN {yes} WHEN {sql.text('1')} THEN {yes} "
+            f"WHEN {no} THEN {no} WHEN {sql.text('0')} THEN {no} ELSE {sql.text(_UNSEEN)} END END"
+        )
 
     def sql_literal(self, schema: ColumnSchema, value: str, sql: SqlWords) -> str:
-        """Write a label as the value that the table holds."""
+        """Write a label to compare with what `sql_value` reads."""
+        if schema.label_type != "number":
+            return sql.text(value)
         held = label_value(value, schema)
-        if isinstance(held, str):
-            return sql.text(held)
-        if isinstance(held, bool):
-            return sql.boolean(held)
+        assert not isinstance(held, str)
         if abs(held) > _LARGEST_EXACT:
             raise ValueError(
                 f"label {value} of column {schema.name!r} is too large to be exact in SQL; "
@@ -128,14 +142,22 @@ def _declared(name: str, declared: tuple[object, ...]) -> tuple[tuple[str, ...],
 
 
 def _as_written(label: str, schema: ColumnSchema) -> str:
-    """Write a label as the schema does: data may hold ``1.0`` for 1, ``True`` or 1 for true."""
+    """Write a label as the schema does: data may hold ``1.0`` for 1, ``True`` or 1 for true.
+
+    Exported programs read labels in the same way.
+    """
     if label in schema.label_index:
         return label
     if schema.label_type == "boolean":
         return {"0": "false", "1": "true"}.get(label, label.lower())
-    if schema.label_type == "number":
-        try:
-            return label_of(text_to_number(label))
-        except ValueError:
-            return label
-    return label
+    return _number_label(label) if schema.label_type == "number" else label
+
+
+def _number_label(label: str) -> str:
+    """Write a text as the label of its number; integers of 64 bits are exact, others doubles."""
+    try:
+        if _WHOLE.fullmatch(label) and -(2**63) <= int(label) < 2**63:
+            return str(int(label))
+        return label_of(text_to_number(label))
+    except ValueError:
+        return label

@@ -21,7 +21,6 @@ class Numeric(Kind):
     name = "numeric"
     ordered = True
     operators = ("<=", ">=", "is missing", "is known")
-    reader = "number"
     literal = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.])")
 
     def claims(self, raw: Raw) -> bool:
@@ -59,9 +58,13 @@ class Numeric(Kind):
         known = column.values[~column.is_missing]
         return f"{known.min():.6g} to {known.max():.6g}" if len(known) else "all missing"
 
+    def reader(self, schema: ColumnSchema) -> str:
+        """Read numbers."""
+        return "number"
+
     def sql_value(self, schema: ColumnSchema, expression: str, sql: SqlWords) -> str:
         """Read a column as doubles."""
-        return sql.double(expression)
+        return sql.double(schema.name, expression)
 
     def sql_literal(self, schema: ColumnSchema, value: float, sql: SqlWords) -> str:
         """Write a threshold."""

@@ -1,0 +1,158 @@
+"""How SQL reads the columns of a table: as the model reads the same values, or with an error.
+
+Databases convert types without a word: SQLite takes an empty string for 0, PostgreSQL the text
+``0x10`` for 16, DuckDB ``1_0`` for 10, and none of them minds an infinite number. What the type of
+a column does not settle is checked row by row, and an error names the column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from rulewright.programs.sql_words import Dialect, number, quoted_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_LARGEST_EXACT = 2**53
+_OTHER_NUMBER = float(2**54)
+"""Stands for integers that doubles cannot tell apart; no label in SQL is as large."""
+
+_NAN, _INFINITY = "CAST('NaN' AS FLOAT8)", "CAST('Infinity' AS FLOAT8)"
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """Expressions that read a column, given by its name and an expression."""
+
+    name: ClassVar[Dialect]
+
+    def number(self, value: float) -> str:
+        """Write a finite number exactly."""
+        return number(value, self.name)
+
+    def text(self, value: str) -> str:
+        """Write a string."""
+        return quoted_text(value)
+
+
+class _Sqlite(_Reading):
+    """SQLite, where each value has a type of its own."""
+
+    name = "sqlite"
+
+    def double(self, column: str, x: str) -> str:
+        """Read finite numbers as doubles; NaN was stored as NULL."""
+        # Infinity minus itself is NULL.
+        finite = f"typeof({x}) IN ('integer', 'real') AND {x} - {x} = 0"
+        cases = [(f"{x} IS NULL", "NULL"), (finite, f"CAST({x} AS REAL)")]
+        return _case(cases, _sqlite_error(column, x, "a finite number"))
+
+    def label_number(self, column: str, x: str) -> str:
+        """Read labels that are numbers: SQLite compares integers and doubles exactly."""
+        numbers = f"typeof({x}) IN ('integer', 'real', 'null')"
+        return _case([(numbers, x)], _sqlite_error(column, x, "a number"))
+
+    def label(self, column: str, x: str) -> str:
+        """Read labels as text, and whole numbers as the model writes them."""
+        whole = f"typeof({x}) = 'integer' OR typeof({x}) = 'real' AND {x} = CAST({x} AS INTEGER)"
+        cases = [(f"typeof({x}) IN ('text', 'null')", x)]
+        cases.append((whole, f"CAST(CAST({x} AS INTEGER) AS TEXT)"))
+        return _case(cases, _sqlite_error(column, x, "text or integers"))
+
+
+class _DuckDb(_Reading):
+    """DuckDB, where the type of a column is a constant of the statement."""
+
+    name = "duckdb"
+    _whole: ClassVar = [f"{u}{i}INT" for u in ("", "U") for i in ("TINY", "SMALL", "BIG", "HUGE")]
+    _whole += ["INTEGER", "UINTEGER"]
+
+    def double(self, column: str, x: str) -> str:
+        """Read finite numbers as doubles, NaN as NULL."""
+        double = f"CAST({x} AS DOUBLE)"
+        cases = self._checked(column, x, ["BOOLEAN", "FLOAT", "DOUBLE", *self._whole], "DECIMAL")
+        cases.append((f"ISINF({double})", _duckdb_error(column, x, "a finite number")))
+        return _case(cases, f"NULLIF({double}, {_NAN})")
+
+    def label_number(self, column: str, x: str) -> str:
+        """Read labels that are numbers as doubles, NaN as NULL; large integers stay apart."""
+        double, whole = f"CAST({x} AS DOUBLE)", f"TRY_CAST({x} AS HUGEINT)"
+        cases = self._checked(column, x, ["FLOAT", "DOUBLE", *self._whole], "DECIMAL")
+        cases += [(f"ISNAN({double})", "NULL"), (_is_large(whole), self.number(_OTHER_NUMBER))]
+        return _case(cases, double)
+
+    def label(self, column: str, x: str) -> str:
+        """Read labels as text, whole numbers and Booleans as the model writes them."""
+        cases = self._checked(column, x, ["VARCHAR", "BOOLEAN", *self._whole], "ENUM")
+        return f'{_case(cases, f"CAST({x} AS VARCHAR)")} COLLATE "C"'  # others may ignore case
+
+    def _checked(
+        self, column: str, x: str, types: Iterable[str], prefix: str
+    ) -> list[tuple[str, str]]:
+        """Give the cases of missing values and of a type that is not one of some."""
+        listed = ", ".join(map(quoted_text, types))
+        wrong = f"typeof({x}) NOT IN ({listed}) AND typeof({x}) NOT LIKE '{prefix}(%'"
+        expected = "text or integers" if "VARCHAR" in types else "a number"
+        return [(f"{x} IS NULL", "NULL"), (wrong, _duckdb_error(column, x, expected))]
+
+
+class _Postgres(_Reading):
+    """PostgreSQL: adding 0 is an error for all types but numbers."""
+
+    name = "postgres"
+    _inexact: ClassVar = ["real", "double precision", "numeric", "money", "date", "interval"]
+
+    def double(self, column: str, x: str) -> str:
+        """Read finite numbers as doubles, NaN as NULL."""
+        double = f"CAST(0 + {x} AS FLOAT8)"
+        infinite = f"ABS({double}) = {_INFINITY}"
+        refusal = _postgres_error(column, x, "a finite number")
+        return _case([(infinite, refusal)], f"NULLIF({double}, {_NAN})")
+
+    def label_number(self, column: str, x: str) -> str:
+        """Read labels that are numbers as doubles, NaN as NULL; large integers stay apart."""
+        double = f"CAST(0 + {x} AS FLOAT8)"
+        cases = [(f"{double} = {_NAN}", "NULL"), (_is_large(x), self.number(_OTHER_NUMBER))]
+        return _case(cases, double)
+
+    def label(self, column: str, x: str) -> str:
+        """Read labels as text, whole numbers and Booleans as the model writes them."""
+        found = f"CAST(pg_typeof({x}) AS TEXT)"
+        listed = ", ".join(map(quoted_text, self._inexact))
+        wrong = f"{found} IN ({listed}) OR {found} LIKE 'time%'"
+        refusal = f"CAST({_postgres_error(column, x, 'text or integers')} AS TEXT)"
+        return f'{_case([(wrong, refusal)], f"CAST({x} AS TEXT)")} COLLATE "C"'
+
+
+READING = {reading.name: reading for reading in (_DuckDb(), _Postgres(), _Sqlite())}
+"""How each database reads columns (``data.kind.SqlWords``)."""
+
+
+def _case(cases: Iterable[tuple[str, str]], otherwise: str) -> str:
+    whens = " ".join(f"WHEN {test} THEN {value}" for test, value in cases)
+    return f"CASE {whens} ELSE {otherwise} END"
+
+
+def _is_large(x: str) -> str:
+    return f"{x} > {_LARGEST_EXACT} OR {x} < -{_LARGEST_EXACT}"
+
+
+def _message(column: str, expected: str) -> str:
+    return quoted_text(f'column "{column}" must hold {expected}, not ')
+
+
+# Errors depend on the row, or databases would raise them before they read one.
+def _sqlite_error(column: str, x: str, expected: str) -> str:
+    """Raise an error: SQLite has no function for it, but one that quotes a bad path."""
+    return f"json_extract('null', {_message(column, expected)} || typeof({x}))"
+
+
+def _duckdb_error(column: str, x: str, expected: str) -> str:
+    return f"error({_message(column, expected)} || typeof({x}) || ' ' || CAST({x} AS VARCHAR))"
+
+
+def _postgres_error(column: str, x: str, expected: str) -> str:
+    """Raise an error: what is no number cannot be cast to one."""
+    return f"CAST({_message(column, expected)} || CAST({x} AS TEXT) AS FLOAT8)"
