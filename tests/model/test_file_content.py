@@ -1,13 +1,17 @@
 """Files that say they are models and are not: every field is checked."""
 
 import json
+import math
 import random
 from dataclasses import replace
 
+import pandas as pd
+import polars as pl
 import pytest
 
 from model.builders import CHURN_ROWS, churn_model, saved, write
-from rulewright.model import Head, IsotonicSteps, ModelFileError, load_model
+from rulewright.data import read_table
+from rulewright.model import AdditiveRules, Head, IsotonicSteps, ModelFileError, load_model
 from rulewright.rules import Adds
 
 pytestmark = pytest.mark.native
@@ -100,6 +104,54 @@ def test_wrong_content_is_refused(path, change, message):
     write(path, saved(path) | change)
     with pytest.raises(ModelFileError, match=message):
         load_model(path)
+
+
+@pytest.mark.parametrize(
+    ("column", "labels", "label_type"),
+    [
+        *(
+            (2, [label], "number")
+            for label in ("x", "", "1.0", "01", " 1", "+1", "-0", "1e5", "nan")
+        ),
+        *(
+            (2, [label], "number")
+            for label in ("1_0", "0x10", "\u0661", "true", "1" * 5000, "1e400")
+        ),
+        *((3, labels, "boolean") for labels in ([], ["true"], ["true", "false"], ["0", "1"])),
+        (3, ["false", "true", "x"], "boolean"),
+    ],
+)
+def test_labels_that_no_value_of_their_type_has_are_refused(path, column, labels, label_type):
+    """Labels of numbers are written as the library writes numbers, those of Booleans are fixed."""
+    document = saved(path, churn_model()[:0])
+    document["schema"]["columns"][column] |= {"labels": labels, "label_type": label_type}
+    write(path, document)
+    name = document["schema"]["columns"][column]["name"]
+    with pytest.raises(ModelFileError, match=f"Column '{name}'.*label"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, 2.5, -0.0, 1e300, 5e-324, 2**53 + 1, None],
+        [math.nan, math.nan],
+        [2**63 + 1, 10**30],
+        [True, None, False],
+        [True, 1, "01"],
+        pd.Categorical([1, 2], [10**30, 2, 1, math.inf]),
+        pd.Categorical([None, None], []),
+        pd.Categorical(["1", "01"], ["01", "1", "1.0"]),
+        pd.Categorical([True], [True]),
+        pl.Series(["1"], dtype=pl.Enum(["1", "1.0"])),
+    ],
+)
+def test_labels_that_the_library_finds_can_be_loaded(path, values):
+    """Whatever a nominal column holds, its schema is saved and loaded."""
+    schema = read_table({"c": values}, nominal=["c"]).schema
+    model = AdditiveRules(schema, ["a"], (0.0,), ())
+    model.save(path)
+    assert load_model(path).schema == schema
 
 
 def test_missing_fields_are_refused(path):

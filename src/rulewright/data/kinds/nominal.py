@@ -78,6 +78,7 @@ class Nominal(Kind):
             raise DataError(f"Column {name!r}: labels must be distinct.")
         if label_type not in get_args(LabelType):
             raise DataError(f"Column {name!r}: unknown label_type {label_type!r}.")
+        _check_type(name, labels, label_type)
         return {"labels": tuple(labels), "label_type": label_type}
 
     def describe(self, column: Column, write_label: Callable[[str], str] = str) -> str:
@@ -161,3 +162,24 @@ def _number_label(label: str) -> str:
         return label_of(text_to_number(label))
     except ValueError:
         return label
+
+
+def _check_type(name: str, labels: list[str], label_type: LabelType) -> None:
+    """Refuse labels of a schema that no value of their type has."""
+    if label_type == "boolean" and tuple(labels) != BOOLEAN_LABELS:
+        raise DataError(f"Column {name!r}: labels of Booleans must be false and true.")
+    if label_type == "number":
+        for label in labels:
+            if not _is_number_label(label):
+                raise DataError(
+                    f"Column {name!r}: {label!r:.80} is no label of a number: write 1, not 1.0 or "
+                    "01, or give the label_type string."
+                )
+
+
+def _is_number_label(label: str) -> bool:
+    try:
+        number = int(label) if _WHOLE.fullmatch(label) else float(label)
+        return label == label_of(number) and label != "nan"
+    except ValueError:
+        return False
