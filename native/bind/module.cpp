@@ -3,11 +3,6 @@
 
 NB_MODULE(_core, m) {
     m.doc() = "Native kernels of rulewright; reach them through rulewright.kernels.";
-#ifdef _OPENMP
-    m.attr("has_threads") = true;
-#else
-    m.attr("has_threads") = false;
-#endif
     m.def("use_one_thread", [] { rulewright::threads_allowed = false; });
     rulewright::bind_encoding(m);
     rulewright::bind_search(m);

@@ -61,7 +61,7 @@ void refine(const Columns<Code>& columns, const GrownCondition& condition, Cover
     const CodeTest test = code_test(condition, columns.n_bins[column]);
     const Code* codes = columns.column(column);
     const std::size_t n = cover.n;
-    const auto n_pieces = static_cast<std::size_t>(n > kBlock ? std::max(n_threads, 1) : 1);
+    const std::size_t n_pieces = n > kBlock ? count_threads(n_threads) : 1;
     std::vector<std::size_t> kept(n_pieces);
     dropped.reserve(cover.rows.size(), cover.lanes);
     parallel_for(n_pieces, n_threads, [&](std::size_t piece) {

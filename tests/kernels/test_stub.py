@@ -32,7 +32,7 @@ def test_the_stub_names_what_the_module_has():
     public = {name for name in dir(_core) if not name.startswith("_")}
     classes = {node.name for node in STUB.body if isinstance(node, ast.ClassDef)}
     functions = {name for name in stub_signatures(STUB.body) if "." not in name}
-    assert classes | functions | {"has_threads", "score_names"} == public
+    assert classes | functions | {"score_names"} == public
 
 
 def test_the_stub_has_the_parameters_of_the_module():

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
@@ -194,7 +193,7 @@ def bin_columns(
     tasks = columns, repeat(max_bins), [digits.get(column.schema.name) for column in columns]
     if n_threads == 1:
         return tuple(map(bin_column, *tasks))
-    with ThreadPoolExecutor(n_threads) as pool:
+    with kernels.ThreadPool(n_threads) as pool:
         return tuple(pool.map(bin_column, *tasks))
 
 

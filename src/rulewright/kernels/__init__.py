@@ -40,6 +40,7 @@ from rulewright.kernels.structs import (
     Subsample,
     WordArray,
 )
+from rulewright.kernels.threads import ThreadPool
 
 __all__ = [
     "GROUP",
@@ -70,6 +71,7 @@ __all__ = [
     "SignArray",
     "StatArray",
     "Subsample",
+    "ThreadPool",
     "WordArray",
     "Workspace",
     "count_histogram",
@@ -78,7 +80,6 @@ __all__ = [
     "encode_values",
     "find_partition",
     "grow_rule",
-    "has_threads",
     "prefix_sums",
     "rule_bits",
     "rule_covers",
@@ -91,9 +92,6 @@ __all__ = [
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_core.use_one_thread)
-
-has_threads: bool = _core.has_threads
-"""False when the core was built without OpenMP: every kernel then runs on one thread."""
 
 score_names: tuple[str, ...] = _core.score_names
 """The scores that `Score.kind` may name."""

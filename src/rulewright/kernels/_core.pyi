@@ -10,7 +10,6 @@ from rulewright.kernels.structs import (
     WordArray,
 )
 
-has_threads: bool
 score_names: tuple[str, ...]
 
 def use_one_thread() -> None: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, wait
 from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from rulewright.data.optional import optional
+from rulewright.kernels import ThreadPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -147,7 +148,7 @@ def run_parallel(
 
     if n_threads == 1 or len(tasks) == 1:
         return [task(check) for task in tasks]
-    with ThreadPoolExecutor(min(n_threads, len(tasks))) as pool:
+    with ThreadPool(min(n_threads, len(tasks))) as pool:
         try:
             futures = [pool.submit(task, check) for task in tasks]
             running = set(futures)

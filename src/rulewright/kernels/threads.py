@@ -1,0 +1,44 @@
+"""Threads of Python, as many as the system allows."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Result = TypeVar("Result")
+
+
+class ThreadPool(ThreadPoolExecutor):
+    """A pool whose tasks run in the caller where no further thread can be started."""
+
+    def submit(  # noqa: D102 - as in the base
+        self, fn: Callable[..., Result], /, *args: Any, **kwargs: Any
+    ) -> Future[Result]:
+        task = _Task(lambda: fn(*args, **kwargs))
+        try:
+            super().submit(task)
+        except RuntimeError:  # the task may wait in the queue of threads that were started before
+            task()
+        return task.future
+
+
+class _Task:
+    """A call that is made once, by whoever comes first."""
+
+    def __init__(self, call: Callable[[], Any]) -> None:
+        self.call, self.begun = call, Lock()
+        self.future: Future[Any] = Future()
+
+    def __call__(self) -> None:
+        if not self.begun.acquire(blocking=False) or not self.future.set_running_or_notify_cancel():
+            return
+        try:
+            self.future.set_result(self.call())
+        except BaseException as error:
+            self.future.set_exception(error)
+            if not isinstance(error, Exception):  # Ctrl-C in the caller
+                raise
