@@ -9,7 +9,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
+#include <mutex>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -37,6 +40,29 @@ inline void require(bool condition, const char* message) {
     if (!condition) throw nb::value_error(message);
 }
 
+// NaN is refused by every one of these.
+inline void require_within(double value, double low, double high, const char* message) {
+    require(value >= low && value <= high, message);
+}
+inline void require_positive(double value, const char* message) {
+    require(value > 0 && std::isfinite(value), message);
+}
+inline void require_penalty(double value, const char* message) {
+    require(value >= 0 && std::isfinite(value), message);
+}
+
+// Weights whose fixed-point sum, `scale` steps per unit, has room in a Stat.
+inline constexpr double kLargestSum = 0x1p62;
+
+inline void require_weights(std::span<const double> weights, double scale) {
+    double sum = 0;
+    for (const double weight : weights) {
+        require_penalty(weight, "a weight is negative or not finite");
+        sum += weight;
+    }
+    require(sum * scale <= kLargestSum, "the weights are too large for the scale");
+}
+
 inline void require_rows(std::span<const Row> rows, std::size_t n_rows) {
     Row largest = 0;  // a plain loop, which the compiler turns into vector instructions
     for (const Row row : rows) largest = std::max(largest, row);
@@ -52,6 +78,17 @@ auto without_gil(const Kernel& kernel) {
     nb::gil_scoped_release release;
     return kernel();
 }
+
+// Lets one thread at a time change what an object holds; a second one is refused, not kept waiting.
+class InUse {
+  public:
+    explicit InUse(std::mutex& mutex) : lock_(mutex, std::try_to_lock) {
+        if (!lock_) throw std::runtime_error("another thread is using this object");
+    }
+
+  private:
+    std::unique_lock<std::mutex> lock_;
+};
 
 // Hands a vector over to NumPy without a copy.
 template <class T>

@@ -1,5 +1,3 @@
-#include <stdexcept>
-
 #include "base/parallel.hpp"
 #include "bind/bind.hpp"
 #include "search/dnf_partition.hpp"
@@ -14,7 +12,7 @@ using BoundBest =
     std::tuple<Stat, std::size_t, std::size_t, std::vector<Term>, std::vector<BoundImprovement>>;
 using BoundState = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, Stat, std::vector<Term>>;
 
-constexpr double kLargestScore = 0x1p62;
+constexpr std::uint64_t kMostRestarts = std::uint64_t{1} << 32;  // of one call
 
 // Restarts of the local search and the examples they share; the bits belong to Python.
 class BoundDnfSearch {
@@ -43,12 +41,16 @@ class BoundDnfSearch {
     BoundDnfSearch& operator=(const BoundDnfSearch&) = delete;
 
     std::size_t advance(std::uint64_t n_steps, int n_threads) {
+        const InUse in_use(mutex_);
+        require(!interrupted_, "the search ran out of memory before: start a new one");
         std::size_t n_running = 0;
         bool broken = false;
         {
             nb::gil_scoped_release release;
+            interrupted_ = true;  // a restart that threw stands in the middle of a step
             parallel_for(restarts_.size(), n_threads,
                          [&](std::size_t i) { restarts_[i].advance(n_steps); });
+            interrupted_ = false;
             for (const DnfRestart& restart : restarts_) {
                 n_running += restart.done() ? 0 : 1;
                 broken = broken || restart.broken();
@@ -59,12 +61,14 @@ class BoundDnfSearch {
     }
 
     std::uint64_t n_steps() const {
+        const InUse in_use(mutex_);
         std::uint64_t n = 0;
         for (const DnfRestart& restart : restarts_) n += restart.n_steps();
         return n;
     }
 
     BoundState state(std::size_t restart) const {
+        const InUse in_use(mutex_);
         require(restart < restarts_.size(), "there is no such restart");
         const DnfRestart& run = restarts_[restart];
         return {run.n_steps(), run.n_drawn(), run.n_stuck(), run.formula().score(),
@@ -73,6 +77,7 @@ class BoundDnfSearch {
 
     // The lowest (score, literals, restart); nothing when all formulas were too long.
     std::vector<BoundBest> best() const {
+        const InUse in_use(mutex_);
         const DnfRestart* best = nullptr;
         for (const DnfRestart& run : restarts_) {
             if (!run.trace().empty() && (best == nullptr || key(run) < key(*best))) best = &run;
@@ -115,7 +120,7 @@ class BoundDnfSearch {
             require(weight >= 1, "a weight is not positive");
             largest += unit * weight;
         }
-        require(largest < kLargestScore, "the weights are too large");
+        require(largest < kLargestSum, "the weights are too large");
         return {bits.data(),      bits.shape(0),          n_positives,
                 as_span(weights), settings.positive_unit, settings.negative_unit};
     }
@@ -127,6 +132,8 @@ class BoundDnfSearch {
     DnfExamples examples_;
     DnfSettings settings_;
     std::vector<DnfRestart> restarts_;
+    bool interrupted_ = false;
+    mutable std::mutex mutex_;
 };
 
 auto partition(const Words& positives, const Words& negatives, std::size_t n_parts, bool one_new,
@@ -135,7 +142,8 @@ auto partition(const Words& positives, const Words& negatives, std::size_t n_par
     require(positives.shape(0) >= 1 && positives.shape(1) >= 1, "there are no positives");
     require(negatives.shape(1) == positives.shape(1), "positives and negatives differ in words");
     require(n_parts >= 1 && n_parts <= 65536, "the number of parts is out of range");
-    require(first_restart < 1ULL << 62 && n_restarts < 1ULL << 62, "there are too many restarts");
+    require(first_restart < 1ULL << 62 && n_restarts < kMostRestarts,
+            "there are too many restarts");
     const PartitionTask task{{positives.data(), positives.shape(0), positives.shape(1)},
                              {negatives.data(), negatives.shape(0), negatives.shape(1)},
                              n_parts,

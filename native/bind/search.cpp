@@ -31,6 +31,7 @@ class BoundColumns {
         require(codes_.shape(0) == n_groups && codes_.shape(2) == kGroup,
                 "codes must have the shape (groups, rows, 8)");
         require(n_bins_.shape(0) > 0, "at least one column is needed");
+        require(codes_.shape(1) < 0xFFFFFFFFULL, "there are too many rows");
         require(nominal_.shape(0) == n_bins_.shape(0), "n_bins and nominal differ in length");
         require(codes_.dtype() == nb::dtype<std::uint8_t>() ||
                     codes_.dtype() == nb::dtype<std::uint16_t>(),
@@ -77,7 +78,13 @@ auto draw(std::size_t n, std::size_t size, std::uint64_t seed) {
 auto split(const Vector<Stat>& weights, const Vector<std::int32_t>& strata, double share,
            std::uint64_t seed) {
     require(weights.shape(0) == strata.shape(0), "weights and strata differ in length");
-    require(share >= 0 && share <= 1, "a share lies between 0 and 1");
+    require_within(share, 0, 1, "a share lies between 0 and 1");
+    double sum = 0;
+    for (const Stat weight : as_span(weights)) {
+        require(weight >= 0, "a weight is negative");
+        sum += static_cast<double>(weight);
+    }
+    require(sum <= kLargestSum, "the weights are too large");
     std::int32_t largest = -1;
     for (const std::int32_t stratum : as_span(strata)) {
         require(stratum >= 0 && stratum < 65536, "a stratum is out of range");
@@ -126,6 +133,8 @@ struct BoundScore : ScoreChoice {
         : ScoreChoice{place(kind), unit,
                       n_lanes,     first_lane,
                       l2,          static_cast<Directions>((up ? kUp : 0) | (down ? kDown : 0))} {
+        require_positive(unit, "the unit of a score must be positive and finite");
+        require_penalty(l2, "l2 must be finite and not negative");
         require(with_score<bool>(*this, [&](const auto& s) { return s.reads(n_lanes); }),
                 "the score reads another number of lanes");
     }
@@ -149,6 +158,20 @@ struct BoundLimits {
     Vector<std::uint8_t> up_operators, down_operators, required;
     Vector<std::uint64_t> groups;
 
+    BoundLimits(std::int32_t most, double least_gain, Stat least_weight, Vector<std::uint8_t> up,
+                Vector<std::uint8_t> down, Vector<std::uint8_t> must, Vector<std::uint64_t> bits)
+        : max_conditions(most),
+          tolerance(least_gain),
+          min_weight(least_weight),
+          up_operators(std::move(up)),
+          down_operators(std::move(down)),
+          required(std::move(must)),
+          groups(std::move(bits)) {
+        require(max_conditions >= -1, "max_conditions is -1 or more");
+        require_penalty(tolerance, "the tolerance must be finite and not negative");
+        require(min_weight >= 0, "min_weight is negative");
+    }
+
     Limits of(const ColumnKinds& columns) const {
         const Limits limits{
             max_conditions,          tolerance,         min_weight,     as_span(up_operators),
@@ -167,6 +190,10 @@ Lanes checked_lanes(std::size_t stride, const BoundScore& score, const BoundLimi
     return {score.first_lane, score.n_lanes, stride, limits.min_weight > 0};
 }
 
+struct BoundWorkspace : Workspace {
+    std::mutex mutex;
+};
+
 using BoundCondition = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, double>;
 using BoundRule = std::tuple<std::vector<BoundCondition>, std::int32_t>;
 
@@ -180,8 +207,9 @@ BoundRule bound_rule(const GrownRule& rule) {
 }
 
 BoundRule grow(const BoundColumns& columns, const Vector<Row>& rows, const Matrix<Stat>& stats,
-               const BoundScore& score, const BoundLimits& bound, Workspace& workspace,
+               const BoundScore& score, const BoundLimits& bound, BoundWorkspace& workspace,
                int n_threads) {
+    const InUse in_use(workspace.mutex);
     require(stats.shape(0) == columns.n_rows(), "statistics and codes differ in rows");
     const Lanes lanes = checked_lanes(stats.shape(1), score, bound);
     const Limits limits = bound.of(columns.kinds());
@@ -237,7 +265,7 @@ void bind_search(nb::module_& m) {
     nb::class_<BoundColumns>(m, "Columns")
         .def(nb::init<Codes, Vector<std::int32_t>, Vector<std::uint8_t>>(), array("codes"),
              array("n_bins"), array("nominal"));
-    nb::class_<Workspace>(m, "Workspace").def(nb::init<>());
+    nb::class_<BoundWorkspace>(m, "Workspace").def(nb::init<>());
     m.def("draw_rows", &draw, "n"_a, "size"_a, "seed"_a);
     m.def("split_by_weight", &split, array("weights"), array("strata"), "share"_a, "seed"_a);
     m.def("cover_rows", &cover, "columns"_a, array("tests"), "n_threads"_a);

@@ -1,3 +1,5 @@
+#include <numeric>
+
 #include "bind/bind.hpp"
 #include "weighting/exponential.hpp"
 #include "weighting/likelihood.hpp"
@@ -5,6 +7,9 @@
 
 namespace rulewright {
 namespace {
+
+// Far beyond what a fit takes; exponentials of larger steps overflow.
+constexpr double kLargestStep = 200, kLargestConfidence = 700;
 
 using MutableVector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -35,6 +40,15 @@ class BoundLikelihood {
         require(stats_.shape(1) >= 2 * (n_classes - (cumulative ? 1 : 0)),
                 "statistics have too few lanes");
         require_labels(labels_, n_classes);
+        require_positive(scale, "the scale must be positive and finite");
+        require_weights(as_span(weights_), scale);
+        for (std::size_t i = 0; i < n; ++i) {
+            const double* e = exp_scores_.data() + i * n_classes;
+            require_positive(std::accumulate(e, e + n_classes, 0.0),
+                             "exponentials of scores must be positive and finite");
+            require(*std::min_element(e, e + n_classes) >= 0,
+                    "exponentials of scores must not be negative");
+        }
     }
 
     void refresh_stats(const Vector<Row>& rows, int n_threads) {
@@ -71,6 +85,7 @@ class BoundLikelihood {
     double run_step(const Vector<Row>& rows, Step step, int n_threads, const Kernel& kernel) const {
         require(step.first <= step.last && step.last < exp_scores_.shape(1),
                 "the vote is no union of classes");
+        require_within(step.size, -kLargestStep, kLargestStep, "the step is out of range");
         return run(rows, [&] { return kernel(view(), as_span(rows), step, n_threads); });
     }
 
@@ -99,6 +114,7 @@ class BoundResponseFit {
         const std::size_t n = labels_.shape(0), n_rules = covers_.shape(0);
         require(weights_.shape(0) == n && probabilities_.shape(0) == n,
                 "labels, weights and probabilities differ in rows");
+        require_weights(as_span(weights_), 0);
         require_labels(labels_, probabilities_.shape(1));
         require(covers_.shape(1) == (n + 63) / 64, "covers have the wrong number of words");
         require(heads_.shape(0) == n_rules && heads_.shape(1) == 2 && signs_.shape(0) == n_rules,
@@ -117,12 +133,16 @@ class BoundResponseFit {
 
     double sweep(const Rules& rules, const MutableVector& responses, double l1, double l2) const {
         require(responses.shape(0) == covers_.shape(0), "rules and responses differ in number");
+        require_penalty(l1, "l1 must be finite and not negative");
+        require_penalty(l2, "l2 must be finite and not negative");
         return run(rules, [&] {
             return rulewright::sweep(view(), as_span(rules), responses.data(), l1, l2);
         });
     }
     void move(const Rules& rules, const Vector<double>& steps) const {
         require(steps.shape(0) == rules.shape(0), "rules and steps differ in number");
+        for (const double step : as_span(steps))
+            require(std::isfinite(step), "a step is not finite");
         run(rules, [&] { rulewright::move(view(), as_span(rules), steps.data()); });
     }
     auto gradients(const Rules& rules, int n_threads) const {
@@ -174,6 +194,8 @@ class BoundExponential {
                 "classes, weights and statistics differ in rows");
         require(n_heads >= 1 && n_heads < 65536 && stats_.shape(1) >= 2 * n_heads,
                 "statistics have too few lanes");
+        require_positive(scale, "the scale must be positive and finite");
+        require_weights({weights_.data(), n * n_heads}, scale);
         for (const std::int32_t place : as_span(own_)) {
             require(place >= -1 && place < static_cast<std::int32_t>(n_heads),
                     "a class is out of range");
@@ -182,6 +204,8 @@ class BoundExponential {
 
     double add(const Vector<Row>& rows, std::size_t place, double confidence, int n_threads) {
         require(place < weights_.shape(1), "the head is out of range");
+        require_within(confidence, -kLargestConfidence, kLargestConfidence,
+                       "the confidence is out of range");
         require_rows(as_span(rows), own_.shape(0));
         nb::gil_scoped_release release;
         return add_confidence(view(), as_span(rows), place, confidence, n_threads);

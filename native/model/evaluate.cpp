@@ -69,6 +69,7 @@ Bits covered_rows(const ValueCodes& values, const CompiledRules& rules, std::siz
 template <class Body>
 void for_each_cover(const ValueCodes& values, const CompiledRules& rules, int n_threads,
                     const Body& body) {
+    if (rules.n_rules() == 0) return;  // rows without columns may be beyond number
     const std::size_t n_blocks = (values.n_rows + kRows - 1) / kRows;
     parallel_for(n_blocks, n_threads, [&](std::size_t block) {
         const std::size_t begin = block * kRows;
