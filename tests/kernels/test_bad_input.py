@@ -80,6 +80,15 @@ GROW_FAULTS = {
     "groups too short": {"limits": good_limits(groups=np.ones(1, np.uint64))},
     "groups of another type": {"limits": good_limits(groups=np.ones(2, np.int64))},
     "required too long": {"limits": good_limits(required=np.zeros(3, np.uint8))},
+    "negative l2": {"score": newton(l2=-1.0)},
+    "l2 that is no number": {"score": newton(l2=np.nan)},
+    "unit of zero": {"score": newton(unit=0.0)},
+    "infinite unit": {"score": newton(unit=np.inf)},
+    "negative tolerance": {"limits": good_limits(tolerance=-1.0)},
+    "tolerance that is no number": {"limits": good_limits(tolerance=np.nan)},
+    "infinite tolerance": {"limits": good_limits(tolerance=np.inf)},
+    "negative weight": {"limits": good_limits(min_weight=-1)},
+    "negative limit": {"limits": good_limits(max_conditions=-2)},
     "limit as text": {"limits": good_limits(max_conditions="many")},
     "threads as text": {"n_threads": "two"},
 }
@@ -229,6 +238,14 @@ LIKELIHOOD_FAULTS = {
     "too few lanes": {"stats": np.zeros((3, 5), dtype=STAT)},
     "statistics too long": {"stats": np.zeros((4, 6), dtype=STAT)},
     "too few cumulative lanes": {"stats": np.zeros((3, 3), dtype=STAT), "cumulative": True},
+    "negative weight": {"weights": np.array([1.0, 1.0, -1.0])},
+    "weight that is no number": {"weights": np.array([1.0, np.nan, 1.0])},
+    "weights too large for the scale": {"weights": np.full(3, 2.0**20)},
+    "infinite score": {"exp_scores": np.full((3, 3), np.inf)},
+    "negative score": {"exp_scores": np.where(np.eye(3) > 0, -0.5, 1.0)},
+    "row without score": {"exp_scores": np.zeros((3, 3))},
+    "negative scale": {"scale": -1.0},
+    "scale that is no number": {"scale": np.nan},
     "scale as text": {"scale": "fine"},
     "cumulative as text": {"cumulative": "yes"},
 }
@@ -264,6 +281,15 @@ def test_likelihood_refuses_votes(vote):
     for method in (likelihood().loss_change, likelihood().add_step):
         with pytest.raises(REFUSED):
             method(rows, *vote, 0.1, 1)
+
+
+@pytest.mark.parametrize("size", [np.nan, np.inf, -np.inf, 1e3])
+def test_likelihood_refuses_steps(size):
+    """A step whose exponential is no number or overflows would spoil all statistics."""
+    rows = np.zeros(1, dtype=ROW)
+    for method in (likelihood().loss_change, likelihood().add_step):
+        with pytest.raises(REFUSED):
+            method(rows, 0, 0, size, 1)
 
 
 def score(**changed):

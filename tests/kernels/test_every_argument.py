@@ -1,0 +1,253 @@
+"""Every argument of every native function, bent in every way: an error or an answer, no crash."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rulewright.kernels import GROUP, _core
+
+pytestmark = pytest.mark.native
+
+REFUSED = (ValueError, TypeError, RuntimeError, MemoryError)
+N = 70
+ROWS = np.arange(N, dtype=np.uint32)
+SIGNS = np.where(np.arange(N) % 3 == 0, -1, 1)
+NUMBERS = (-1, 0, 1, 2**31, 2**32, 2**63, 2**64, 1e308, -1e308, np.nan, np.inf, -np.inf)
+OTHERS = (None, "text", b"\x00", [1], np.zeros(0), object())
+LARGE = {"stats": 2**40, "histogram": 2**40, "totals": 2**40}
+"""Statistics may be large, but their sums must have room in 64 bits: that is the caller's part."""
+
+
+def pick(given, *names):
+    return {name: given[name] for name in names}
+
+
+SCORE = ("kind", "unit", "n_lanes", "first_lane", "l2", "up", "down")
+LIMITS = ("max_conditions", "tolerance", "min_weight", "up_operators", "down_operators")
+LIMITS += ("required", "groups")
+COMPILED = ("intervals", "condition_starts", "rule_starts")
+
+
+def search(**given):
+    columns = _core.Columns(**pick(given, "codes", "n_bins", "nominal"))
+    score = _core.Score(**pick(given, *SCORE))
+    limits = _core.Limits(**pick(given, *LIMITS))
+    rows, stats, n_threads = (given[name] for name in ("rows", "stats", "n_threads"))
+    _core.count_histogram(columns, rows, stats, n_threads)
+    _core.cover_rows(columns, given["tests"], n_threads)
+    _core.prefix_sums(columns, given["tests"], stats, 0, given["side"], n_threads)
+    _core.scan_histogram(columns, given["histogram"], given["totals"], score, limits)
+    _core.grow_rule(columns, rows, stats, score, limits, given["workspace"], n_threads)
+
+
+def likelihood(**given):
+    made = ("labels", "weights", "exp_scores", "stats", "scale", "cumulative")
+    state = _core.Likelihood(**pick(given, *made))
+    rows, n_threads = given["rows"], given["n_threads"]
+    step = given["first"], given["last"], given["size"]
+    state.refresh_stats(rows, n_threads)
+    state.loss_change(rows, *step, n_threads)
+    state.add_step(rows, *step, n_threads)
+    state.sum_stats(rows, n_threads)
+    state.class_weights(rows, n_threads)
+
+
+def exponential(**given):
+    state = _core.Exponential(**pick(given, "own", "weights", "stats", "scale", "by_cost"))
+    state.refresh(given["n_threads"])
+    state.add(given["rows"], given["place"], given["confidence"], given["n_threads"])
+
+
+def response_fit(**given):
+    made = ("labels", "weights", "probabilities", "covers", "heads", "signs")
+    state = _core.ResponseFit(**pick(given, *made))
+    rules, n_threads = given["rules"], given["n_threads"]
+    state.sweep(rules, given["responses"], given["l1"], given["l2"])
+    state.move(rules, given["steps"])
+    state.gradients(rules, n_threads)
+    state.hessian(rules, n_threads)
+
+
+def dnf(**given):
+    made = ("bits", "weights", "n_positives", "n_steps", "n_threads", "restart")
+    bits, weights, n_positives, n_steps, n_threads, restart = (given.pop(name) for name in made)
+    found = _core.DnfSearch(bits, weights, n_positives, _core.DnfSettings(**given))
+    found.advance(n_steps, n_threads)
+    found.state(restart)
+    found.best()
+    found.n_steps()
+
+
+def rules(**given):
+    codes, compiled, n_threads = given["codes"], pick(given, *COMPILED), given["n_threads"]
+    _core.rule_covers(codes, **compiled, out=given["covers"], n_threads=n_threads)
+    _core.rule_bits(codes, **compiled, out=given["bits"], n_threads=n_threads)
+    votes = pick(given, "heads", "responses")
+    _core.add_responses(codes, **compiled, **votes, out=given["scores"], n_threads=n_threads)
+
+
+def int32(*values):
+    return np.array(values, dtype=np.int32)
+
+
+def good_search():
+    codes = np.zeros((1, N, GROUP), np.uint8)
+    codes[0, :, 0], codes[0, :, 1] = np.arange(N) % 4, SIGNS < 0
+    stats = np.stack([SIGNS, np.ones(N), np.ones(N)], axis=1).astype(np.int64)
+    operators = np.full(2, 63, np.uint8)
+    return {
+        **{"codes": codes, "n_bins": int32(3, 2), "nominal": np.array([0, 1], np.uint8)},
+        **{"rows": ROWS, "stats": stats, "n_threads": 3, "workspace": _core.Workspace()},
+        **{"kind": "newton", "unit": 1.0, "n_lanes": 2, "first_lane": 0, "l2": 1.0},
+        **{"up": True, "down": True, "max_conditions": -1, "tolerance": 0.0, "min_weight": 1},
+        **{"up_operators": operators, "down_operators": operators.copy()},
+        **{"required": np.zeros(2, np.uint8), "groups": np.ones(2, np.uint64)},
+        **{"tests": int32([0, 0, 1, -1], [1, 1, 1, 0]), "side": (SIGNS > 0).astype(np.uint8)},
+        **{"histogram": np.ones((7, 3), np.int64), "totals": np.full(3, 4, np.int64)},
+    }
+
+
+def good_likelihood():
+    return {
+        **{"labels": (np.arange(N) % 3).astype(np.int32), "weights": np.ones(N)},
+        **{"exp_scores": np.ones((N, 3)), "stats": np.zeros((N, 6), np.int64)},
+        **{"scale": 2.0**40, "cumulative": False, "rows": ROWS},
+        **{"first": 0, "last": 1, "size": 0.5, "n_threads": 3},
+    }
+
+
+def good_exponential():
+    return {
+        **{"own": (np.arange(N) % 2).astype(np.int32), "weights": np.full((N, 2), 0.5 / N)},
+        **{"stats": np.zeros((N, 4), np.int64), "scale": 2.0**61, "by_cost": False},
+        **{"rows": ROWS, "place": 1, "confidence": 0.3, "n_threads": 3},
+    }
+
+
+def good_response_fit():
+    covers = np.full((2, 2), 2**64 - 1, np.uint64)
+    covers[:, 1] = 2 ** (N - 64) - 1
+    return {
+        **{"labels": (np.arange(N) % 2).astype(np.int32), "weights": np.ones(N)},
+        **{"probabilities": np.full((N, 2), 0.5), "covers": covers},
+        **{"heads": int32([0, 0], [0, 1]), "signs": np.array([1, -1], np.int8)},
+        **{"rules": int32(0, 1), "responses": np.zeros(2), "steps": np.full(2, 0.1)},
+        **{"l1": 0.1, "l2": 1.0, "n_threads": 3},
+    }
+
+
+def good_dnf():
+    bits = np.array([[5, 3], [6, 1], [7, 2]], np.uint64)
+    return {
+        **{"bits": bits, "weights": int32(1, 2, 1, 1, 3), "n_positives": 3, "restart": 1},
+        **{"n_terms": 2, "max_steps": 30, "seed": 1, "max_literals": 4, "n_restarts": 3},
+        **{"p_g1": 0.2, "p_g2": 0.1, "p_s": 0.1, "seeded": True, "focused": False},
+        **{"positive_unit": 1, "negative_unit": 2, "target": 0, "check": True},
+        **{"n_steps": 50, "n_threads": 3},
+    }
+
+
+def good_rules():
+    return {
+        **{"codes": np.ones((2, N), np.uint16), "intervals": int32([0, 0, 1], [1, 2, 2])},
+        **{"condition_starts": int32(0, 1, 2), "rule_starts": int32(0, 1, 2)},
+        **{"covers": np.zeros((N, 2), np.bool_), "bits": np.zeros((2, 2), np.uint64)},
+        **{"heads": int32([0, 1], [1, 1]), "responses": np.ones(2)},
+        **{"scores": np.zeros((N, 2)), "n_threads": 3},
+    }
+
+
+def good_partition():
+    words = np.array([[1], [2], [3]], np.uint64)
+    return {
+        **{"positives": words, "negatives": words + np.uint64(4), "n_parts": 2, "one_new": True},
+        **{"seed": 1, "first_restart": 0, "n_restarts": 5, "n_threads": 3},
+    }
+
+
+def good_encoding():
+    values = {"values": np.linspace(-1, 1, N), "cuts": np.array([-0.5, 0.5])}
+    return {**values, "on_cut": True, "missing": 65535, "n_threads": 3}
+
+
+def good_split():
+    return {
+        **{"weights": np.ones(N, np.int64), "strata": (np.arange(N) % 2).astype(np.int32)},
+        **{"share": 0.5, "seed": 1},
+    }
+
+
+CALLS = {
+    "search": (search, good_search),
+    "likelihood": (likelihood, good_likelihood),
+    "exponential": (exponential, good_exponential),
+    "response fit": (response_fit, good_response_fit),
+    "dnf": (dnf, good_dnf),
+    "rules": (rules, good_rules),
+    "partition": (_core.find_partition, good_partition),
+    "encode": (_core.encode_values, good_encoding),
+    "draw": (_core.draw_rows, lambda: {"n": N, "size": 9, "seed": 1}),
+    "split": (_core.split_by_weight, good_split),
+}
+ARGUMENTS = [(call, name) for call, (_, good) in CALLS.items() for name in good()]
+
+
+def bent_arrays(array, largest):
+    """Give arrays of other types, shapes, strides, sizes and values."""
+    kind = np.finfo if array.dtype.kind == "f" else np.iinfo
+    limits = kind(array.dtype if array.dtype != np.bool_ else np.uint8)
+    values = [limits.min, limits.max, -1, 0, 3]
+    values += [np.nan, np.inf, -np.inf] if array.dtype.kind == "f" else []
+    for dtype in (np.int8, np.uint16, np.int64, np.uint64, np.float32, np.float64, "S3", object):
+        yield array.astype(dtype)
+    yield from (array.ravel(), array[None], array[..., None], array.T, array[::-1], array[::2])
+    yield from (array[:0], array[:1], array[1:], np.concatenate([array, array]))
+    yield array[..., :0]
+    yield np.repeat(array, 2, axis=-1)[..., ::2]
+    yield np.empty((2**40, 0, *array.shape[2:]), array.dtype)
+    yield np.empty((0, 2**40, *array.shape[2:]), array.dtype)
+    read_only = array.copy()
+    read_only.flags.writeable = False
+    yield read_only
+    for value in values:
+        if np.isfinite(value):
+            value = min(max(value, -largest), largest)
+        with np.errstate(over="ignore", invalid="ignore"):
+            bent = np.full_like(array, 0)
+            bent.ravel()[:] = np.asarray(value).astype(array.dtype)
+            some = array.copy()
+            some.ravel()[-1:] = bent.ravel()[-1:]
+        yield from (bent, some)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_the_good_arguments_are_good(call):
+    """What the test below bends works when it is straight."""
+    function, good = CALLS[call]
+    function(**good())
+
+
+@pytest.mark.parametrize(("call", "name"), ARGUMENTS)
+def test_a_bent_argument_is_refused_or_answered(call, name):
+    """Wrong types, shapes, sizes and values of one argument never crash or hang."""
+    function, good = CALLS[call]
+    value = good()[name]
+    bent = [*NUMBERS, *OTHERS]
+    if isinstance(value, np.ndarray):
+        bent += bent_arrays(value, LARGE.get(name, np.inf))
+    refused = 0
+    for wrong in bent:
+        try:
+            function(**{**good(), name: wrong})
+        except REFUSED:
+            refused += 1
+    assert refused >= 3
+
+
+def test_every_native_function_is_bent():
+    """Nothing that the module offers is left out above."""
+    source = Path(__file__).read_text()
+    public = [name for name in dir(_core) if not name.startswith("_")]
+    missing = [name for name in public if f"_core.{name}" not in source]
+    assert missing == ["score_names", "use_one_thread"]
