@@ -192,7 +192,7 @@ def test_file_at_predict_time(write):
 def test_a_missing_label_in_a_file(write):
     """The row is counted from 1, as an editor does, and the remedy is told."""
     path = write("t.csv", "a,y\n1,no\n2,\n")
-    message = r"t\.csv, data row 2 .*the label in column 'y' is missing: drop the rows"
+    message = r"t\.csv, column 'y', data row 2 .*is missing: drop the rows"
     with pytest.raises(DataError, match=message):
         read_table(path, target="y")
 

@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 from model.builders import CHURN_ROWS, CHURN_SCHEMA, conditions
 from rules.builders import formulas
 from rulewright.data import read_like
-from rulewright.model import RuleModel, load_model, storage
+from rulewright.model import ClassModel, load_model, storage
 from rulewright.programs import recipes
 from rulewright.programs.adversarial import adversarial_rows
 from rulewright.programs.nodes import Constant, FirstThat
-from rulewright.programs.program import Program
+from rulewright.programs.program import ClassProgram
 from rulewright.rules import Coverage, Rule, Says, parse_formula
 
 pytestmark = pytest.mark.native
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DecisionList(RuleModel):
+class DecisionList(ClassModel):
     """The first rule that holds says the probabilities."""
 
     form: ClassVar[str] = "list"
@@ -42,7 +42,7 @@ class DecisionList(RuleModel):
         said = FirstThat(Constant(self.default), cases)
         order = tuple(range(len(self.classes)))
         chosen = recipes.preferred(said, order)
-        return Program(self.schema, tuple(self.classes.tolist()), said, said, chosen)
+        return ClassProgram(self.schema, said, tuple(self.classes.tolist()), said, chosen)
 
     def preamble(self):
         return "the first rule that holds decides"

@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from rulewright.model.text import plain, strongest, strongest_rules
+from rulewright.model.text import plain, strongest, strongest_rules, title_of
+from rulewright.rules import NumberCoverage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,12 +96,11 @@ def print_rules(console: Console, model: RuleModel, max_rules: int | None, hint:
     if not console.is_terminal:
         sys.stdout.write(text + "\n")
         return
-    title, preamble, *lines = text.splitlines()
-    console.print(Text(f"{title}\n{preamble}"))
+    console.print(Text(f"{title_of(model)}\n{model.preamble()}"))
     if order:
         console.print(_rules_grid(model, order, console.width))
     if len(order) < len(model):
-        console.print(Text(lines[-1]))
+        console.print(Text(text.splitlines()[-1]))
 
 
 def print_summary(console: Console, model: RuleModel) -> None:
@@ -146,17 +146,18 @@ def print_curve(console: Console, compression: Mapping[str, Any]) -> None:
 
 
 def _rules_grid(model: RuleModel, order: Sequence[int], width: int) -> Grid:
-    headers = ("#", "THEN", model.outcome.title, "covers", "precision")
-    names = [_short(name) for name in model.class_names]
-    rows = [(str(i), *_vote(model.rules[i], names)) for i in order]
-    taken = sum(max(map(len, cells)) + _GAP for cells in zip(headers, *rows, strict=True))
+    names = [_short(name) for name in model.head_names]
+    rows = [{"#": str(i), **_vote(model, model.rules[i], names)} for i in order]
+    headers = list(rows[0])
+    taken = sum(max(len(h), *(len(row[h]) for row in rows)) + _GAP for h in headers)
     grid = _grid(**{"#": "right"})
     grid.add_column("IF")
-    grid.add_column("THEN")
-    for header in headers[2:]:
-        grid.add_column(header, justify="right", no_wrap=True)
-    for i, (number, *vote) in zip(order, rows, strict=True):
+    for header in headers[1:]:
+        told = header == "THEN"
+        grid.add_column(header, justify="left" if told else "right", no_wrap=not told)
+    for i, row in zip(order, rows, strict=True):
         conditions = [str(condition) for condition in model.rules[i].body.conditions]
+        number, *vote = row.values()
         grid.add_row(*map(Text, (number, wrapped(conditions, width - taken), *vote)))
     return grid
 
@@ -172,9 +173,12 @@ def wrapped(conditions: Sequence[str], width: int) -> str:
     return "\n".join(lines)
 
 
-def _vote(rule: Rule, names: Sequence[str]) -> tuple[str, str, str, str]:
-    covers = f"{rule.coverage.support:.6g}"
-    return rule.head.text(names), str(rule.outcome), covers, _precision(rule)
+def _vote(model: RuleModel, rule: Rule, names: Sequence[str]) -> dict[str, str]:
+    """Return what a rule says and covers, by the titles of the columns."""
+    amount = {model.outcome.title: str(rule.outcome), "covers": f"{rule.coverage.support:.6g}"}
+    if isinstance(rule.coverage, NumberCoverage):
+        return {**amount, "mean": rule.coverage.mean_text}
+    return {"THEN": rule.head.text(names), **amount, "precision": _precision(rule)}
 
 
 def _precision(rule: Rule) -> str:

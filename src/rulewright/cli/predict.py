@@ -10,7 +10,7 @@ import typer
 
 from rulewright.cli.output import STDOUT, check_output, open_output
 from rulewright.data import DataError, Source, label_of, open_table
-from rulewright.model import RuleModel, load_model
+from rulewright.model import ClassModel, RuleModel, load_model
 
 _DELIMITERS = {".csv": ",", ".txt": ",", ".tsv": "\t"}
 
@@ -55,13 +55,15 @@ def predict(
 
 
 def predicted_columns(model: RuleModel, source: Source) -> list[NamedColumn]:
-    """Return label, probabilities and flags of the rows, named as in the SQL export."""
+    """Return what is predicted for the rows, named as in the SQL export."""
     try:
         scores = model.scores(source)
     except DataError as error:
         message = str(error)
         named = message.startswith(str(source.path))
         raise DataError(message if named else f"{source.path}: {message}") from error
+    if not isinstance(model, ClassModel):
+        return [("prediction", scores.tolist())]
     names = model.class_names
     labels = [names[k] for k in model.decide(scores)]
     probabilities = model.probabilities(scores).T.tolist()

@@ -2,12 +2,13 @@
 
 from rulewright.data.errors import DataError, DataTypeError
 from rulewright.data.kind import KINDS, Kind
+from rulewright.data.numbers import Numbers, read_numbers
 from rulewright.data.reading import open_table, read_like, read_table, recode
 from rulewright.data.schema import ColumnSchema, Schema, label_of
 from rulewright.data.source import Source
 from rulewright.data.table import MISSING_CODE, UNSEEN_CODE, Column, Table
 from rulewright.data.target import Target, read_target, read_weights
-from rulewright.data.training import TrainingSet
+from rulewright.data.training import RegressionSet, TrainingSet
 
 __all__ = [
     "KINDS",
@@ -18,6 +19,8 @@ __all__ = [
     "DataError",
     "DataTypeError",
     "Kind",
+    "Numbers",
+    "RegressionSet",
     "Schema",
     "Source",
     "Table",
@@ -26,6 +29,7 @@ __all__ = [
     "label_of",
     "open_table",
     "read_like",
+    "read_numbers",
     "read_table",
     "read_target",
     "read_weights",

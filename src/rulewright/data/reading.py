@@ -3,7 +3,7 @@
 import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rulewright.data.errors import DataError
 from rulewright.data.kind import KINDS
 from rulewright.data.kinds import read_column
+from rulewright.data.numbers import Numbers, numbers_of, read_numbers
 from rulewright.data.readers.arrays import array_source, dict_source
 from rulewright.data.readers.files import file_source
 from rulewright.data.readers.frames import frame_source
@@ -20,6 +21,13 @@ from rulewright.data.table import Column, Table
 from rulewright.data.target import Target, read_target, read_weights, target_of, weights_of
 
 ColumnChoice = str | int | Iterable[str | int] | None
+Task = Literal["classification", "regression"]
+
+_TASKS: Mapping[Task, tuple[Any, Any]] = {
+    "classification": (read_target, target_of),
+    "regression": (read_numbers, numbers_of),
+}
+"""How the target of a task is read: as it is given, or from a column."""
 
 
 def read_table(
@@ -30,6 +38,7 @@ def read_table(
     numeric: ColumnChoice = None,
     drop: ColumnChoice = None,
     weights: Any = None,
+    task: Task = "classification",
 ) -> Table:
     """
     Read a table and infer its schema.
@@ -41,13 +50,16 @@ def read_table(
         a CSV, TSV, Parquet, JSON lines or ARFF file, gzipped or not. A Table keeps its target and
         weights unless others are given.
     target : str or array-like, optional
-        Name of the column with the classes, which is then no feature, or the classes.
+        Name of the column with the classes or numbers to predict, which is then no feature, or
+        these themselves.
     nominal, numeric : list of names or positions, optional
         Columns of X whose kind differs from the inferred one.
     drop : list of names or positions, optional
         Columns of X that are no features and are not read.
     weights : str or array-like, optional
         Name of the column with the weights, which is then no feature, or the weights.
+    task : {"classification", "regression"}
+        Whether the target holds classes or numbers.
 
     Returns
     -------
@@ -56,7 +68,7 @@ def read_table(
     """
     if isinstance(X, Table):
         recast = any(choice is not None for choice in (nominal, numeric, drop))
-        return _reread(X, target, weights, recast=recast)
+        return _reread(X, target, weights, task, recast=recast)
     source = open_table(X)
     kinds = _kinds(source, nominal, numeric)
     dropped = _positions(source, drop, "drop")
@@ -69,9 +81,9 @@ def read_table(
     if dropped and not features:
         raise DataError("drop: no column is left to learn from. Drop fewer.")
     _check_shape(source.n_rows, len(features))
-    classes, row_weights = _labelled(source, target, weights, roles)
+    labels, row_weights = _labelled(source, target, weights, roles, task)
     columns = tuple(_column(source, at, kinds.get(at)) for at in features)
-    return Table(columns, source.named, source.n_rows, classes, row_weights)
+    return Table(columns, source.named, source.n_rows, labels, row_weights)
 
 
 def read_like(
@@ -81,6 +93,7 @@ def read_like(
     *,
     target: Any = None,
     weights: Any = None,
+    task: Task = "classification",
 ) -> Table:
     """
     Read new data against a known schema.
@@ -96,7 +109,9 @@ def read_like(
     needed : collection of str, optional
         Names of the columns to read; the others may be absent. All by default.
     target, weights : str or array-like, optional
-        Classes and weights of the rows, or the names of their columns, as in `read_table`.
+        Target and weights of the rows, or the names of their columns, as in `read_table`.
+    task : {"classification", "regression"}
+        Whether the target holds classes or numbers.
 
     Returns
     -------
@@ -106,7 +121,7 @@ def read_like(
     """
     if isinstance(X, Table):
         if target is not None or weights is not None:
-            X = _reread(X, target, weights, recast=False)
+            X = _reread(X, target, weights, task, recast=False)
         return recode(X, schema, needed)
     source, wanted = open_table(X), _wanted(schema, needed)
     roles = _roles(source, target=target, weights=weights)
@@ -114,12 +129,12 @@ def read_like(
     by_name = source.named and schema.named
     positions = _matched(features, schema, wanted, by_name, source.path or "X")
     _check_shape(source.n_rows, len(source.names))
-    classes, row_weights = _labelled(source, target, weights, roles)
+    labels, row_weights = _labelled(source, target, weights, roles, task)
     columns = tuple(
         column.type.read_like(column, source.load(at, column.type.wanted(column)))
         for column, at in zip(wanted, positions, strict=True)
     )
-    return Table(columns, schema.named, source.n_rows, classes, row_weights)
+    return Table(columns, schema.named, source.n_rows, labels, row_weights)
 
 
 def recode(table: Table, schema: Schema, needed: Collection[str] | None = None) -> Table:
@@ -170,14 +185,14 @@ def _recoded(column: Column, schema: ColumnSchema) -> Column:
     return schema.type.read_like(schema, column.schema.type.raw(column))
 
 
-def _reread(table: Table, target: Any, weights: Any, *, recast: bool) -> Table:
+def _reread(table: Table, target: Any, weights: Any, task: Task, *, recast: bool) -> Table:
     if isinstance(target, str) or isinstance(weights, str) or recast:
         raise DataError(
             "The columns of a Table have their roles and kinds already: name target, weights, "
             "nominal, numeric and dropped columns when it is read."
         )
     _check_shape(table.n_rows, len(table.columns))
-    target = table.target if target is None else read_target(target, table.n_rows)
+    target = table.target if target is None else _TASKS[task][0](target, table.n_rows)
     weights = table.weights if weights is None else weights
     if weights is not None:  # the rows that were taken from a table may weigh nothing
         weights = read_weights(weights, table.n_rows)
@@ -194,14 +209,15 @@ def _roles(source: Source, **named: Any) -> dict[str, int]:
 
 
 def _labelled(
-    source: Source, target: Any, weights: Any, roles: Mapping[str, int]
-) -> tuple[Target | None, NDArray[np.float64] | None]:
-    """Read classes and weights, from columns or as they were given."""
+    source: Source, target: Any, weights: Any, roles: Mapping[str, int], task: Task
+) -> tuple[Target | Numbers | None, NDArray[np.float64] | None]:
+    """Read target and weights, from columns or as they were given."""
+    read, of_column = _TASKS[task]
     if "target" in roles:
         raw = source.load(roles["target"], "labels")
-        target = target_of(raw, f"column {target!r}", source.path)
+        target = of_column(raw, f"column {target!r}", source.path)
     elif target is not None:
-        target = read_target(target, source.n_rows)
+        target = read(target, source.n_rows)
     if "weights" in roles:
         weights = weights_of(source.load(roles["weights"], "any"), f"column {weights!r}")
     elif weights is not None:

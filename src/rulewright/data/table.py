@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError
+from rulewright.data.numbers import Numbers
 from rulewright.data.schema import ColumnSchema, Schema
 from rulewright.data.target import Target
 
@@ -42,7 +43,7 @@ class Table:
     columns: tuple[Column, ...]
     named: bool  # False when the input had no column names
     n_rows: int
-    target: Target | None = None
+    target: Target | Numbers | None = None
     weights: NDArray[np.float64] | None = None
 
     @cached_property
@@ -67,9 +68,16 @@ class Table:
 
     @property
     def known_target(self) -> Target:
-        """The target, or an error if the table was read without one."""
-        if self.target is None:
-            raise DataError("The classes of the rows are needed: read the table with a target.")
+        """The classes of the rows, or an error if the table was read without them."""
+        if not isinstance(self.target, Target):
+            raise DataError(_lacking("classes", self.target))
+        return self.target
+
+    @property
+    def known_numbers(self) -> Numbers:
+        """The numbers of the rows, or an error if the table was read without them."""
+        if not isinstance(self.target, Numbers):
+            raise DataError(_lacking("numbers", self.target))
         return self.target
 
     def __getitem__(self, name: str) -> Column:
@@ -77,3 +85,10 @@ class Table:
 
     def __len__(self) -> int:
         return self.n_rows
+
+
+def _lacking(what: str, target: Target | Numbers | None) -> str:
+    if target is None:
+        return f"The {what} of the rows are needed: read the table with a target."
+    task = "classification" if what == "classes" else "regression"
+    return f"The target must hold {what}: read the table with task={task!r}."

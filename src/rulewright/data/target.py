@@ -65,8 +65,13 @@ class Target:
 
 def read_target(y: Any, n_rows: int | None = None) -> Target:
     """Read classes: strings, integers, booleans, whole floats or categories, one per row."""
+    return target_of(read_one_column(y, "A classifier", n_rows), "y")
+
+
+def read_one_column(y: Any, learner: str, n_rows: int | None = None) -> Raw:
+    """Load a target that is given as an array, one value per row."""
     if y is None:
-        raise DataError("A classifier requires y to be passed, but the target y is None.")
+        raise DataError(f"{learner} requires y to be passed, but the target y is None.")
     raw = values_of(y, "y")
     if raw.values.ndim == 2 and raw.values.shape[1] == 1:
         warning = optional("sklearn.exceptions").DataConversionWarning
@@ -76,7 +81,7 @@ def read_target(y: Any, n_rows: int | None = None) -> Target:
         shape = raw.values.shape
         raise DataError(f"y should be a 1d array, got an array of shape {shape} instead.")
     _check_length("y", len(raw.values), n_rows)
-    return target_of(raw, "y")
+    return raw
 
 
 def target_of(raw: Raw, name: str, path: str | None = None) -> Target:
@@ -88,7 +93,7 @@ def target_of(raw: Raw, name: str, path: str | None = None) -> Target:
             f"Unknown label type: {name} mixes numbers, booleans and text. "
             "Convert all labels to one type."
         )
-    _refuse_missing(name, values, path)
+    refuse_missing(name, values, path)
     if values.dtype.kind == "f":
         _check_whole(name, values)
     if values.dtype.kind in "iufb":
@@ -145,17 +150,22 @@ def _number_target(name: str, raw: Raw) -> Target:
     return Target(classes, codes, declared_order=order)
 
 
-def _refuse_missing(name: str, values: NDArray[Any], path: str | None) -> None:
+def refuse_missing(name: str, values: NDArray[Any], path: str | None) -> None:
+    """Raise an error that names the first row without a target."""
     if values.dtype.kind in "iub":
         return
     missing = values == None if values.dtype.kind == "O" else np.isnan(values)  # noqa: E711
     if missing.any():
-        row = int(missing.argmax())
-        # editors of files count from 1
-        where = f"Input y contains NaN. The label in {name}, row {row} (counting from 0),"
-        if path is not None:
-            where = f"{path}, data row {row + 1} (without the header): the label in {name}"
-        raise DataError(f"{where} is missing: drop the rows without a label.")
+        where = place_of(name, int(missing.argmax()), path)
+        nan = "Input y contains NaN. " if path is None else ""
+        raise DataError(f"{nan}The target in {where} is missing: drop the rows without it.")
+
+
+def place_of(name: str, row: int, path: str | None) -> str:
+    """Name a value of the target; editors of files count rows from 1."""
+    if path is None:
+        return f"{name}, row {row} (counting from 0)"
+    return f"{path}, {name}, data row {row + 1} (without the header)"
 
 
 def _check_whole(name: str, values: NDArray[Any]) -> None:

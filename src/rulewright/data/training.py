@@ -1,31 +1,40 @@
-"""TrainingSet: rows to learn from, with target and weights, nothing optional."""
+"""TrainingSet and RegressionSet: rows with target and weights, nothing optional."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError
+from rulewright.data.numbers import Numbers
 from rulewright.data.schema import Schema
 from rulewright.data.table import Column, Table
 from rulewright.data.target import Target
 
+TargetType = TypeVar("TargetType", Target, Numbers)
+
 
 @dataclass(frozen=True, eq=False)
-class TrainingSet:
-    """Rows to learn from."""
+class LearningRows(ABC, Generic[TargetType]):
+    """Rows to learn from, whatever their target."""
 
     table: Table  # the features; its target and weights are not used any more
-    target: Target
+    target: TargetType
     weights: NDArray[np.float64]  # above 0
     places: NDArray[np.intp]  # of the rows in the table that was given
+
+    @staticmethod
+    @abstractmethod
+    def target_of(table: Table) -> TargetType:
+        """Return the target of a table, or raise an error if it has none of this type."""
 
     @classmethod
     def of(cls, table: Table) -> Self:
         """Take the rows of a table with a target: weight 1 by default, weight 0 drops a row."""
-        target, places = table.known_target, np.arange(table.n_rows)
+        target, places = cls.target_of(table), np.arange(table.n_rows)
         if table.weights is None:
             return cls(table, target, np.ones(table.n_rows), places)
         with np.errstate(over="ignore"):
@@ -50,30 +59,10 @@ class TrainingSet:
         """Number of rows."""
         return self.table.n_rows
 
-    @property
-    def classes(self) -> NDArray[Any]:
-        """Class labels."""
-        return self.target.classes
-
-    @property
-    def labels(self) -> NDArray[np.int32]:
-        """Class of each row, as its position in `classes`."""
-        return self.target.codes
-
     @cached_property
     def total_weight(self) -> float:
         """Sum of the weights."""
         return float(self.weights.sum())
-
-    @cached_property
-    def class_weights(self) -> NDArray[np.float64]:
-        """Sum of the weights of each class."""
-        return self.weights_by_class(slice(None))
-
-    def weights_by_class(self, rows: Any) -> NDArray[np.float64]:
-        """Sum the weights of some rows (a mask, places or a slice) by class."""
-        sums = np.bincount(self.labels[rows], self.weights[rows], minlength=len(self.classes))
-        return sums.astype(np.float64)
 
     def take(self, rows: NDArray[np.integer]) -> Self:
         """Return the rows at the given places."""
@@ -87,3 +76,48 @@ class TrainingSet:
 
     def __len__(self) -> int:
         return self.n_rows
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSet(LearningRows[Target]):
+    """Rows with classes."""
+
+    @staticmethod
+    def target_of(table: Table) -> Target:
+        """Return the classes of a table."""
+        return table.known_target
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """Class labels."""
+        return self.target.classes
+
+    @property
+    def labels(self) -> NDArray[np.int32]:
+        """Class of each row, as its position in `classes`."""
+        return self.target.codes
+
+    @cached_property
+    def class_weights(self) -> NDArray[np.float64]:
+        """Sum of the weights of each class."""
+        return self.weights_by_class(slice(None))
+
+    def weights_by_class(self, rows: Any) -> NDArray[np.float64]:
+        """Sum the weights of some rows (a mask, places or a slice) by class."""
+        sums = np.bincount(self.labels[rows], self.weights[rows], minlength=len(self.classes))
+        return sums.astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionSet(LearningRows[Numbers]):
+    """Rows with numbers."""
+
+    @staticmethod
+    def target_of(table: Table) -> Numbers:
+        """Return the numbers of a table."""
+        return table.known_numbers
+
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        """Number of each row."""
+        return self.target.values

@@ -142,7 +142,7 @@ def join(first: Table, second: Table) -> Table:
         tuple(_joined(a, b) for a, b in zip(first.columns, second.columns, strict=True)),
         first.named and second.named,
         first.n_rows + second.n_rows,
-        None if first.target is None else _joined_target(first.target, second.known_target),
+        None if first.target is None else _joined_target(first.known_target, second.known_target),
         weights,
     )
 

@@ -78,7 +78,7 @@ def sizes(table: Table) -> dict[str, int]:
         "rows": table.n_rows,
         "numeric": kinds.count("numeric"),
         "nominal": kinds.count("nominal"),
-        "classes": 0 if table.target is None else len(np.unique(table.target.codes)),
+        "classes": 0 if table.target is None else len(np.unique(table.known_target.codes)),
         "missing": missing,
     }
 

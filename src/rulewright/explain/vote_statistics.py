@@ -133,7 +133,7 @@ def term_table(model: RuleSetVotes) -> dict[str, list[Any]]:
         "if": [str(rule.body) for rule in rules],
         "weight": [rule.outcome.value for rule in rules],
         "support": [rule.coverage.support for rule in rules],
-        "positives": [rule.coverage.class_weights[rule.head.first] for rule in rules],
-        "laplace": [laplace(rule.coverage.class_weights, rule.head.first) for rule in rules],
+        "positives": [rule.class_weights[rule.head.first] for rule in rules],
+        "laplace": [laplace(rule.class_weights, rule.head.first) for rule in rules],
         "mean_terms": [sizes[i] / shares[i] if shares[i] else math.nan for i in order],
     }

@@ -1,9 +1,11 @@
 """Models made of rules: they predict, print, explain, save and export."""
 
+from rulewright.model.class_model import ClassModel
 from rulewright.model.document import ModelFileError
 from rulewright.model.explanation import Explanation
 from rulewright.model.forms.additive import AdditiveRules
 from rulewright.model.forms.dnf import DnfModel
+from rulewright.model.forms.regression import RegressionRules
 from rulewright.model.forms.rule_sets import RuleSet
 from rulewright.model.forms.votes import RuleSetVotes
 from rulewright.model.rule_model import RuleModel
@@ -14,6 +16,7 @@ from rulewright.rules import Head, Rule
 
 __all__ = [
     "AdditiveRules",
+    "ClassModel",
     "DnfModel",
     "Explanation",
     "ExportReport",
@@ -21,6 +24,7 @@ __all__ = [
     "IsotonicSteps",
     "ModelFileError",
     "ParityError",
+    "RegressionRules",
     "Rule",
     "RuleModel",
     "RuleSet",

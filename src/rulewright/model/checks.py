@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rulewright.rules import Rule
+from rulewright.rules import Coverage, NumberCoverage, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,29 +14,48 @@ if TYPE_CHECKING:
 
 
 def check_rules(
-    rules: Sequence[Rule], schema: Schema, n_classes: int, outcome: type[Outcome]
+    rules: Sequence[Rule], schema: Schema, outcome: type[Outcome], n_classes: int | None
 ) -> None:
-    """Refuse rules that do not fit the columns, the number of classes or the form of the model."""
+    """Refuse rules that do not fit the columns, the form of the model or its number of classes.
+
+    Without classes the rules are for numbers.
+    """
     for i, rule in enumerate(rules):
         if not isinstance(rule, Rule):
             raise ValueError(f"rule {i} must be a Rule, not {type(rule).__name__}")
         try:
-            _check_rule(rule, schema, n_classes, outcome)
+            _check_rule(rule, schema, outcome, n_classes)
         except ValueError as error:
             raise ValueError(f"rule {i}: {error}") from None
 
 
-def _check_rule(rule: Rule, schema: Schema, n_classes: int, outcome: type[Outcome]) -> None:
+def _check_rule(rule: Rule, schema: Schema, outcome: type[Outcome], n_classes: int | None) -> None:
     if not isinstance(rule.outcome, outcome):
         raise ValueError(
             f"the outcome must be {outcome.__name__}, not {type(rule.outcome).__name__}"
         )
-    if rule.head.last >= n_classes:
-        raise ValueError(f"there are {n_classes} classes, so none has the index {rule.head.last}")
-    found = len(rule.coverage.class_weights)
-    if found != n_classes:
-        raise ValueError(f"{found} class weights for {n_classes} classes; give one per class")
+    if n_classes is None:
+        _check_numbers(rule)
+    else:
+        _check_classes(rule, n_classes)
     for condition in rule.body.conditions:
         if condition.column not in schema:
             raise ValueError(f"the schema lacks the column {condition.column!r}")
         condition.check(schema[condition.column])
+
+
+def _check_classes(rule: Rule, n_classes: int) -> None:
+    if rule.head.last >= n_classes:
+        raise ValueError(f"there are {n_classes} classes, so none has the index {rule.head.last}")
+    if not isinstance(rule.coverage, Coverage):
+        raise ValueError("the coverage must have the weights of the classes")
+    found = len(rule.coverage.class_weights)
+    if found != n_classes:
+        raise ValueError(f"{found} class weights for {n_classes} classes; give one per class")
+
+
+def _check_numbers(rule: Rule) -> None:
+    if rule.head.last > 0:
+        raise ValueError(f"a rule for a number has the head 0, not {rule.head.last}")
+    if not isinstance(rule.coverage, NumberCoverage):
+        raise ValueError("the coverage must have mean and deviation of the numbers")

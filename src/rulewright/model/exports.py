@@ -60,18 +60,19 @@ class Exports(ABC):
         -------
         str
             A SELECT with the columns ``score_<class>``, ``probability_<class>``, ``label`` and, of
-            a vote, ``abstains``.
+            a vote, ``abstains``; of regression rules ``prediction``.
         """
         return self.export("sql", table=table, dialect=dialect, keep=keep)
 
-    def to_python(self, function: str = "predict_proba") -> str:
+    def to_python(self, function: str | None = None) -> str:
         """Write the model as the source of a Python module without dependencies.
 
         Parameters
         ----------
-        function : str
+        function : str, optional
             Name of the function, which takes a row as a dict from column names to values (missing:
-            None, NaN or absent) and returns a dict from class labels to probabilities. Values are
+            None, NaN or absent) and returns a dict from class labels to probabilities (by default
+            ``predict_proba``), or the number (``predict``). Values are
             read as this model reads them; others raise a ValueError that names the column. Further
             functions, with ``_label`` and, of a vote, ``_abstains`` behind the name, return the
             label and whether the model abstains.
@@ -86,7 +87,8 @@ class Exports(ABC):
         function : str
             Name of the function, which takes a row as an object from column names to values
             (missing: null, undefined, NaN or absent) and returns an object with ``label``,
-            ``classes``, their ``scores`` and ``probabilities`` and, of a vote, ``abstains``. Values
+            ``classes``, their ``scores`` and ``probabilities`` and, of a vote, ``abstains``; of
+            regression rules with ``prediction``. Values
             are read as this model reads them; others throw a TypeError that names the column.
         """
         return self.export("javascript", function=function)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rulewright.data import Schema
+from rulewright.model.class_model import ClassModel
 from rulewright.model.classes import classes_from_json
 from rulewright.model.document import (
     MAX_CLASSES,
@@ -15,6 +16,7 @@ from rulewright.model.document import (
 )
 from rulewright.model.forms.additive import AdditiveRules
 from rulewright.model.forms.dnf import DnfModel
+from rulewright.model.forms.regression import RegressionRules
 from rulewright.model.forms.votes import RuleSetVotes
 from rulewright.rules import Rule
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
     from rulewright.model.rule_model import RuleModel
 
-_COMMON_FIELDS = {"form", "schema", "classes", "rules", "summary"}
+_COMMON_FIELDS = {"form", "schema", "rules", "summary"}
 
 
 def load_model(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> RuleModel:
@@ -60,24 +62,27 @@ def load_model(path: str | os.PathLike[str], *, max_bytes: int | None = None) ->
 
 
 def _model(form: type[RuleModel], content: dict[str, Any]) -> RuleModel:
-    needed = _COMMON_FIELDS | form.needed_fields
+    common = _COMMON_FIELDS | ({"classes"} if issubclass(form, ClassModel) else set())
+    needed = common | form.needed_fields
     if missing := sorted(needed - content.keys()):
         raise ModelFileError(f"fields are missing: {missing}")
     if unknown := sorted(content.keys() - needed - form.optional_fields):
         raise ModelFileError(f"unknown fields: {unknown}")
-    own = {name: value for name, value in content.items() if name not in _COMMON_FIELDS}
+    own = {name: value for name, value in content.items() if name not in common}
     return form(**form.read_fields(own), **_common(content))
 
 
 def _common(content: dict[str, Any]) -> dict[str, Any]:
     """Read the fields that models of all forms have."""
     rules = json_list(content["rules"], "rules", MAX_RULES)
-    return {
+    fields = {
         "schema": Schema.from_json(content["schema"]),
-        "classes": classes_from_json(content["classes"], MAX_CLASSES),
         "rules": tuple(_rule(obj, i) for i, obj in enumerate(rules)),
         "summary": content["summary"],
     }
+    if "classes" in content:
+        fields["classes"] = classes_from_json(content["classes"], MAX_CLASSES)
+    return fields
 
 
 def _rule(obj: object, i: int) -> Rule:
@@ -88,5 +93,5 @@ def _rule(obj: object, i: int) -> Rule:
 
 
 _FORMS: dict[str, type[RuleModel]] = {
-    form.form: form for form in (AdditiveRules, DnfModel, RuleSetVotes)
+    form.form: form for form in (AdditiveRules, DnfModel, RuleSetVotes, RegressionRules)
 }

@@ -22,7 +22,7 @@ def strongest_rules(
     `hint` says how to see the rules that are not shown.
     """
     shown = strongest(model, max_rules)
-    lines = [_title(model), model.preamble(), *_lines(model, shown)]
+    lines = [title_of(model), model.preamble(), *_lines(model, shown)]
     if hidden := len(model) - len(shown):
         lines.append(f"... and {hidden} more; {hint}")
     return "\n".join(lines)
@@ -36,7 +36,7 @@ def strongest(model: RuleModel, max_rules: int | None) -> list[int]:
 
 def all_rules(model: RuleModel) -> str:
     """Write all rules in the order they were learned."""
-    lines = [_title(model), model.preamble(), *_lines(model, range(len(model)))]
+    lines = [title_of(model), model.preamble(), *_lines(model, range(len(model)))]
     return "\n".join(lines) + "\n"
 
 
@@ -45,30 +45,23 @@ def plain(text: str) -> str:
     return text if text.isprintable() else repr(text)[1:-1]
 
 
-def _title(model: RuleModel) -> str:
-    names = ", ".join(plain(name) for name in model.class_names)
-    classes = "1 class" if len(model.classes) == 1 else f"{len(model.classes)} classes"
+def title_of(model: RuleModel) -> str:
+    """Say in one line what kind of model this is, how large, and what it predicts."""
     rules = "1 rule" if len(model) == 1 else f"{len(model) or 'no'} rules"
-    return f"{type(model).__name__}: {rules}, {classes} ({names})"
+    return f"{type(model).__name__}: {rules}, {model.scope}"
 
 
 def _lines(model: RuleModel, ids: Sequence[int]) -> list[str]:
     width = len(str(len(model) - 1))
-    names = [plain(name) for name in model.class_names]
-    heads = [f"{i:>{width}}  {_claim(model, model.rules[i], names)}" for i in ids]
+    names = [plain(name) for name in model.head_names]
+    heads = [f"{i:>{width}}  {_claim(model.rules[i], names)}" for i in ids]
     aligned = max((len(head) for head in heads if len(head) <= _MAX_ALIGNED), default=0)
     return [
-        f"{head:<{aligned}}   {_record(model.rules[i])}" for i, head in zip(ids, heads, strict=True)
+        f"{head:<{aligned}}   {model.rules[i].coverage.text(model.rules[i].head)}"
+        for i, head in zip(ids, heads, strict=True)
     ]
 
 
-def _claim(model: RuleModel, rule: Rule, names: Sequence[str]) -> str:
-    return f"IF {rule.body} THEN {rule.head.text(names)} ({rule.outcome})"
-
-
-def _record(rule: Rule) -> str:
-    covers = f"covers {rule.coverage.support:.6g}"
-    if not any(rule.coverage.class_weights):
-        return covers
-    low, high = rule.precision_interval
-    return f"{covers}, precision {rule.precision:.2f} [{low:.2f}, {high:.2f}]"
+def _claim(rule: Rule, names: Sequence[str]) -> str:
+    said = f"{rule.head.text(names)} ({rule.outcome})" if names else str(rule.outcome)
+    return f"IF {rule.body} THEN {said}"

@@ -11,6 +11,7 @@ import numpy as np
 from rulewright.data import label_of
 from rulewright.data.kinds.nominal import label_value
 from rulewright.programs.covers import marks_by_column
+from rulewright.programs.nodes import Line
 from rulewright.rules import Range
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ def adversarial_rows(program: Program, seed: int = 0) -> Rows:
     """
     rng = np.random.default_rng(seed)
     schema, marks = program.schema, marks_by_column(program.bodies)
+    for node in program.nodes:
+        if isinstance(node, Line):
+            marks.setdefault(node.column, set()).update((node.low, node.high, node.center))
     choices = {name: _choices(schema[name], marks[name], rng) for name in program.columns}
     n_listed = max(map(len, choices.values()), default=0)
     rows: Rows = {name: [None] * (1 + n_listed + _RANDOM_ROWS) for name in schema.names}

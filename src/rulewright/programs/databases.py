@@ -7,6 +7,7 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from rulewright.data.optional import optional
+from rulewright.programs.program import ClassProgram
 from rulewright.programs.sql_words import quoted_name
 from rulewright.programs.target import Answer, n_rows
 
@@ -57,10 +58,13 @@ def run_sqlite(
 
 
 def _answers(program: Program, lines: list[tuple[Any, ...]]) -> list[Answer]:
+    lines = sorted(lines, key=lambda line: int(line[0]))
+    if not isinstance(program, ClassProgram):
+        return [Answer.number(line[1]) for line in lines]
     n = len(program.labels)
     return [
         Answer(line[1 : n + 1], line[n + 1 : 2 * n + 1], line[2 * n + 1], line[2 * n + 2 :])
-        for line in sorted(lines, key=lambda line: int(line[0]))
+        for line in lines
     ]
 
 

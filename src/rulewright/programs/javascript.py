@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rulewright.data.kinds.nominal import label_value
 from rulewright.data.optional import optional
+from rulewright.programs.program import ClassProgram
 from rulewright.programs.rowwise import RowWriter
 from rulewright.programs.target import Answer, CannotRunError, Target, n_rows
 
@@ -34,10 +35,9 @@ _RESERVED = frozenset(
 
 _MODULE = """// A rule model exported by rulewright; it needs nothing but JavaScript (ES2017).
 // {function}(row) takes an object from column names to values; a value that is absent, null,
-// undefined or NaN is missing. It returns the label, and the scores and probabilities of classes.
+// undefined or NaN is missing. It returns an object with {returned}.
 const {function} = (() => {{
   "use strict";
-  const LABELS = {labels};
 {tables}
   function get(row, name) {{
     const value = Object.prototype.hasOwnProperty.call(row, name) ? row[name] : null;
@@ -133,21 +133,30 @@ def write_javascript(program: Program, function: str = "predict") -> str:
     """Write a program as JavaScript; see ``RuleModel.to_javascript``."""
     if not re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_$]*", function) or function in _RESERVED:
         raise ValueError(f"function must be a free JavaScript name, not {function!r}")
-    for label in program.labels:
-        _check_exact(label, f"class label {label!r}")
     writer = _JavaScriptWriter(program)
     statements = "".join(writer.statements())
-    scores, probabilities, chosen, *flags = map(writer.value, program.outputs)
-    outputs = {"label": f"LABELS[{chosen}]", "classes": "LABELS.slice()"}
-    outputs |= {"scores": scores, "probabilities": probabilities}
-    outputs |= dict(zip(program.flags, flags, strict=True))
+    tables = "".join(f"  const {name} = [{value}];\n" for value, name in writer.tables.items())
+    outputs = {"prediction": writer.value(program.scores)}
+    if isinstance(program, ClassProgram):
+        outputs = _of_classes(program, writer)
+        tables = f"  const LABELS = {writer.literal(list(program.labels))};\n{tables}"
     return _MODULE.format(
         function=function,
-        labels=writer.literal(list(program.labels)),
-        tables="".join(f"  const {name} = [{value}];\n" for value, name in writer.tables.items()),
+        returned=", ".join(outputs),
+        tables=tables,
         statements=statements,
         outputs="".join(f"      {key}: {value},\n" for key, value in outputs.items()),
     )
+
+
+def _of_classes(program: ClassProgram, writer: _JavaScriptWriter) -> dict[str, str]:
+    """Write the answers of a model of classes, by their names."""
+    for label in program.labels:
+        _check_exact(label, f"class label {label!r}")
+    scores, probabilities, chosen, *flags = map(writer.value, program.outputs)
+    outputs = {"label": f"LABELS[{chosen}]", "classes": "LABELS.slice()"}
+    outputs |= {"scores": scores, "probabilities": probabilities}
+    return outputs | dict(zip(program.flags, flags, strict=True))
 
 
 def _run(write: Callable[..., str], program: Program, rows: Rows) -> tuple[list[Answer], list[str]]:
@@ -162,6 +171,8 @@ def _run(write: Callable[..., str], program: Program, rows: Rows) -> tuple[list[
     engine.eval(write(program, "predict"))
     text = json.dumps(json.dumps(lines))
     found = json.loads(engine.eval(f"JSON.stringify(JSON.parse({text}).map(predict))"))
+    if not isinstance(program, ClassProgram):
+        return [Answer.number(answer["prediction"]) for answer in found], []
     return [
         Answer(
             answer["scores"],

@@ -19,12 +19,14 @@ from rulewright.programs.nodes import (
     Exp,
     FirstThat,
     Fold,
+    Line,
     Maxima,
     Mix,
     Reduce,
     Steps,
     Sums,
     Where,
+    line_values,
 )
 from rulewright.programs.program import ordered
 
@@ -62,6 +64,7 @@ class Rows:
     """The coded rows of a table; formulas are compiled when they are first asked for."""
 
     native: Native
+    table: Table
     codes: NDArray[np.uint16]
     n_threads: int
 
@@ -100,7 +103,7 @@ class Native:
     def rows(self, table: Table, n_threads: int | None = None) -> Rows:
         """Code the rows of a table."""
         threads = kernels.usable_cpus() if n_threads is None else n_threads
-        return Rows(self, self._coder.codes(table, threads), threads)
+        return Rows(self, table, self._coder.codes(table, threads), threads)
 
     @cached_property
     def rules(self) -> Covers:
@@ -167,6 +170,10 @@ def _schedule(root: Node, given: frozenset[Node]) -> _Schedule:
 
 def _where(node: Where, values: Sequence[Any], *_: Any) -> NDArray[Any]:
     return np.asarray(np.where(*values))
+
+
+def _line(node: Line, _values: Any, _free: Any, rows: Rows) -> NDArray[np.float64]:
+    return line_values(node, rows.table[node.column].values)[:, np.newaxis]
 
 
 def _exp(node: Exp, values: Sequence[Any], free: Sequence[Any], _: Any) -> NDArray[np.float64]:
@@ -256,6 +263,7 @@ _APPLY: dict[type[Node], Callable[..., Any]] = {
     Choose: _choose,
     Exp: _exp,
     FirstThat: _fold,
+    Line: _line,
     Maxima: _fold,
     Mix: _mix,
     Reduce: _reduce,

@@ -52,6 +52,11 @@ class Node:
         return ()
 
     @cached_property
+    def columns(self) -> frozenset[str]:
+        """The columns that this node reads itself."""
+        return frozenset(column for body in self.bodies for column in body.columns)
+
+    @cached_property
     def total(self) -> Node:
         """The sum over all classes, in their order."""
         return Reduce("total", self)
@@ -178,6 +183,26 @@ class Mix(Node):
 
     value: Node
     matrix: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Line(Node):
+    """The value of a numeric column held between two bounds, minus a center; 0 if it is missing."""
+
+    column: str
+    low: float
+    high: float
+    center: float
+
+    @cached_property
+    def columns(self) -> frozenset[str]:
+        """The column."""
+        return frozenset({self.column})
+
+
+def line_values(line: Line, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Evaluate a line at the values of its column, NaN for missing."""
+    return np.where(np.isnan(values), 0.0, np.clip(values, line.low, line.high) - line.center)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ import numpy as np
 from rulewright.data import read_like
 from rulewright.programs.adversarial import adversarial_rows
 from rulewright.programs.native import Native
+from rulewright.programs.program import ClassProgram
 from rulewright.programs.target import Answer, CannotRunError, n_rows
 from rulewright.programs.targets import TARGETS
 
@@ -85,6 +86,8 @@ def verify(program: Program, targets: Sequence[str] | None = None) -> ExportRepo
 def _native_answers(program: Program, rows: Rows) -> list[tuple[Answer, list[float]]]:
     """Give for each row the answer of the native program and the expected costs, if any."""
     coded = Native(program).rows(read_like(rows, program.schema, program.columns))
+    if not isinstance(program, ClassProgram):
+        return [(Answer.number(value), []) for value in coded.value(program.scores).tolist()]
     labels = [program.labels[k] for k in coded.value(program.chosen)]
     flags = [coded.value(node).tolist() for node in program.flags.values()]
     costs = [] if program.costs is None else coded.value(program.costs).tolist()
@@ -110,10 +113,10 @@ def _compare(
     if len(answers) != len(expected):
         raise ParityError(f"{name} gave {len(answers)} rows for {len(expected)}")
     most = max((cost for _, costs in expected for cost in costs), default=0.0)
-    worst = 0.0
+    worst, labels = 0.0, program.labels if isinstance(program, ClassProgram) else ()
     for i, (found, (right, costs)) in enumerate(zip(answers, expected, strict=True)):
-        error = np.abs(np.subtract(found.probabilities, right.probabilities)).max()
-        cost_of = dict(zip(program.labels, costs, strict=False))
+        error = np.abs(np.subtract(found.probabilities, right.probabilities)).max(initial=0.0)
+        cost_of = dict(zip(labels, costs, strict=False))
         equal = list(found.scores) == list(right.scores) and error <= _TOLERANCE
         equal = equal and list(found.flags) == list(right.flags)
         if not (equal and _same_label(found.label, right.label, cost_of, most)):

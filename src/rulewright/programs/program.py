@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rulewright.data import label_of
-from rulewright.programs.nodes import Choose, Constant, Fold, Mix, Reduce, Steps
+from rulewright.programs.nodes import Choose, Constant, Fold, Line, Mix, Reduce, Steps
 from rulewright.rules import And, Conjunction, Not, Or, negated, normalised
 
 if TYPE_CHECKING:
@@ -21,41 +21,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """The answers of a model for one row.
+    """What a model answers for one row: a number.
 
     Parameters
     ----------
     schema : Schema
         Columns of a row.
-    labels : tuple
-        Class labels.
-    scores, probabilities : Node
-        A number for each class.
-    chosen : Node
-        Index of the predicted class.
-    flags : dict of Node
-        Other tests of the row that exports give, by name.
-    costs : Node, optional
-        Expected cost of predicting each class, if the label depends on it.
+    scores : Node
+        The number, or one for each class.
     """
 
     schema: Schema
-    labels: tuple[Any, ...]
     scores: Node
-    probabilities: Node
-    chosen: Node
-    flags: dict[str, Node] = field(default_factory=dict)
-    costs: Node | None = None
 
-    @cached_property
-    def class_names(self) -> tuple[str, ...]:
-        """Class labels as text."""
-        return tuple(map(label_of, self.labels))
+    @property
+    def n_classes(self) -> int:
+        """Length of a vector."""
+        return 0
 
     @cached_property
     def outputs(self) -> tuple[Node, ...]:
         """The values that every target gives."""
-        return (self.scores, self.probabilities, self.chosen, *self.flags.values())
+        return (self.scores,)
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
@@ -70,7 +57,7 @@ class Program:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that the formulas use, in the order of the schema."""
-        used = {column for body in self.bodies for column in body.columns}
+        used = {column for node in self.nodes for column in node.columns}
         return tuple(name for name in self.schema.names if name in used)
 
     @cached_property
@@ -80,9 +67,49 @@ class Program:
         for node in self.nodes:
             for child in node.children:
                 reads[child] += _reads(node, child)
-        tested = {node for node in self.nodes if isinstance(node, Fold)}
+        of_columns = {node for node in self.nodes if isinstance(node, Fold | Line)}
         read = {node for node in self.nodes if reads[node] > 1 and not isinstance(node, Constant)}
-        return frozenset(tested | read)
+        return frozenset(of_columns | read)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassProgram(Program):
+    """What a model of classes answers for one row.
+
+    Parameters
+    ----------
+    labels : tuple
+        Class labels.
+    probabilities : Node
+        A number for each class.
+    chosen : Node
+        Index of the predicted class.
+    flags : dict of Node
+        Other tests of the row that exports give, by name.
+    costs : Node, optional
+        Expected cost of predicting each class, if the label depends on it.
+    """
+
+    labels: tuple[Any, ...]
+    probabilities: Node
+    chosen: Node
+    flags: dict[str, Node] = field(default_factory=dict)
+    costs: Node | None = None
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.labels)
+
+    @cached_property
+    def class_names(self) -> tuple[str, ...]:
+        """Class labels as text."""
+        return tuple(map(label_of, self.labels))
+
+    @cached_property
+    def outputs(self) -> tuple[Node, ...]:
+        """The values that every target gives."""
+        return (self.scores, self.probabilities, self.chosen, *self.flags.values())
 
 
 def ordered(outputs: Iterable[Node], known: Iterable[Node] = ()) -> tuple[Node, ...]:

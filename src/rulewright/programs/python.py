@@ -6,6 +6,7 @@ import builtins
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
+from rulewright.programs.program import ClassProgram
 from rulewright.programs.rowwise import RowWriter
 from rulewright.programs.target import Answer, Target, n_rows
 
@@ -21,7 +22,6 @@ import re
 from bisect import bisect_left
 from math import exp
 
-_LABELS = {labels}
 {tables}
 _NUMBER = re.compile(r"\\s*[+-]?(\\d+\\.?\\d*|\\.\\d+)(e[+-]?\\d+)?\\s*", re.ASCII | re.IGNORECASE)
 _WHOLE = re.compile(r"\\s*[+-]?\\d+\\s*", re.ASCII)
@@ -105,8 +105,23 @@ def _step(table, value):
 
 
 def _answers(row):
-    """Give scores, probabilities, the index of the predicted class and flags of a row."""
+    """Give all answers for a row."""
 {statements}    return {outputs}
+'''
+
+_OF_NUMBER = '''
+
+def {function}(row):
+    """Give the number of a row, a dict from column names to values.
+
+    A value that is absent, None or NaN is missing.
+    """
+    return _answers(row)
+'''
+
+_OF_CLASSES = '''
+
+_LABELS = {labels}
 
 
 def {function}(row):
@@ -130,8 +145,10 @@ def {function}_{flag}(row):
 '''
 
 
-def write_python(program: Program, function: str = "predict_proba") -> str:
+def write_python(program: Program, function: str | None = None) -> str:
     """Write a program as Python source; see ``RuleModel.to_python``."""
+    if function is None:
+        function = "predict_proba" if isinstance(program, ClassProgram) else "predict"
     taken = hasattr(builtins, function) or function in ("exp", "bisect_left", "re")
     usable = function.isascii() and function.isidentifier() and not function.startswith("_")
     if taken or not usable or iskeyword(function):
@@ -142,12 +159,13 @@ def write_python(program: Program, function: str = "predict_proba") -> str:
     statements = "".join(writer.statements())
     outputs = ", ".join(map(writer.value, program.outputs))
     source = _MODULE.format(
-        labels=list(program.labels),
         tables="".join(f"{name} = ({value})\n" for value, name in writer.tables.items()),
         statements=statements,
         outputs=outputs,
-        function=function,
     )
+    if not isinstance(program, ClassProgram):
+        return source + _OF_NUMBER.format(function=function)
+    source += _OF_CLASSES.format(labels=list(program.labels), function=function)
     flags = enumerate(program.flags, start=3)
     return source + "".join(
         _FLAG.format(function=function, flag=flag, place=place) for place, flag in flags
@@ -161,6 +179,9 @@ def _run(write: Callable[..., str], program: Program, rows: Rows) -> tuple[list[
     answers = []
     for i in range(n_rows(rows)):
         row = {name: values[i] for name, values in rows.items()}
+        if not isinstance(program, ClassProgram):
+            answers.append(Answer.number(space["predict"](row)))
+            continue
         scores, _, _, *flags = space["_answers"](row)
         chances = space["predict_proba"](row)
         answers.append(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from rulewright.programs.databases import run_duckdb, run_sqlite
 from rulewright.programs.nodes import Choose, FirstThat, Maxima, Sums
-from rulewright.programs.program import ordered
+from rulewright.programs.program import ClassProgram, ordered
 from rulewright.programs.sql_columns import READING
 from rulewright.programs.sql_words import (
     boolean,
@@ -56,7 +56,7 @@ def write_sql(
     """Write a program as one SELECT; see ``RuleModel.to_sql``."""
     if isinstance(keep, str):
         raise ValueError(f"keep must be a list of column names, such as [{keep!r}]")
-    if len(program.labels) > MAX_CLASSES:
+    if program.n_classes > MAX_CLASSES:
         raise ValueError(f"SQL of more than {MAX_CLASSES} classes is not supported")
     parts = [table] if isinstance(table, str) else table
     return _SqlWriter(program, parts, checked_dialect(dialect), keep).statement()
@@ -131,7 +131,7 @@ class _SqlWriter(Writer):
         for columns in self._columns(node, name):
             level += 1
             self.chain[level] |= zip(self._names(node, name), columns, strict=True)
-        inputs = {self.variables[column] for body in node.bodies for column in body.columns}
+        inputs = {self.variables[column] for column in node.columns}
         self._note(reads, inputs, level)
         self.names[node], self.level[node] = name, level
 
@@ -204,16 +204,18 @@ class _SqlWriter(Writer):
         program = self.program
         for alias, name in self.kept.items():
             yield f"{alias} AS {quoted_name(name)}"
+        if not isinstance(program, ClassProgram):
+            yield f"{self.text(program.scores)} AS {quoted_name('prediction')}"
+            return
         for what, node in (("score_", program.scores), ("probability_", program.probabilities)):
             for k, name in enumerate(program.class_names):
                 yield f"{self.text(node, k)} AS {quoted_name(what + name)}"
-        yield f"{self._label()} AS {quoted_name('label')}"
+        yield f"{self._label(program)} AS {quoted_name('label')}"
         for name, node in program.flags.items():
             yield f"{self.text(node)} AS {quoted_name(name)}"
 
-    def _label(self) -> str:
-        labels = [self._literal(label) for label in self.program.labels]
-        chosen = self.program.chosen
+    def _label(self, program: ClassProgram) -> str:
+        labels, chosen = [self._literal(label) for label in program.labels], program.chosen
         if chosen in self.names:
             whens = " ".join(f"WHEN {k} THEN {label}" for k, label in enumerate(labels))
             return f"CASE {self.names[chosen]} {whens} END"

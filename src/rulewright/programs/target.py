@@ -15,12 +15,17 @@ Rows: TypeAlias = "dict[str, list[Any]]"
 
 
 class Answer(NamedTuple):
-    """What a target answers for one row."""
+    """What a target answers for one row; a number is the only score."""
 
     scores: Sequence[float]
     probabilities: Sequence[float]
     label: Any
     flags: Sequence[bool]
+
+    @classmethod
+    def number(cls, value: float) -> Answer:
+        """Make the answer of a program of numbers."""
+        return cls((value,), (), None, ())
 
 
 class CannotRunError(RuntimeError):

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from rulewright.programs.nodes import Binary, Choose, Constant, Exp, Mix, Reduce, Steps, Where
+from rulewright.programs.nodes import Binary, Choose, Constant, Exp, Line, Mix, Reduce, Steps, Where
 from rulewright.programs.program import positive
 from rulewright.rules import And, Labels, Or, Presence
 
@@ -52,7 +52,7 @@ class Writer(ABC):
 
     def classes(self, node: Node) -> range:
         """Give the classes that a value has numbers for; a scalar has one."""
-        return range(len(self.program.labels) if node.is_vector else 1)
+        return range(self.program.n_classes if node.is_vector else 1)
 
     def name(self, node: Node, name: str, k: int) -> str:
         """Give the name of the number of class k of a named value."""
@@ -78,7 +78,15 @@ class Writer(ABC):
                 return self.steps(node.tables[k], self.text(node.value, k))
             case Choose():
                 return self.choose(node, node.order)
+            case Line():
+                return self._line(node)
         raise TypeError(f"{type(self).__name__} cannot write {type(node).__name__}")
+
+    def _line(self, node: Line) -> str:
+        value, low, high = self.variable(node.column), self.number(node.low), self.number(node.high)
+        held = self.extreme("min", [self.extreme("max", [value, low]), high])
+        beyond = f"({held} - {self.number(node.center)})"
+        return self.where.format(self.missing[1].format(value), self.number(0.0), beyond)
 
     def _operation(self, node: Node, parts: Sequence[str]) -> str:
         if not isinstance(node, Binary):

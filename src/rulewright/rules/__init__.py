@@ -3,7 +3,7 @@
 from rulewright.rules.any_of import AnyOf, Condition, condition_from_json, negated
 from rulewright.rules.condition import Labels, Plain, Presence, Range, Value
 from rulewright.rules.conjunction import Conjunction, Contradiction
-from rulewright.rules.coverage import Coverage
+from rulewright.rules.coverage import Coverage, NumberCoverage
 from rulewright.rules.formula import And, Formula, Not, Or, formula_from_json, normalised
 from rulewright.rules.outcomes import Adds, Claims, Head, Outcome, Says, Votes
 from rulewright.rules.rule import Rule
@@ -23,6 +23,7 @@ __all__ = [
     "Head",
     "Labels",
     "Not",
+    "NumberCoverage",
     "Or",
     "Outcome",
     "Plain",

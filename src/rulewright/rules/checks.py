@@ -67,3 +67,11 @@ def checked_number(value: object, what: str) -> float:
     if math.isnan(value):
         raise ValueError(f"{what} must not be NaN")
     return float(value) + 0.0  # turns -0.0 into 0.0
+
+
+def finite_number(value: object, what: str) -> float:
+    """Return a finite number, or raise a ValueError."""
+    number = checked_number(value, what)
+    if not math.isfinite(number):
+        raise ValueError(f"{what} must be finite")
+    return number

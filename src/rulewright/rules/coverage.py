@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from rulewright.rules.checks import checked_number
+from rulewright.rules.checks import checked_number, finite_number
 
 if TYPE_CHECKING:
     from rulewright.rules.outcomes import Head
@@ -40,8 +40,7 @@ class Coverage:
         weights = tuple(_weight(w, "class weight of a rule") for w in self.class_weights)
         object.__setattr__(self, "support", _weight(self.support, "support of a rule"))
         object.__setattr__(self, "class_weights", weights)
-        if self.rows not in get_args(Rows):
-            raise ValueError(f"rows of a coverage must be one of {get_args(Rows)}: {self.rows!r}")
+        _check_rows(self.rows)
 
     @classmethod
     def of(cls, class_weights: tuple[float, ...], rows: Rows = "training") -> Coverage:
@@ -56,6 +55,14 @@ class Coverage:
     def share_interval(self, head: Head) -> tuple[float, float]:
         """Give Wilson's 95 percent interval of the share, with weights read as counts of rows."""
         return wilson_interval(self.share(head), math.fsum(self.class_weights))
+
+    def text(self, head: Head) -> str:
+        """Write what is covered, and the share of the classes of a head."""
+        covers = f"covers {self.support:.6g}"
+        if not any(self.class_weights):
+            return covers
+        low, high = self.share_interval(head)
+        return f"{covers}, precision {self.share(head):.2f} [{low:.2f}, {high:.2f}]"
 
     def to_json(self) -> dict[str, Any]:
         """Give the coverage as plain data."""
@@ -75,6 +82,55 @@ class Coverage:
         return cls(obj["support"], tuple(obj["class_weights"]), obj["rows"])
 
 
+@dataclass(frozen=True, slots=True)
+class NumberCoverage:
+    """The weight of the rows on which the body of a rule holds, and the numbers of these rows.
+
+    Parameters
+    ----------
+    support : float
+        Weight of the covered rows.
+    mean, deviation : float
+        Weighted mean and standard deviation of the numbers of the covered rows.
+    rows : {"training", "left out", "given"}
+        On which rows it was counted.
+    """
+
+    support: float
+    mean: float
+    deviation: float
+    rows: Rows = "training"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "support", _weight(self.support, "support of a rule"))
+        object.__setattr__(self, "mean", finite_number(self.mean, "mean of a rule"))
+        object.__setattr__(self, "deviation", _weight(self.deviation, "deviation of a rule"))
+        _check_rows(self.rows)
+
+    def text(self, head: Head) -> str:
+        """Write what is covered, and the mean number with its standard error."""
+        covers = f"covers {self.support:.6g}"
+        return f"{covers}, mean {self.mean_text}" if self.support else covers
+
+    @property
+    def mean_text(self) -> str:
+        """Write the mean with its standard error, with weights read as counts of rows."""
+        if not self.support:
+            return ""
+        return f"{self.mean:.4g} ± {self.deviation / math.sqrt(self.support):.2g}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the coverage as plain data."""
+        return {name: getattr(self, name) for name in ("rows", "support", "mean", "deviation")}
+
+
+def coverage_from_json(obj: object) -> Coverage | NumberCoverage:
+    """Make a coverage from the data of its ``to_json``; anything else is a ValueError."""
+    if isinstance(obj, dict) and obj.keys() == {"rows", "support", "mean", "deviation"}:
+        return NumberCoverage(**obj)
+    return Coverage.from_json(obj)
+
+
 def wilson_interval(share: float, total: float) -> tuple[float, float]:
     """Give Wilson's 95 percent score interval of a share seen in ``total`` independent rows."""
     if not total > 0.0:
@@ -84,6 +140,11 @@ def wilson_interval(share: float, total: float) -> tuple[float, float]:
     spread = _Z / (1.0 + z2 / total)
     spread *= math.sqrt(share * (1.0 - share) / total + z2 / (4.0 * total * total))
     return max(0.0, center - spread), min(1.0, center + spread)
+
+
+def _check_rows(rows: object) -> None:
+    if rows not in get_args(Rows):
+        raise ValueError(f"rows of a coverage must be one of {get_args(Rows)}: {rows!r}")
 
 
 def _weight(value: object, what: str) -> float:

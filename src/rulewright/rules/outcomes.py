@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
-from rulewright.rules.checks import checked_number
+from rulewright.rules.checks import finite_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +80,7 @@ class _ForHead:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "head", Head.of(self.head))
-        object.__setattr__(self, "value", _finite(self.value, f"{self.measure} of a rule"))
+        object.__setattr__(self, "value", finite_number(self.value, f"{self.measure} of a rule"))
 
     def __str__(self) -> str:
         return f"{self.value:.3g}"
@@ -112,7 +112,7 @@ class Adds(_ForHead):
 
     def __post_init__(self) -> None:
         _ForHead.__post_init__(self)
-        object.__setattr__(self, "otherwise", _finite(self.otherwise, "otherwise of a rule"))
+        object.__setattr__(self, "otherwise", finite_number(self.otherwise, "otherwise of a rule"))
 
     def __str__(self) -> str:
         text = f"{self.value:+.3g}"
@@ -164,7 +164,7 @@ class Says:
     title: ClassVar[str] = "probability"
 
     def __post_init__(self) -> None:
-        shares = tuple(_finite(p, "probability of a rule") for p in self.distribution)
+        shares = tuple(finite_number(p, "probability of a rule") for p in self.distribution)
         if min(shares, default=-1.0) < 0.0 or abs(math.fsum(shares) - 1.0) > 1e-9:
             raise ValueError(f"probabilities of a rule must not be negative and sum to 1: {shares}")
         object.__setattr__(self, "distribution", shares)
@@ -210,10 +210,3 @@ def outcome_from_json(obj: object) -> Outcome:
 def _check_one_class(head: Head) -> None:
     if head.is_union:
         raise ValueError(f"this rule speaks for one class, not for the classes {list(head)}")
-
-
-def _finite(value: object, what: str) -> float:
-    number = checked_number(value, what)
-    if not math.isfinite(number):
-        raise ValueError(f"{what} must be finite")
-    return number

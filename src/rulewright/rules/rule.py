@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, get_args
 
-from rulewright.rules.coverage import Coverage
+from rulewright.rules.coverage import Coverage, NumberCoverage, coverage_from_json
 from rulewright.rules.formula import Formula, formula_from_json
 from rulewright.rules.outcomes import Outcome, outcome_from_json
 
@@ -25,13 +26,13 @@ class Rule:
         A conjunction of conditions, the common case, or another formula.
     outcome : Outcome
         What the rule says, by the form of its model.
-    coverage : Coverage
+    coverage : Coverage or NumberCoverage
         What was counted on the rows where the body holds.
     """
 
     body: Formula
     outcome: Outcome
-    coverage: Coverage
+    coverage: Coverage | NumberCoverage
 
     def __post_init__(self) -> None:
         for name, types in _TYPES.items():
@@ -47,13 +48,22 @@ class Rule:
 
     @property
     def precision(self) -> float:
-        """Share of the head in the covered weight; NaN when nothing is covered."""
+        """Share of the head in the covered weight; NaN where no classes are covered."""
+        if isinstance(self.coverage, NumberCoverage):
+            return math.nan
         return self.coverage.share(self.head)
 
     @property
     def precision_interval(self) -> tuple[float, float]:
         """Wilson's 95 percent interval of the precision, with weights read as counts of rows."""
+        if isinstance(self.coverage, NumberCoverage):
+            return math.nan, math.nan
         return self.coverage.share_interval(self.head)
+
+    @property
+    def class_weights(self) -> tuple[float, ...]:
+        """Covered weight of each class; empty if the target holds numbers."""
+        return self.coverage.class_weights if isinstance(self.coverage, Coverage) else ()
 
     def with_outcome(self, outcome: Outcome) -> Rule:
         """Give the same rule with another outcome."""
@@ -76,7 +86,7 @@ class Rule:
         return cls(
             formula_from_json(obj["if"]),
             outcome_from_json(obj["then"]),
-            Coverage.from_json(obj["coverage"]),
+            coverage_from_json(obj["coverage"]),
         )
 
     def __str__(self) -> str:
@@ -84,4 +94,8 @@ class Rule:
         return f"IF {self.body} THEN {head} ({self.outcome})"
 
 
-_TYPES = {"body": get_args(Formula), "outcome": get_args(Outcome), "coverage": (Coverage,)}
+_TYPES = {
+    "body": get_args(Formula),
+    "outcome": get_args(Outcome),
+    "coverage": (Coverage, NumberCoverage),
+}

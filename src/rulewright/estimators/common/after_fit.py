@@ -99,8 +99,9 @@ def read_rows(model: AdditiveRules, X: Any, y: Any, sample_weight: Any, step: st
     if table.target is None:
         raise ValueError(f"{step} needs y: the classes, or the name of their column in X")
     places = {label: place for place, label in enumerate(model.classes.tolist())}
-    found = table.target.classes.tolist()
-    strange = [found[code] for code in np.unique(table.target.codes) if found[code] not in places]
+    given = table.known_target
+    found = given.classes.tolist()
+    strange = [found[code] for code in np.unique(given.codes) if found[code] not in places]
     if strange:
         known = ", ".join(map(repr, places))
         raise DataError(
@@ -108,5 +109,5 @@ def read_rows(model: AdditiveRules, X: Any, y: Any, sample_weight: Any, step: st
             f"Its classes are: {known}."
         )
     codes = np.array([places.get(label, -1) for label in found], dtype=np.int32)
-    target = replace(table.target, classes=model.classes, codes=codes[table.target.codes])
+    target = replace(given, classes=model.classes, codes=codes[given.codes])
     return TrainingSet.of(replace(table, target=target))

@@ -1,4 +1,4 @@
-"""What all rule classifiers share: reading data, and everything after `fit` through the model."""
+"""What all learners share: reading data, and everything after `fit` through the model."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from rulewright.data import DataError, TrainingSet, read_table
+from rulewright.data import DataError, RegressionSet, TrainingSet, read_table
 from rulewright.estimators.common.parameters import (
     CheckedByFit,
     Parameter,
@@ -18,7 +18,7 @@ from rulewright.estimators.common.parameters import (
     check_parameters,
     plain,
 )
-from rulewright.model import RuleModel
+from rulewright.model import ClassModel, RegressionRules, RuleModel
 from rulewright.search.options import count_threads
 
 if TYPE_CHECKING:
@@ -26,65 +26,30 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Target
+    from rulewright.data import Table, Target
+    from rulewright.data.reading import Task
+    from rulewright.data.training import LearningRows
     from rulewright.kernels import FloatArray
-    from rulewright.model import Explanation
 
 Model = TypeVar("Model", bound=RuleModel)
+Classes = TypeVar("Classes", bound=ClassModel)
 
 
-class FittedRules(Generic[Model]):
-    """What a fitted classifier does: everything through its rule model."""
-
-    model_: Model
-    classes_: NDArray[Any]
-    n_jobs: int | None
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return the scores: second minus first class for two classes, one per class otherwise."""
-        return self._fitted().decision_function(X, n_threads=self._n_threads)
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probabilities of the classes, in the order of `classes_`."""
-        return self._fitted().predict_proba(X, n_threads=self._n_threads)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row."""
-        return self._fitted().predict(X, n_threads=self._n_threads)
-
-    def explain(self, X: Any) -> Explanation:
-        """Tell which rules fired on each row and what each added."""
-        return self._fitted().explain(X)
-
-    def _fitted(self) -> Model:
-        check_is_fitted(self, "model_")
-        return self.model_
-
-    @property
-    def _n_threads(self) -> int:
-        """Threads that `n_jobs` asks for, by scikit-learn's convention."""
-        return count_threads(self.n_jobs)
-
-
-class RuleClassifier(
+class RuleEstimator(
     Parameterised,
-    FittedRules[Model],
-    ClassifierMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
+    Generic[Model],
 ):
-    """Base of the rule classifiers: scikit-learn's contract around a rule model.
+    """Base of all learners: scikit-learn's contract around a rule model.
 
     A learner declares its parameters and defines `_learn(rows)`, which returns the model.
     """
 
+    TASK: ClassVar[Task]
+    """What its target holds."""
     PAPER: ClassVar[Mapping[str, Any]] = {}
     """The settings published with the paper, where they differ from the defaults or may differ."""
 
-    class_weight: Any = Parameter(
-        CheckedByFit('dict, "balanced" or None'),
-        "Factors of the weights of the classes.",
-        default=None,
-    )
     categorical_features: Any = Parameter(
         CheckedByFit("list of str or int, or None"),
         "Columns to treat as nominal although they hold numbers.",
@@ -111,8 +76,8 @@ class RuleClassifier(
         X : array, dataframe, dict of columns, path of a file or Table
             The table; missing values and nominal columns are taken as they are.
         y : array-like or str, optional
-            Class labels, or the name of the column of X that holds them; by default the target
-            that a Table was read with.
+            Class labels or numbers, or the name of the column of X that holds them; by default the
+            target that a Table was read with.
         sample_weight : array-like or str, optional
             Row weights, or the name of the column of X that holds them; by default the weights
             that a Table was read with.
@@ -123,9 +88,27 @@ class RuleClassifier(
         """
         check_parameters(type(self).__name__, self.get_params(deep=False), self.DOMAINS)
         count_threads(self.n_jobs)  # a wrong number is reported before any work
+        table = self._read(X, y, sample_weight)
+        self.n_features_in_ = len(table.columns)
+        if table.named:
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.model_ = self._model_of(table)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row, or its number."""
+        return self._fitted().predict(X, n_threads=self._n_threads)
+
+    def explain(self, X: Any) -> Any:
+        """Tell which rules fired on each row and what each added."""
+        return self._fitted().explain(X)
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Table:
         nominal = self.categorical_features
         try:
-            table = read_table(X, target=y, nominal=nominal, weights=sample_weight)
+            table = read_table(X, target=y, nominal=nominal, weights=sample_weight, task=self.TASK)
         except DataError as error:  # the reader has another name for the option
             if not str(error).startswith("nominal"):
                 raise
@@ -135,22 +118,73 @@ class RuleClassifier(
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
-        target = self._read_target(table.target)
-        table = replace(table, target=target)
+        return table
+
+    def _model_of(self, table: Table) -> Model:
+        raise NotImplementedError
+
+    def _fitted(self) -> Model:
+        check_is_fitted(self, "model_")
+        model: Model = self.model_
+        return model
+
+    @property
+    def _n_threads(self) -> int:
+        """Threads that `n_jobs` asks for, by scikit-learn's convention."""
+        return count_threads(self.n_jobs)
+
+    def _summary(self, rows: LearningRows[Any]) -> dict[str, Any]:
+        """Note down how the model was learned."""
+        settings = self.get_params(deep=False)
+        named = [n for n in ("class_weight", "positive_class") if settings.get(n) is not None]
+        return {
+            "learner": type(self).__name__,
+            "settings": {name: plain(settings[name]) for name in self.settable()}
+            | {name: str(settings[name]) for name in named},
+            "n_rows": rows.n_rows,
+            "total_weight": rows.total_weight,
+        }
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+class RuleClassifier(
+    ClassifierMixin,  # type: ignore[misc]
+    RuleEstimator[Classes],
+):
+    """Base of the classifiers."""
+
+    TASK = "classification"
+
+    class_weight: Any = Parameter(
+        CheckedByFit('dict, "balanced" or None'),
+        "Factors of the weights of the classes.",
+        default=None,
+    )
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the scores: second minus first class for two classes, one per class otherwise."""
+        return self._fitted().decision_function(X, n_threads=self._n_threads)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probabilities of the classes, in the order of `classes_`."""
+        return self._fitted().predict_proba(X, n_threads=self._n_threads)
+
+    def _model_of(self, table: Table) -> Classes:
+        target = self._read_target(table.known_target)
         self.classes_ = target.classes
-        self.n_features_in_ = len(table.columns)
-        if table.named:
-            self.feature_names_in_ = np.array(table.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        self.model_ = self._learn(self._weighted(TrainingSet.of(table)))
-        return self
+        return self._learn(self._weighted(TrainingSet.of(replace(table, target=target))))
 
     def _read_target(self, target: Target) -> Target:
         """Return the target with its classes in the order that the learner takes them."""
         return target
 
-    def _learn(self, rows: TrainingSet) -> Model:
+    def _learn(self, rows: TrainingSet) -> Classes:
         raise NotImplementedError
 
     def _weighted(self, rows: TrainingSet) -> TrainingSet:
@@ -179,24 +213,20 @@ class RuleClassifier(
             raise ValueError("no row has any weight left")
         return factors
 
-    def _summary(self, rows: TrainingSet) -> dict[str, Any]:
-        """Note down how the model was learned."""
-        settings = self.get_params(deep=False)
-        named = [n for n in ("class_weight", "positive_class") if settings.get(n) is not None]
-        return {
-            "learner": type(self).__name__,
-            "settings": {name: plain(settings[name]) for name in self.settable()}
-            | {name: str(settings[name]) for name in named},
-            "n_rows": rows.n_rows,
-            "total_weight": rows.total_weight,
-        }
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
+class RuleRegressor(
+    RegressorMixin,  # type: ignore[misc]
+    RuleEstimator[RegressionRules],
+):
+    """Base of the regressors."""
+
+    TASK = "regression"
+
+    def _model_of(self, table: Table) -> RegressionRules:
+        return self._learn(RegressionSet.of(table))
+
+    def _learn(self, rows: RegressionSet) -> RegressionRules:
+        raise NotImplementedError
 
 
 def positive_of_two(positive_class: Any, rows: TrainingSet) -> int:

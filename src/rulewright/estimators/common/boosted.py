@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import TrainingSet
+    from rulewright.data.training import LearningRows
     from rulewright.kernels import FloatArray
 
 
@@ -38,7 +39,9 @@ class BoostedClassifier(RuleClassifier[AdditiveRules]):
             )
         return constraints
 
-    def _summary(self, rows: TrainingSet, constraints: Constraints | None = None) -> dict[str, Any]:
+    def _summary(
+        self, rows: LearningRows[Any], constraints: Constraints | None = None
+    ) -> dict[str, Any]:
         """Note down how the model was learned, and under which constraints."""
         summary = super()._summary(rows)
         content = {} if constraints is None else constraints.to_json()

@@ -3,39 +3,43 @@
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from rulewright.model.class_model import ClassModel
 from rulewright.model.decisions import checked_costs, checked_steps, read_costs
 from rulewright.model.document import json_list
 from rulewright.model.explanation import Explanation
-from rulewright.model.rule_model import RuleModel
+from rulewright.model.forms.terms import check_sums, merged_rules, scaled_rule, terms_of
+from rulewright.model.linear import (
+    LinearTerm,
+    check_linear,
+    linear_lines,
+    units_of,
+    with_lines,
+)
 from rulewright.model.steps import IsotonicSteps
 from rulewright.model.text import plain
 from rulewright.programs import nodes, recipes
-from rulewright.programs.program import Program
-from rulewright.rules import Adds, Not
+from rulewright.programs.program import ClassProgram
+from rulewright.rules import Adds
 from rulewright.rules.checks import checked_number
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Schema
+    from rulewright.data import Schema, Table
     from rulewright.model.decisions import Costs
-    from rulewright.rules import Head, Outcome, Rule
-
-
-_MAX_SIZE = sys.float_info.max / 2
+    from rulewright.rules import Outcome, Rule
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AdditiveRules(RuleModel):
+class AdditiveRules(ClassModel):
     """Scores are intercepts plus responses of fired rules; probabilities follow from them.
 
     Parameters
@@ -56,13 +60,15 @@ class AdditiveRules(RuleModel):
     steps : tuple of IsotonicSteps, optional
         Calibration, one for each class: probabilities are the steps at the margin of the scores,
         divided by their sum, and not the softmax.
+    linear : tuple of LinearTerm
+        What numeric columns add to the scores beside the rules.
     """
 
     form: ClassVar[str] = "additive"
     outcome: ClassVar[type[Outcome]] = Adds
     explanation: ClassVar[type[Explanation]] = Explanation
     needed_fields: ClassVar[frozenset[str]] = frozenset({"intercepts"})
-    optional_fields: ClassVar[frozenset[str]] = frozenset({"costs", "steps"})
+    optional_fields: ClassVar[frozenset[str]] = frozenset({"costs", "steps", "linear"})
 
     schema: Schema
     classes: NDArray[Any]
@@ -71,6 +77,7 @@ class AdditiveRules(RuleModel):
     summary: dict[str, Any] = field(default_factory=dict)
     costs: Costs | None = field(default=None, kw_only=True)
     steps: tuple[IsotonicSteps, ...] | None = field(default=None, kw_only=True)
+    linear: tuple[LinearTerm, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         self._check_common()
@@ -79,17 +86,19 @@ class AdditiveRules(RuleModel):
             raise ValueError(
                 f"{len(self.classes)} classes need as many intercepts: {len(intercepts)}"
             )
-        _check_sums(intercepts, self.rules)
+        check_linear(self.linear, self.schema, len(self.classes))
+        check_sums(intercepts, self.rules, self.linear)
         costs = None if self.costs is None else checked_costs(self.costs, self.class_names)
         steps = None if self.steps is None else checked_steps(self.steps, len(self.classes))
         vars(self).update(intercepts=intercepts, costs=costs, steps=steps)
 
     @cached_property
-    def program(self) -> Program:
+    def program(self) -> ClassProgram:
         """The sums, their softmax or steps, and the class of the highest score or lowest cost."""
         n, costs = len(self.classes), None
-        terms = [term for rule in self.rules for term in _terms(rule)]
-        scores = nodes.Sums(nodes.Constant(self.intercepts), tuple(terms))
+        terms = [term for rule in self.rules for term in terms_of(rule)]
+        sums = nodes.Sums(nodes.Constant(self.intercepts), tuple(terms))
+        scores = with_lines(sums, self.linear, vector=True)
         chances = recipes.softmax(scores)
         if self.steps is not None:
             tables = tuple((steps.thresholds, steps.values) for steps in self.steps)
@@ -99,28 +108,39 @@ class AdditiveRules(RuleModel):
             costs = 1.0 - chances if self.costs is None else nodes.Mix(chances, self.costs)
             chosen = recipes.cheapest(costs, scores, n)
         labels = tuple(self.classes.tolist())
-        return Program(self.schema, labels, scores, chances, chosen, costs=costs)
+        return ClassProgram(self.schema, scores, labels, chances, chosen, costs=costs)
 
     def staged_scores(
         self, X: object, *, n_threads: int | None = None
     ) -> Iterator[NDArray[np.float64]]:
-        """Give the scores after no rule, the first rule, the first two, and so on to all."""
-        holds = self._rows(X, n_threads).covers(self.program.scores)
+        """Give the scores after no rule, the first rule, the first two, and so on to all.
+
+        Linear terms count from the start.
+        """
+        table = self._read(X)
+        rows = self._native.rows(table, n_threads)
+        holds = rows.covers(next(n for n in self.program.nodes if isinstance(n, nodes.Sums)))
         columns = iter(holds.T)
         scores = np.tile(np.array(self.intercepts), (len(holds), 1))
+        for line in self.linear:
+            scores += line.units(table)[:, np.newaxis] * np.array(line.slopes)
         yield scores.copy()
         for rule in self.rules:
-            for term in _terms(rule):
+            for term in terms_of(rule):
                 scores[next(columns), term.head.classes] += term.amount
             yield scores.copy()
 
-    def _explained(self, scores: NDArray[np.float64]) -> dict[str, Any]:
-        costs = None if self.costs is None else self.expected_costs(scores)
-        return {"intercepts": self.intercepts, "expected_costs": costs}
+    def _explained(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
+        return {
+            "intercepts": self.intercepts,
+            "expected_costs": None if self.costs is None else self.expected_costs(scores),
+            "linear": self.linear,
+            "units": units_of(self.linear, table),
+        }
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
         """Give the same model with other rules; only those that are new are checked."""
-        _check_sums(self.intercepts, rules)
+        check_sums(self.intercepts, rules, self.linear)
         return super().with_rules(rules)
 
     def merged(self) -> Self:
@@ -128,11 +148,7 @@ class AdditiveRules(RuleModel):
 
         The first of them stays, with the sum of the responses; a sum of zero leaves no rule.
         """
-        same: dict[tuple[Hashable, Head], list[Rule]] = {}
-        for rule in self.rules:
-            same.setdefault((rule.body.key, rule.head), []).append(rule)
-        joined = [_with_sums(rules) for rules in same.values()]
-        return self._changed(rules=tuple(rule for rule in joined if _amounts(rule) != (0.0, 0.0)))
+        return self._changed(rules=merged_rules(self.rules))
 
     def scaled(self, slope: float, offsets: Sequence[float]) -> Self:
         """Multiply all scores and add to them: how a temperature or a logistic curve calibrates.
@@ -152,9 +168,10 @@ class AdditiveRules(RuleModel):
             raise ValueError(f"{len(self.classes)} classes need as many offsets: {len(offsets)}")
         pairs = zip(self.intercepts, offsets, strict=True)
         intercepts = tuple(slope * start + offset for start, offset in pairs)
-        rules = tuple(_scaled(rule, slope) for rule in self.rules)
-        _check_sums(intercepts, rules)
-        return self._changed(intercepts=intercepts, rules=rules)
+        rules = tuple(scaled_rule(rule, slope) for rule in self.rules)
+        linear = tuple(term.scaled(slope) for term in self.linear)
+        check_sums(intercepts, rules, linear)
+        return self._changed(intercepts=intercepts, rules=rules, linear=linear)
 
     def with_steps(self, steps: Sequence[IsotonicSteps] | None) -> Self:
         """Give the same model with another calibration, or none."""
@@ -181,7 +198,10 @@ class AdditiveRules(RuleModel):
             text += "; order: " + " < ".join(map(plain, self.class_names))
         if self.steps is not None:
             text += "; probabilities by calibrated steps"
-        return text if self.costs is None else text + "; label by lowest expected cost"
+        if self.costs is not None:
+            text += "; label by lowest expected cost"
+        names = [plain(name) for name in self.class_names]
+        return "\n".join([text, *linear_lines(self.linear, names)])
 
     def form_fields(self) -> dict[str, Any]:
         """Give the intercepts, and costs and steps if there are any."""
@@ -190,6 +210,8 @@ class AdditiveRules(RuleModel):
             fields["costs"] = [list(row) for row in self.costs]
         if self.steps is not None:
             fields["steps"] = [steps.to_json() for steps in self.steps]
+        if self.linear:
+            fields["linear"] = [term.to_json() for term in self.linear]
         return fields
 
     @classmethod
@@ -198,38 +220,6 @@ class AdditiveRules(RuleModel):
         fields = {name: tuple(json_list(value, name)) for name, value in content.items()}
         if "steps" in fields:
             fields["steps"] = tuple(map(IsotonicSteps.from_json, fields["steps"]))
+        if "linear" in fields:
+            fields["linear"] = tuple(map(LinearTerm.from_json, fields["linear"]))
         return fields
-
-
-def _check_sums(intercepts: Sequence[float], rules: Sequence[Rule]) -> None:
-    """Refuse amounts so large that a score or a difference of two scores could overflow."""
-    sizes = [abs(value) for value in intercepts]
-    for rule in rules:
-        for k in range(rule.head.first, rule.head.last + 1):
-            sizes[k] += max(map(abs, _amounts(rule)))
-    if not max(sizes) <= _MAX_SIZE:
-        raise ValueError("intercepts and responses must be finite and so must be their sums")
-
-
-def _amounts(rule: Rule) -> tuple[float, float]:
-    """Give what a rule adds where it holds and where it is known not to hold."""
-    assert isinstance(rule.outcome, Adds)
-    return rule.outcome.value, rule.outcome.otherwise
-
-
-def _terms(rule: Rule) -> Iterator[nodes.Term]:
-    response, otherwise = _amounts(rule)
-    yield nodes.Term(rule.body, rule.head, response)
-    if otherwise:
-        yield nodes.Term(Not(rule.body), rule.head, otherwise)
-
-
-def _scaled(rule: Rule, slope: float) -> Rule:
-    response, otherwise = _amounts(rule)
-    return rule.with_outcome(Adds(rule.head, slope * response, slope * otherwise))
-
-
-def _with_sums(rules: Sequence[Rule]) -> Rule:
-    """Give the first of some rules with the sums of what all of them add."""
-    sums = map(math.fsum, zip(*map(_amounts, rules), strict=True))
-    return rules[0].with_outcome(Adds(rules[0].head, *sums))

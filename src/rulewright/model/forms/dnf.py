@@ -30,14 +30,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from rulewright.model.class_model import ClassModel
 from rulewright.model.counts import Weigher, checked_weights
 from rulewright.model.decisions import BELOW
 from rulewright.model.document import json_list
-from rulewright.model.rule_model import RuleModel
 from rulewright.model.text import plain
 from rulewright.programs import recipes
 from rulewright.programs.nodes import Constant, Maxima, Term, Where
-from rulewright.programs.program import Program
+from rulewright.programs.program import ClassProgram
 from rulewright.rules import Claims, Coverage, Head, Rule
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DnfModel(RuleModel):
+class DnfModel(ClassModel):
     """One formula in disjunctive normal form per class, and a default class.
 
     Parameters
@@ -151,7 +151,7 @@ class DnfModel(RuleModel):
         return tuple(sorted(range(len(self.classes)), key=lambda k: -self.class_weights[k]))
 
     @cached_property
-    def program(self) -> Program:
+    def program(self) -> ClassProgram:
         """The highest precision of each class; what it leaves to 1 goes to classes without one.
 
         Unclaimed probability is shared in proportion to training weight plus 1, each share staying
@@ -167,7 +167,7 @@ class DnfModel(RuleModel):
         share = ((1.0 - top) * priors / rest).at_most(top * BELOW)
         chances = recipes.shares(Where(unclaimed, share, scores))
         chosen = recipes.preferred(scores, self.preference)
-        return Program(self.schema, tuple(self.classes.tolist()), scores, chances, chosen)
+        return ClassProgram(self.schema, scores, tuple(self.classes.tolist()), chances, chosen)
 
     def preamble(self) -> str:
         """Say which class is predicted where no rule holds."""

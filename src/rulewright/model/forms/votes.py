@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from rulewright.model.class_model import ClassModel
 from rulewright.model.counts import Weigher, checked_weights
 from rulewright.model.document import MAX_RULES, json_list
 from rulewright.model.forms.rule_sets import (
@@ -48,12 +49,11 @@ from rulewright.model.forms.rule_sets import (
     total_weight,
 )
 from rulewright.model.forms.vote_evidence import VoteEvidence
-from rulewright.model.rule_model import RuleModel
 from rulewright.model.text import plain
 from rulewright.model.votes_explanation import VotesExplanation
 from rulewright.programs import recipes
 from rulewright.programs.nodes import Constant, Node, Sums, Term, Where
-from rulewright.programs.program import Program
+from rulewright.programs.program import ClassProgram
 from rulewright.rules import Coverage, Head, Or, Rule, Votes
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RuleSetVotes(RuleModel):
+class RuleSetVotes(ClassModel):
     """A weighted vote of rule sets for each class, which may abstain where classes are close.
 
     Parameters
@@ -191,7 +191,7 @@ class RuleSetVotes(RuleModel):
         return tuple(total_weight(sets) for sets in self.members)
 
     @cached_property
-    def program(self) -> Program:
+    def program(self) -> ClassProgram:
         """The weight of covering rule sets as scores from -1 to 1, and whether it abstains."""
         scores = self._vote()
         chosen, odds = recipes.preferred(scores, self.preference), self._odds(scores)
@@ -199,7 +199,8 @@ class RuleSetVotes(RuleModel):
         most = Where(is_chosen, odds, Constant(0.0)).largest
         chances = recipes.shares(Where(is_chosen, odds, odds.at_most(most * JUST_BELOW)))
         flags = {"abstains": lead(scores, is_chosen) < self.abstain}
-        return Program(self.schema, tuple(self.classes.tolist()), scores, chances, chosen, flags)
+        labels = tuple(self.classes.tolist())
+        return ClassProgram(self.schema, scores, labels, chances, chosen, flags)
 
     def _odds(self, scores: Node) -> Node:
         """Give 1 plus the score plus the smoothed share of each class; the priors for all 0."""
@@ -256,7 +257,7 @@ class RuleSetVotes(RuleModel):
         """Give the same model with another margin below which it abstains."""
         return self._changed(abstain=checked_abstain(abstain))
 
-    def _explained(self, scores: NDArray[np.float64]) -> dict[str, Any]:
+    def _explained(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
         margins = margins_of(scores)
         return {"members": self.members, "margins": margins, "abstain": self.abstain}
 

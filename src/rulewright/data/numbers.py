@@ -1,0 +1,61 @@
+"""Numbers: the target of regression, one number per row."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rulewright.data.errors import DataError
+from rulewright.data.source import Raw
+from rulewright.data.target import place_of, read_one_column, refuse_missing
+from rulewright.data.values import plain, text_to_number
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The number of each row, finite."""
+
+    values: NDArray[np.float64]
+
+    def take(self, rows: Any) -> Self:
+        """Return the numbers of some rows."""
+        return type(self)(self.values[rows])
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def read_numbers(y: Any, n_rows: int | None = None) -> Numbers:
+    """Read one number per row."""
+    return numbers_of(read_one_column(y, "A regressor", n_rows), "y")
+
+
+def numbers_of(raw: Raw, name: str, path: str | None = None) -> Numbers:
+    """Make the target from the values of one column, of a file if there is a path."""
+    raw = plain(name, raw)
+    refuse_missing(name, raw.values, path)
+    if raw.values.dtype.kind == "O":
+        return Numbers(_parsed(name, raw.values, path))
+    values = raw.values.astype(np.float64)
+    infinite = np.isinf(values)
+    if infinite.any():
+        raise DataError(
+            "Input y contains infinity or a value too large for dtype('float64'). "
+            f"See {place_of(name, int(infinite.argmax()), path)}: correct the number or drop the "
+            "row."
+        )
+    return Numbers(values)
+
+
+def _parsed(name: str, texts: NDArray[Any], path: str | None) -> NDArray[np.float64]:
+    numbers = np.empty(len(texts))
+    for row, text in enumerate(texts):
+        try:
+            numbers[row] = text_to_number(str(text))
+        except ValueError:
+            raise DataError(
+                f"Regression needs numbers, but {place_of(name, row, path)} holds {text!r:.80}. "
+                "Correct the value, name another target, or learn a classifier."
+            ) from None
+    return numbers

@@ -1,0 +1,146 @@
+"""Models of classes: scores become probabilities and a label."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from rulewright.model.classes import checked_classes, class_names, classes_to_json
+from rulewright.model.explanation import DnfExplanation
+from rulewright.model.rule_model import RuleModel
+from rulewright.model.text import plain
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rulewright.data import Table
+    from rulewright.model.explanation import Explanation
+    from rulewright.programs.program import ClassProgram
+
+
+class ClassModel(RuleModel):
+    """A model that predicts classes.
+
+    Attributes
+    ----------
+    classes : ndarray
+        Class labels.
+    """
+
+    explanation: ClassVar[type[Explanation]] = DnfExplanation
+    classes: NDArray[Any]
+
+    @property
+    @abstractmethod
+    def program(self) -> ClassProgram:
+        """What the model computes for one row; forms cache it."""
+
+    def decision_function(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
+        """Give scores as scikit-learn does: second minus first class if there are two classes."""
+        scores = self.scores(X, n_threads=n_threads)
+        if len(self.classes) == 1:
+            return np.zeros(len(scores))
+        return scores[:, 1] - scores[:, 0] if len(self.classes) == 2 else scores
+
+    def predict_proba(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
+        """Give the probability of each class, as an array of shape (rows, classes)."""
+        return self.probabilities(self.scores(X, n_threads=n_threads))
+
+    def predict(self, X: object, *, n_threads: int | None = None) -> NDArray[Any]:
+        """Give the label of the class that ``decide`` chooses."""
+        labels: NDArray[Any] = self.classes[self.decide(self.scores(X, n_threads=n_threads))]
+        return labels
+
+    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Turn scores into probabilities, as arrays of shape (rows, classes)."""
+        return self._value(self.program.probabilities, scores)
+
+    def expected_costs(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give what predicting each class is expected to cost; without costs an error costs 1."""
+        costs = self.program.costs
+        return 1.0 - self.probabilities(scores) if costs is None else self._value(costs, scores)
+
+    def decide(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Choose a class for each row of scores, as indices of classes.
+
+        The choice is made from the scores: classes that differ in score may round to equal
+        probabilities.
+        """
+        return self._value(self.program.chosen, scores)
+
+    def flags(self, scores: NDArray[np.float64]) -> dict[str, NDArray[np.bool_]]:
+        """Give what exports tell besides scores, probabilities and label: truth values by name."""
+        return {name: self._value(node, scores) for name, node in self.program.flags.items()}
+
+    def explain(self, X: object, *, n_threads: int | None = None) -> Explanation:
+        """Tell for each row which rules fired and what they say; see ``Explanation``."""
+        rows = self._rows(X, n_threads)
+        scores = rows.value(self.program.scores)
+        return self.explanation(
+            class_names=self.class_names,
+            rules=self.rules,
+            fired=rows.covers(),
+            scores=scores,
+            probabilities=self.probabilities(scores),
+            chosen=self.decide(scores),
+            **self._explained(scores, rows.table),
+        )
+
+    def _explained(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
+        """Give what explanations of this form have beyond those of all forms."""
+        return {}
+
+    @cached_property
+    def class_names(self) -> tuple[str, ...]:
+        """Class labels as text."""
+        return class_names(self.classes)
+
+    @property
+    def head_names(self) -> tuple[str, ...]:
+        """Class labels as text."""
+        return self.class_names
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    @property
+    def scope(self) -> str:
+        """The classes, for the title of the model."""
+        names = ", ".join(plain(name) for name in self.class_names)
+        return (
+            f"1 class ({names})" if self.n_classes == 1 else f"{self.n_classes} classes ({names})"
+        )
+
+    def head_columns(self) -> dict[str, list[Any]]:
+        """Give the labels, or where some rule speaks for several classes the text of each head."""
+        if any(rule.head.is_union for rule in self.rules):
+            return {"head": [rule.head.text(self.class_names) for rule in self.rules]}
+        labels = self.classes.tolist()
+        return {"head": [labels[rule.head.first] for rule in self.rules]}
+
+    def coverage_columns(self) -> dict[str, list[Any]]:
+        """Give the covered weight of each class, and the precision with its interval."""
+        rules, intervals = self.rules, [rule.precision_interval for rule in self.rules]
+        weights = {
+            f"weight_{name}": [rule.class_weights[k] for rule in rules]
+            for k, name in enumerate(self.class_names)
+        }
+        return weights | {
+            "precision": [rule.precision for rule in rules],
+            "precision_low": [low for low, _ in intervals],
+            "precision_high": [high for _, high in intervals],
+        }
+
+    def _check_common(self) -> None:
+        """Check and store the fields of all models of classes: constructors call it first."""
+        vars(self).update(classes=checked_classes(self.classes))
+        super()._check_common()
+
+    def _target_fields(self) -> dict[str, Any]:
+        """Give the classes."""
+        return {"classes": classes_to_json(self.classes)}

@@ -1,0 +1,143 @@
+"""Regression rules: an intercept plus the responses of the rules that fire and linear terms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from rulewright.model.document import json_list
+from rulewright.model.explanation import NumberExplanation
+from rulewright.model.forms.terms import check_sums, merged_rules, terms_of
+from rulewright.model.linear import (
+    LinearTerm,
+    check_linear,
+    linear_lines,
+    units_of,
+    with_lines,
+)
+from rulewright.model.rule_model import RuleModel
+from rulewright.programs import nodes
+from rulewright.programs.program import Program
+from rulewright.rules import Adds, NumberCoverage
+from rulewright.rules.checks import finite_number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rulewright.data import Schema
+    from rulewright.rules import Outcome, Rule
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RegressionRules(RuleModel):
+    """The number of a row is an intercept plus the responses of fired rules and linear terms.
+
+    Parameters
+    ----------
+    schema : Schema
+        Columns of the training table.
+    intercept : float
+        The number that every row starts with.
+    rules : tuple of Rule
+        The rules, with outcomes ``Adds(0, response)``; they are added in this order.
+    summary : dict
+        What the learner noted down, as JSON data.
+    linear : tuple of LinearTerm
+        What numeric columns add beside the rules.
+    """
+
+    form: ClassVar[str] = "regression"
+    outcome: ClassVar[type[Outcome]] = Adds
+    needed_fields: ClassVar[frozenset[str]] = frozenset({"intercept"})
+    optional_fields: ClassVar[frozenset[str]] = frozenset({"linear"})
+
+    schema: Schema
+    intercept: float
+    rules: tuple[Rule, ...]
+    summary: dict[str, Any] = field(default_factory=dict)
+    linear: tuple[LinearTerm, ...] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        self._check_common()
+        intercept = finite_number(self.intercept, "intercept")
+        check_linear(self.linear, self.schema, 1)
+        check_sums([intercept], self.rules, self.linear)
+        vars(self).update(intercept=intercept)
+
+    @property
+    def n_classes(self) -> None:
+        """None: a number is predicted."""
+
+    @property
+    def scope(self) -> str:
+        """What is predicted, for the title of the model."""
+        return "one number"
+
+    @property
+    def head_names(self) -> tuple[str, ...]:
+        """Nothing: all rules speak for the number."""
+        return ()
+
+    @cached_property
+    def program(self) -> Program:
+        """The sum."""
+        terms = tuple(term for rule in self.rules for term in terms_of(rule))
+        sums = nodes.Sums(nodes.Constant(self.intercept), terms)
+        return Program(self.schema, with_lines(sums, self.linear, vector=False))
+
+    def predict(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
+        """Give the number of each row."""
+        return self.scores(X, n_threads=n_threads)
+
+    def explain(self, X: object, *, n_threads: int | None = None) -> NumberExplanation:
+        """Tell for each row which rules fired and what they and the linear terms add."""
+        rows = self._rows(X, n_threads)
+        return NumberExplanation(
+            rules=self.rules,
+            fired=rows.covers(),
+            numbers=rows.value(self.program.scores),
+            intercept=self.intercept,
+            linear=self.linear,
+            units=units_of(self.linear, rows.table),
+        )
+
+    def with_rules(self, rules: Sequence[Rule]) -> Self:
+        """Give the same model with other rules; only those that are new are checked."""
+        check_sums([self.intercept], rules, self.linear)
+        return super().with_rules(rules)
+
+    def merged(self) -> Self:
+        """Join rules with the same conditions; the numbers stay the same."""
+        return self._changed(rules=merged_rules(self.rules))
+
+    def preamble(self) -> str:
+        """Say which number every row starts with, and what columns add by themselves."""
+        return "\n".join([f"intercept: {self.intercept:.6g}", *linear_lines(self.linear, ())])
+
+    def head_columns(self) -> dict[str, list[Any]]:
+        """Give nothing: all rules speak for the number."""
+        return {}
+
+    def coverage_columns(self) -> dict[str, list[Any]]:
+        """Give mean and deviation of the covered numbers."""
+        found = [rule.coverage for rule in self.rules if isinstance(rule.coverage, NumberCoverage)]
+        names = ("mean", "deviation")
+        return {name: [getattr(coverage, name) for coverage in found] for name in names}
+
+    def form_fields(self) -> dict[str, Any]:
+        """Give the intercept, and linear terms if there are any."""
+        fields: dict[str, Any] = {"intercept": self.intercept}
+        return fields | ({"linear": [t.to_json() for t in self.linear]} if self.linear else {})
+
+    @classmethod
+    def read_fields(cls, content: dict[str, Any]) -> dict[str, Any]:
+        """Read the intercept, and linear terms if there are any."""
+        terms = json_list(content.get("linear", []), "linear")
+        return {
+            "intercept": content["intercept"],
+            "linear": tuple(map(LinearTerm.from_json, terms)),
+        }
