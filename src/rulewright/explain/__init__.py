@@ -1,4 +1,4 @@
-"""Functions of a model and data: certificates, statistics of rules, abstention, consensus.
+"""Functions of a model and data: importance, dependence, certificates, abstention, consensus.
 
 They need nothing but a model, so they work for a model that was loaded from a file.
 """
@@ -11,6 +11,9 @@ from rulewright.explain.abstention import (
 )
 from rulewright.explain.certificate import certificate, held_out_certificate
 from rulewright.explain.consensus import Consensus, distil, frequent
+from rulewright.explain.dependence import Dependence, partial_dependence
+from rulewright.explain.importance import Importance, importance, local_importance
+from rulewright.explain.interaction import Interactions, interactions
 from rulewright.explain.vote_statistics import (
     column_importance,
     literal_importance,
@@ -20,14 +23,21 @@ from rulewright.explain.vote_statistics import (
 
 __all__ = [
     "Consensus",
+    "Dependence",
+    "Importance",
+    "Interactions",
     "certificate",
     "choose_abstain",
     "column_importance",
     "distil",
     "frequent",
     "held_out_certificate",
+    "importance",
+    "interactions",
     "literal_importance",
+    "local_importance",
     "pair_table",
+    "partial_dependence",
     "predict_or_abstain",
     "risk_coverage",
     "selective_score",

@@ -18,7 +18,8 @@ from rulewright.estimators.common.parameters import (
     check_parameters,
     plain,
 )
-from rulewright.model import ClassModel, RegressionRules, RuleModel
+from rulewright.explain.importance import feature_importances
+from rulewright.model import AdditiveRules, ClassModel, RegressionRules, RuleModel
 from rulewright.search.options import count_threads
 
 if TYPE_CHECKING:
@@ -104,6 +105,13 @@ class RuleEstimator(
     def explain(self, X: Any) -> Any:
         """Tell which rules fired on each row and what each added."""
         return self._fitted().explain(X)
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Importance of each column, summing to 1; only models that add up rules have it."""
+        if not isinstance(model := self._fitted(), AdditiveRules | RegressionRules):
+            raise AttributeError(f"{type(model).__name__} has no importances of columns")
+        return feature_importances(model)
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Table:
         nominal = self.categorical_features

@@ -1,0 +1,204 @@
+"""Partial dependence: the mean answer of a model when some columns are set to given values.
+
+It is exact and fast for rules: a conjunction holds where its conditions on the chosen columns hold
+at the given values and the others hold at a row, so it adds its response times the share of rows on
+which the others hold.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright.data import DataError, read_like
+from rulewright.explain.terms import RuleTerm, additive_terms, intercepts, n_outputs
+from rulewright.model.frame import to_frame
+from rulewright.rules import Conjunction
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rulewright.data import Column, Table
+    from rulewright.explain.terms import Additive, Term
+    from rulewright.kernels import BoolArray, FloatArray
+
+MOST_POINTS = 200
+"""Values of one column at most; of each of two columns the root of ten times as many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dependence:
+    """Mean answers at values of one or two columns.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The columns.
+    points : list of tuple
+        Their values: numbers, labels, or None for missing.
+    values : float array of shape (points, scores)
+        The mean score of each class, or the mean number.
+    names : tuple of str
+        What the scores are called: the classes, or "prediction".
+    """
+
+    columns: tuple[str, ...]
+    points: list[tuple[Any, ...]]
+    values: FloatArray
+    names: tuple[str, ...]
+
+    def to_table(self) -> dict[str, list[Any]]:
+        """Give a dict of columns: the values, and the mean of each score."""
+        table = {name: [point[j] for point in self.points] for j, name in enumerate(self.columns)}
+        return table | {
+            self._title(name): self.values[:, k].tolist() for k, name in enumerate(self.names)
+        }
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Give a dataframe of the values and the mean of each score."""
+        return to_frame(self.to_table(), backend)
+
+    def _title(self, name: str) -> str:
+        return name if name == "prediction" else f"score_{name}"
+
+
+def partial_dependence(
+    model: Any,
+    X: Any,
+    columns: str | Sequence[str],
+    *,
+    sample_weight: Any = None,
+    max_points: int | None = None,
+) -> Dependence:
+    """Tell how the mean answer of a model depends on one or two columns.
+
+    Parameters
+    ----------
+    model : AdditiveRules, RegressionRules or fitted estimator
+        The model; of classes the scores are averaged.
+    X : table
+        Rows to average over; they also give the values of the columns.
+    columns : str or sequence of one or two str
+        The columns.
+    sample_weight : array-like, optional
+        Weights of the rows.
+    max_points : int, optional
+        Values of a column at most; quantiles are taken of more. By default 200, and 45 of two.
+    """
+    fitted, terms = additive_terms(model, "partial_dependence")
+    names = (columns,) if isinstance(columns, str) else tuple(columns)
+    if not 1 <= len(set(names)) == len(names) <= 2:
+        raise ValueError(f"columns must name one column or two different ones, not {names}")
+    for name in names:
+        if name not in fitted.schema:
+            raise DataError(f"columns: the model has no column {name!r}.")
+    table = read_like(X, fitted.schema, {*fitted.columns, *names}, weights=sample_weight)
+    weights = np.ones(len(table)) if table.weights is None else table.weights
+    most = max_points or (MOST_POINTS if len(names) == 1 else int((10 * MOST_POINTS) ** 0.5) + 1)
+    grid = _grid(table, names, most)
+    values = np.tile(intercepts(fitted), (len(grid), 1))
+    for term in terms:
+        mean = mean_added(term, grid, table, weights, names)
+        values += mean[:, np.newaxis] * term.sizes(n_outputs(fitted))
+    return Dependence(names, _points(grid, names), values, fitted.head_names or ("prediction",))
+
+
+def mean_added(
+    term: Term, at: Table, rows: Table, weights: FloatArray, columns: Sequence[str]
+) -> FloatArray:
+    """Average over rows what a term adds when some columns have the values of another table.
+
+    Returns one mean for each row of `at`.
+    """
+    if not set(term.columns) & set(columns):
+        return np.full(len(at), np.average(term.added(rows), weights=weights))
+    if set(term.columns) <= set(columns):
+        return term.added(at)
+    if isinstance(term, RuleTerm) and isinstance(term.rule.body, Conjunction):
+        response, otherwise = term.amounts
+        if not otherwise:
+            fixed, free = _split(term.rule.body, columns)
+            return response * _hold(fixed, at) * np.average(_hold(free, rows), weights=weights)
+    return _by_substitution(term, at, rows, weights, columns)
+
+
+def _split(body: Conjunction, columns: Sequence[str]) -> tuple[list[Any], list[Any]]:
+    fixed = [condition for condition in body.conditions if condition.column in columns]
+    return fixed, [condition for condition in body.conditions if condition.column not in columns]
+
+
+def _hold(conditions: Sequence[Any], table: Table) -> BoolArray:
+    held = np.ones(len(table), dtype=np.bool_)
+    for condition in conditions:
+        held &= condition.holds(table[condition.column])
+    return held
+
+
+def _by_substitution(
+    term: Term, at: Table, rows: Table, weights: FloatArray, columns: Sequence[str]
+) -> FloatArray:
+    """Put the values of each point into all rows: for formulas that do not factor."""
+    means = np.empty(len(at))
+    for i in range(len(at)):
+        means[i] = np.average(term.added(_with_values(rows, at, i, columns)), weights=weights)
+    return means
+
+
+def _with_values(rows: Table, at: Table, i: int, columns: Sequence[str]) -> Table:
+    changed = [
+        replace(column, values=np.full_like(column.values, at[column.schema.name].values[i]))
+        if column.schema.name in columns
+        else column
+        for column in rows.columns
+    ]
+    return replace(rows, columns=tuple(changed))
+
+
+def _grid(table: Table, names: Sequence[str], most: int) -> Table:
+    """Make a table of all combinations of values of the columns."""
+    found = [_values(table[name], most) for name in names]
+    combined = list(zip(*itertools.product(*found), strict=True))
+    columns = [
+        replace(table[name], values=np.array(values, dtype=table[name].values.dtype))
+        for name, values in zip(names, combined, strict=True)
+    ]
+    return replace(
+        table, columns=tuple(columns), n_rows=len(combined[0]), target=None, weights=None
+    )
+
+
+def _values(column: Column, most: int) -> list[Any]:
+    """Give the known values that occur, or quantiles of too many numbers."""
+    known = np.unique(column.values[~column.is_missing])
+    if column.schema.type.ordered and len(known) > most:
+        known = np.unique(np.quantile(known, np.linspace(0, 1, most), method="nearest"))
+    if not len(known):
+        raise DataError(f"Column {column.schema.name!r} has no known values.")
+    return list(known)
+
+
+def _points(grid: Table, names: Sequence[str]) -> list[tuple[Any, ...]]:
+    return list(zip(*(_written(grid[name]) for name in names), strict=True))
+
+
+def _written(column: Column) -> list[Any]:
+    if column.schema.type.ordered:
+        return [float(value) for value in column.values]
+    labels = column.schema.labels
+    return [labels[code] if code >= 0 else "(unseen label)" for code in column.values]
+
+
+def centred_dependence(
+    model: Additive, terms: Sequence[Term], rows: Table, weights: FloatArray, columns: Sequence[str]
+) -> FloatArray:
+    """Give the partial dependence at the rows themselves, each score with mean 0."""
+    values = np.zeros((len(rows), n_outputs(model)))
+    for term in terms:
+        if set(term.columns) & set(columns):
+            mean = mean_added(term, rows, rows, weights, columns)
+            values += mean[:, np.newaxis] * term.sizes(n_outputs(model))
+    centred: FloatArray = values - np.average(values, axis=0, weights=weights)
+    return centred

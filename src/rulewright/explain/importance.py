@@ -1,0 +1,149 @@
+"""How much rules, lines and columns matter, over all rows and for single rows.
+
+The importance of a term is the standard deviation of what it adds, over rows: for a rule with
+response a and support s this is ``|a| sqrt(s (1 - s))``. A rule shares its importance equally among
+its columns (Friedman and Popescu, 2008).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright.data import read_like
+from rulewright.explain.terms import RuleTerm, additive_terms, n_outputs
+from rulewright.model.frame import to_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rulewright.explain.terms import Additive, Term
+    from rulewright.kernels import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Importance:
+    """Importances of the terms of a model.
+
+    Parameters
+    ----------
+    terms : tuple
+        The rules and lines.
+    values : float array
+        The importance of each term: of several scores the root of the mean of squares.
+    """
+
+    terms: tuple[Term, ...]
+    values: FloatArray
+
+    def by_column(self) -> dict[str, float]:
+        """Give the importance of each column that a term uses, the largest first."""
+        sums: defaultdict[str, float] = defaultdict(float)
+        for term, value in zip(self.terms, self.values, strict=True):
+            for column in term.columns:
+                sums[column] += float(value) / len(term.columns)
+        return dict(sorted(sums.items(), key=lambda item: -item[1]))
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Give a dataframe of the terms, the most important first, scaled to 100."""
+        order, largest = np.argsort(-self.values, kind="stable"), self.values.max(initial=0.0)
+        scaled = self.values * (100.0 / largest if largest else 1.0)
+        table: dict[str, list[Any]] = {
+            "term": [str(self.terms[i]) for i in order],
+            "importance": [float(scaled[i]) for i in order],
+        }
+        return to_frame(table, backend)
+
+    def __str__(self) -> str:
+        columns = self.by_column()
+        largest = max(columns.values(), default=0.0) or 1.0
+        lines = [f"{100 * value / largest:5.1f}  {name}" for name, value in columns.items()]
+        return "\n".join(["importance of columns", *lines])
+
+
+def importance(model: Any, X: Any = None, *, sample_weight: Any = None) -> Importance:
+    """Tell how much each rule and line matters.
+
+    Parameters
+    ----------
+    model : AdditiveRules, RegressionRules or fitted estimator
+        The model.
+    X : table, optional
+        Rows over which the amounts vary; by default the training rows, by what the rules and lines
+        of the model say of them.
+    sample_weight : array-like, optional
+        Weights of these rows.
+
+    Returns
+    -------
+    Importance
+        Importances of terms; ``by_column()`` gives those of columns.
+    """
+    fitted, terms = additive_terms(model, "importance")
+    if X is None:
+        values = [_stated(fitted, term) for term in terms]
+    else:
+        table = read_like(X, fitted.schema, fitted.columns, weights=sample_weight)
+        weights = np.ones(len(table)) if table.weights is None else table.weights
+        values = [_deviation(term.added(table), weights) * _size(fitted, term) for term in terms]
+    return Importance(tuple(terms), np.array(values, dtype=np.float64))
+
+
+def local_importance(model: Any, X: Any, background: Any = None) -> FloatArray:
+    """Tell how much each rule and line matters for each row.
+
+    Parameters
+    ----------
+    model : AdditiveRules, RegressionRules or fitted estimator
+        The model.
+    X : table
+        The rows to explain.
+    background : table, optional
+        Rows whose mean a row is compared with; X by default.
+
+    Returns
+    -------
+    float array of shape (rows, terms)
+        How far the amount that a term adds is from its mean. The root of the mean of squares over
+        the background is the importance of the term.
+    """
+    fitted, terms = additive_terms(model, "local_importance")
+    table = read_like(X, fitted.schema, fitted.columns)
+    other = table if background is None else read_like(background, fitted.schema, fitted.columns)
+    found = np.empty((len(table), len(terms)))
+    for k, term in enumerate(terms):
+        found[:, k] = abs(term.added(table) - term.added(other).mean()) * _size(fitted, term)
+    return found
+
+
+def feature_importances(model: Additive) -> FloatArray:
+    """Give the importance of every column of a model, summing to 1; all 0 if no term matters."""
+    found: Mapping[str, float] = importance(model).by_column()
+    values = np.array([found.get(name, 0.0) for name in model.schema.names])
+    total = values.sum()
+    return values / total if total > 0 else values
+
+
+def _size(model: Additive, term: Term) -> float:
+    """Give the size of the scores' shares of the amount: the root of the mean of squares."""
+    return float(np.sqrt(np.mean(term.sizes(n_outputs(model)) ** 2)))
+
+
+def _stated(model: Additive, term: Term) -> float:
+    """Give the deviation of what a term adds on the training rows."""
+    if not isinstance(term, RuleTerm):
+        return term.line.deviation * _size(model, term)
+    total = model.summary.get("total_weight")
+    if not isinstance(total, int | float) or not total > 0:
+        raise ValueError("this model does not tell the weight of its training rows: give X")
+    share = min(1.0, term.rule.coverage.support / total)
+    response, otherwise = term.amounts
+    return abs(response - otherwise) * float(np.sqrt(share * (1 - share))) * _size(model, term)
+
+
+def _deviation(values: FloatArray, weights: FloatArray) -> float:
+    mean = np.average(values, weights=weights)
+    return float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))

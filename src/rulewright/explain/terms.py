@@ -1,0 +1,107 @@
+"""The terms of a model that adds up: rules and lines, and what each adds to a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from rulewright.model import AdditiveRules, RegressionRules
+from rulewright.rules import Adds
+
+if TYPE_CHECKING:
+    from rulewright.data import Table
+    from rulewright.kernels import FloatArray
+    from rulewright.model.linear import LinearTerm
+    from rulewright.rules import Head, Rule
+
+Additive: TypeAlias = AdditiveRules | RegressionRules
+
+
+@dataclass(frozen=True)
+class RuleTerm:
+    """A rule that adds its response where it holds."""
+
+    place: int
+    rule: Rule
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the body tests."""
+        return tuple(dict.fromkeys(self.rule.body.columns))
+
+    @property
+    def head(self) -> Head:
+        """The classes whose scores grow."""
+        return self.rule.head
+
+    @property
+    def amounts(self) -> tuple[float, float]:
+        """What is added where the body holds, and where it is known not to hold."""
+        assert isinstance(self.rule.outcome, Adds)
+        return self.rule.outcome.value, self.rule.outcome.otherwise
+
+    def added(self, table: Table) -> FloatArray:
+        """Give what the rule adds to each row of a table."""
+        response, otherwise = self.amounts
+        added = np.where(self.rule.body.holds(table), response, 0.0)
+        return added + np.where(self.rule.body.fails(table), otherwise, 0.0) if otherwise else added
+
+    def sizes(self, n_outputs: int) -> FloatArray:
+        """Give the share of the amount that each score gets."""
+        sizes = np.zeros(n_outputs)
+        sizes[self.head.classes] = 1.0
+        return sizes
+
+    def __str__(self) -> str:
+        return f"rule {self.place}: IF {self.rule.body}"
+
+
+@dataclass(frozen=True)
+class LineTerm:
+    """A linear term, which adds to the scores of all classes."""
+
+    place: int
+    line: LinearTerm
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column."""
+        return (self.line.column,)
+
+    def added(self, table: Table) -> FloatArray:
+        """Give what a slope of 1 adds to each row of a table."""
+        return self.line.units(table)
+
+    def sizes(self, n_outputs: int) -> FloatArray:
+        """Give the slope of each score."""
+        return np.array(self.line.slopes)
+
+    def __str__(self) -> str:
+        return f"line of {self.line.column}"
+
+
+Term: TypeAlias = RuleTerm | LineTerm
+
+
+def additive_terms(model: Any, step: str) -> tuple[Additive, list[Term]]:
+    """Return the model of a fitted estimator, or the model itself, and its terms."""
+    model = getattr(model, "model_", model)
+    if not isinstance(model, AdditiveRules | RegressionRules):
+        raise ValueError(
+            f"{step} needs a model that adds up rules, or an estimator with such a model, not "
+            f"{type(model).__name__}"
+        )
+    rules: list[Term] = [RuleTerm(place, rule) for place, rule in enumerate(model.rules)]
+    return model, [*rules, *(LineTerm(place, line) for place, line in enumerate(model.linear))]
+
+
+def n_outputs(model: Additive) -> int:
+    """Return the number of scores of a row."""
+    return model.n_classes or 1
+
+
+def intercepts(model: Additive) -> FloatArray:
+    """Return the scores that every row starts with."""
+    return np.array(model.intercepts if isinstance(model, AdditiveRules) else [model.intercept])
