@@ -1,5 +1,6 @@
+#include "bind/search.hpp"
+
 #include "base/parallel.hpp"
-#include "bind/bind.hpp"
 #include "search/count.hpp"
 #include "search/grow.hpp"
 #include "search/rows.hpp"
@@ -8,66 +9,6 @@
 
 namespace rulewright {
 namespace {
-
-using Codes = nb::ndarray<nb::ro, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-
-// Binned columns, checked once at construction, so that no kernel has to look for bad codes.
-class BoundColumns {
-  public:
-    template <class Body>
-    auto visit(const Body& body) const {
-        if (codes_.dtype() == nb::dtype<std::uint8_t>()) return body(view<std::uint8_t>());
-        return body(view<std::uint16_t>());
-    }
-
-    template <class Kernel>
-    auto run(const Kernel& kernel) const {
-        return without_gil([&] { return visit(kernel); });
-    }
-
-    BoundColumns(Codes codes, Vector<std::int32_t> n_bins, Vector<std::uint8_t> nominal)
-        : codes_(std::move(codes)), n_bins_(std::move(n_bins)), nominal_(std::move(nominal)) {
-        const std::size_t n_groups = (n_bins_.shape(0) + kGroup - 1) / kGroup;
-        require(codes_.shape(0) == n_groups && codes_.shape(2) == kGroup,
-                "codes must have the shape (groups, rows, 8)");
-        require(n_bins_.shape(0) > 0, "at least one column is needed");
-        require(codes_.shape(1) < 0xFFFFFFFFULL, "there are too many rows");
-        require(nominal_.shape(0) == n_bins_.shape(0), "n_bins and nominal differ in length");
-        require(codes_.dtype() == nb::dtype<std::uint8_t>() ||
-                    codes_.dtype() == nb::dtype<std::uint16_t>(),
-                "codes must be uint8 or uint16");
-        for (const std::int32_t n : as_span(n_bins_)) {
-            require(n >= 0 && n <= 65535, "a column has too many bins");
-        }
-        visit([](const auto& columns) { check_codes(columns); });
-    }
-
-    std::size_t n_rows() const { return codes_.shape(1); }
-    std::size_t n_columns() const { return n_bins_.shape(0); }
-    ColumnKinds kinds() const { return {as_span(n_bins_), as_span(nominal_)}; }
-
-  private:
-    template <class Code>
-    Columns<Code> view() const {
-        return {kinds(), static_cast<const Code*>(codes_.data()), n_rows()};
-    }
-
-    template <class Code>
-    static void check_codes(const Columns<Code>& columns) {
-        for (std::size_t j = 0; j < columns.n_columns(); ++j) {
-            const Code* codes = columns.column(j);
-            std::int32_t largest = 0;
-            for (std::size_t i = 0; i < columns.n_rows; ++i) {
-                largest = std::max(largest, static_cast<std::int32_t>(codes[i * kGroup]));
-            }
-            require(largest <= columns.n_bins[j], "a code is beyond the bins of its column");
-        }
-    }
-
-    Codes codes_;
-    Vector<std::int32_t> n_bins_;
-    Vector<std::uint8_t> nominal_;
-};
 
 auto draw(std::size_t n, std::size_t size, std::uint64_t seed) {
     require(size <= n && n < 0xFFFFFFFFULL, "cannot draw that many rows");
@@ -147,40 +88,6 @@ struct BoundScore : ScoreChoice {
         std::string known;
         for (const std::string_view name : Scores::kNames) known.append(" ").append(name);
         throw nb::value_error(("unknown score '" + kind + "'; known are" + known).c_str());
-    }
-};
-
-// Limits whose arrays belong to Python.
-struct BoundLimits {
-    std::int32_t max_conditions;
-    double tolerance;
-    Stat min_weight;
-    Vector<std::uint8_t> up_operators, down_operators, required;
-    Vector<std::uint64_t> groups;
-
-    BoundLimits(std::int32_t most, double least_gain, Stat least_weight, Vector<std::uint8_t> up,
-                Vector<std::uint8_t> down, Vector<std::uint8_t> must, Vector<std::uint64_t> bits)
-        : max_conditions(most),
-          tolerance(least_gain),
-          min_weight(least_weight),
-          up_operators(std::move(up)),
-          down_operators(std::move(down)),
-          required(std::move(must)),
-          groups(std::move(bits)) {
-        require(max_conditions >= -1, "max_conditions is -1 or more");
-        require_penalty(tolerance, "the tolerance must be finite and not negative");
-        require(min_weight >= 0, "min_weight is negative");
-    }
-
-    Limits of(const ColumnKinds& columns) const {
-        const Limits limits{
-            max_conditions,          tolerance,         min_weight,     as_span(up_operators),
-            as_span(down_operators), as_span(required), as_span(groups)};
-        for (const std::size_t size : {limits.up_operators.size(), limits.down_operators.size(),
-                                       limits.required.size(), limits.groups.size()}) {
-            require(size == columns.n_columns(), "limits need one entry per column");
-        }
-        return limits;
     }
 };
 
