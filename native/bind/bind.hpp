@@ -100,6 +100,7 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
 
 void bind_encoding(nb::module_& m);
 void bind_search(nb::module_& m);
+void bind_trees(nb::module_& m);
 void bind_dnf(nb::module_& m);
 void bind_weighting(nb::module_& m);
 void bind_model(nb::module_& m);

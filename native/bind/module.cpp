@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
     m.def("use_one_thread", [] { rulewright::threads_allowed = false; });
     rulewright::bind_encoding(m);
     rulewright::bind_search(m);
+    rulewright::bind_trees(m);
     rulewright::bind_dnf(m);
     rulewright::bind_weighting(m);
     rulewright::bind_model(m);

@@ -41,6 +41,15 @@ from rulewright.kernels.structs import (
     WordArray,
 )
 from rulewright.kernels.threads import ThreadPool
+from rulewright.kernels.trees import (
+    GrownSplit,
+    GrownTree,
+    Routes,
+    TreeShape,
+    grow_tree,
+    route_rows,
+    side_of_codes,
+)
 
 __all__ = [
     "GROUP",
@@ -61,17 +70,21 @@ __all__ = [
     "FloatArray",
     "GrownCondition",
     "GrownRule",
+    "GrownSplit",
+    "GrownTree",
     "IntArray",
     "Likelihood",
     "Limits",
     "Op",
     "ResponseFit",
+    "Routes",
     "RowArray",
     "Score",
     "SignArray",
     "StatArray",
     "Subsample",
     "ThreadPool",
+    "TreeShape",
     "WordArray",
     "Workspace",
     "count_histogram",
@@ -80,12 +93,15 @@ __all__ = [
     "encode_values",
     "find_partition",
     "grow_rule",
+    "grow_tree",
     "prefix_sums",
+    "route_rows",
     "rule_bits",
     "rule_covers",
     "rule_scores",
     "scan_histogram",
     "score_names",
+    "side_of_codes",
     "split_by_weight",
     "usable_cpus",
 ]

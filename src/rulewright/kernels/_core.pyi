@@ -48,6 +48,9 @@ class Limits:
         groups: WordArray,
     ) -> None: ...
 
+class TreeShape:
+    def __init__(self, *, max_leaves: int, reuse: float, onehot: bool) -> None: ...
+
 class DnfSettings:
     def __init__(
         self,
@@ -126,6 +129,22 @@ class ResponseFit:
     def gradients(self, rules: IntArray, n_threads: int) -> FloatArray: ...
     def hessian(self, rules: IntArray, n_threads: int) -> FloatArray: ...
 
+def grow_tree(
+    columns: Columns,
+    rows: RowArray,
+    stats: StatArray,
+    shape: TreeShape,
+    limits: Limits,
+    n_threads: int,
+) -> tuple[list[tuple[int, int, int, list[int]]], StatArray]: ...
+def route_rows(
+    columns: Columns,
+    children: IntArray,
+    looked_at: IntArray,
+    starts: IntArray,
+    sides: ByteArray,
+    n_threads: int,
+) -> IntArray: ...
 def find_partition(
     positives: WordArray,
     negatives: WordArray,

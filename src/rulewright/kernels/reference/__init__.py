@@ -21,6 +21,7 @@ from rulewright.kernels.reference.search import (
     split_by_weight,
     used_lanes,
 )
+from rulewright.kernels.reference.trees import grow_tree, route_rows
 from rulewright.kernels.reference.weighting import Exponential, Likelihood, ResponseFit
 
 __all__ = [
@@ -37,9 +38,11 @@ __all__ = [
     "encode_values",
     "find_partition",
     "grow_rule",
+    "grow_tree",
     "prefix_sums",
     "random_bits",
     "refine_rows",
+    "route_rows",
     "rule_bits",
     "rule_covers",
     "rule_scores",

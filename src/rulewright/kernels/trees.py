@@ -1,0 +1,96 @@
+"""The door to native regression trees, and the records that cross it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rulewright.kernels import _core
+from rulewright.kernels.structs import Op, Struct
+
+if TYPE_CHECKING:
+    from rulewright.kernels import CodeColumns
+    from rulewright.kernels.structs import ByteArray, IntArray, Limits, RowArray, StatArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeShape(Struct):
+    """What a tree may look like, beside the limits on its rules.
+
+    Scores of splits on columns that the path already uses are multiplied by `reuse`. A nominal
+    column is split into two sets of labels or, with `onehot`, into one label and the others.
+    """
+
+    max_leaves: int
+    reuse: float = 1.0
+    onehot: bool = False
+
+
+class GrownSplit(NamedTuple):
+    """How a node was split: its left child has codes up to ``codes[0]``, or those in `codes`.
+
+    `op` is the operator of the left child: LESS_EQUAL, EQUAL (one of the labels) or MISSING.
+    """
+
+    node: int
+    column: int
+    op: int
+    codes: list[int]
+
+
+class GrownTree(NamedTuple):
+    """Splits in the order of growth; split i makes the nodes 2 i + 1 (left) and 2 i + 2 (right).
+
+    `sums` has the sums of the statistics of each node, node 0 being the root.
+    """
+
+    splits: list[GrownSplit]
+    sums: StatArray
+
+
+class Routes(NamedTuple):
+    """A tree as rows walk it.
+
+    `children` has the left child of each node (the right one follows it), 0 for a leaf; `columns`
+    the column that a node looks at; `sides`, from `starts[node]` on, where each code goes: 1 left,
+    2 right, 0 nowhere.
+    """
+
+    children: IntArray
+    columns: IntArray
+    starts: IntArray
+    sides: ByteArray
+
+
+def grow_tree(
+    columns: CodeColumns,
+    rows: RowArray,
+    stats: StatArray,
+    shape: TreeShape,
+    limits: Limits,
+    n_threads: int = 1,
+) -> GrownTree:
+    """Grow a least-squares regression tree best-first (see `native/search/tree.hpp`).
+
+    The lanes of `stats` are the weight of a row, above 0, and its weighted residuals.
+    """
+    splits, sums = _core.grow_tree(
+        columns.native, rows, stats, shape.native, limits.native, n_threads
+    )
+    return GrownTree([GrownSplit(*split) for split in splits], sums.reshape(-1, stats.shape[1]))
+
+
+def route_rows(columns: CodeColumns, routes: Routes, n_threads: int = 1) -> IntArray:
+    """Find the deepest node that every row reaches."""
+    return _core.route_rows(columns.native, *routes, n_threads)
+
+
+def side_of_codes(split: GrownSplit, n_bins: int) -> ByteArray:
+    """Tell for each code of the column where it goes: 1 left, 2 right, 0 nowhere."""
+    sides = np.full(n_bins + 1, 2, dtype=np.uint8)
+    sides[-1] = 0
+    left = slice(split.codes[0] + 1) if split.op == Op.LESS_EQUAL else split.codes
+    sides[left] = 1
+    return sides
