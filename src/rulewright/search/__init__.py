@@ -1,4 +1,4 @@
-"""Find rules: greedy growth with any score, DNF formulas by local search and random partitions."""
+"""Find rules: greedy growth with any score, nodes of trees, DNF formulas by local search."""
 
 from rulewright.search.boolean_examples import BooleanExamples
 from rulewright.search.consistency import ConsistencyResult, find_consistent_dnf
@@ -7,6 +7,7 @@ from rulewright.search.dnf import DnfSearchResult, dnf_covers, search_dnf, simpl
 from rulewright.search.growth import FoundRule, RuleGrower
 from rulewright.search.limits import SearchLimits
 from rulewright.search.sampling import LEAST_ROWS, Subsampler, split_rows
+from rulewright.search.tree_rules import Generation, TreeRules, generate_rules
 
 __all__ = [
     "LEAST_ROWS",
@@ -15,11 +16,14 @@ __all__ = [
     "Constraints",
     "DnfSearchResult",
     "FoundRule",
+    "Generation",
     "RuleGrower",
     "SearchLimits",
     "Subsampler",
+    "TreeRules",
     "dnf_covers",
     "find_consistent_dnf",
+    "generate_rules",
     "search_dnf",
     "simplify_dnf",
     "split_rows",

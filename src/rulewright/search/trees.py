@@ -1,0 +1,184 @@
+"""Regression trees on binned columns: nodes as conditions on values, rows to nodes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulewright import kernels
+from rulewright.data import DataError
+from rulewright.kernels import STAT, Op, Routes, TreeShape
+from rulewright.rules import Conjunction, Labels, Presence, Range
+from rulewright.rules.any_of import opposite
+
+if TYPE_CHECKING:
+    from rulewright.encoding.binned import BinnedColumns
+    from rulewright.kernels import (
+        BoolArray,
+        CodeColumns,
+        FloatArray,
+        GrownSplit,
+        GrownTree,
+        IntArray,
+        RowArray,
+        StatArray,
+    )
+    from rulewright.rules import Condition
+    from rulewright.search.limits import SearchLimits
+
+TOLERANCE = 1e-9
+"""A split must lower the weighted squares of the residuals by more than this share."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A regression tree; node 0 is the root, split i makes the nodes 2 i + 1 and 2 i + 2.
+
+    Attributes
+    ----------
+    grown : GrownTree
+        Splits on codes.
+    values : float64 array of shape (nodes, outputs)
+        Weighted mean of the residuals of each node.
+    binned : BinnedColumns
+        What codes stand for.
+    """
+
+    grown: GrownTree
+    values: FloatArray
+    binned: BinnedColumns
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, the root included."""
+        return len(self.values)
+
+    def path(self, node: int) -> list[tuple[GrownSplit, bool]]:
+        """Return the splits from the root to a node, and whether it lies on their left side."""
+        path = []
+        while node > 0:
+            place, right = divmod(node - 1, 2)
+            path.append((self.grown.splits[place], not right))
+            node = path[-1][0].node
+        return path[::-1]
+
+    def length(self, node: int) -> int:
+        """Return the number of conditions of a node: one per column of its path."""
+        return len({split.column for split, _ in self.path(node)})
+
+    def conjunction(self, node: int) -> Conjunction:
+        """Return the conditions on values that lead to a node, merged per column."""
+        path = self.path(node)
+        return Conjunction.of(self._condition(split, is_left) for split, is_left in path)
+
+    def _condition(self, split: GrownSplit, is_left: bool) -> Condition:
+        bins = self.binned.bins[split.column]
+        name, first = bins.schema.name, split.codes[0]
+        left: Condition
+        if split.op == Op.LESS_EQUAL:
+            cut = bins.cut(first, first + 1, Op.LESS_EQUAL, "midpoint")
+            left = Range(name, high=cut, kind=bins.schema.kind)
+        elif split.op == Op.EQUAL:
+            left = Labels(name, tuple(bins.schema.labels[code] for code in split.codes))
+        else:
+            left = Presence(name, missing=True)
+        return left if is_left else opposite(left)
+
+    def reach(self, codes: CodeColumns, n_threads: int = 1) -> IntArray:
+        """Find the deepest node that each row reaches: a leaf, or where its value is missing."""
+        return kernels.route_rows(codes, self._routes, n_threads)
+
+    @cached_property
+    def _routes(self) -> Routes:
+        splits, n_bins = self.grown.splits, self.binned.codes.n_bins
+        sides = [kernels.side_of_codes(split, int(n_bins[split.column])) for split in splits]
+        children, columns, starts = np.zeros((3, self.n_nodes), dtype=np.int32)
+        nodes = [split.node for split in splits]
+        children[nodes] = np.arange(1, self.n_nodes, 2)
+        columns[nodes] = [split.column for split in splits]
+        starts[nodes] = np.cumsum([0, *map(len, sides)])[:-1]
+        flat = np.concatenate(sides) if sides else np.empty(0, dtype=np.uint8)
+        return Routes(children, columns, starts, flat)
+
+    def covers(self, reached: IntArray) -> BoolArray:
+        """Tell for each node which rows it holds, from the deepest nodes that they reach."""
+        held: BoolArray = reached == np.arange(self.n_nodes, dtype=np.int32)[:, np.newaxis]
+        for place, split in reversed([*enumerate(self.grown.splits)]):
+            held[split.node] |= held[2 * place + 1] | held[2 * place + 2]
+        return held
+
+
+class TreeGrower:
+    """Grows trees on binned columns, one native call each.
+
+    Parameters
+    ----------
+    binned : BinnedColumns
+        The training rows.
+    weights : float64 array
+        Weight of each row, above 0.
+    limits : SearchLimits
+        Columns, operators, length of paths and weight of nodes. A split needs both operators of
+        its children.
+    inter_supp : float
+        Factor of the scores of splits on columns that the path already uses.
+    onehot : bool
+        Whether nominal columns are split into one label and the others.
+    n_threads : int
+        Threads to use; the result does not depend on it.
+    """
+
+    def __init__(
+        self,
+        binned: BinnedColumns,
+        weights: FloatArray,
+        limits: SearchLimits,
+        *,
+        inter_supp: float = 1.0,
+        onehot: bool = False,
+        n_threads: int = 1,
+    ) -> None:
+        if limits.constraints.required:
+            raise DataError("required: not every rule of a tree uses a column; require none.")
+        self.binned, self.n_threads = binned, n_threads
+        self.shape = TreeShape(max_leaves=1, reuse=inter_supp, onehot=onehot)
+        unit = fixed_point_unit(float(weights.sum()))
+        self._steps = np.maximum(np.rint(weights / unit), 1)
+        self._stats = np.empty((0, 0), dtype=STAT)
+        self._limits = limits.compile(binned.schema, unit)
+
+    def grow(self, rows: RowArray, residuals: FloatArray, max_leaves: int) -> Tree:
+        """Fit a tree of at most so many leaves to the residuals (rows, outputs) of some rows."""
+        weighted = residuals * self._steps[rows, np.newaxis]
+        unit = fixed_point_unit(float(np.abs(weighted).sum(axis=0).max(initial=0.0)))
+        stats = self._buffer(residuals.shape[1])
+        stats[rows, 1:] = np.rint(weighted / unit).astype(STAT)
+        squares = stats[rows, 1:].astype(np.float64) ** 2 / stats[rows, :1]
+        grown = kernels.grow_tree(
+            self.binned.codes,
+            rows,
+            stats,
+            replace(self.shape, max_leaves=max_leaves),
+            replace(self._limits, tolerance=TOLERANCE * float(squares.sum())),
+            self.n_threads,
+        )
+        means = grown.sums[:, 1:] / np.maximum(grown.sums[:, :1], 1)
+        return Tree(grown, means * unit, self.binned)
+
+    def _buffer(self, n_outputs: int) -> StatArray:
+        """Return the statistics of all rows; a tree writes and reads those of its own rows only."""
+        if self._stats.shape[1] != n_outputs + 1:
+            self._stats = np.zeros((len(self._steps), n_outputs + 1), dtype=STAT)
+            self._stats[:, 0] = self._steps
+        return self._stats
+
+
+def fixed_point_unit(total: float) -> float:
+    """Return the finest power of two of which a sum of absolute values fits into 61 bits."""
+    if not math.isfinite(total):
+        raise ValueError("the weighted residuals are too large to be summed; scale the target down")
+    return 2.0 ** max(math.ceil(math.log2(total)) - 61, -1022) if total > 0 else 1.0
