@@ -168,9 +168,9 @@ class DistinctRules:
     def add(self, tree: Tree, reached: IntArray) -> int:
         """Add the rules of a tree from the nodes that the rows reach; return how many are new."""
         before = len(self)
-        held = tree.covers(reached)
-        supports = np.asarray(held @ self.weights) / self.weights.sum()
-        for node, (key, complement) in enumerate(_keys(held[1:]), start=1):
+        supports = tree.sums(reached, self.weights) / self.weights.sum()
+        keys = _keys(tree.covers(reached)[1:])
+        for node, (key, complement) in enumerate(keys, start=1):
             self._seen.append((key, complement))
             if not any(key):
                 continue  # no row, or all rows

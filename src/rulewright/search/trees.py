@@ -111,6 +111,13 @@ class Tree:
             held[split.node] |= held[2 * place + 1] | held[2 * place + 2]
         return held
 
+    def sums(self, reached: IntArray, weights: FloatArray) -> FloatArray:
+        """Sum the weights of the rows of each node, from the deepest nodes that they reach."""
+        sums = np.bincount(reached, weights, minlength=self.n_nodes).astype(np.float64)
+        for place, split in reversed([*enumerate(self.grown.splits)]):
+            sums[split.node] += sums[2 * place + 1] + sums[2 * place + 2]
+        return sums
+
 
 class TreeGrower:
     """Grows trees on binned columns, one native call each.
