@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from rulewright.programs.databases import run_duckdb, run_sqlite
-from rulewright.programs.nodes import Choose, FirstThat, Maxima, Sums
+from rulewright.programs.nodes import Binary, Choose, Constant, Exp, FirstThat, Maxima, Sums
 from rulewright.programs.program import ClassProgram, ordered
 from rulewright.programs.sql_columns import READING
 from rulewright.programs.sql_words import (
@@ -44,6 +44,8 @@ integers, Booleans also 1, 0 and text. */
 """
 
 MAX_CLASSES = 500
+_LOWEST_EXPONENT, _LOWEST_RATIO, _TINY = -708.0, -744.4, 1e-300
+"""What PostgreSQL computes below these exponents, and below this number, may be an underflow."""
 TERMS_PER_STEP = 200
 
 
@@ -79,9 +81,9 @@ class _SqlWriter(Writer):
         super().__init__(program)
         self.dialect: Dialect = dialect
         self.least, self.greatest = ("MIN", "MAX") if dialect == "sqlite" else ("LEAST", "GREATEST")
-        # exp of less is nothing beside 1, and PostgreSQL calls an underflow an error.
-        guard = f"{{0}} > {self.number(-700.0)}"
-        self.exp = self.where.format(guard, "EXP({0})", self.number(0.0))
+        self.exp = "EXP({0})"
+        if dialect == "postgres":
+            self.exp = self._unless_tiny(f"{{0}} > {self.number(_LOWEST_EXPONENT)}", "EXP({0})")
         check_distinct(program.columns, dialect)
         self.prefix = _unused_prefix([*program.columns, *keep, *table])
         self.source = ".".join(quoted_name(part) for part in table)
@@ -109,6 +111,29 @@ class _SqlWriter(Writer):
         steps = [self._step(i) for i in range(end)]
         select = _select(self._outputs(), self._step_name(end - 1))
         return f"{_HEADER}WITH {', '.join(steps)}\n{select}\n"
+
+    def operation(self, node: Node, parts: Sequence[str]) -> str:
+        """Write an operation on values that are written."""
+        text = super().operation(node, parts)
+        if self.dialect != "postgres" or not isinstance(node, Binary) or node.sign != "/":
+            return text
+        if isinstance(node.left, Exp) or isinstance(node.right, Constant):
+            return text  # neither so small nor divided by so much
+        sizes = [f"LN(ABS({part}))" for part in parts]
+        ratio = f"{sizes[0]} - {sizes[1]} > {self.number(_LOWEST_RATIO)}"
+        nothing = f"WHEN {parts[0]} = 0 THEN {self.number(0.0)}"
+        return f"CASE {nothing} WHEN {ratio} THEN {text} ELSE {self.number(0.0)} END"
+
+    def product(self, value: str, factor: float) -> str:
+        """Write a value times a constant."""
+        text = super().product(value, factor)
+        if self.dialect != "postgres" or abs(factor) >= 1.0:
+            return text
+        return self._unless_tiny(f"{value} > {self.number(_TINY / factor)}", text)
+
+    def _unless_tiny(self, test: str, text: str) -> str:
+        """Write 0 where a test fails: PostgreSQL calls an underflow an error."""
+        return f"({self.where.format(test, text, self.number(0.0))})"
 
     def _input(self, name: str) -> str:
         """Write a column of the table such that it is an error if the table has no such column.

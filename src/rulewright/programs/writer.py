@@ -66,13 +66,13 @@ class Writer(ABC):
             case Constant():
                 return self.number(node.numbers[k if node.is_vector else 0])
             case Binary() | Where() | Exp():
-                return self._operation(node, [self.text(child, k) for child in node.children])
+                return self.operation(node, [self.text(child, k) for child in node.children])
             case Reduce():
                 values = [self.text(node.value, j) for j in self.classes(node.value)]
                 return self._reduced(node.how, values)
             case Mix():
                 weights = [(j, row[k]) for j, row in enumerate(node.matrix) if row[k]]
-                terms = [f"{self.text(node.value, j)} * {self.number(w)}" for j, w in weights]
+                terms = [self.product(self.text(node.value, j), w) for j, w in weights]
                 return self._reduced("total", terms or [self.number(0.0)])
             case Steps():
                 return self.steps(node.tables[k], self.text(node.value, k))
@@ -88,12 +88,17 @@ class Writer(ABC):
         beyond = f"({held} - {self.number(node.center)})"
         return self.where.format(self.missing[1].format(value), self.number(0.0), beyond)
 
-    def _operation(self, node: Node, parts: Sequence[str]) -> str:
+    def operation(self, node: Node, parts: Sequence[str]) -> str:
+        """Write an operation on values that are written."""
         if not isinstance(node, Binary):
             return (self.where if isinstance(node, Where) else self.exp).format(*parts)
         if node.sign == "min":
             return self.extreme("min", parts)
         return f"({parts[0]} {self.signs.get(node.sign, node.sign)} {parts[1]})"
+
+    def product(self, value: str, factor: float) -> str:
+        """Write a value times a constant."""
+        return f"{value} * {self.number(factor)}"
 
     def _reduced(self, how: str, values: Sequence[str]) -> str:
         if how == "total":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from itertools import accumulate, pairwise
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -128,8 +129,8 @@ def lead(scores: Node, is_chosen: Node) -> Node:
 def checked_smoothing(smoothing: object) -> float:
     """Give the smoothing as a float, or raise a ValueError."""
     size = checked_number(smoothing, "smoothing")
-    if not 0.0 <= size < math.inf:
-        raise ValueError(f"smoothing must be finite and not negative, not {size}")
+    if not 0.0 <= size <= sys.float_info.max / 2:
+        raise ValueError(f"smoothing must be finite, even twice, and not negative, not {size}")
     return size
 
 

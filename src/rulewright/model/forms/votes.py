@@ -205,10 +205,17 @@ class RuleSetVotes(ClassModel):
     def _odds(self, scores: Node) -> Node:
         """Give 1 plus the score plus the smoothed share of each class; the priors for all 0."""
         odds = scores + 1.0
-        if self.smoothing > 0.0:
-            total = math.fsum(self.priors)
-            return odds + Constant(tuple(self.smoothing * prior / total for prior in self.priors))
+        shares = tuple(map(self._smoothed, self.priors))
+        if any(shares):
+            return odds + Constant(shares)
         return Where(odds.largest.equals(0.0), Constant(self.priors), odds)
+
+    def _smoothed(self, prior: float) -> float:
+        """Give the share of a class times the smoothing."""
+        total = math.fsum(self.priors)
+        product = self.smoothing * prior
+        # Divided first where the product is beyond the range of floats.
+        return product / total if product < math.inf else self.smoothing * (prior / total)
 
     def _vote(self) -> Node:
         if self.opposite is None:

@@ -1,0 +1,87 @@
+"""Scores, weights and costs at the ends of the range of floats: the same answers everywhere."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from model.builders import CHURN_SCHEMA
+from rules.builders import a_rule
+from rulewright.model import AdditiveRules, DnfModel, IsotonicSteps, RuleSetVotes
+from rulewright.model.forms.rule_sets import RuleSet
+from rulewright.rules import Claims, Votes, parse_conjunction
+
+pytestmark = pytest.mark.native
+
+LARGEST, SMALLEST = sys.float_info.max, 5e-324
+FIRST, SECOND = parse_conjunction("age <= 34"), parse_conjunction("color = red")
+
+
+def additive(starts, amounts, **options):
+    """Make a model of two classes from intercepts and what two rules add."""
+    pairs = enumerate(zip((FIRST, SECOND), amounts, strict=True))
+    rules = [a_rule(body, k, amount, 1.0, (1.0, 1.0)) for k, (body, amount) in pairs]
+    return AdditiveRules(CHURN_SCHEMA, ["a", "b"], starts, tuple(rules), **options)
+
+
+@pytest.mark.parametrize("size", [709.8, 745.2, 1e300, LARGEST / 4])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"costs": ((0.0, 372.5), (0.0, 0.0))},
+        {"costs": ((0.0, SMALLEST), (1e307, 0.0))},
+        {"steps": (IsotonicSteps((-1e300, 700.0), (SMALLEST, 1e-300, 0.9)),) * 2},
+    ],
+)
+def test_scores_beyond_the_range_of_exp(size, options):
+    """Scores that differ by more than exp can tell give probabilities of 0 and 1 everywhere."""
+    for model in (
+        additive((0.0, size), (size, -size), **options),
+        additive((-size, size), (-size / 3, size / 3), **options),
+        additive((0.0, 0.0), (-size, size), **options),
+    ):
+        report = model.verify_exports()
+        assert report.targets == ("duckdb", "sqlite", "python", "javascript")
+        chances = model.predict_proba({"age": [30.0, None], "color": ["red", None]})
+        np.testing.assert_allclose(chances.sum(axis=1), 1.0, rtol=0, atol=1e-12)
+
+
+def votes(priors, smoothing, weight=0.5):
+    """Make a model of two classes, each with a rule set and one that never votes for it."""
+    sets = tuple((RuleSet((k,), 1.0 - weight), RuleSet((), weight)) for k in range(2))
+    rules = tuple(
+        a_rule(body, k, 1.0 - weight, 3.0, (1.0, 1.0), Votes)
+        for k, body in enumerate((FIRST, SECOND))
+    )
+    classes = np.array(["a", "b"])
+    return RuleSetVotes(CHURN_SCHEMA, classes, rules, sets, priors, 0.5, {}, smoothing)
+
+
+@pytest.mark.parametrize("priors", [(0.0, 1.0), (SMALLEST, 1e300), (1e300, 1e308), (1e-300, 0.0)])
+@pytest.mark.parametrize("smoothing", [0.0, SMALLEST, 1e100, LARGEST / 2])
+@pytest.mark.parametrize("weight", [1e-300, 0.5])
+def test_votes_with_extreme_priors_and_smoothing(priors, smoothing, weight):
+    """Large and tiny priors and smoothing give finite answers that are the same everywhere."""
+    model = votes(priors, smoothing, weight)
+    model.verify_exports()
+    chances = model.predict_proba({"age": [30.0, None], "color": ["red", None]})
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0, rtol=0, atol=1e-12)
+
+
+def test_a_smoothing_that_sums_to_infinity_is_refused():
+    """A smoothing beyond half of the largest float is refused."""
+    with pytest.raises(ValueError, match="smoothing must be finite"):
+        votes((1.0, 1.0), LARGEST)
+
+
+@pytest.mark.parametrize("response", [SMALLEST, 1e-300, 1.0])
+@pytest.mark.parametrize("weights", [(0.0, 1e308, 1e-300), (SMALLEST, 0.0, LARGEST)])
+def test_dnf_with_extreme_weights(response, weights):
+    """Tiny precisions and large class weights give the same probabilities everywhere."""
+    rules = tuple(
+        a_rule(body, k, response, 1.0, (1.0,) * 3, Claims) for k, body in enumerate((FIRST, SECOND))
+    )
+    DnfModel(
+        CHURN_SCHEMA, np.array(["a", "b", "c"]), rules, 2, weights, weights[::-1]
+    ).verify_exports()
