@@ -61,7 +61,7 @@ def test_a_positive_formula_holds_on_the_same_rows(formula):
     """A formula can be written without "not", and so can its opposite."""
     table = read_like(adversarial_rows(additive((formula, 0, 1.0)).program), CHURN_SCHEMA)
     for one in (formula, Not(formula)):
-        written = positive(one)
+        written = positive(one, {})
         assert "Not(" not in repr(written)
         np.testing.assert_array_equal(written.holds(table), one.holds(table))
 

@@ -19,8 +19,9 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.encoding.covers import unpack_words
-from rulewright.programs.program import conjunctions, positive
+from rulewright.programs.program import leaves, positive
 from rulewright.rules import And, Conjunction, Labels, Or, Presence, Range
+from rulewright.rules.any_of import any_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -138,15 +139,47 @@ class Coder:
 
     def compile(self, bodies: Sequence[Formula]) -> Covers:
         """Compile formulas to conjunctions for the kernels, and how to join those."""
-        bodies = [positive(body) for body in bodies]
+        known: dict[int, Formula] = {}
+        bodies = [positive(body, known) for body in bodies]
+        if self.n_rows > len(self._coders):
+            bodies = self._split(bodies)
         if all(isinstance(body, Conjunction) for body in bodies):
             return Covers(self._rules(bodies), None)
         # The same object in several formulas is evaluated once.
-        parts = {id(part): part for body in bodies for part in conjunctions(body)}
-        places = {key: i for i, key in enumerate(parts)}
-        return Covers(
-            self._rules(list(parts.values())), tuple(_joint(body, places) for body in bodies)
-        )
+        parts = leaves(bodies)
+        places = {id(part): i for i, part in enumerate(parts)}
+        return Covers(self._rules(parts), tuple(_joint(body, places) for body in bodies))
+
+    def _split(self, bodies: Sequence[Formula]) -> list[Formula]:
+        """Write alternatives that span parts of a column as formulas: their choices multiply."""
+        known: dict[int, Formula] = {}
+
+        def split(body: Formula) -> Formula:
+            if id(body) not in known:
+                if isinstance(body, And | Or):
+                    known[id(body)] = type(body)(tuple(map(split, body.parts)))
+                else:
+                    known[id(body)] = self._split_conditions(body)
+            return known[id(body)]
+
+        return list(map(split, bodies))
+
+    def _split_conditions(self, body: Formula) -> Formula:
+        kept, joined = [], []
+        for condition in body.conditions:
+            parts = [part for part in condition.alternatives if self._spans(part)]
+            if len(parts) < 2:
+                kept.append(condition)
+                continue
+            choices = [Conjunction((part,)) for part in parts]
+            if rest := [part for part in condition.alternatives if part not in parts]:
+                choices.append(Conjunction((any_of(rest),)))
+            joined.append(Or(tuple(choices)))
+        return And((Conjunction(tuple(kept)), *joined)) if joined else body
+
+    def _spans(self, part: Plain) -> bool:
+        """Tell whether a range needs intervals of several parts of its column."""
+        return isinstance(part, Range) and len(self._coders[part.column].intervals(part)) > 1
 
     def _rules(self, bodies: Sequence[Formula]) -> kernels.CompiledRules:
         intervals: list[Interval] = []
@@ -166,8 +199,8 @@ class Coder:
     def _intervals(self, condition: Condition) -> list[list[Interval]]:
         """Give intervals that must hold, all of the outer list and any of the inner ones.
 
-        Only a range over several parts of a column has more than one list, of which any choice must
-        hold with any choice of the other alternatives.
+        Only a range over several parts of a column, of which there is one at most, has several
+        lists, of which any choice must hold with any choice of the other alternatives.
         """
         coder = self._coders[condition.column]
         choices = [
@@ -204,8 +237,8 @@ class Covers:
 def marks_by_column(bodies: Iterable[Formula]) -> dict[str, set[float | str]]:
     """Give the thresholds and labels that formulas use of each column."""
     used: dict[str, set[float | str]] = {}
-    for body in bodies:
-        for condition in body.conditions:
+    for leaf in leaves(bodies):
+        for condition in leaf.conditions:
             used.setdefault(condition.column, set()).update(condition.marks)
     return used
 

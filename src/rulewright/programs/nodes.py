@@ -53,8 +53,8 @@ class Node:
 
     @cached_property
     def columns(self) -> frozenset[str]:
-        """The columns that this node reads itself."""
-        return frozenset(column for body in self.bodies for column in body.columns)
+        """The columns that this node reads itself, beside those of its formulas."""
+        return frozenset()
 
     @cached_property
     def total(self) -> Node:

@@ -12,7 +12,7 @@ from rulewright.programs.nodes import Choose, Constant, Fold, Line, Mix, Reduce,
 from rulewright.rules import And, Conjunction, Not, Or, negated, normalised
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from rulewright.data import Schema
     from rulewright.programs.nodes import Node
@@ -57,7 +57,8 @@ class Program:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that the formulas use, in the order of the schema."""
-        used = {column for node in self.nodes for column in node.columns}
+        used = {column for leaf in leaves(self.bodies) for column in leaf.columns}
+        used.update(column for node in self.nodes for column in node.columns)
         return tuple(name for name in self.schema.names if name in used)
 
     @cached_property
@@ -136,26 +137,41 @@ def _reads(node: Node, child: Node) -> int:
     return 2 if node.is_vector else 1
 
 
-def positive(formula: Formula) -> Formula:
+def positive(formula: Formula, known: dict[int, Formula]) -> Formula:
     """Give a formula without "not" that holds on the same rows.
 
-    What is unknown does not hold: targets then need no logic of three values.
+    What is unknown does not hold: targets then need no logic of three values. ``known`` keeps what
+    was found by the identity of formulas, so that what several formulas share stays shared.
     """
+    if id(formula) not in known:
+        known[id(formula)] = _positive(formula, known)
+    return known[id(formula)]
+
+
+def _positive(formula: Formula, known: dict[int, Formula]) -> Formula:
     if isinstance(formula, And | Or):
-        parts = tuple(map(positive, formula.parts))
-        return formula if parts == formula.parts else type(formula)(parts)
+        parts = tuple(positive(part, known) for part in formula.parts)
+        same = all(new is old for new, old in zip(parts, formula.parts, strict=True))
+        return formula if same else type(formula)(parts)
     if not isinstance(formula, Not):
         return formula
     moved = normalised(formula)
     if isinstance(moved, Not):  # before a condition that decides missing values, and only there
         return Conjunction(tuple(map(negated, moved.conditions)))
-    return positive(moved)
+    return positive(moved, {})
 
 
-def conjunctions(formula: Formula) -> Iterator[Conjunction]:
-    """Give the conjunctions of a formula without "not"."""
-    if isinstance(formula, Conjunction):
-        yield formula
-    elif isinstance(formula, And | Or):
-        for part in formula.parts:
-            yield from conjunctions(part)
+def leaves(formulas: Iterable[Formula]) -> list[Conjunction]:
+    """Give the conjunctions that formulas are made of, each once however often it is used."""
+    found: list[Conjunction] = []
+    seen: set[int] = set()
+    waiting: list[Formula] = list(formulas)
+    for formula in waiting:  # which grows
+        if id(formula) in seen:
+            continue
+        seen.add(id(formula))
+        if isinstance(formula, Conjunction):
+            found.append(formula)
+        else:
+            waiting += (formula.part,) if isinstance(formula, Not) else formula.parts
+    return found

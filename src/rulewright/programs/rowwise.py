@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from rulewright.programs.nodes import FirstThat, Fold, Sums
-from rulewright.programs.program import conjunctions
+from rulewright.programs.sharing import repeated
 from rulewright.programs.writer import Writer
 
 if TYPE_CHECKING:
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from rulewright.data import ColumnSchema
     from rulewright.programs.nodes import Choose, Node, Table
     from rulewright.programs.program import Program
-    from rulewright.rules import Formula
 
 
 class RowWriter(Writer):
@@ -38,19 +36,21 @@ class RowWriter(Writer):
         super().__init__(program)
         self.tables: dict[str, str] = {}
         self.variables = {name: f"x{i}" for i, name in enumerate(program.columns)}
-        # Conjunctions of several formulas are tested once.
-        parts = [part for body in program.bodies for part in conjunctions(body)]
-        times = Counter(map(id, parts))
-        self.repeated = {id(part): part for part in parts if times[id(part)] > 1}
-        self.tests: dict[int, str] = {}
+        # Formulas that are part of several others are tested once.
+        self.repeated = repeated((self.positive(body), 1) for body in program.bodies)
 
     def statements(self) -> Iterator[str]:
         """Write all values that are read more than once."""
+        for statement in self._all_statements():
+            self.count(len(statement))
+            yield statement
+
+    def _all_statements(self) -> Iterator[str]:
         for name, variable in self.variables.items():
             column = self.program.schema[name]
             reader = self.prefix + column.type.reader(column)
             yield self.declare.format(variable, self.read.format(reader, self.literal(name)))
-        for key, part in self.repeated.items():
+        for key, (part, _) in self.repeated.items():
             yield self.declare.format(f"holds{len(self.tests)}", self.test(part))
             self.tests[key] = f"holds{len(self.tests)}"
         for node in self.program.nodes:
@@ -84,10 +84,6 @@ class RowWriter(Writer):
         """Write a whole value, of a vector an array."""
         numbers = [self.text(node, k) for k in self.classes(node)]
         return f"[{', '.join(numbers)}]" if node.is_vector else numbers[0]
-
-    def test(self, formula: Formula) -> str:
-        """Write a formula such that it is not true where it is unknown."""
-        return self.tests.get(id(formula)) or super().test(formula)
 
     def variable(self, column: str) -> str:
         """Write the value of a column."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from rulewright.programs.databases import run_duckdb, run_sqlite
 from rulewright.programs.nodes import Binary, Choose, Constant, Exp, FirstThat, Maxima, Sums
 from rulewright.programs.program import ClassProgram, ordered
+from rulewright.programs.sharing import long_repeated
 from rulewright.programs.sql_columns import READING
 from rulewright.programs.sql_words import (
     boolean,
@@ -27,7 +28,7 @@ from rulewright.programs.sql_words import (
 )
 from rulewright.programs.target import Target
 from rulewright.programs.writer import Writer
-from rulewright.rules import Conjunction
+from rulewright.rules import And, Conjunction, Or
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -92,6 +93,7 @@ class _SqlWriter(Writer):
         # Neutral names: SQLite takes a column "true" for 1.
         self.variables = {name: f"{self.prefix}x_{i}" for i, name in enumerate(program.columns)}
         self.level: dict[Node, int] = {}
+        self.test_level: dict[str, int] = {}
         # The columns that each step computes, and the last step that reads each column.
         self.chain: defaultdict[int, dict[str, str]] = defaultdict(dict)
         self.last_read: defaultdict[str, int] = defaultdict(int)
@@ -103,12 +105,13 @@ class _SqlWriter(Writer):
             column = self.program.schema[name]
             read = column.type.sql_value(column, self._input(name), READING[self.dialect])
             self.chain[0][variable] = read
+        self._share_tests()
         for node in self.program.nodes:
             if node in self.program.shared:
                 self._add(node)
         end = 1 + max(self.level.values(), default=0)
         self._note(self._reads(self.program.outputs), self.kept, end)
-        steps = [self._step(i) for i in range(end)]
+        steps = list(self._steps(end))
         select = _select(self._outputs(), self._step_name(end - 1))
         return f"{_HEADER}WITH {', '.join(steps)}\n{select}\n"
 
@@ -144,19 +147,59 @@ class _SqlWriter(Writer):
         column = quoted_name(name)
         return column if self.dialect == "postgres" else f"{self.alias}.{column}"
 
-    def _source(self) -> str:
+    def _table(self) -> str:
         # Tables of DuckDB have a column "rowid" of their own, which is not among all columns.
-        return f"(SELECT * FROM {self.source})" if self.dialect == "duckdb" else self.source
+        table = f"(SELECT * FROM {self.source})" if self.dialect == "duckdb" else self.source
+        return f"{table} AS {self.alias}"
+
+    def _share_tests(self) -> None:
+        """Add columns for the tests that would be written so often that the text grows long."""
+        uses = (
+            (self.positive(body), self._n_texts(node, i))
+            for node in self.program.nodes
+            for i, body in enumerate(node.bodies)
+        )
+        for test in long_repeated(uses, lambda part: len(self.test(part))):
+            inputs, name = self._inputs([test]), f"{self.prefix}test_{len(self.tests)}"
+            level = 1 + max((self.test_level.get(read, 0) for read in inputs), default=0)
+            self.chain[level][name] = self.where.format(self.test(test), 1, 0)
+            self._note([], inputs, level)
+            self.tests[id(test)], self.test_level[name] = f"{name} = 1", level
+
+    def _n_texts(self, node: Node, i: int) -> int:
+        """Tell how often the text of a value has its formula i: once for each class."""
+        if isinstance(node, Sums | Maxima):
+            head = node.terms[i].head
+            return head.last - head.first + 1
+        return len(self.classes(node))
+
+    def _inputs(self, bodies: Iterable[Formula]) -> set[str]:
+        """Give the columns that the texts of formulas read: those of the table and of tests."""
+        names: set[str] = set()
+        seen: set[int] = set()
+        waiting = list(map(self.positive, bodies))
+        for formula in waiting:  # which grows
+            if id(formula) in seen:
+                continue
+            seen.add(id(formula))
+            if id(formula) in self.tests:
+                names.add(self.tests[id(formula)].removesuffix(" = 1"))
+            elif isinstance(formula, And | Or):
+                waiting += formula.parts
+            else:
+                names.update(map(self.variable, formula.columns))
+        return names
 
     def _add(self, node: Node) -> None:
         """Add the columns of a value to the first step that can compute them."""
         reads = self._reads([node])
-        level = max((self.level[read] for read in reads), default=0)
-        name = f"{self.prefix}value_{len(self.names)}"
+        inputs = self._inputs(node.bodies).union(map(self.variable, node.columns))
+        levels = [self.level[read] for read in reads]
+        levels += [self.test_level.get(name, 0) for name in inputs]
+        level, name = max(levels, default=0), f"{self.prefix}value_{len(self.names)}"
         for columns in self._columns(node, name):
             level += 1
             self.chain[level] |= zip(self._names(node, name), columns, strict=True)
-        inputs = {self.variables[column] for column in node.columns}
         self._note(reads, inputs, level)
         self.names[node], self.level[node] = name, level
 
@@ -173,15 +216,17 @@ class _SqlWriter(Writer):
         found = {child for node in unnamed for child in node.children} | set(nodes)
         return found & self.names.keys()
 
-    def _step(self, i: int) -> str:
-        """Write a step: the columns of earlier ones that later ones read, and its own."""
-        before = (name for j in range(i) for name in self.chain[j])
-        carried = [name for name in dict.fromkeys(before) if self.last_read[name] > i]
-        own = [f"{text} AS {name}" for name, text in self.chain[i].items()]
-        columns = [*(name for name in carried if name not in self.chain[i]), *own]
-        source = self._step_name(i - 1) if i else f"{self._source()} AS {self.alias}"
-        text = _select(columns or [f"1 AS {self.prefix}row"], source)
-        return f"{self._step_name(i)} AS MATERIALIZED (\n{text}\n)"
+    def _steps(self, end: int) -> Iterator[str]:
+        """Write the steps: the columns of earlier ones that later ones read, and their own."""
+        known: dict[str, None] = {}
+        for i in range(end):
+            own, source = self.chain[i], self._step_name(i - 1) if i else self._table()
+            carried = [name for name in known if name not in own and self.last_read[name] > i]
+            columns = [*carried, *(f"{text} AS {name}" for name, text in own.items())]
+            text = _select(columns or [f"1 AS {self.prefix}row"], source)
+            self.count(len(text))
+            yield f"{self._step_name(i)} AS MATERIALIZED (\n{text}\n)"
+            known = dict.fromkeys([*carried, *own])
 
     def _step_name(self, i: int) -> str:
         return f"{self.prefix}step_{i}"
@@ -197,6 +242,7 @@ class _SqlWriter(Writer):
             for start in range(0, max(1, len(node.terms)), TERMS_PER_STEP):
                 for term in node.terms[start : start + TERMS_PER_STEP]:
                     text = self._case([(term.body, term.amount)], 0.0)
+                    self.count(len(text) * (term.head.last - term.head.first))
                     for texts in sums[term.head.classes]:
                         texts.append(text)
                 yield ["\n    + ".join(texts) for texts in sums]
@@ -223,7 +269,9 @@ class _SqlWriter(Writer):
                 rest = self.number(value)
                 break
             whens.append(f"WHEN {self.test(body)} THEN {self.number(value)}")
-        return f"CASE {' '.join(whens)} ELSE {rest} END" if whens else rest
+        text = f"CASE {' '.join(whens)} ELSE {rest} END" if whens else rest
+        self.count(len(text))
+        return text
 
     def _outputs(self) -> Iterator[str]:
         program = self.program

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rulewright.rules import Condition, Formula, Plain
 
 _GROUP = 50
+MAX_CHARACTERS = 100_000_000
 
 
 class Writer(ABC):
@@ -49,6 +50,23 @@ class Writer(ABC):
     def __init__(self, program: Program) -> None:
         self.program = program
         self.names: dict[Node, str] = {}
+        self.tests: dict[int, str] = {}
+        """Formulas that are tested before they are used, by identity."""
+        self._positive: dict[int, Formula] = {}
+        self._length = 0
+
+    def positive(self, formula: Formula) -> Formula:
+        """Give a formula without "not" that holds on the same rows, the same one every time."""
+        return positive(formula, self._positive)
+
+    def count(self, n_characters: int) -> None:
+        """Count what was written, and refuse a text that no language can run."""
+        self._length += n_characters
+        if self._length > MAX_CHARACTERS:
+            raise ValueError(
+                f"the text of this model is longer than {MAX_CHARACTERS:,} characters: its rules "
+                "are too many, too long or for too many classes; export a model of fewer rules"
+            )
 
     def classes(self, node: Node) -> range:
         """Give the classes that a value has numbers for; a scalar has one."""
@@ -112,7 +130,9 @@ class Writer(ABC):
 
     def test(self, formula: Formula) -> str:
         """Write a formula such that it is not true where it is unknown."""
-        formula = positive(formula)
+        formula = self.positive(formula)
+        if id(formula) in self.tests:
+            return self.tests[id(formula)]
         if isinstance(formula, And | Or):
             parts = [f"({self.test(part)})" for part in formula.parts]
             return self.joined(formula.word, parts) if parts else self.false
