@@ -101,6 +101,8 @@ def equal_frequency_cuts(
     if len(distinct) < 2:
         return []
     below = np.cumsum(np.bincount(place, None if weights is None else weights[known]))
+    if weights is not None:  # by a power of two, which changes no cut: products may overflow
+        below = np.ldexp(below, -int(np.frexp(below[-1])[1]))
     ranks = np.arange(1, n_bins) * below[-1] / n_bins
     places = sorted({int(np.argmin(np.abs(below[:-1] - rank))) for rank in ranks})
     pairs = [(float(distinct[i]), float(distinct[i + 1])) for i in places]

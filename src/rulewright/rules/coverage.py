@@ -136,10 +136,11 @@ def wilson_interval(share: float, total: float) -> tuple[float, float]:
     if not total > 0.0:
         return math.nan, math.nan
     z2 = _Z * _Z
-    center = (share + z2 / (2.0 * total)) / (1.0 + z2 / total)
-    spread = _Z / (1.0 + z2 / total)
-    spread *= math.sqrt(share * (1.0 - share) / total + z2 / (4.0 * total * total))
-    return max(0.0, center - spread), min(1.0, center + spread)
+    # Nothing is divided by the total, which may be as small as numbers are.
+    center = (share * total + z2 / 2.0) / (total + z2)
+    spread = _Z / (total + z2) * math.sqrt(share * (1.0 - share) * total + z2 / 4.0)
+    # The interval holds the share; rounding may say otherwise.
+    return min(share, max(0.0, center - spread)), max(share, min(1.0, center + spread))
 
 
 def _check_rows(rows: object) -> None:

@@ -29,7 +29,11 @@ TOLERANCE = 1e-4
 """Sweeps go on until they lower the objective by less than about this: enough to choose rules."""
 
 MOST_SWEEPS = 1000
-"""Sweeps for one penalty at most."""
+"""Sweeps over given rules at most; a few dozen are usual."""
+
+LEAST_RIDGE, LARGEST_RIDGE = 1e-9, 1e300
+"""Ridge penalty, by the sum of the weights: less lets second derivatives be singular, with more no
+response leaves 0."""
 
 PATH_RATIO = 0.8
 """Each penalty of a path over the one before."""
@@ -80,7 +84,12 @@ class SparseFit:
         n_threads: int = 1,
     ) -> None:
         n_rows = len(labels)
-        self.l2, self.n_threads, self.total = l2, n_threads, float(weights.sum())
+        # Everything by a power of two, which changes no response: sums of weights of any size have
+        # room then.
+        shift = -int(np.frexp(weights.sum())[1])
+        weights, self.n_threads = np.ldexp(weights, shift), n_threads
+        self.l2, self._ridge = l2, min(float(np.ldexp(l2, shift)), LARGEST_RIDGE)
+        self.total = float(weights.sum())
         self.least_change = tolerance * self.total
         self.signs, self.n_rules = signs, len(covers)
         self.rules = np.arange(self.n_rules, dtype=np.int32)
@@ -149,7 +158,9 @@ class SparseFit:
         ids = np.concatenate([rules, self.free])
         is_rule, signs = ids < self.n_rules, np.append(self.signs, 0 * self.free)[ids]
         second = self.state.hessian(ids, self.n_threads).reshape(len(ids), len(ids))
-        second[np.diag_indices(len(ids))] += np.where(is_rule, self.l2, 1e-9 * self.total)
+        second[np.diag_indices(len(ids))] += np.where(
+            is_rule, max(self._ridge, LEAST_RIDGE * self.total), LEAST_RIDGE * self.total
+        )
         inverse, values = np.linalg.inv(second), self._values[ids]
         kept = np.ones(len(ids), dtype=np.bool_)
         for _ in range(len(rules) - n_kept):
@@ -177,18 +188,19 @@ class SparseFit:
 
     def _converge(self, rules: IntArray, l1: float) -> None:
         """Sweep over the active rules to convergence, then over all, until nothing changes."""
-        for _ in range(MOST_SWEEPS):
-            if self._sweep(np.concatenate([self.free, rules]), l1) <= self.least_change:
-                break
-            self._descend(np.concatenate([self.free, self.active]), l1)
+        left = MOST_SWEEPS
+        while left > 0 and self._sweep(np.concatenate([self.free, rules]), l1):
+            left = self._descend(np.concatenate([self.free, self.active]), l1, left - 1)
 
-    def _descend(self, ids: IntArray, l1: float) -> None:
-        for _ in range(MOST_SWEEPS):
-            if self._sweep(ids, l1) <= self.least_change:
-                break
+    def _descend(self, ids: IntArray, l1: float, most: int = MOST_SWEEPS) -> int:
+        """Sweep until little changes; return how many of the sweeps are left."""
+        while most > 0 and self._sweep(ids, l1):
+            most -= 1
+        return most
 
-    def _sweep(self, ids: IntArray, l1: float) -> float:
-        return self.state.sweep(ids, self._values, l1, self.l2)
+    def _sweep(self, ids: IntArray, l1: float) -> bool:
+        """Return whether the sweep has changed much; NaN is no change."""
+        return self.state.sweep(ids, self._values, l1, self._ridge) > self.least_change
 
     def _move(self, ids: IntArray, steps: FloatArray) -> None:
         self.state.move(ids, steps)

@@ -81,7 +81,9 @@ class RuleEstimator(
             target that a Table was read with.
         sample_weight : array-like or str, optional
             Row weights, or the name of the column of X that holds them; by default the weights
-            that a Table was read with.
+            that a Table was read with. A weight is a number of rows: 2 is a row twice. A learner
+            to which the size of the weights matters warns of weights that sum to less than a
+            hundredth of the number of rows.
 
         Returns
         -------

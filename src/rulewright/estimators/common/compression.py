@@ -21,6 +21,7 @@ from rulewright.estimators.common.folds import (
 from rulewright.estimators.common.parameters import Domain, Folds, Integer, check_parameters
 from rulewright.estimators.common.probabilities import noted
 from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.common.weights import counted
 from rulewright.rules import Adds
 from rulewright.search.options import count_threads
 from rulewright.weighting.sparse import SparseFit, selections
@@ -73,7 +74,9 @@ def compress(
         whose log-loss, with log(n) / 2n charged for each rule, is within one standard error of
         the lowest.
     sample_weight : array-like or str, optional
-        Row weights, or the name of the column of X that holds them.
+        Row weights, or the name of the column of X that holds them. A weight is a number of
+        rows: 2 is a row twice. Weights that sum to less than a hundredth of the number of rows
+        are shares and are scaled to sum to it.
     cv : int or splitter
         Folds of the cross-validation, or an object of scikit-learn that splits rows.
     random_state : int, RandomState or None
@@ -114,6 +117,7 @@ def compress_rows(
     merged = model.merged().with_steps(None)
     if len(merged.classes) == 1 or not merged.rules:
         return _noted(merged, [], len(model), "no rules")
+    rows = counted(rows)
     sample = _sample(rows, random)
     problem = _Problem.of(merged, sample, n_threads)
     most = min(25 * len(merged.classes), MOST_RULES) if n_rules is None else n_rules

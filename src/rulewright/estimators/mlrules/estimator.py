@@ -22,6 +22,7 @@ from rulewright.estimators.common.parameters import (
 )
 from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
 from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.common.weights import warn_of_shares
 from rulewright.estimators.mlrules.boosting import Boosting
 from rulewright.estimators.mlrules.settings import FORMULATIONS, BoostingSettings, Formulation
 from rulewright.model import AdditiveRules
@@ -197,6 +198,8 @@ class MLRulesClassifier(BoostedClassifier):
             return AdditiveRules(rows.schema, rows.classes, (0.0,), (), summary)
         settings, n_rules = self._settings(rows, constraints), self._most_rules(rows)
         calibration = self._checked_calibration(rows, constraints)
+        if settings.counts_weights:
+            warn_of_shares(rows, type(self).__name__)
         random = check_random_state(self.random_state)
         boosting = self._started(settings, rows, random)
         self._last_boosting = None  # a fit that was interrupted cannot be continued

@@ -79,6 +79,11 @@ class BoostingSettings:
     ordinal: bool
     constraints: Constraints
 
+    @property
+    def counts_weights(self) -> bool:
+        """Whether the rules depend on the size of the weights, not on their proportions only."""
+        return self.l2 > 0 or self.min_evidence > 0 or self.untested_evidence > 0
+
     def fixed_by_start(self, before: BoostingSettings) -> list[str]:
         """Name the settings that differ although a fit reads them only when it starts."""
         free = {"learning_rate", "criterion", "l2", "min_evidence", "untested_evidence", "prefixed"}

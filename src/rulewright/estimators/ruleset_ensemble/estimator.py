@@ -20,6 +20,7 @@ from rulewright.estimators.common.parameters import (
     Parameter,
     Real,
 )
+from rulewright.estimators.common.weights import refuse_huge, warn_of_shares
 from rulewright.estimators.ruleset_ensemble.posteriors import voting_model, weighed
 from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows, halves, ordered_rows
 from rulewright.estimators.ruleset_ensemble.search import RuleSetSearch
@@ -147,6 +148,8 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
         deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
         self._check_choices()
         self._check_rows(rows)
+        refuse_huge(rows)
+        warn_of_shares(rows, type(self).__name__)
         random, alpha = check_random_state(self.random_state), self._alpha(rows.total_weight)
         seeds = [int(random.randint(2**31))]
         first, second = halves(rows, random) if self.split_prior else (rows, None)

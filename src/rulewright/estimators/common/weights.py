@@ -1,0 +1,49 @@
+"""Row weights where a method reads them as numbers of rows."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rulewright.data import TrainingSet
+
+LEAST_MEAN = 0.01
+"""Weights of a lower mean are not meant as numbers of rows: they are shares, say 1/n each."""
+
+MOST_WEIGHT = 1e300
+"""Sums of larger weights over many rules may overflow."""
+
+
+def are_shares(rows: TrainingSet) -> bool:
+    """Tell whether the weights are too small to be numbers of rows."""
+    return rows.total_weight < LEAST_MEAN * rows.n_rows
+
+
+def warn_of_shares(rows: TrainingSet, what: str) -> None:
+    """Warn where a fit reads weights as numbers of rows, but they are shares."""
+    if are_shares(rows):
+        warnings.warn(
+            f"sample_weight: the weights of {rows.n_rows} rows sum to {rows.total_weight:.3g}, but "
+            f"{what} reads a weight as a number of rows and finds next to no evidence. Multiply "
+            f"the weights so that they sum to about {rows.n_rows}.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def refuse_huge(rows: TrainingSet) -> None:
+    """Raise a ValueError where sums of the weights over many rules might overflow."""
+    if rows.total_weight > MOST_WEIGHT:
+        raise ValueError(
+            f"sample_weight: the weights sum to {rows.total_weight:.3g}, which is too much to be "
+            f"summed over many rules; scale them down"
+        )
+
+
+def counted(rows: TrainingSet) -> TrainingSet:
+    """Return the rows, their weights scaled to sum to the number of rows if they are shares."""
+    if not are_shares(rows):
+        return rows
+    shares = rows.weights / rows.weights.max()
+    return rows.weighted(shares * (rows.n_rows / shares.sum()))

@@ -1,0 +1,128 @@
+"""Weights over hundreds of orders of magnitude, and weights that are shares."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from builders import every_learner, mixed_table, mlrules
+from rulewright import RuleSetEnsembleClassifier, calibrate, compress
+from rulewright.capacity import reliability
+from rulewright.rules.coverage import wilson_interval
+from rulewright.weighting import sparse
+
+pytestmark = pytest.mark.native
+
+N = 120
+
+
+def absurd(name):
+    """Make weights whose proportions no sum of floats can hold."""
+    rng = np.random.default_rng(3)
+    return {
+        "wide": 10.0 ** rng.uniform(-300, 300, N),
+        "two sizes": rng.choice([1e-300, 1e297], N),
+        "one heavy row": np.where(np.arange(N) == 7, 1e299, 1.0),
+        "one light row": np.where(np.arange(N) == 7, 5e-324, 1.0),
+        "tiny": np.full(N, 1e-300),
+        "least": np.full(N, 5e-324),
+        "huge": np.full(N, 1e305),
+    }[name]
+
+
+NAMES = ("wide", "two sizes", "one heavy row", "one light row", "tiny", "least", "huge")
+every_weight = pytest.mark.parametrize("name", NAMES)
+shares_allowed = pytest.mark.filterwarnings("ignore:sample_weight. the weights of:UserWarning")
+
+
+@pytest.fixture
+def data():
+    return mixed_table(np.random.default_rng(0), N, n_classes=2)
+
+
+@every_weight
+@every_learner
+@shares_allowed
+def test_every_learner_ends(make, name, data):
+    """A fit gives a model that predicts and prints, or an error that names the weights."""
+    X, y = data
+    try:
+        model = make().fit(X, y, sample_weight=absurd(name)).model_
+    except ValueError as error:
+        assert "sample_weight" in str(error)  # noqa: PT017
+        return
+    assert np.all(np.isfinite(model.predict_proba(X)))
+    assert "nan" not in str(model)
+
+
+@every_weight
+@pytest.mark.parametrize("n_rules", [None, 3])
+def test_compression_ends(n_rules, name, data, monkeypatch):
+    """Few sweeps are enough whatever the weights, and the model is finite."""
+    sweeps = []
+    count = sparse.SparseFit._sweep
+
+    def counted(*arguments):
+        sweeps.append(1)
+        return count(*arguments)
+
+    est = mlrules(n_rules=30).fit(*data)
+    monkeypatch.setattr(sparse.SparseFit, "_sweep", counted)
+    small = compress(est, *data, n_rules, sample_weight=absurd(name), cv=2)
+    assert len(sweeps) < 10 * sparse.MOST_SWEEPS
+    assert np.all(np.isfinite(small.scores(data[0])))
+
+
+@every_weight
+@pytest.mark.parametrize("method", ["temperature", "platt", "isotonic"])
+def test_calibration_ends(method, name, data):
+    """Calibrated probabilities are finite whatever the weights."""
+    est = mlrules().fit(*data)
+    model = calibrate(est, *data, method, sample_weight=absurd(name))
+    assert np.all(np.isfinite(model.predict_proba(data[0])))
+
+
+@every_weight
+def test_reliability_is_finite(name, data):
+    """Figures of weighted rows are means, which never overflow."""
+    p = mlrules().fit(*data).predict_proba(data[0])
+    figures = reliability(np.asarray(data[1], np.int32), p, absurd(name))
+    assert np.isfinite(figures["log_loss"])
+    assert np.isfinite(figures["brier"])
+
+
+def test_sweeps_that_never_settle_end(monkeypatch):
+    """Both loops of a fit share one budget of sweeps."""
+    covers, heads = np.array([[5]], np.uint64), np.zeros((1, 2), np.int32)
+    problem = covers, heads, np.ones(1, np.int8), np.array([0, 1, 0], np.int32), np.ones(3), 2
+    fit = sparse.SparseFit(*problem)
+    sweeps = []
+    monkeypatch.setattr(fit, "_sweep", lambda *_: sweeps.append(1) or True)
+    fit._converge(fit.rules, 0.1)
+    assert len(sweeps) <= sparse.MOST_SWEEPS + 1
+
+
+def test_compression_takes_shares_for_counts(data):
+    """Weights of 1/n give the model of weights of one, not the majority class."""
+    est = mlrules(n_rules=30).fit(*data)
+    whole = compress(est, *data, 5)
+    shares = compress(est, *data, 5, sample_weight=np.full(N, 1 / N))
+    assert len(shares) == len(whole) == 5
+    np.testing.assert_allclose(shares.scores(data[0]), whole.scores(data[0]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("learner", [mlrules(l2=1.0), RuleSetEnsembleClassifier(2, 2, max_steps=9)])
+def test_learners_that_count_warn_of_shares(learner, data):
+    """Where the size of the weights matters, weights of 1/n are told, with the remedy."""
+    with pytest.warns(UserWarning, match=rf"{N} rows sum to 1, .* sum to about {N}"):
+        learner.fit(*data, sample_weight=np.full(N, 1 / N))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learner.fit(*data, sample_weight=np.full(N, 0.02))
+
+
+def test_intervals_of_tiny_weights():
+    """Next to no evidence leaves the whole range open; much evidence nearly none."""
+    for total in (5e-324, 1e-300, 1e-160):
+        assert wilson_interval(0.25, total) == pytest.approx((0.0, 1.0))
+    assert wilson_interval(0.25, 1e300) == pytest.approx((0.25, 0.25))
