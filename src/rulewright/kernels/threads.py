@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -14,6 +15,16 @@ Result = TypeVar("Result")
 
 class ThreadPool(ThreadPoolExecutor):
     """A pool whose tasks run in the caller where no further thread can be started."""
+
+    def __init__(self, n_threads: int) -> None:
+        self._prefix = f"rulewright-{id(self)}-"
+        super().__init__(n_threads, self._prefix)
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        # The base does not know of a thread in whose start the user pressed Ctrl-C.
+        while any(thread.name.startswith(self._prefix) for thread in threading.enumerate()):
+            time.sleep(0.001)
 
     def submit(  # noqa: D102 - as in the base
         self, fn: Callable[..., Result], /, *args: Any, **kwargs: Any
@@ -30,7 +41,7 @@ class _Task:
     """A call that is made once, by whoever comes first."""
 
     def __init__(self, call: Callable[[], Any]) -> None:
-        self.call, self.begun = call, Lock()
+        self.call, self.begun = call, threading.Lock()
         self.future: Future[Any] = Future()
 
     def __call__(self) -> None:
