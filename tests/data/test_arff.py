@@ -1,4 +1,6 @@
 import gzip
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -95,6 +97,7 @@ HEADER = "@relation r\n@attribute a real\n@attribute b {x, y}\n@attribute s stri
         ("@attribute d date 'yyyy'\n@data\n1999\n", "attribute 'd' holds dates. Convert it to"),
         ("@attribute d relational\n@data\n", "'d' has the type 'relational'"),
         ("@attribute d\n@data\n", "'d' has the type ''"),
+        ("@attribute 'd real\n@data\n", "cannot read the name"),
         ("@attribute d {a, b, a}\n@data\n", "'d' declares a label twice"),
         ("@attribute a real\n@attribute a real\n@data\n1,2\n", "Duplicate column names: 'a'"),
     ],
@@ -103,3 +106,52 @@ def test_refused_files(write, text, message):
     """Broken files are refused with the line, the attribute and the reason."""
     with pytest.raises(DataError, match=message):
         read_table(write("t.arff", text))
+
+
+MANY = 1_000_000
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1" + " " * MANY + "x'",
+        "1," + " " * MANY + "{",
+        "'" + "a" * MANY,
+        "'" + "\\\\" * MANY,
+        "x" + ", {" * MANY,
+        "x" + ", { }" * MANY + "y",
+        "x" + "," + "{ " * MANY + "}",
+        "x%" + "," * MANY + "'",
+        "{0" + " " * MANY + "'",
+        "{0 " + "1" * MANY + " " * MANY + "x'}",
+        "{" + "9" * MANY + " }",
+        "{" + "} " * MANY + "x",
+        "1" * MANY + "x, x, s",
+        "1." + "1" * MANY + "x, x, s",
+        "1e" + "1" * MANY + "x, x, s",
+        "1" + " " * MANY + "x, x, s",
+    ],
+)
+def test_hostile_rows_take_linear_time(write, line):
+    """Rows of millions of characters that match almost everything are refused at once."""
+    path = write("t.arff", HEADER + line + "\n")
+    code = "import sys; from rulewright.data import read_table; read_table(sys.argv[1])"
+    run = subprocess.run(
+        [sys.executable, "-c", code, path], capture_output=True, text=True, timeout=120
+    )
+    assert "DataError" in run.stderr.splitlines()[-1]
+    assert "t.arff, line 6" in run.stderr
+
+
+@pytest.mark.parametrize(
+    "declared",
+    ["'" + "a" * MANY, "a {" + " " * MANY + "'", "a {" + "} " * MANY + "x", " " * MANY + "{"],
+)
+def test_hostile_declarations_take_linear_time(write, declared):
+    """Declarations of a million characters are refused at once."""
+    path = write("t.arff", f"@attribute x{declared}\n@attribute {declared}\n@data\n")
+    code = "import sys; from rulewright.data import read_table; read_table(sys.argv[1])"
+    run = subprocess.run(
+        [sys.executable, "-c", code, path], capture_output=True, text=True, timeout=120
+    )
+    assert "DataError" in run.stderr.splitlines()[-1]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from rulewright.data import ColumnSchema, DataError, read_like, read_table
-from rulewright.data.readers.delimited import Dialect, sniff
+from rulewright.data.readers.delimited import sniff
+from rulewright.data.readers.text_rows import Dialect
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,8 @@ def test_decimal_comma(write):
         ("a,b\n1,2\n", ("a", "b"), 1),
         ("1,x\n2,y\n", ("x0", "x1"), 2),
         ("x,y\nred,round\n", ("x", "y"), 1),
-        ("name,2019\nbob,5\n", ("x0", "x1"), 2),
+        ("name,2019\nbob,5\n", ("name", "2019"), 1),
+        ("bob,19\namy,5\n", ("x0", "x1"), 2),
         ("age,2019\n3,5\n", ("age", "2019"), 1),
         (",color\n0,red\n1,blue\n", ("x0", "color"), 2),
         ("a,,c\n1,2,3\n", ("a", "x1", "c"), 1),

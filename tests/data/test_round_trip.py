@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rulewright.data import read_like, read_table
-from rulewright.data.readers.delimited import MISSING_FIELDS
+from rulewright.data.readers.text_rows import MISSING_FIELDS
 
 FEW = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 

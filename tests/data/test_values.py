@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from rulewright.data.errors import DataError, DataTypeError
+from rulewright.data.kinds import read_column
 from rulewright.data.source import Raw
 from rulewright.data.values import check_finite, plain, text_to_number
 
@@ -43,11 +44,14 @@ def test_plain(values, expected, type_):
 
 
 def test_whole_numbers_stay_exact():
-    """Integers beyond 2^53 keep all their digits, and those beyond int64 become floats."""
+    """Integers beyond 2^53 keep all their digits, with missing values and fractions beside them."""
     assert plain("a", Raw(objects(2**53 + 1))).values.tolist() == [2**53 + 1]
-    assert plain("a", Raw(objects(2**70))).values.tolist() == [2.0**70]
-    with pytest.raises(DataError, match="'a'"):
-        plain("a", Raw(objects(10**400)))
+    assert plain("a", Raw(objects(2**70, 2**53 + 1))).values.tolist() == [2**70, 2**53 + 1]
+    values = plain("a", Raw(objects(2**53 + 1, None, 0.5, float("nan")))).values
+    assert values.tolist() == [2**53 + 1, None, 0.5, None]
+    for kind in ("numeric", "nominal"):
+        with pytest.raises(DataError, match="'a' holds a number that no float can hold"):
+            read_column("a", Raw(objects(10**400)), kind)
 
 
 @pytest.mark.parametrize(

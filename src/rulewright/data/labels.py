@@ -29,7 +29,7 @@ def factor(values: NDArray[Any]) -> tuple[list[str], NDArray[np.int32]]:
     index = {label: code for code, label in enumerate(found)}
     index[None] = -1
     codes = np.fromiter(map(index.__getitem__, values), dtype=np.int32, count=len(values))
-    return [str(label) for label in found], codes
+    return [label_of(label) for label in found], codes
 
 
 def recode(

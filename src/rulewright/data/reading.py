@@ -15,7 +15,8 @@ from rulewright.data.numbers import Numbers, numbers_of, read_numbers
 from rulewright.data.readers.arrays import array_source, dict_source
 from rulewright.data.readers.files import file_source
 from rulewright.data.readers.frames import frame_source
-from rulewright.data.schema import ColumnSchema, Schema, check_distinct
+from rulewright.data.readers.opened import MAX_UNZIPPED_BYTES
+from rulewright.data.schema import ColumnSchema, Schema, check_distinct, check_encodable
 from rulewright.data.source import Source
 from rulewright.data.table import Column, Table
 from rulewright.data.target import Target, read_target, read_weights, target_of, weights_of
@@ -39,6 +40,7 @@ def read_table(
     drop: ColumnChoice = None,
     weights: Any = None,
     task: Task = "classification",
+    max_unzipped_bytes: int = MAX_UNZIPPED_BYTES,
 ) -> Table:
     """
     Read a table and infer its schema.
@@ -60,6 +62,8 @@ def read_table(
         Name of the column with the weights, which is then no feature, or the weights.
     task : {"classification", "regression"}
         Whether the target holds classes or numbers.
+    max_unzipped_bytes : int, default=4 GiB
+        The size to which a gzipped file may expand.
 
     Returns
     -------
@@ -69,7 +73,7 @@ def read_table(
     if isinstance(X, Table):
         recast = any(choice is not None for choice in (nominal, numeric, drop))
         return _reread(X, target, weights, task, recast=recast)
-    source = open_table(X)
+    source = open_table(X, max_unzipped_bytes)
     kinds = _kinds(source, nominal, numeric)
     dropped = _positions(source, drop, "drop")
     roles = _roles(source, target=target, weights=weights)
@@ -165,10 +169,11 @@ def recode(table: Table, schema: Schema, needed: Collection[str] | None = None) 
     return replace(table, columns=tuple(columns), named=schema.named)
 
 
-def open_table(X: Any) -> Source:
+def open_table(X: Any, max_unzipped_bytes: int = MAX_UNZIPPED_BYTES) -> Source:
     """Open a table, of which `read_table` and `read_like` then load columns."""
-    source = _source(X)
+    source = _source(X, max_unzipped_bytes)
     check_distinct(source.names)
+    check_encodable(source.names, "column name")
     return source
 
 
@@ -225,13 +230,13 @@ def _labelled(
     return target, weights
 
 
-def _source(X: Any) -> Source:
+def _source(X: Any, max_unzipped_bytes: int) -> Source:
     if isinstance(X, Source):
         return X
     if isinstance(X, np.ndarray | list | tuple):
         return array_source(X)
     if isinstance(X, str | os.PathLike):
-        return file_source(os.fsdecode(X))
+        return file_source(os.fsdecode(X), max_unzipped_bytes)
     # SciPy's dok matrix is a dict too
     if isinstance(X, Mapping) and not hasattr(X, "toarray"):
         return dict_source(X)
@@ -291,8 +296,8 @@ def _positions(source: Source, choice: ColumnChoice, option: str) -> list[int]:
 def _position(source: Source, column: str | int, option: str) -> int:
     n_columns = len(source.names)
     if isinstance(column, str):
-        if column in source.names:
-            return source.names.index(column)
+        if column in source.positions:
+            return source.positions[column]
         known = ", ".join(map(repr, source.names[:20]))
         raise DataError(f"{option}={column!r}: there is no such column. The columns are: {known}.")
     if isinstance(column, bool | np.bool_) or not isinstance(column, int | np.integer):

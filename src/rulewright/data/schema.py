@@ -1,5 +1,6 @@
 """The schema of a table: names, kinds and labels of its columns."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from rulewright.data.errors import DataError, DataTypeError
 from rulewright.data.kind import KINDS, Kind
 from rulewright.data.source import LabelType
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 BOOLEAN_LABELS = ("false", "true")
 
 
@@ -136,6 +138,18 @@ def check_distinct(names: Iterable[str]) -> None:
     repeated = [repr(name) for name, times in Counter(names).items() if times > 1]
     if repeated:
         raise DataError(f"Duplicate column names: {', '.join(repeated)}. Rename the columns.")
+
+
+def check_encodable(texts: Sequence[str], what: str) -> None:
+    """Refuse text with lone surrogates (halves of a character), which no file can hold."""
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        wrong = next(text for text in texts if _SURROGATE.search(text))
+        raise DataError(
+            f"The {what} {wrong!a:.80} holds a lone surrogate, which is no character. Correct the "
+            "encoding of the text."
+        ) from None
 
 
 def listed_labels(labels: Sequence[str], most: int, write: Callable[[str], str] = str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -40,6 +41,11 @@ class Source:
     n_rows: int
     load: Callable[[int, Wanted], Raw]
     path: str | None = None  # of the file, None for data in memory
+
+    @cached_property
+    def positions(self) -> dict[str, int]:
+        """Position of each column by name."""
+        return {name: at for at, name in enumerate(self.names)}
 
 
 def positional_names(n_columns: int) -> tuple[str, ...]:

@@ -13,9 +13,9 @@ from rulewright.data.errors import DataError
 from rulewright.data.labels import factor, recode, unique_numbers
 from rulewright.data.optional import optional
 from rulewright.data.readers.arrays import values_of
-from rulewright.data.schema import label_of
+from rulewright.data.schema import check_encodable, label_of
 from rulewright.data.source import Raw
-from rulewright.data.values import plain
+from rulewright.data.values import as_floats, plain
 
 _COLUMN_VECTOR = (
     "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
@@ -98,7 +98,13 @@ def target_of(raw: Raw, name: str, path: str | None = None) -> Target:
         _check_whole(name, values)
     if values.dtype.kind in "iufb":
         return _number_target(name, raw)
+    if raw.type == "number":
+        raise DataError(
+            f"Unknown label type: {name} holds numbers of more than 64 bits, or numbers beyond "
+            "2^53 beside fractions. Convert all labels to text."
+        )
     found, codes = factor(values)
+    check_encodable(found, f"label of {name}")
     if raw.declared is None:
         return Target(np.array(found), codes)
     declared = tuple(map(str, raw.declared))
@@ -124,7 +130,8 @@ def weights_of(raw: Raw, name: str) -> NDArray[np.float64]:
     raw = plain(name, raw)
     if raw.type != "number":
         raise DataError(f"The weights in {name} must be numbers.")
-    weights = raw.values.astype(np.float64, copy=False)
+    weights = raw.values if raw.values.dtype.kind != "O" else as_floats(name, raw.values)
+    weights = weights.astype(np.float64, copy=False)
     with np.errstate(invalid="ignore"):
         wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal
@@ -16,8 +17,11 @@ from rulewright.data.source import PlainType, Raw, as_objects
 _Group = Literal["missing", "string", "boolean", "number", "complex", "moment", "unknown"]
 
 _NUMBER = re.compile(
-    r"\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|inf|infinity)\s*", re.ASCII | re.IGNORECASE
+    r"\s*[+-]?((\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|inf|infinity)\s*", re.ASCII | re.IGNORECASE
 )
+LARGEST_EXACT = 2**53  # integers up to here are exact as floats
+_WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
+_LONGEST_WHOLE = 400  # longer numbers are infinite as floats, and slow or refused by int()
 _DAY = r"(0?[1-9]|[12]\d|3[01])"  # or a month: which comes first differs
 _DATE = re.compile(
     rf"(\d{{4}}(?P<a>[-/.]){_DAY}(?P=a){_DAY}|{_DAY}(?P<b>[-/.]){_DAY}(?P=b)\d{{4}}"
@@ -31,8 +35,9 @@ _MOMENTS |= {"datetime64", "timedelta64"}
 def plain(name: str, raw: Raw) -> Raw:
     """Convert values of any type to one of the plain forms, of which ``type`` says which.
 
-    They are numbers (integers, or floats with NaN as missing), booleans without missing values, or
-    objects that are strings or None.
+    They are numbers (integers, or floats with NaN as missing, or objects with None as missing if
+    some integer is not exact as a float), booleans without missing values, or objects that are
+    strings or None.
     """
     if raw.type is not None:
         return raw
@@ -59,6 +64,13 @@ def text_to_number(text: str) -> float:
     if not _NUMBER.fullmatch(text):
         raise ValueError(f"{text!r} is not a number")
     return float(text)
+
+
+def exact_number(text: str) -> int | float:
+    """Return the number that a text writes; a whole one is exact however large it is."""
+    if _WHOLE.fullmatch(text) and len(text) <= _LONGEST_WHOLE:
+        return int(text)
+    return text_to_number(text)
 
 
 def refuse_written_dates(name: str, values: NDArray[Any]) -> None:
@@ -113,15 +125,27 @@ def _plain_objects(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], Plain
 
 def _numbers(name: str, values: NDArray[Any], types: set[type]) -> NDArray[Any]:
     whole = all(issubclass(type_, int | np.integer) for type_ in types)
-    try:
-        if whole and len(values):
-            return values.astype(np.int64)
-    except OverflowError:
-        pass  # too large for int64: a float is the nearest that a column holds
+    if whole and len(values):
+        for dtype in (np.int64, np.uint64):
+            try:
+                return values.astype(dtype)
+            except OverflowError:
+                continue
     absent = {type_ for type_ in types if _group(type_) == "missing"}
     numbers = [math.nan if type(value) in absent else value for value in values]
+    if any(issubclass(type_, int | np.integer) for type_ in types) and any(map(_is_large, numbers)):
+        return as_objects(None if value != value else value for value in numbers)
+    return as_floats(name, numbers)
+
+
+def _is_large(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and abs(int(value)) > LARGEST_EXACT
+
+
+def as_floats(name: str, numbers: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
+    """Convert numbers of any type, with NaN or None for missing, to floats."""
     try:
-        return np.array(numbers, dtype=np.float64)
+        return np.asarray(numbers, dtype=np.float64)
     except (OverflowError, ValueError) as error:
         raise DataError(f"Column {name!r} holds a number that no float can hold: {error}") from None
 

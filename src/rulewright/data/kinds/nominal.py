@@ -10,14 +10,19 @@ from numpy.typing import NDArray
 from rulewright.data.errors import DataError
 from rulewright.data.kind import Kind, SqlWords
 from rulewright.data.labels import factor, recode
-from rulewright.data.schema import BOOLEAN_LABELS, ColumnSchema, label_of, listed_labels
+from rulewright.data.schema import (
+    BOOLEAN_LABELS,
+    ColumnSchema,
+    check_encodable,
+    label_of,
+    listed_labels,
+)
 from rulewright.data.source import LabelType, PlainType, Raw, Wanted, as_objects
 from rulewright.data.table import MISSING_CODE, UNSEEN_CODE, Column
-from rulewright.data.values import check_finite, plain, text_to_number
+from rulewright.data.values import LARGEST_EXACT, as_floats, check_finite, plain, text_to_number
 
 _LABEL_TYPES: dict[PlainType | None, LabelType] = {"number": "number", "boolean": "boolean"}
 _UNSEEN = "(unseen label)"
-_LARGEST_EXACT = 2**53  # integers up to here are exact as doubles
 _WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 
 
@@ -36,8 +41,8 @@ class Nominal(Kind):
     def read(self, name: str, raw: Raw) -> Column:
         """Find the labels: the declared ones, or those that occur, sorted."""
         raw = plain(name, raw)
-        if raw.values.dtype.kind == "f" and not raw.finite:
-            check_finite(name, raw.values)
+        if raw.type == "number" and raw.values.dtype.kind in "fO" and not raw.finite:
+            check_finite(name, as_floats(name, raw.values))
         found, codes = factor(raw.values)
         label_type = _LABEL_TYPES.get(raw.type, "string")
         labels = tuple(found)
@@ -45,6 +50,7 @@ class Nominal(Kind):
             labels, label_type = _declared(name, raw.declared)
         elif label_type == "boolean":
             labels = BOOLEAN_LABELS
+        check_encodable(labels, f"label of column {name!r}")
         schema = ColumnSchema(name, self.name, labels, label_type)
         return Column(schema, codes if labels == tuple(found) else recode(found, codes, labels, -1))
 
@@ -109,7 +115,7 @@ class Nominal(Kind):
             return sql.text(value)
         held = label_value(value, schema)
         assert not isinstance(held, str)
-        if abs(held) > _LARGEST_EXACT:
+        if abs(held) > LARGEST_EXACT:
             raise ValueError(
                 f"label {value} of column {schema.name!r} is too large to be exact in SQL; "
                 "learn from the column as text"

@@ -12,7 +12,13 @@ from rulewright.data.kind import Kind, SqlWords
 from rulewright.data.schema import BOOLEAN_LABELS, ColumnSchema
 from rulewright.data.source import PlainType, Raw
 from rulewright.data.table import Column
-from rulewright.data.values import check_finite, plain, refuse_written_dates, text_to_number
+from rulewright.data.values import (
+    as_floats,
+    check_finite,
+    plain,
+    refuse_written_dates,
+    text_to_number,
+)
 
 
 class Numeric(Kind):
@@ -84,10 +90,16 @@ def _floats(name: str, raw: Raw) -> NDArray[np.float64]:
         return floats
     if kind == "b":
         return values.astype(np.float64)
+    if raw.type == "number":
+        return _finite(name, as_floats(name, values))
     numbers = np.full(len(values), np.nan)
     for row, text in enumerate(values):
         if text is not None:
             numbers[row] = _parsed(name, row, text, raw.type)
+    return _finite(name, numbers)
+
+
+def _finite(name: str, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     check_finite(name, numbers)
     return numbers
 

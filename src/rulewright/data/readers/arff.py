@@ -9,11 +9,15 @@ import numpy as np
 from rulewright.data.errors import DataError
 from rulewright.data.readers.opened import OpenedFile
 from rulewright.data.source import Raw, Source, Wanted, as_objects
-from rulewright.data.values import dates_refused, text_to_number
+from rulewright.data.values import dates_refused, exact_number, text_to_number
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
-_VALUE = re.compile(rf"\s*(?P<value>{_QUOTED}|[^,'\"%{{}}]*)\s*(?P<end>,|%.*|$)")
-_SPARSE_VALUE = re.compile(rf"\s*(\d+)\s+(?P<value>{_QUOTED}|[^,'\"%{{}}]+)\s*(?P<end>,|$)")
+# parts of entries: each begins where the last one ended and never gives back what it took, so that
+# reading takes time in proportion to the text
+_BLANKS = re.compile(r"\s*")
+_DIGITS = re.compile(r"\d+")
+_QUOTED_VALUE = re.compile(_QUOTED)
+_BARE_VALUE = re.compile(r"[^,'\"%{}]*")
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE)
 _BRACED = re.compile(r"\{(.*)\}\s*(%.*)?")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
@@ -64,7 +68,7 @@ def arff_source(file: OpenedFile) -> Source:
     def load(position: int, wanted: Wanted) -> Raw:
         if attributes[position].type == "date" and wanted != "text":
             raise dates_refused(f"attribute {attributes[position].name!r}", "dates")
-        return _column(file, attributes[position], [row[position] for row in rows], numbers)
+        return _column(file, attributes[position], [row[position] for row in rows], numbers, wanted)
 
     return Source(tuple(a.name for a in attributes), True, len(rows), load)
 
@@ -82,6 +86,8 @@ def _declaration(line: str) -> list[_Attribute]:
     match = _ATTRIBUTE.fullmatch(line)
     if match is None:
         raise _LineError(f"expected @relation, @attribute or @data, got {line!r:.60}")
+    if match[1][0] in "'\"" and not _QUOTED_VALUE.fullmatch(match[1]):
+        raise _LineError(f"cannot read the name from {match[1]!r:.60} on: check the quotes")
     name, type_ = _unquoted(match[1]), match[2].strip()
     if labels := _BRACED.fullmatch(type_):
         listed = [label for label in _values(labels[1]) if label is not None]
@@ -110,7 +116,7 @@ def _row(line: str, attributes: list[_Attribute]) -> list[Cell]:
 
 def _cells(line: str) -> list[Cell]:
     if re.search(r"['\"\\{}%]", line):
-        if re.search(r",\s*\{[^{}]*\}\s*$", line):
+        if _has_weight(line):
             raise _LineError("instance weights in braces are not supported. Remove them")
         return _values(line)
     cells = [cell.strip() for cell in line.split(",")]
@@ -119,24 +125,44 @@ def _cells(line: str) -> list[Cell]:
     return [None if cell == "?" else cell for cell in cells]
 
 
+def _has_weight(line: str) -> bool:
+    before, brace, weight = line.rpartition("{")
+    ends = line.endswith("}") and weight.count("}") == 1
+    return bool(brace) and ends and before.rstrip().endswith(",")
+
+
 def _values(text: str) -> list[Cell]:
-    return [value for _, value in _entries(text, _VALUE, "values", "check the quotes")]
-
-
-def _entries(
-    text: str, pattern: re.Pattern[str], what: str, remedy: str
-) -> Iterator[tuple[re.Match[str], Cell]]:
-    """Match entries separated by commas; return each with its value."""
+    """Read values that are separated by commas; a comment may follow."""
+    cells: list[Cell] = []
     at, more = 0, bool(text.strip())
     while more:
-        match = pattern.match(text, at)
-        if match is None:
-            raise _LineError(f"cannot read the {what} from {text[at:]!r:.60} on: {remedy}")
-        written = match["value"].strip()
-        if not written:
-            raise _LineError("a value is empty. Write ? for missing")
-        yield match, None if written == "?" else _unquoted(written)
-        at, more = match.end(), match["end"] == ","
+        value, end = _value(text, at)
+        if value is None or text[end : end + 1] not in ("", ",", "%"):
+            raise _LineError(f"cannot read the values from {text[at:]!r:.60} on: check the quotes")
+        cells.append(_cell(value))
+        at, more = end + 1, text[end : end + 1] == ","
+    return cells
+
+
+def _value(text: str, at: int) -> tuple[str | None, int]:
+    """Return the value as written at a place, None if its quote is open, and where it ends."""
+    at = _end(_BLANKS, text, at)
+    if text[at : at + 1] not in ("'", '"'):
+        end = _end(_BARE_VALUE, text, at)
+        return text[at:end].strip(), end
+    quoted = _QUOTED_VALUE.match(text, at)
+    return (quoted[0], _end(_BLANKS, text, quoted.end())) if quoted else (None, at)
+
+
+def _cell(written: str) -> Cell:
+    if not written:
+        raise _LineError("a value is empty. Write ? for missing")
+    return None if written == "?" else _unquoted(written)
+
+
+def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+    match = pattern.match(text, at)
+    return at if match is None else match.end()
 
 
 def _sparse_row(line: str, attributes: list[_Attribute]) -> list[Cell]:
@@ -156,15 +182,29 @@ def _sparse_row(line: str, attributes: list[_Attribute]) -> list[Cell]:
 
 
 def _sparse_entries(text: str, n_attributes: int) -> dict[int, Cell]:
+    """Read positions with their values, separated by commas."""
     entries: dict[int, Cell] = {}
-    remedy = f"expected each position below {n_attributes} at most once, followed by its value"
-    for match, value in _entries(text, _SPARSE_VALUE, "sparse row", remedy):
+    at, more = 0, bool(text.strip())
+    while more:
+        start = _end(_BLANKS, text, at)
+        digits = _end(_DIGITS, text, start)
+        value, end = _value(text, digits)
         # more digits than any position has would be slow or refused by int()
-        position = int(match[1][:12])
-        if position >= n_attributes or position in entries:
-            rest = text[match.start() :]
-            raise _LineError(f"cannot read the sparse row from {rest!r:.60} on: {remedy}")
-        entries[position] = value
+        position = int(text[start : min(digits, start + 12)] or n_attributes)
+        blanks = _end(_BLANKS, text, digits) - digits
+        if (
+            value is None
+            or text[end : end + 1] not in ("", ",")
+            or blanks < (1 if value else 2)
+            or position >= n_attributes
+            or position in entries
+        ):
+            raise _LineError(
+                f"cannot read the sparse row from {text[at:]!r:.60} on: expected each position "
+                f"below {n_attributes} at most once, followed by its value"
+            )
+        entries[position] = _cell(value)
+        at, more = end + 1, text[end : end + 1] == ","
     return entries
 
 
@@ -179,19 +219,25 @@ def _unescaped(match: re.Match[str]) -> str:
     return chr(int(code[1:], 16)) if len(code) == 5 else _ESCAPED.get(code, code)
 
 
-def _column(file: OpenedFile, attribute: _Attribute, cells: list[Cell], numbers: list[int]) -> Raw:
+def _column(
+    file: OpenedFile,
+    attribute: _Attribute,
+    cells: list[Cell],
+    numbers: list[int],
+    wanted: Wanted,
+) -> Raw:
     if attribute.type in _NUMERIC_TYPES:
-        floats = np.full(len(cells), np.nan)
+        read = text_to_number if wanted == "any" else exact_number
+        values: list[float | None] = []
         for row, cell in enumerate(cells):
-            if cell is not None:
-                try:
-                    floats[row] = text_to_number(cell)
-                except ValueError:
-                    raise DataError(
-                        f"{file}, line {numbers[row]}: attribute {attribute.name!r} is "
-                        f"{attribute.type}, but its value is {cell!r:.60}."
-                    ) from None
-        return Raw(floats)
+            try:
+                values.append(None if cell is None else read(cell))
+            except ValueError:
+                raise DataError(
+                    f"{file}, line {numbers[row]}: attribute {attribute.name!r} is "
+                    f"{attribute.type}, but its value is {cell!r:.60}."
+                ) from None
+        return Raw(np.array(values, dtype=np.float64) if wanted == "any" else as_objects(values))
     if attribute.labels is not None and (undeclared := set(cells) - {None, *attribute.labels}):
         row = next(row for row, cell in enumerate(cells) if cell in undeclared)
         raise DataError(

@@ -49,7 +49,7 @@ def dict_source(columns: Mapping[Any, Any]) -> Source:
 
     def load(position: int, wanted: Wanted) -> Raw:
         name = names[position]
-        raw = values_of(columns[name], name)
+        raw = values_of(columns[name], name, wanted)
         if raw.values.ndim != 1:
             raise DataError(f"Column {name!r} must be 1-D, got the shape {raw.values.shape}.")
         return raw
@@ -57,10 +57,10 @@ def dict_source(columns: Mapping[Any, Any]) -> Source:
     return Source(names, True, next(iter(lengths.values()), 0), load)
 
 
-def values_of(values: Any, name: str) -> Raw:
+def values_of(values: Any, name: str, wanted: Wanted = "any") -> Raw:
     """Return the values of a list, an array or a dataframe's column."""
     if not isinstance(values, np.ndarray | list | tuple):
-        raw = series_of(values, name)
+        raw = series_of(values, name, wanted)
         if raw is not None:
             return raw
     return Raw(as_array(values, name))

@@ -1,6 +1,8 @@
 """DuckDB as reader of files."""
 
+import os
 import re
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -9,6 +11,7 @@ from rulewright.data.errors import DataError
 from rulewright.data.optional import optional
 from rulewright.data.readers.arrays import unmasked
 from rulewright.data.readers.opened import OpenedFile
+from rulewright.data.schema import check_encodable
 
 _NOISE = re.compile(r"\s*$|Invalid Input Error: CSV Error on Line|Original Line")
 _OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
@@ -20,16 +23,22 @@ class FileDatabase:
     def __init__(self, file: OpenedFile, kind: str) -> None:
         self._file, self._kind = file, kind
         self._connection = optional("duckdb").connect(":memory:", config=_OFFLINE)
-        # the path as an SQL literal in which wildcards stand for themselves
-        self.path = quoted(re.sub(r"([*?\[])", r"[\1]", str(file)))
+        self._connection.execute("SET enable_progress_bar = false")
+
+    def path(self, path: Path) -> str:
+        """Write a path as an SQL literal that names one file and nothing else."""
+        # wildcards stand for themselves, and ~ and protocols mean nothing in an absolute path
+        text = re.sub(r"([*?\[])", r"[\1]", os.path.join(os.getcwd(), path))
+        check_encodable([text], "path")
+        return quoted(text)
 
     def rows(self, query: str) -> Any:
         """Return the rows of a query."""
         return self._run(query, "fetchall")
 
-    def column(self, query: str) -> NDArray[Any]:
-        """Return the single column ``v`` of a query, nulls as NaN or None."""
-        return unmasked(self._run(query, "fetchnumpy")["v"])
+    def columns(self, query: str) -> list[NDArray[Any]]:
+        """Return the columns of a query, nulls as NaN or None."""
+        return [unmasked(values) for values in self._run(query, "fetchnumpy").values()]
 
     def _run(self, query: str, fetch: str) -> Any:
         try:

@@ -2,48 +2,45 @@
 
 import csv
 import io
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 from rulewright.data.errors import DataError
-from rulewright.data.readers.database import FileDatabase, quoted
+from rulewright.data.readers.blocks import Blocks
+from rulewright.data.readers.header import is_header
 from rulewright.data.readers.opened import OpenedFile
-from rulewright.data.source import Raw, Source, Wanted, as_objects, positional_names
-from rulewright.data.values import text_to_number
+from rulewright.data.readers.text_rows import Dialect, TextRows
+from rulewright.data.source import Raw, Source, Wanted, positional_names
 
-MISSING_FIELDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
-_MISSING_SQL = ", ".join(quoted(field) for field in MISSING_FIELDS)
 _DELIMITERS = "\t;|,"  # a comma may be a decimal mark, so it is the last choice
 _SNIFFED_RECORDS = 200
-_WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """How a file is written: delimiter, fields per record, blanks after the delimiter."""
-
-    delimiter: str
-    width: int
-    spaced: bool = False
 
 
 def delimited_source(file: OpenedFile) -> Source:
-    """Open a delimited file; its columns are named x0, x1, ... if it has no header."""
-    rows = _Rows(file, sniff(file.text_head(), whole=file.whole))
-    first = rows.database.rows("SELECT * FROM t WHERE rowid = 0")
-    if not first:
+    """
+    Open a delimited file; its columns are named x0, x1, ... if it has no header.
+
+    With another delimiter than a comma, a comma is a decimal mark if the file shows it, as in
+    ``0,5`` or ``1234,567``. If all its commas could separate thousands (``1,234``), the columns
+    with commas are read as labels, and refused where numbers are asked for or inferred.
+    """
+    dialect = sniff(file.text_head(), whole=file.whole)
+    rows = TextRows(file, dialect)
+    first = rows.first()
+    if first is None:
         raise DataError(f"{file}: the file has no rows.")
-    fields = [field or "" for field in first[0]]
-    names = positional_names(len(fields))
-    if _is_header(fields, rows):
-        names = tuple(field or name for field, name in zip(fields, names, strict=True))
+    names = positional_names(len(first))
+    if is_header(first, rows):
+        names = tuple(field or name for field, name in zip(first, names, strict=True))
     else:
-        rows.start = 0
-    n_rows = rows.database.rows(f"SELECT count(*) FROM t WHERE rowid >= {rows.start}")[0][0]
-    return Source(names, True, n_rows, rows.load)
+        rows.include_first()
+    blocks = Blocks(rows.load, rows.n_rows, len(names))
+
+    def load(position: int, wanted: Wanted) -> Raw:
+        if wanted == "any" and rows.type_of(position) == "thousands":
+            raise _ambiguous(file, names[position])
+        return blocks.load(position, wanted)
+
+    return Source(names, True, rows.n_rows, load)
 
 
 def sniff(head: str, *, whole: bool = True) -> Dialect:
@@ -60,10 +57,11 @@ def sniff(head: str, *, whole: bool = True) -> Dialect:
 
 def _records(head: str, delimiter: str, whole: bool) -> list[list[str]]:
     reader = csv.reader(io.StringIO(head, newline=""), delimiter=delimiter, skipinitialspace=True)
+    records: list[list[str]] = []
     try:
-        records = list(islice(reader, _SNIFFED_RECORDS))
+        records.extend(islice(reader, _SNIFFED_RECORDS))
     except csv.Error:
-        return []
+        return records  # the first ones, before a field that is too long for this reader
     if not whole and len(records) > 1 and len(records) < _SNIFFED_RECORDS:
         records.pop()  # it may be cut off
     return [record for record in records if record]
@@ -74,87 +72,9 @@ def _spaced(head: str, delimiter: str) -> bool:
     return all(field.startswith(" ") for fields in lines[:-1] or lines for field in fields[1:])
 
 
-def _is_header(first: Sequence[str], rows: "_Rows") -> bool:
-    named = [field not in MISSING_FIELDS and not _is_number(field) for field in first]
-    if all(named):
-        return True
-    if first[0] == "" and len(first) > 1 and all(named[1:]):
-        return True  # a nameless index column, as pandas writes it
-    # a name above numbers: the first line is no row
-    return any(
-        is_name and rows.looks(at) in ("number", "comma") for at, is_name in enumerate(named)
+def _ambiguous(file: OpenedFile, name: str) -> DataError:
+    return DataError(
+        f"{file}: the commas in column {name!r} may separate thousands or be decimal marks, as in "
+        "1,234. Remove the separators or write points as decimal marks, or name it nominal or "
+        "drop it."
     )
-
-
-def _is_number(field: str) -> bool:
-    try:
-        text_to_number(field.replace(",", ".", 1))
-    except ValueError:
-        return False
-    return True
-
-
-class _Rows:
-    """The rows of one file as text in DuckDB's memory, in columns c0, c1, ..."""
-
-    def __init__(self, file: OpenedFile, dialect: Dialect) -> None:
-        self.start = 1  # the first row that is data
-        self.database = FileDatabase(file, "CSV")
-        self.decimal_comma = dialect.delimiter != ","
-        columns = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(dialect.width))
-        selected = "*"
-        if dialect.spaced:
-            selected = ", ".join(f"trim(c{at}) AS c{at}" for at in range(dialect.width))
-        self.database.rows(
-            f"CREATE TABLE t AS SELECT {selected} FROM read_csv({self.database.path}, "
-            f"auto_detect=false, columns={{{columns}}}, delim={quoted(dialect.delimiter)}, "
-            "quote='\"', escape='\"', header=false, nullstr='', null_padding=false, "
-            f"strict_mode=true, compression='{'gzip' if file.zipped else 'none'}')"
-        )
-
-    def looks(self, at: int) -> str:
-        """Return the type of the known fields of a column, ``empty`` when there are none."""
-        point, comma = f"c{at}", f"replace(c{at}, ',', '.')"
-        known, points, commas, booleans = self.database.rows(
-            f"SELECT count(*), count(*) FILTER ({_number_sql(point)}), "
-            f"count(*) FILTER ({_number_sql(comma)} AND NOT contains(c{at}, '.')), "
-            f"count(*) FILTER (lower(c{at}) IN ('true', 'false')) FROM t "
-            f"WHERE rowid >= {self.start} AND c{at} NOT IN ({_MISSING_SQL})"
-        )[0]
-        if known == 0:
-            return "empty"
-        if points == known:
-            return "number"
-        if commas == known and self.decimal_comma:
-            return "comma"
-        return "boolean" if booleans == known else "text"
-
-    def load(self, at: int, wanted: Wanted) -> Raw:
-        """Load a column with its inferred type, or as the text in the file."""
-        looks = self.looks(at) if wanted != "text" else "text"
-        field = f"replace(c{at}, ',', '.')" if looks == "comma" else f"c{at}"
-        if looks in ("empty", "number", "comma") and wanted == "any":
-            field = f"TRY_CAST({field} AS DOUBLE)"
-        values = self.database.column(
-            f"SELECT CASE WHEN c{at} IN ({_MISSING_SQL}) THEN NULL ELSE {field} END AS v "
-            f"FROM t WHERE rowid >= {self.start}"
-        )
-        if looks == "boolean":
-            return Raw(_mapped(values, lambda text: text.lower() == "true"))
-        if looks != "text" and wanted == "labels":
-            return Raw(_mapped(values, _exact))
-        return Raw(values, untyped=True)
-
-
-def _number_sql(field: str) -> str:
-    # DuckDB reads 1_000 as a number, people read it as text
-    return f"TRY_CAST({field} AS DOUBLE) IS NOT NULL AND NOT contains({field}, '_')"
-
-
-def _exact(text: str) -> int | float:
-    return int(text) if _WHOLE.fullmatch(text) else float(text)
-
-
-def _mapped(values: Any, convert: Any) -> Any:
-    table = {text: convert(text) for text in set(values) if text is not None}
-    return as_objects(map(table.get, values))

@@ -11,7 +11,7 @@ from rulewright.data.errors import DataError
 from rulewright.data.readers.arff import arff_source
 from rulewright.data.readers.delimited import delimited_source
 from rulewright.data.readers.jsonlines import json_lines_source
-from rulewright.data.readers.opened import OpenedFile, open_file
+from rulewright.data.readers.opened import MAX_UNZIPPED_BYTES, OpenedFile, open_file
 from rulewright.data.readers.parquet import parquet_source
 from rulewright.data.source import Source
 
@@ -23,7 +23,7 @@ READERS: dict[str, Callable[[OpenedFile], Source]] = {
 }
 
 
-def file_source(path: str) -> Source:
+def file_source(path: str, max_unzipped_bytes: int = MAX_UNZIPPED_BYTES) -> Source:
     """Open a file of any format in `READERS`, gzipped or not."""
     file = Path(path)
     suffix = Path(file.name.lower().removesuffix(".gz")).suffix
@@ -32,4 +32,4 @@ def file_source(path: str) -> Source:
         raise DataError(
             f"{file}: the extension {suffix!r} is unknown. Known are {known} (text also as .gz)."
         )
-    return replace(READERS[suffix](open_file(file)), path=path)
+    return replace(READERS[suffix](open_file(file, max_unzipped_bytes)), path=path)

@@ -1,5 +1,6 @@
 """Any dataframe that narwhals knows: pandas, polars, pyarrow and others."""
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -29,12 +30,12 @@ def frame_source(X: Any) -> Source | None:
     names, named = _names(frame.columns)
 
     def load(position: int, wanted: Wanted) -> Raw:
-        return _raw(nw, series[position], names[position])
+        return _raw(nw, series[position], names[position], wanted)
 
     return Source(names, named, len(frame), load)
 
 
-def series_of(values: Any, name: str) -> Raw | None:
+def series_of(values: Any, name: str, wanted: Wanted) -> Raw | None:
     """Return the values of a dataframe's column, or None when it is not one."""
     if hasattr(values, "categories") and hasattr(values, "codes"):
         # a bare pandas.Categorical
@@ -42,7 +43,7 @@ def series_of(values: Any, name: str) -> Raw | None:
         return Raw(objects, tuple(values.categories), ordered=ordered)
     nw = optional("narwhals")
     series = nw.from_native(values, allow_series=True, pass_through=True)
-    return _raw(nw, series, name) if isinstance(series, nw.Series) else None
+    return _raw(nw, series, name, wanted) if isinstance(series, nw.Series) else None
 
 
 def _names(columns: list[Any]) -> tuple[tuple[str, ...], bool]:
@@ -58,7 +59,7 @@ def _names(columns: list[Any]) -> tuple[tuple[str, ...], bool]:
     return positional_names(len(columns)), False
 
 
-def _raw(nw: Any, series: Any, name: str) -> Raw:
+def _raw(nw: Any, series: Any, name: str, wanted: Wanted) -> Raw:
     dtype = series.dtype
     if dtype.is_nested() or dtype == nw.Binary:
         raise DataError(
@@ -68,9 +69,17 @@ def _raw(nw: Any, series: Any, name: str) -> Raw:
     if isinstance(dtype, nw.Categorical | nw.Enum):
         # by way of a list: pyarrow's dictionaries lose their nulls in to_numpy
         return _categories(nw, series, as_objects(series.to_list()))
+    exact = wanted != "any"  # labels: NumPy has no integers with missing ones among them
+    if exact and (dtype.is_decimal() or (dtype.is_integer() and series.null_count() > 0)):
+        return Raw(as_objects(map(_whole, series.to_list())))
     if dtype.is_decimal():
         series = series.cast(nw.Float64)
     return Raw(np.asarray(series.to_numpy()))
+
+
+def _whole(value: Any) -> Any:
+    """Return a whole number as an integer, any other value as it is."""
+    return int(value) if isinstance(value, Decimal) and value == value.to_integral() else value
 
 
 def _categories(nw: Any, series: Any, values: NDArray[Any]) -> Raw:

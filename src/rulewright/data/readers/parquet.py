@@ -3,36 +3,79 @@
 import re
 
 from rulewright.data.errors import DataError
+from rulewright.data.readers.arrow_schema import durations
+from rulewright.data.readers.blocks import Blocks
 from rulewright.data.readers.database import FileDatabase
 from rulewright.data.readers.opened import OpenedFile
-from rulewright.data.source import Raw, Source, Wanted
+from rulewright.data.source import Raw, Source, Wanted, as_objects
+from rulewright.data.values import dates_refused
 
 _NUMBERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|\"NULL\"")
+_WHOLE_DECIMAL = re.compile(r"DECIMAL\(\d+,0\)")
 _DATES = re.compile(r"DATE|TIMESTAMP(_S|_MS|_NS)?")
+_TIMES = re.compile(r"TIME(_NS)?|TIME(STAMP)? WITH TIME ZONE|INTERVAL|DURATION")
 
 
 def parquet_source(file: OpenedFile) -> Source:
     """Open a Parquet file; columns are read when they are loaded."""
     if not file.head.startswith(b"PAR1"):
         raise DataError(f"{file}: this is no Parquet file. Give it the extension of its format.")
-    database = FileDatabase(file, "Parquet")
-    table = f"read_parquet({database.path})"
-    types = [row[1] for row in database.rows(f"DESCRIBE SELECT * FROM {table}")]
-    names = _names(database)
-    # DuckDB's names are case-insensitive and need quotes, positions are neither
-    aliases = ", ".join(f"c{at}" for at in range(len(types)))
-    database.rows(f"CREATE VIEW t AS SELECT * FROM {table} AS t({aliases})")
-    n_rows = database.rows("SELECT count(*) FROM t")[0][0]
+    columns = _Columns(file)
+    blocks = Blocks(columns.load, columns.n_rows, len(columns.names))
 
     def load(position: int, wanted: Wanted) -> Raw:
-        selected = _selected(file, names[position], types[position], f"c{position}", wanted)
-        return Raw(database.column(f"SELECT {selected} AS v FROM t"))
+        columns.check(position, wanted)
+        return blocks.load(position, wanted)
 
-    return Source(names, True, n_rows, load)
+    return Source(columns.names, True, columns.n_rows, load)
 
 
-def _names(database: FileDatabase) -> tuple[str, ...]:
-    rows = database.rows(f"SELECT name, num_children FROM parquet_schema({database.path})")
+class _Columns:
+    """The columns of one file."""
+
+    def __init__(self, file: OpenedFile) -> None:
+        self._file, self._database = file, FileDatabase(file, "Parquet")
+        path = self._database.path(file.path)
+        # the file's own columns, none from the names of its folders
+        self._table = f"read_parquet({path}, hive_partitioning=false)"
+        described = self._database.rows(f"DESCRIBE SELECT * FROM {self._table}")
+        # DuckDB ignores the case of names and renames those that are then equal
+        self._aliases = ['"' + row[0].replace('"', '""') + '"' for row in described]
+        self.names = _names(self._database, path)
+        held = _durations(self._database, path)
+        self._types = [
+            "DURATION" if held.get(name) else row[1]
+            for name, row in zip(self.names, described, strict=True)
+        ]
+        self.n_rows = self._database.rows(f"SELECT count(*) FROM {self._table}")[0][0]
+
+    def check(self, at: int, wanted: Wanted) -> None:
+        """Refuse a column whose type is neither a number nor a label."""
+        type_ = self._types[at]
+        if _selected(type_, "", wanted) is not None:
+            return
+        if _TIMES.fullmatch(type_):
+            raise dates_refused(f"column {self.names[at]!r}", type_)
+        raise DataError(
+            f"{self._file}: column {self.names[at]!r} holds {type_} values. Store it as numbers or "
+            "text, or drop it."
+        )
+
+    def load(self, block: range, wanted: Wanted) -> dict[int, Raw]:
+        """Load the columns of a block that are not refused."""
+        found = {at: _selected(self._types[at], self._aliases[at], wanted) for at in block}
+        chosen = {at: selected for at, selected in found.items() if selected is not None}
+        listed = ", ".join(f"{selected} AS c{at}" for at, selected in chosen.items())
+        loaded = self._database.columns(f"SELECT {listed} FROM {self._table}")
+        raws = {}
+        for at, values in zip(chosen, loaded, strict=True):
+            whole = wanted == "labels" and _WHOLE_DECIMAL.fullmatch(self._types[at])
+            raws[at] = Raw(as_objects(v and int(v) for v in values) if whole else values)
+        return raws
+
+
+def _names(database: FileDatabase, path: str) -> tuple[str, ...]:
+    rows = database.rows(f"SELECT name, num_children FROM parquet_schema({path})")
     names: list[str] = []
     pending = 0  # descendants of a nested column that are still to come
     for name, children in rows[1:]:
@@ -44,15 +87,21 @@ def _names(database: FileDatabase) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _selected(file: OpenedFile, name: str, type_: str, alias: str, wanted: Wanted) -> str:
-    if type_ in ("BOOLEAN", "VARCHAR"):
+def _durations(database: FileDatabase, path: str) -> dict[str, bool]:
+    rows = database.rows(
+        f"SELECT value FROM parquet_kv_metadata({path}) WHERE key = 'ARROW:schema'::BLOB"
+    )
+    return durations(rows[0][0]) if rows else {}
+
+
+def _selected(type_: str, alias: str, wanted: Wanted) -> str | None:
+    """Write how a column is selected, or return None if its type is refused."""
+    if type_ in ("BOOLEAN", "VARCHAR") or (type_ == "DURATION" and wanted == "text"):
         return alias
+    if _WHOLE_DECIMAL.fullmatch(type_) and wanted != "any":
+        return f"{alias}::VARCHAR"
     if _NUMBERS.fullmatch(type_):
         return alias if type_.endswith(("INT", "INTEGER")) else f"{alias}::DOUBLE"
     if type_.startswith("ENUM") or wanted == "text":
         return f"{alias}::VARCHAR"
-    if _DATES.fullmatch(type_):
-        return alias
-    raise DataError(
-        f"{file}: column {name!r} holds {type_} values. Store it as numbers or text, or drop it."
-    )
+    return alias if _DATES.fullmatch(type_) else None

@@ -1,0 +1,218 @@
+"""The rows of a delimited file as text, read by DuckDB, and what its columns look like."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rulewright.data.errors import DataError
+from rulewright.data.readers.blocks import block_of
+from rulewright.data.readers.database import FileDatabase, quoted
+from rulewright.data.readers.opened import OpenedFile
+from rulewright.data.source import Raw, Wanted, as_objects
+from rulewright.data.values import exact_number
+
+MISSING_FIELDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
+NUMERIC = ("number", "comma", "thousands")
+_MISSING_SQL = ", ".join(quoted(field) for field in MISSING_FIELDS)
+_POINTED = "replace(v, ',', '.')"
+_THOUSANDS = r"\s*[+-]?[1-9][0-9]{0,2},[0-9]{3}\s*"
+_MAX_LINE_BYTES = 2_000_000
+_LAST_BYTES = 1 << 14
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a file is written: delimiter, fields per record, blanks after the delimiter."""
+
+    delimiter: str
+    width: int
+    spaced: bool = False
+
+
+class TextRows:
+    """The rows of one file, without the first one, in columns c0, c1, ... of a table in memory."""
+
+    def __init__(self, file: OpenedFile, dialect: Dialect) -> None:
+        self._start = 1
+        self._database = FileDatabase(file, "CSV")
+        self._dialect = dialect
+        self._looks: dict[int, str] = {}
+        with file.unzipped_path() as path:
+            _refuse_long_lines(file, path)
+            columns = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(dialect.width))
+            self._database.rows(
+                f"CREATE TABLE t AS SELECT * FROM read_csv({self._database.path(path)}, "
+                f"auto_detect=false, columns={{{columns}}}, delim={quoted(dialect.delimiter)}, "
+                "quote='\"', escape='\"', header=false, nullstr='', null_padding=false, "
+                "strict_mode=true, compression='none', hive_partitioning=false, "
+                f"max_line_size={_MAX_LINE_BYTES})"
+            )
+        self._n_records = int(self._database.rows("SELECT count(*) FROM t")[0][0])
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self._n_records - self._start
+
+    def first(self) -> list[str] | None:
+        """Return the fields of the first row, None if the file has no rows."""
+        rows = self._database.rows("SELECT * FROM t WHERE rowid = 0")
+        return [self._trimmed(field or "") for field in rows[0]] if rows else None
+
+    def include_first(self) -> None:
+        """Take the first row as data."""
+        self._start, self._looks = 0, {}
+
+    def looks(self, at: int) -> str:
+        """
+        Return what the known fields of a column look like.
+
+        ``empty`` (there are none), ``number``, ``comma`` (numbers with decimal commas),
+        ``thousands`` (commas that may separate thousands), ``boolean``, ``text``, or ``mixed``
+        (text and numbers).
+        """
+        if at not in self._looks:
+            self._look(block_of(at, self.n_rows, self._dialect.width))
+        return self._looks[at]
+
+    def type_of(self, at: int) -> str:
+        """Return what a column looks like; one decimal comma explains all commas of a file."""
+        looks = self.looks(at)
+        return "comma" if looks == "thousands" and self._has_decimal_commas else looks
+
+    def load(self, block: range, wanted: Wanted) -> dict[int, Raw]:
+        """Load columns with their inferred types, or as the text in the file."""
+        types = {at: self.type_of(at) if wanted != "text" else "text" for at in block}
+        forms: dict[str, list[int]] = {}
+        for at, type_ in types.items():
+            forms.setdefault(_form(type_, wanted), []).append(at)
+        loaded: dict[int, NDArray[Any]] = {}
+        for form, columns in forms.items():
+            query = (
+                f"SELECT CASE WHEN v IN ({_MISSING_SQL}) THEN NULL ELSE {form} END AS v "
+                f"FROM {self._cells(columns)}"
+            )
+            cells = self._database.columns(query)[0].reshape(-1, len(columns))
+            loaded.update(zip(columns, np.ascontiguousarray(cells.T), strict=True))
+        return {at: _raw(loaded[at], types[at], wanted) for at in block}
+
+    def contains(self, at: int, text: str) -> bool:
+        """Return whether a column holds a text."""
+        return self._count(at, f"v = {quoted(text)}") > 0
+
+    def share(self, at: int, pattern: str) -> float:
+        """Return the share of the known fields of a column that match a regular expression."""
+        known = self._count(at, f"v NOT IN ({_MISSING_SQL})")
+        return self._count(at, f"regexp_full_match(v, {quoted(pattern)})") / max(known, 1)
+
+    def spans(self, at: int, number: float) -> bool:
+        """Return whether a number lies in the range of a column of numbers."""
+        value = f"TRY_CAST({_POINTED} AS DOUBLE)"
+        low, high = (self._count(at, f"{value} {sign} {number!r}") for sign in ("<=", ">="))
+        return low > 0 and high > 0
+
+    @cached_property
+    def _has_decimal_commas(self) -> bool:
+        return any(self.looks(at) == "comma" for at in range(self._dialect.width))
+
+    def _look(self, block: range) -> None:
+        commas = self._dialect.delimiter != ","  # where they may be decimal marks
+        counts = [
+            "count(*)",
+            f"count(*) FILTER ({_number_sql('v')})",
+            "count(*) FILTER (lower(v) IN ('true', 'false'))",
+            f"count(*) FILTER ({_number_sql(_POINTED)} AND NOT contains(v, '.'))",
+            f"count(*) FILTER (contains(v, ',') AND NOT regexp_full_match(v, '{_THOUSANDS}'))",
+        ]
+        rows = self._database.rows(
+            f"SELECT n, {', '.join(counts if commas else counts[:3])} FROM {self._cells(block)} "
+            f"WHERE v NOT IN ({_MISSING_SQL}) GROUP BY n"
+        )
+        found = {name: counted for name, *counted in rows}
+        for at in block:
+            self._looks[at] = _looks(*found.get(f"c{at}", (0, 0, 0)))
+
+    def _cells(self, columns: Sequence[int]) -> str:
+        """Write the fields of columns as one column ``v``, row by row, with their columns ``n``."""
+        listed = ", ".join(f"c{at}" for at in columns)
+        rows = f"(SELECT {listed} FROM t WHERE rowid >= {self._start})"
+        # many expressions in one query take DuckDB time that grows with their square
+        cells = f"(SELECT n, v FROM {rows} UNPIVOT INCLUDE NULLS (v FOR n IN ({listed})))"
+        if len(columns) == 1:
+            cells = f"(SELECT '{listed}' AS n, {listed} AS v FROM t WHERE rowid >= {self._start})"
+        return f"(SELECT n, trim(v) AS v FROM {cells})" if self._dialect.spaced else cells
+
+    def _count(self, at: int, condition: str) -> int:
+        query = f"SELECT count(*) FROM {self._cells([at])} WHERE {condition}"
+        return int(self._database.rows(query)[0][0])
+
+    def _trimmed(self, field: str) -> str:
+        return field.strip(" ") if self._dialect.spaced else field
+
+
+def _looks(known: int, points: int, booleans: int, commas: int = 0, decimals: int = 0) -> str:
+    if known == 0:
+        return "empty"
+    if points == known:
+        return "number"
+    if commas == known:
+        return "comma" if decimals else "thousands"
+    if booleans == known:
+        return "boolean"
+    return "mixed" if points else "text"
+
+
+def _form(type_: str, wanted: Wanted) -> str:
+    """Write the form in which the fields ``v`` of a column are loaded."""
+    field = _POINTED if type_ == "comma" else "v"
+    if type_ in ("empty", "number", "comma") and wanted == "any":
+        return f"TRY_CAST({field} AS DOUBLE)"
+    return field
+
+
+def _number_sql(field: str) -> str:
+    # DuckDB reads 1_000 as a number, people read it as text
+    return f"TRY_CAST({field} AS DOUBLE) IS NOT NULL AND NOT contains({field}, '_')"
+
+
+def _raw(values: NDArray[Any], type_: str, wanted: Wanted) -> Raw:
+    if type_ == "boolean":
+        return Raw(_mapped(values, lambda text: text.lower() == "true"))
+    if type_ in ("empty", "number", "comma") and wanted == "labels":
+        return Raw(_mapped(values, exact_number))
+    return Raw(values, untyped=True)
+
+
+def _mapped(values: Any, convert: Callable[[str], Any]) -> Any:
+    table = {text: convert(text) for text in set(values) if text is not None}
+    return as_objects(map(table.get, values))
+
+
+def _refuse_long_lines(file: OpenedFile, path: Path) -> None:
+    """Refuse lines beyond the longest that DuckDB reads: it may drop one that ends the file."""
+    start, size = 0, path.stat().st_size
+    with path.open("rb") as stream:
+        while size - start > _MAX_LINE_BYTES:
+            # the last bytes before the limit usually hold the end of a line
+            for length in (_LAST_BYTES, _MAX_LINE_BYTES):
+                stream.seek(start + _MAX_LINE_BYTES - length)
+                last = stream.read(length)
+                at = max(last.rfind(b"\n"), last.rfind(b"\r"))
+                if at >= 0:
+                    break
+            else:
+                raise DataError(
+                    f"{file}, line {_line_number(stream, start)}: the line exceeds the maximum "
+                    f"line size of {_MAX_LINE_BYTES:,} bytes. Check quotes and line ends."
+                )
+            start += _MAX_LINE_BYTES - length + at + 1
+
+
+def _line_number(stream: BinaryIO, place: int) -> int:
+    stream.seek(0)
+    return len(stream.read(place).splitlines()) + 1
