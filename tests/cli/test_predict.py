@@ -191,3 +191,20 @@ def test_abstention_is_a_column(cli, loans, tmp_path):
     said = [row["abstains"] == "true" for row in rows]
     assert said == votes.abstains(loans).tolist()
     assert 0 < sum(said) < len(said)
+
+
+def test_gzipped_files_are_limited(cli, cli_failure, model, loans, tmp_path):
+    """Every command that reads a table takes the size to which a gzipped file may expand."""
+    path = tmp_path / "loans.csv.gz"
+    path.write_bytes(gzip.compress(loans.read_bytes()))
+    options = ["--target", "repaid", "--rules", 3, "-o", tmp_path / "small.json"]
+    commands = [
+        ["predict", model, path],
+        ["learn", path, "--target", "repaid"],
+        ["compress", model, path, *options],
+    ]
+    for command in commands:
+        message = cli_failure(*command, "--max-unzipped", 1000)
+        assert "more than the limit of 1,000 bytes" in message
+        assert "--max-unzipped" in message
+    assert cli(*commands[0], "--max-unzipped", 10**6).exit_code == 0

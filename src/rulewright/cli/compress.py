@@ -7,8 +7,10 @@ from typing import Annotated
 import typer
 
 from rulewright.cli.display import make_console, print_curve, print_rules
+from rulewright.cli.limits import MaxUnzipped
 from rulewright.cli.output import check_output
 from rulewright.cli.training import ColumnRoles, open_file
+from rulewright.data import MAX_UNZIPPED_BYTES
 from rulewright.estimators.common.compression import compress as compress_model
 from rulewright.model import load_model
 
@@ -58,12 +60,13 @@ def compress(
     rules_shown: Annotated[
         int, typer.Option(min=0, metavar="N", help="Print the N strongest rules.")
     ] = 20,
+    max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
 ) -> None:
     """Keep few rules of MODEL, with responses refitted to the classes of FILE."""
     check_output(output, "-o")
     small = compress_model(
         load_model(model),
-        open_file(file, ColumnRoles(target, weights)),
+        open_file(file, ColumnRoles(target, weights), max_unzipped),
         target,
         rules,
         sample_weight=weights,

@@ -34,9 +34,10 @@ from rulewright.cli.evaluate import (
     majority,
     stratified_splits,
 )
+from rulewright.cli.limits import MaxUnzipped
 from rulewright.cli.output import check_output
 from rulewright.cli.training import ColumnRoles, read_training, row_weights
-from rulewright.data import Table, Target
+from rulewright.data import MAX_UNZIPPED_BYTES, Table, Target
 from rulewright.estimators import LEARNERS
 from rulewright.estimators.common.base import RuleClassifier
 from rulewright.estimators.common.folds import affordable_folds
@@ -124,6 +125,7 @@ def learn(
     rules_shown: Annotated[
         int, typer.Option(min=0, metavar="N", help="Print the N strongest rules.")
     ] = 20,
+    max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
 ) -> None:
     """Learn rules from FILE, estimate how good they are, print and save them."""
     if cv == 1:
@@ -133,7 +135,7 @@ def learn(
     constraints = read_constraints(monotone, forbid, require, operators, together, digits)
     estimator = make_estimator(learner, settings or [], seed, jobs, constraints)
     roles = ColumnRoles(target, weights, nominal or (), numeric or (), drop or ())
-    table, classes = read_training(file, roles)
+    table, classes = read_training(file, roles, max_unzipped)
     with errors_by_option():
         constraints.check(table.schema)
     console = make_console()

@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from rulewright.cli.limits import MaxUnzipped
 from rulewright.cli.output import STDOUT, check_output, open_output
-from rulewright.data import DataError, Source, label_of, open_table
+from rulewright.data import MAX_UNZIPPED_BYTES, DataError, Source, label_of, open_table
 from rulewright.model import ClassModel, RuleModel, load_model
 
 _DELIMITERS = {".csv": ",", ".txt": ",", ".tsv": "\t"}
@@ -41,10 +42,11 @@ def predict(
     keep: Annotated[
         bool, typer.Option("--keep", help="Repeat the columns of the input in front.")
     ] = False,
+    max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
 ) -> None:
     """Predict the rows of FILE: the label and the probability of each class."""
     delimiter = _checked_output(output, (model, file))
-    loaded, source = load_model(model), open_table(file)
+    loaded, source = load_model(model), open_table(file, max_unzipped)
     columns = predicted_columns(loaded, source)
     if keep:
         columns = [*_input_columns(source, {name for name, _ in columns}), *columns]

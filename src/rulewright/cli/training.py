@@ -7,7 +7,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data import DataError, Source, Table, Target, open_table, read_table
+from rulewright.data import (
+    MAX_UNZIPPED_BYTES,
+    DataError,
+    Source,
+    Table,
+    Target,
+    open_table,
+    read_table,
+)
 from rulewright.search.names import offer_names
 
 
@@ -31,7 +39,9 @@ class ColumnRoles:
         yield from (("--drop", name) for name in self.drop)
 
 
-def read_training(path: Path, roles: ColumnRoles) -> tuple[Table, Target]:
+def read_training(
+    path: Path, roles: ColumnRoles, max_unzipped: int = MAX_UNZIPPED_BYTES
+) -> tuple[Table, Target]:
     """Read the table and check that there are classes to tell apart.
 
     Parameters
@@ -40,6 +50,8 @@ def read_training(path: Path, roles: ColumnRoles) -> tuple[Table, Target]:
         Any file that ``read_table`` reads.
     roles : ColumnRoles
         Roles of its columns.
+    max_unzipped : int
+        The size to which a gzipped file may expand.
 
     Returns
     -------
@@ -51,7 +63,7 @@ def read_training(path: Path, roles: ColumnRoles) -> tuple[Table, Target]:
     if roles.weights == roles.target:
         raise DataError(f"--weights {roles.weights}: this is the target. Name another column.")
     table = read_table(
-        open_file(path, roles),
+        open_file(path, roles, max_unzipped),
         target=roles.target,
         weights=roles.weights,
         nominal=roles.nominal,
@@ -62,9 +74,9 @@ def read_training(path: Path, roles: ColumnRoles) -> tuple[Table, Target]:
     return table, table.known_target
 
 
-def open_file(path: Path, roles: ColumnRoles) -> Source:
+def open_file(path: Path, roles: ColumnRoles, max_unzipped: int = MAX_UNZIPPED_BYTES) -> Source:
     """Open a file, or raise an error with similar names if it lacks one of the columns."""
-    source = open_table(path)
+    source = open_table(path, max_unzipped)
     for option, name in roles.by_option():
         if name not in source.names:
             raise DataError(

@@ -3,6 +3,7 @@
 from rulewright.data.errors import DataError, DataTypeError
 from rulewright.data.kind import KINDS, Kind
 from rulewright.data.numbers import Numbers, read_numbers
+from rulewright.data.readers.opened import MAX_UNZIPPED_BYTES
 from rulewright.data.reading import open_table, read_like, read_table, recode
 from rulewright.data.schema import ColumnSchema, Schema, label_of
 from rulewright.data.source import Source
@@ -12,6 +13,7 @@ from rulewright.data.training import RegressionSet, TrainingSet
 
 __all__ = [
     "KINDS",
+    "MAX_UNZIPPED_BYTES",
     "MISSING_CODE",
     "UNSEEN_CODE",
     "Column",

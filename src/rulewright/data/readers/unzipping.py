@@ -22,8 +22,8 @@ def unzipped(path: Path, limit: int) -> Iterator[bytes]:
                 if total > limit:
                     raise DataError(
                         f"{path}: the file expands to more than the limit of {limit:,} bytes. "
-                        "Unzip it, or raise the limit (max_unzipped_bytes, on the command line "
-                        "--max-unzipped)."
+                        "Unzip it, or raise the limit: max_unzipped_bytes of read_table, "
+                        "--max-unzipped of learn, predict and compress."
                     )
                 yield chunk
         except (EOFError, zlib.error) as error:
