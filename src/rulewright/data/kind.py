@@ -40,6 +40,9 @@ class SqlWords(Protocol):
     def label(self, column: str, expression: str) -> str:
         """Write the reading of labels as text, and an error for what is no exact label."""
 
+    def truth(self, column: str, expression: str) -> str:
+        """Write the reading of Booleans as 1 and 0, and of what is neither as another number."""
+
     def label_number(self, column: str, expression: str) -> str:
         """Write the reading of labels that are numbers, NaN as NULL, else an error."""
 

@@ -35,8 +35,12 @@ def _fail(name, value):
 def _value(row, name):
     """Read a value: None if missing, text, a truth value, an integer of 64 bits or a float."""
     value = row.get(name)
+    if value is None or type(value) in (str, bool):
+        return value
+    if type(value) is float:
+        return value if value == value else None
     kind = type(value).__name__
-    if kind in ("NoneType", "NAType", "NaTType"):
+    if kind in ("NAType", "NaTType"):
         return None
     if isinstance(value, str):
         return str(value)
@@ -84,8 +88,10 @@ def _label(row, name):
 
 def _number_label(row, name):
     """Read a column of numbers of which only equality counts: " 01.0" is "1"."""
-    label = _label(row, name)
-    if label is None or not _NUMBER.fullmatch(label):
+    label = _value(row, name)
+    if not isinstance(label, str):
+        return None if label is None else _text(label)
+    if not _NUMBER.fullmatch(label):
         return label
     if _WHOLE.fullmatch(label) and len(label) < 1000 and -(2**63) <= int(label) < 2**63:
         return str(int(label))
@@ -95,7 +101,9 @@ def _number_label(row, name):
 def _boolean_label(row, name):
     """Read a column of truth values, which may be 1, "1" or "True"."""
     label = _label(row, name)
-    return None if label is None else {{"0": "false", "1": "true"}}.get(label, label.lower())
+    if label is None or label in ("false", "true"):
+        return label
+    return {{"0": "false", "1": "true"}}.get(label, label.lower())
 
 
 def _step(table, value):

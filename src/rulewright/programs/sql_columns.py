@@ -7,6 +7,7 @@ a column does not settle is checked row by row, and an error names the column.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -19,11 +20,12 @@ _LARGEST_EXACT = 2**53
 _OTHER_NUMBER = float(2**54)
 """Stands for integers that doubles cannot tell apart; no label in SQL is as large."""
 
+_TRUTHS = {"true": 1, "1": 1, "false": 0, "0": 0}
 _NAN, _INFINITY = "CAST('NaN' AS FLOAT8)", "CAST('Infinity' AS FLOAT8)"
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _Reading(ABC):
     """Expressions that read a column, given by its name and an expression."""
 
     name: ClassVar[Dialect]
@@ -35,6 +37,17 @@ class _Reading:
     def text(self, value: str) -> str:
         """Write a string."""
         return quoted_text(value)
+
+    @abstractmethod
+    def label(self, column: str, x: str) -> str:
+        """Read labels as text."""
+
+    def truth(self, column: str, x: str) -> str:
+        """Read Booleans, which may be numbers or text, as 1 and 0, and what is neither as 2."""
+        words = " ".join(f"WHEN '{word}' THEN {code}" for word, code in _TRUTHS.items())
+        return _case(
+            [(f"{x} IS NULL", "NULL")], f"CASE LOWER({self.label(column, x)}) {words} ELSE 2 END"
+        )
 
 
 class _Sqlite(_Reading):
@@ -80,8 +93,14 @@ class _DuckDb(_Reading):
         """Read labels that are numbers as doubles, NaN as NULL; large integers stay apart."""
         double, whole = f"CAST({x} AS DOUBLE)", f"TRY_CAST({x} AS HUGEINT)"
         cases = self._checked(column, x, ["FLOAT", "DOUBLE", *self._whole], "DECIMAL")
-        cases += [(f"ISNAN({double})", "NULL"), (_is_large(whole), self.number(_OTHER_NUMBER))]
+        large = f"typeof({x}) NOT IN ('FLOAT', 'DOUBLE') AND ({_is_large(whole)})"
+        cases += [(f"ISNAN({double})", "NULL"), (large, self.number(_OTHER_NUMBER))]
         return _case(cases, double)
+
+    def truth(self, column: str, x: str) -> str:
+        """Read Booleans as 1 and 0, and what is neither as 2."""
+        fast = (f"typeof({x}) = 'BOOLEAN'", f"CAST({x} AS INTEGER)")
+        return _case([fast], super().truth(column, x))
 
     def label(self, column: str, x: str) -> str:
         """Read labels as text, whole numbers and Booleans as the model writes them."""

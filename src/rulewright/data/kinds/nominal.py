@@ -96,25 +96,20 @@ class Nominal(Kind):
         return "label" if schema.label_type == "string" else f"{schema.label_type}_label"
 
     def sql_value(self, schema: ColumnSchema, expression: str, sql: SqlWords) -> str:
-        """Read a column as labels, or as doubles if the labels are numbers."""
+        """Read a column as labels, or as numbers if the labels are numbers or Booleans."""
         if schema.label_type == "number":
             return sql.label_number(schema.name, expression)
-        label = sql.label(schema.name, expression)
-        if schema.label_type == "string":
-            return label
-        yes, no = sql.text("true"), sql.text("false")
-        return (
-            f"CASE WHEN {expression} IS NULL THEN NULL ELSE "
-            f"CASE LOWER({label}) WHEN {yes} THEN {yes} WHEN {sql.text('1')} THEN {yes} "
-            f"WHEN {no} THEN {no} WHEN {sql.text('0')} THEN {no} ELSE {sql.text(_UNSEEN)} END END"
-        )
+        if schema.label_type == "boolean":
+            return sql.truth(schema.name, expression)
+        return sql.label(schema.name, expression)
 
     def sql_literal(self, schema: ColumnSchema, value: str, sql: SqlWords) -> str:
         """Write a label to compare with what `sql_value` reads."""
-        if schema.label_type != "number":
-            return sql.text(value)
         held = label_value(value, schema)
-        assert not isinstance(held, str)
+        if isinstance(held, str):
+            return sql.text(held)
+        if isinstance(held, bool):
+            return str(int(held))
         if abs(held) > LARGEST_EXACT:
             raise ValueError(
                 f"label {value} of column {schema.name!r} is too large to be exact in SQL; "
