@@ -1,6 +1,7 @@
 """Scores, weights and costs at the ends of the range of floats: the same answers everywhere."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ from model.builders import CHURN_SCHEMA
 from rules.builders import a_rule
 from rulewright.model import AdditiveRules, DnfModel, IsotonicSteps, RuleSetVotes
 from rulewright.model.forms.rule_sets import RuleSet
+from rulewright.programs.sql import write_sql
+from rulewright.programs.targets import TARGETS
 from rulewright.rules import Claims, Votes, parse_conjunction
 
 pytestmark = pytest.mark.native
@@ -85,3 +88,26 @@ def test_dnf_with_extreme_weights(response, weights):
     DnfModel(
         CHURN_SCHEMA, np.array(["a", "b", "c"]), rules, 2, weights, weights[::-1]
     ).verify_exports()
+
+
+@pytest.mark.parametrize(
+    ("model", "guard"),
+    [
+        (additive((0.0, 740.0), (-800.0, 1e300)), "> float8 '-708.0' THEN EXP("),
+        (
+            additive((0.0, 740.0), (-800.0, 0.0), costs=((0.0, 1e-310), (0.5, 0.0))),
+            "> float8 '2e-300' THEN ",
+        ),
+        (votes((1e-300, 1e300), 1e300), "> float8 '-744.4' THEN ("),
+    ],
+)
+def test_postgres_is_kept_from_underflow(model, guard, monkeypatch):
+    """PostgreSQL calls an underflow an error: the SQL for it avoids one, with the same answers."""
+    assert guard in model.to_sql(dialect="postgres")
+    assert guard not in model.to_sql()
+
+    def to_postgres(program, table, dialect, keep):
+        return write_sql(program, table, "postgres", keep)
+
+    monkeypatch.setitem(TARGETS, "sql", replace(TARGETS["sql"], write=to_postgres))
+    model.verify_exports(["duckdb"])
