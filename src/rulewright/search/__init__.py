@@ -4,6 +4,7 @@ from rulewright.search.boolean_examples import BooleanExamples
 from rulewright.search.consistency import ConsistencyResult, find_consistent_dnf
 from rulewright.search.constraints import Constraints
 from rulewright.search.dnf import DnfSearchResult, dnf_covers, search_dnf, simplify_dnf
+from rulewright.search.extraction import rules_from
 from rulewright.search.growth import FoundRule, RuleGrower
 from rulewright.search.limits import SearchLimits
 from rulewright.search.sampling import LEAST_ROWS, Subsampler, split_rows
@@ -24,6 +25,7 @@ __all__ = [
     "dnf_covers",
     "find_consistent_dnf",
     "generate_rules",
+    "rules_from",
     "search_dnf",
     "simplify_dnf",
     "split_rows",
