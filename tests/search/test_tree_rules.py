@@ -5,12 +5,21 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from sklearn.ensemble import RandomForestRegressor
 
 from builders import SEEDS, mixed_table
 from rulewright.data import read_table
 from rulewright.encoding.binned import bin_table
 from rulewright.kernels import ROW
-from rulewright.search import Constraints, Generation, SearchLimits, generate_rules
+from rulewright.rules import parse_conjunction
+from rulewright.search import (
+    Constraints,
+    Generation,
+    SearchLimits,
+    clean_rules,
+    generate_rules,
+    rules_from,
+)
 from rulewright.search.tree_rules import DistinctRules
 from rulewright.search.trees import TreeGrower
 from rulewright.weighting.losses import RampLoss, SoftmaxLoss, SquaredLoss
@@ -70,7 +79,7 @@ def test_every_node_leads_to_its_rule(seed):
     for _ in range(12):
         rows = np.flatnonzero(rng.random(40) < 0.5).astype(ROW)
         tree = grower.grow(rows, y[rows, np.newaxis], int(rng.integers(2, 6)))
-        rules.add(tree, tree.reach(binned.codes))
+        rules.add_nodes(tree, tree.reach(binned.codes))
         nodes += [tree.conjunction(node) for node in range(1, tree.n_nodes)]
         assert tree.n_nodes - 1 == 2 * len(tree.grown.splits)
     found = rules.cleaned(25)
@@ -107,7 +116,7 @@ def test_the_shorter_of_equal_covers_is_kept():
         tree = TreeGrower(binned, np.ones(6), limits).grow(
             everyone, np.array(residuals)[:, np.newaxis], 3
         )
-        rules.add(tree, tree.reach(binned.codes))
+        rules.add_nodes(tree, tree.reach(binned.codes))
         last = [str(rule) for rule in rules.cleaned(10).rules]
         if columns == "ab":
             place = last.index("b <= 2 and a <= 2")
@@ -230,3 +239,38 @@ def test_a_planted_rule_is_found():
     _, found = generated(X, y, loss=RampLoss, max_rules=100)
     agree = (found.covers.unpack() == inside).mean(axis=1)
     assert max(agree.max(), 1 - agree.min()) > 0.98
+
+
+def test_rules_of_another_model_are_cleaned():
+    """Covers and supports are counted; equal covers, complements and useless rules are dropped."""
+    X, y = random_problem(7, missing=0.0)
+    X = np.column_stack([X["a"], X["b"], X["c"]])
+    table, weights = read_table(X), np.random.default_rng(0).choice([1.0, 2.5], len(y))
+    model = RandomForestRegressor(n_estimators=5, max_depth=3, random_state=0).fit(X, y)
+    given = (*rules_from(model, table.schema), parse_conjunction("x0 <= 1e9"))
+    found = clean_rules(given, table, weights)
+    assert found.places[-1] == -1
+    covers = found.covers.unpack()
+    np.testing.assert_allclose(found.supports, covers @ weights / weights.sum())
+    for rule, cover in zip(found.rules, covers, strict=True):
+        np.testing.assert_array_equal(rule.holds(table), cover)
+    for rule, place, flipped in zip(given, found.places, found.complements, strict=True):
+        assert place < 0 or (rule.holds(table) == (covers[place] != flipped)).all()
+    both = np.vstack([covers, ~covers])
+    assert len(np.unique(both, axis=0)) == len(both)
+
+
+FAULTS = {
+    "max_rules": 0,
+    "mean_leaves": 1.5,
+    "learning_rate": -0.1,
+    "subsample": 0.0,
+    "inter_supp": 0.9,
+}
+
+
+@pytest.mark.parametrize(("name", "value"), FAULTS.items())
+def test_bad_options_are_refused(name, value):
+    """The error names the option."""
+    with pytest.raises(ValueError, match=name):
+        Generation(**{name: value})

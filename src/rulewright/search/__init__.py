@@ -8,7 +8,7 @@ from rulewright.search.extraction import rules_from
 from rulewright.search.growth import FoundRule, RuleGrower
 from rulewright.search.limits import SearchLimits
 from rulewright.search.sampling import LEAST_ROWS, Subsampler, split_rows
-from rulewright.search.tree_rules import Generation, TreeRules, generate_rules
+from rulewright.search.tree_rules import Generation, TreeRules, clean_rules, generate_rules
 
 __all__ = [
     "LEAST_ROWS",
@@ -22,6 +22,7 @@ __all__ = [
     "SearchLimits",
     "Subsampler",
     "TreeRules",
+    "clean_rules",
     "dnf_covers",
     "find_consistent_dnf",
     "generate_rules",

@@ -13,11 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from rulewright.encoding.covers import PackedCovers
+from rulewright.programs.covers import Coder
 from rulewright.search.limits import SearchLimits
+from rulewright.search.options import check_share, check_whole
 from rulewright.search.sampling import Subsampler
 from rulewright.search.trees import TreeGrower
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rulewright.data import Table
     from rulewright.encoding.binned import BinnedColumns
     from rulewright.kernels import BoolArray, FloatArray, IntArray, RowArray, WordArray
     from rulewright.rules import Conjunction
@@ -69,6 +74,18 @@ class Generation:
     onehot: bool = False
     limits: SearchLimits = field(default_factory=SearchLimits)
 
+    def __post_init__(self) -> None:
+        check_whole("max_rules", self.max_rules, 1)
+        check_share("learning_rate", self.learning_rate)
+        for name, value, least, most in (
+            ("mean_leaves", self.mean_leaves, 2, 1e9),
+            ("inter_supp", self.inter_supp, 1, 1e6),
+        ):
+            if not least <= value <= most:
+                raise ValueError(f"{name}={value!r} must lie between {least:g} and {most:g}")
+        if self.subsample is not None and not 0 < self.subsample <= 1:
+            raise ValueError(f"subsample={self.subsample!r} must be above 0 and at most 1")
+
     def share(self, n_rows: int) -> float:
         """Return the share of the rows that a tree sees."""
         if self.subsample is not None:
@@ -83,7 +100,7 @@ class Generation:
 
 @dataclass(frozen=True, eq=False)
 class TreeRules:
-    """Distinct rules of many trees.
+    """Distinct rules, as from the nodes of many trees.
 
     Attributes
     ----------
@@ -94,10 +111,11 @@ class TreeRules:
     supports : float64 array
         Share of the training weight of each rule, above 0 and below 1.
     places : int32 array
-        For each node but the roots, in the order of growth: the place of its rule, or -1 if it was
-        dropped (of support 0 or 1, or beyond `max_rules`).
+        For each rule that was found (each node but the roots, in the order of growth): the place of
+        the rule that is kept for it, or -1 if it was dropped (of support 0 or 1, or beyond
+        `max_rules`).
     complements : bool array
-        Whether the node covers all rows but those of that rule.
+        Whether it covers all rows but those of the rule that is kept.
     """
 
     rules: tuple[Conjunction, ...]
@@ -137,15 +155,29 @@ def generate_rules(
         T = grower.grow(S, loss.residuals(F, S), t)
         nodes = T.reach(binned.codes, n_threads)
         F += generation.learning_rate * T.values[nodes]
-        n_fruitless = 0 if rules.add(T, nodes) else n_fruitless + 1
+        n_fruitless = 0 if rules.add_nodes(T, nodes) else n_fruitless + 1
     return rules.cleaned(generation.max_rules)
 
 
-class _Node(NamedTuple):
-    """A node as a rule: how long it is, and whether its rows are those of its key or the others."""
+def clean_rules(
+    rules: Sequence[Conjunction], table: Table, weights: FloatArray, n_threads: int = 1
+) -> TreeRules:
+    """Keep distinct rules of any origin, such as `rules_from`, with their covers on a table."""
+    coder, distinct = Coder(rules, table.schema), DistinctRules(weights)
+    bits = coder.compile(rules).bits(coder.codes(table, n_threads), n_threads)
+    covers = PackedCovers(bits, table.n_rows)
+    # One by one, so that one of them is unpacked at a time.
+    sums = np.array([float(covers[[line]].dot(weights)[0]) for line in range(len(covers))])
+    distinct.add(covers, sums, [*map(len, rules)], rules.__getitem__)
+    return distinct.cleaned(len(rules))
 
-    tree: Tree
-    node: int
+
+class _Kept(NamedTuple):
+    """A rule yet to be made, and whether its rows are those of its key or all others."""
+
+    place: int
+    make: Callable[[int], Conjunction]
+    line: int
     length: int
     complement: bool
     support: float
@@ -159,51 +191,63 @@ class DistinctRules:
 
     def __init__(self, weights: FloatArray) -> None:
         self.weights = weights
-        self._kept: dict[bytes, _Node] = {}
-        self._seen: list[tuple[bytes, bool]] = []
+        self._kept: dict[bytes, _Kept] = {}
+        self._seen: list[tuple[int, bool]] = []  # place among the kept, complement of the key
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    def add(self, tree: Tree, reached: IntArray) -> int:
+    def add_nodes(self, tree: Tree, reached: IntArray) -> int:
         """Add the rules of a tree from the nodes that the rows reach; return how many are new."""
-        before = len(self)
-        supports = tree.sums(reached, self.weights) / self.weights.sum()
-        keys = _keys(tree.covers(reached)[1:])
-        for node, (key, complement) in enumerate(keys, start=1):
-            self._seen.append((key, complement))
-            if not any(key):
-                continue  # no row, or all rows
+        return self.add(
+            PackedCovers.pack(tree.covers(reached)[1:]),
+            tree.sums(reached, self.weights)[1:],
+            [tree.length(node) for node in range(1, tree.n_nodes)],
+            lambda line: tree.conjunction(line + 1),
+        )
+
+    def add(
+        self,
+        covers: PackedCovers,
+        sums: FloatArray,
+        lengths: Sequence[int],
+        make: Callable[[int], Conjunction],
+    ) -> int:
+        """Add rules by their covers and the weights of those; return how many are new.
+
+        Only rules that are kept in the end are made.
+        """
+        before, supports = len(self), (sums / self.weights.sum()).tolist()
+        for line, (key, complement) in enumerate(_keys(covers)):
             kept = self._kept.get(key)
-            length = tree.length(node)
-            if kept is None or length < kept.length:
-                support = float(supports[node])
-                self._kept[key] = _Node(tree, node, length, complement, support)
+            place = len(self) if kept is None else kept.place
+            if not any(key):
+                place = -1  # no row, or all rows
+            elif kept is None or lengths[line] < kept.length:
+                rule = _Kept(place, make, line, lengths[line], complement, supports[line])
+                self._kept[key] = rule
+            self._seen.append((place, complement))
         return len(self) - before
 
     def cleaned(self, max_rules: int) -> TreeRules:
-        """Return the first rules, and where each node found its rule."""
+        """Return the first rules, and the place of the rule that stands for each one added."""
         kept = [*self._kept.items()][:max_rules]
-        place_of = {key: place for place, (key, _) in enumerate(kept)}
-        places = [place_of.get(key, -1) for key, _ in self._seen]
-        complements = [
-            place >= 0 and complement != kept[place][1].complement
-            for place, (_, complement) in zip(places, self._seen, strict=True)
-        ]
+        seen = [(place if place < max_rules else -1, flag) for place, flag in self._seen]
+        flags = [place >= 0 and flag != kept[place][1].complement for place, flag in seen]
         return TreeRules(
-            tuple(rule.tree.conjunction(rule.node) for _, rule in kept),
+            tuple(rule.make(rule.line) for _, rule in kept),
             _covers([(key, rule.complement) for key, rule in kept], len(self.weights)),
             np.array([rule.support for _, rule in kept]),
-            np.array(places, dtype=np.int32),
-            np.array(complements, dtype=np.bool_),
+            np.array([place for place, _ in seen], dtype=np.int32),
+            np.array(flags, dtype=np.bool_),
         )
 
 
-def _keys(held: BoolArray) -> list[tuple[bytes, bool]]:
+def _keys(covers: PackedCovers) -> list[tuple[bytes, bool]]:
     """Give a key that covers share with their complements: the one without the first row."""
-    packed = PackedCovers.pack(held)
-    words: WordArray = np.where(held[:, :1], (~packed).words, packed.words)
-    return [*zip(map(bytes, words), held[:, 0].tolist(), strict=True)]
+    has_first = covers.words[:, :1] & np.uint64(1) > 0
+    words: WordArray = np.where(has_first, (~covers).words, covers.words)
+    return [*zip(map(bytes, words), has_first[:, 0].tolist(), strict=True)]
 
 
 def _covers(keys: list[tuple[bytes, bool]], n_rows: int) -> PackedCovers:
