@@ -9,5 +9,6 @@ NB_MODULE(_core, m) {
     rulewright::bind_trees(m);
     rulewright::bind_dnf(m);
     rulewright::bind_weighting(m);
+    rulewright::bind_rule_matrix(m);
     rulewright::bind_model(m);
 }

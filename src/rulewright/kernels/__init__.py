@@ -12,7 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from rulewright.kernels import _core
-from rulewright.kernels._core import Exponential, Likelihood, ResponseFit, Workspace
+from rulewright.kernels._core import (
+    Exponential,
+    Likelihood,
+    Quadratic,
+    ResponseFit,
+    RuleMatrix,
+    Workspace,
+    descend_products,
+)
 from rulewright.kernels.dnf import DnfSearch, find_partition
 from rulewright.kernels.structs import (
     GROUP,
@@ -76,9 +84,11 @@ __all__ = [
     "Likelihood",
     "Limits",
     "Op",
+    "Quadratic",
     "ResponseFit",
     "Routes",
     "RowArray",
+    "RuleMatrix",
     "Score",
     "SignArray",
     "StatArray",
@@ -89,6 +99,7 @@ __all__ = [
     "Workspace",
     "count_histogram",
     "cover_rows",
+    "descend_products",
     "draw_rows",
     "encode_values",
     "find_partition",

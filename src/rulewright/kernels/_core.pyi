@@ -145,6 +145,42 @@ def route_rows(
     sides: ByteArray,
     n_threads: int,
 ) -> IntArray: ...
+class Quadratic:
+    def __init__(
+        self, weight: float, means: FloatArray, scales: FloatArray, norms: FloatArray
+    ) -> None: ...
+
+class RuleMatrix:
+    def __init__(self, covers: WordArray, dense: FloatArray) -> None: ...
+    def sums(self, columns: IntArray, values: FloatArray, n_threads: int) -> FloatArray: ...
+    def add(self, columns: IntArray, coefs: FloatArray, scores: FloatArray) -> None: ...
+    def cross(
+        self, columns: IntArray, others: IntArray, weights: FloatArray, n_threads: int
+    ) -> FloatArray: ...
+    def descend(
+        self,
+        quadratic: Quadratic,
+        weights: FloatArray,
+        columns: IntArray,
+        l1: float,
+        l2: float,
+        change: float,
+        max_sweeps: int,
+        coefs: FloatArray,
+        residuals: FloatArray,
+    ) -> int: ...
+
+def descend_products(
+    products: IntArray | FloatArray,
+    quadratic: Quadratic,
+    columns: IntArray,
+    l1: float,
+    l2: float,
+    change: float,
+    max_sweeps: int,
+    coefs: FloatArray,
+    sums: FloatArray,
+) -> int: ...
 def find_partition(
     positives: WordArray,
     negatives: WordArray,

@@ -7,6 +7,7 @@ from rulewright.kernels.reference.conditions import encode_values
 from rulewright.kernels.reference.dnf import DnfSearch
 from rulewright.kernels.reference.dnf_partition import find_partition
 from rulewright.kernels.reference.model import rule_bits, rule_covers, rule_scores
+from rulewright.kernels.reference.rule_matrix import Quadratic, RuleMatrix, descend_products
 from rulewright.kernels.reference.scores import SCORES, empty_criterion
 from rulewright.kernels.reference.search import (
     column_codes,
@@ -29,10 +30,13 @@ __all__ = [
     "DnfSearch",
     "Exponential",
     "Likelihood",
+    "Quadratic",
     "ResponseFit",
+    "RuleMatrix",
     "column_codes",
     "count_histogram",
     "cover_rows",
+    "descend_products",
     "draw_rows",
     "empty_criterion",
     "encode_values",

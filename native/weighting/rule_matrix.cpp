@@ -1,0 +1,188 @@
+#include "weighting/rule_matrix.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+
+#include "base/parallel.hpp"
+
+namespace rulewright {
+namespace {
+
+constexpr std::size_t kLanes = 16;
+
+// A thread takes so many columns of a cross-product at a time.
+constexpr std::size_t kTile = 64;
+
+// Four numbers, or the masks of four rows; the compiler has instructions or pairs of them.
+using Four [[gnu::vector_size(32)]] = double;
+using FourBits [[gnu::vector_size(32)]] = std::int64_t;
+
+// The bits of the rows 4 k, ..., 4 k + 3 of a word.
+constexpr std::array<std::array<std::int64_t, 4>, 16> kRowBits = [] {
+    std::array<std::array<std::int64_t, 4>, 16> bits{};
+    for (std::size_t row = 0; row < kWordBits; ++row) {
+        bits[row / 4][row % 4] = static_cast<std::int64_t>(Bits{1} << row);
+    }
+    return bits;
+}();
+
+// Below this share of covered rows it is faster to visit them one by one.
+bool is_sparse(const RuleMatrix& matrix, std::size_t column) {
+    return std::size_t{matrix.counts[column]} * 6 < matrix.n_rows;
+}
+
+// Calls visit(row) for the covered rows of the words from `first` on, in ascending order.
+template <class Visit>
+void each_row(const RuleMatrix& matrix, std::size_t column, std::size_t first, const Visit& visit) {
+    const Bits* cover = matrix.cover(column);
+    for (std::size_t w = first; w < matrix.n_words(); ++w) {
+        for (Bits bits = cover[w]; bits != 0; bits &= bits - 1) {
+            visit(kWordBits * w + static_cast<std::size_t>(std::countr_zero(bits)));
+        }
+    }
+}
+
+// Adds the values of the covered rows of whole words to the lanes.
+RULEWRIGHT_CLONES
+void sum_words(const Bits* cover, std::size_t n_words, const double* values, double* lanes) {
+    Four sums[4] = {};
+    for (std::size_t w = 0; w < n_words; ++w, values += kWordBits) {
+        const auto word = static_cast<std::int64_t>(cover[w]);
+        if (word == 0) continue;
+        const FourBits words = {word, word, word, word};
+        for (std::size_t k = 0; k < 16; ++k) {
+            FourBits bits, number;
+            std::memcpy(&bits, kRowBits[k].data(), sizeof bits);
+            std::memcpy(&number, values + 4 * k, sizeof number);
+            sums[k % 4] += reinterpret_cast<Four>(((words & bits) != 0) & number);
+        }
+    }
+    std::memcpy(lanes, sums, sizeof sums);
+}
+
+// Adds a step to the values of the covered rows of whole words, times a weight if there are any.
+RULEWRIGHT_CLONES
+void add_words(const Bits* cover, std::size_t n_words, double step, const double* weights,
+               double* values) {
+    const Four steps = {step, step, step, step};
+    for (std::size_t w = 0; w < n_words; ++w, values += kWordBits) {
+        const auto word = static_cast<std::int64_t>(cover[w]);
+        if (word == 0) continue;
+        const FourBits words = {word, word, word, word};
+        for (std::size_t k = 0; k < 16; ++k) {
+            FourBits bits;
+            Four number, weight = {1, 1, 1, 1};
+            std::memcpy(&bits, kRowBits[k].data(), sizeof bits);
+            std::memcpy(&number, values + 4 * k, sizeof number);
+            if (weights) std::memcpy(&weight, weights + kWordBits * w + 4 * k, sizeof weight);
+            const Four moved = steps * weight;
+            number +=
+                reinterpret_cast<Four>(((words & bits) != 0) & reinterpret_cast<FourBits>(moved));
+            std::memcpy(values + 4 * k, &number, sizeof number);
+        }
+    }
+}
+
+RULEWRIGHT_CLONES
+void sum_numbers(const double* numbers, const double* values, std::size_t n, double* lanes) {
+    for (std::size_t i = 0; i + kLanes <= n; i += kLanes) {
+        for (std::size_t k = 0; k < kLanes; ++k) lanes[k] += numbers[i + k] * values[i + k];
+    }
+    for (std::size_t i = n - n % kLanes; i < n; ++i) lanes[i % kLanes] += numbers[i] * values[i];
+}
+
+RULEWRIGHT_CLONES
+std::uint64_t count_both(const Bits* a, const Bits* b, std::size_t n_words) {
+    std::uint64_t count = 0;
+    for (std::size_t w = 0; w < n_words; ++w) {
+        count += static_cast<std::uint64_t>(std::popcount(a[w] & b[w]));
+    }
+    return count;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> count_covers(const Bits* covers, std::size_t n_covers,
+                                        std::size_t n_words) {
+    std::vector<std::uint32_t> counts(n_covers);
+    for (std::size_t j = 0; j < n_covers; ++j) {
+        const Bits* cover = covers + j * n_words;
+        counts[j] = static_cast<std::uint32_t>(count_both(cover, cover, n_words));
+    }
+    return counts;
+}
+
+double column_sum(const RuleMatrix& matrix, std::size_t column, const double* values) {
+    double lanes[kLanes] = {};
+    if (!matrix.is_cover(column)) {
+        sum_numbers(matrix.numbers(column), values, matrix.n_rows, lanes);
+    } else {
+        const std::size_t whole = is_sparse(matrix, column) ? 0 : matrix.n_rows / kWordBits;
+        if (whole) sum_words(matrix.cover(column), whole, values, lanes);
+        each_row(matrix, column, whole,
+                 [&](std::size_t row) { lanes[row % kLanes] += values[row]; });
+    }
+    return std::accumulate(lanes, lanes + kLanes, 0.0);
+}
+
+void add_column(const RuleMatrix& matrix, std::size_t column, double step, const double* weights,
+                double* values) {
+    if (!matrix.is_cover(column)) {
+        const double* numbers = matrix.numbers(column);
+        for (std::size_t i = 0; i < matrix.n_rows; ++i) {
+            values[i] += step * (weights ? weights[i] : 1.0) * numbers[i];
+        }
+        return;
+    }
+    const std::size_t whole = is_sparse(matrix, column) ? 0 : matrix.n_rows / kWordBits;
+    if (whole) add_words(matrix.cover(column), whole, step, weights, values);
+    each_row(matrix, column, whole,
+             [&](std::size_t row) { values[row] += step * (weights ? weights[row] : 1.0); });
+}
+
+std::vector<double> column_sums(const RuleMatrix& matrix, ColumnIds columns, const double* values,
+                                int n_threads) {
+    std::vector<double> sums(columns.size());
+    parallel_for(columns.size(), n_threads, [&](std::size_t i) {
+        sums[i] = column_sum(matrix, static_cast<std::size_t>(columns[i]), values);
+    });
+    return sums;
+}
+
+void add_columns(const RuleMatrix& matrix, ColumnIds columns, const double* coefs, double* scores) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        if (coefs[i] == 0) continue;
+        add_column(matrix, static_cast<std::size_t>(columns[i]), coefs[i], nullptr, scores);
+    }
+}
+
+std::vector<double> cross_products(const RuleMatrix& matrix, ColumnIds columns, ColumnIds others,
+                                   const double* weights, int n_threads) {
+    const std::size_t n = others.size(), n_words = matrix.n_words();
+    const bool numbers = std::any_of(others.begin(), others.end(), [&](std::int32_t column) {
+        return !matrix.is_cover(static_cast<std::size_t>(column));
+    });
+    std::vector<double> products(columns.size() * n), weighted(matrix.n_rows);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const auto a = static_cast<std::size_t>(columns[i]);
+        const bool counted = !weights && matrix.is_cover(a);
+        if (!counted || numbers) {
+            std::fill(weighted.begin(), weighted.end(), 0.0);
+            add_column(matrix, a, 1.0, weights, weighted.data());
+        }
+        parallel_for((n + kTile - 1) / kTile, n_threads, [&](std::size_t tile) {
+            for (std::size_t k = tile * kTile; k < std::min(n, (tile + 1) * kTile); ++k) {
+                const auto b = static_cast<std::size_t>(others[k]);
+                products[i * n + k] =
+                    counted && matrix.is_cover(b)
+                        ? static_cast<double>(count_both(matrix.cover(a), matrix.cover(b), n_words))
+                        : column_sum(matrix, b, weighted.data());
+            }
+        });
+    }
+    return products;
+}
+
+}  // namespace rulewright
