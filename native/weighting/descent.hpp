@@ -5,7 +5,8 @@
 // where m_j is the weighted mean of column j, d_j its scale, and z has weighted mean 0. Coordinate
 // descent: a_j <- S(A_j'r + v_j a_j, l1) / (v_j + l2) with r the residual and v_j = ||A_j||^2.
 // Sweeps run over all given columns, then over those that are not zero until nothing changes, then
-// over all again.
+// over all again. After five sweeps over these, the point that they are heading for is tried
+// (Anderson).
 //
 // Naive: r is kept, as w_i r_i. Covariance: the sums of w_i r_i x_ij are kept, and the raw
 // cross-products of the columns are given. Both keep one number for the part that centring adds.

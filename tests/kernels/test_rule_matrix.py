@@ -55,9 +55,8 @@ def quadratic_of(twin, weights, rng):
     return weights.sum(), means, scales, np.where(norms < 1e-9, 0.0, norms)
 
 
-@CASES
-def test_descents_equal_the_twin(seed, n_rows, n_dense):
-    """Naive and covariance sweeps move coefficients, residuals and sums as the twin does."""
+def descents(seed, n_rows, n_dense, change, max_sweeps):
+    """Minimise one quadratic in four ways: by residuals and by products, native and NumPy."""
     native, twin, chosen, rng = twins(seed, n_rows, n_dense)
     weights = rng.choice([0.5, 1.0, 3.0], n_rows)
     parts = quadratic_of(twin, weights, rng)
@@ -65,23 +64,41 @@ def test_descents_equal_the_twin(seed, n_rows, n_dense):
     start = rng.normal(size=len(chosen)) * (parts[3] > 0)
     a = (twin.x - parts[1]) * parts[2]
     residuals = weights * (z - weights @ z / weights.sum() - a @ start)
-    options = float(rng.choice([0.0, 0.3, 5.0])), float(rng.choice([0.5, 3.0])), 1e-9, 7
+    penalties = float(rng.choice([0.0, 0.3, 5.0])), float(rng.choice([0.5, 3.0]))
     every = np.arange(len(chosen), dtype=np.int32)
     products = twin.cross(every, every, weights, 1).reshape(len(every), -1)
-    sums = residuals @ twin.x
-    naive, covariance = [], []
-    for module, matrix in ((kernels, native), (reference, twin)):
-        quadratic = module.Quadratic(*parts)
-        moved, rest = start.copy(), residuals.copy()
-        n = matrix.descend(quadratic, weights, chosen, *options, moved, rest)
-        naive.append(np.concatenate([moved, rest, [n]]))
-        moved, rest = start.copy(), sums.copy()
-        n = module.descend_products(products, quadratic, chosen, *options, moved, rest)
-        covariance.append(np.concatenate([moved, rest, [n]]))
-    np.testing.assert_allclose(*naive, rtol=1e-6, atol=1e-8)
-    np.testing.assert_allclose(*covariance, rtol=1e-6, atol=1e-8)
-    n_coefs = len(start)
-    np.testing.assert_allclose(naive[0][:n_coefs], covariance[0][:n_coefs], rtol=1e-6, atol=1e-8)
+    found = []
+    for kept in (residuals, residuals @ twin.x):
+        for module, matrix in ((kernels, native), (reference, twin)):
+            quadratic = module.Quadratic(*parts)
+            moved, rest = start.copy(), kept.copy()
+            options = chosen, *penalties, change, max_sweeps, moved, rest
+            if kept is residuals:
+                n = matrix.descend(quadratic, weights, *options)
+            else:
+                n = module.descend_products(products, quadratic, *options)
+            found.append((moved, rest, n))
+    return found
+
+
+@CASES
+def test_descents_equal_the_twin(seed, n_rows, n_dense):
+    """Before any extrapolation, sweeps move coefficients, residuals and sums as the twin does."""
+    naive, naive_twin, products, products_twin = descents(seed, n_rows, n_dense, 1e-9, 6)
+    for found, expected in ((naive, naive_twin), (products, products_twin)):
+        np.testing.assert_allclose(found[0], expected[0], rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(found[1], expected[1], rtol=1e-6, atol=1e-8)
+        assert found[2] == expected[2]
+    np.testing.assert_allclose(naive[0], products[0], rtol=1e-6, atol=1e-8)
+
+
+@CASES
+def test_descents_end_where_the_twin_ends(seed, n_rows, n_dense):
+    """With extrapolation the same minimum is reached, in hardly more sweeps."""
+    found = descents(seed, n_rows, n_dense, 1e-22, 3000)
+    for coefs, _, n_sweeps in found:
+        np.testing.assert_allclose(coefs, found[-1][0], rtol=1e-6, atol=1e-8)
+        assert n_sweeps <= 2 * found[-1][2] + 20
 
 
 @given(SEEDS, st.integers(1, 300))

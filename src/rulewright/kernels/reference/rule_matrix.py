@@ -105,7 +105,10 @@ def _descend(
     max_sweeps: int,
     coefs: FloatArray,
 ) -> int:
-    """Sweep over all columns, over those not zero until nothing changes, and over all again."""
+    """Sweep over all columns, over those not zero until nothing changes, and over all again.
+
+    The kernel also extrapolates from five sweeps to the next; both end at the same minimum.
+    """
 
     def sweep(swept: IntArray) -> float:
         largest = 0.0

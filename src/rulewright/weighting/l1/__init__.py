@@ -1,0 +1,28 @@
+"""Sparse weights of rules: one problem, four solvers, each with a path and a certificate."""
+
+from rulewright.weighting.l1.coordinate import CoordinateDescent
+from rulewright.weighting.l1.datafits import Datafit, Huber, Logistic, Ramp, Squared
+from rulewright.weighting.l1.design import Design
+from rulewright.weighting.l1.fpc import FPC
+from rulewright.weighting.l1.pathbuild import PathBuild
+from rulewright.weighting.l1.problem import Problem, Solution
+from rulewright.weighting.l1.solver import Path, Solver
+from rulewright.weighting.l1.spgl1 import SPGL1, project
+
+__all__ = [
+    "FPC",
+    "SPGL1",
+    "CoordinateDescent",
+    "Datafit",
+    "Design",
+    "Huber",
+    "Logistic",
+    "Path",
+    "PathBuild",
+    "Problem",
+    "Ramp",
+    "Solution",
+    "Solver",
+    "Squared",
+    "project",
+]

@@ -1,0 +1,191 @@
+"""Losses of a score F for a target y, row by row: what the solvers ask of each.
+
+A datafit knows its `value`, its `residual` -dL/dF, a `curvature` (a weight for the quadratic that
+stands for the loss near F), the `conjugate` L*(-theta) of the dual problem, and the best `constant`
+score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+import numpy as np
+from scipy.special import expit, xlogy
+
+if TYPE_CHECKING:
+    from rulewright.kernels import FloatArray
+
+LEAST_CURVATURE = 1e-5
+"""Rows that are fitted perfectly keep this much curvature, so that Newton steps stay finite."""
+
+
+class Datafit(Protocol):
+    """A loss."""
+
+    name: ClassVar[str]
+    is_quadratic: ClassVar[bool]
+    is_convex: ClassVar[bool]
+
+    def check(self, y: FloatArray) -> None:
+        """Raise an error for targets that the loss is not made for."""
+
+    def value(self, y: FloatArray, scores: FloatArray) -> FloatArray:
+        """Give the losses."""
+
+    def residual(self, y: FloatArray, scores: FloatArray) -> FloatArray:
+        """Give the negative derivatives."""
+
+    def curvature(self, y: FloatArray, scores: FloatArray) -> FloatArray:
+        """Give the weights of the quadratic that stands for the loss."""
+
+    def conjugate(self, y: FloatArray, theta: FloatArray) -> FloatArray:
+        """Give the conjugate of the losses at -theta."""
+
+    def constant(self, y: FloatArray, weights: FloatArray) -> float:
+        """Give the constant score of the least loss."""
+
+
+@dataclass(frozen=True)
+class Squared:
+    """Half the squared error, (y - F)^2 / 2."""
+
+    name: ClassVar[str] = "squared"
+    is_quadratic: ClassVar[bool] = True
+    is_convex: ClassVar[bool] = True
+
+    def check(self, y: FloatArray) -> None:
+        """Accept all numbers."""
+
+    def value(self, y: FloatArray, scores: FloatArray) -> FloatArray:
+        """Give (y - F)^2 / 2."""
+        return np.asarray(0.5 * (y - scores) ** 2)
+
+    def residual(self, y: FloatArray, scores: FloatArray) -> FloatArray:
+        """Give y - F."""
+        return y - scores
+
+    def curvature(self, y: FloatArray, scores: FloatArray) -> FloatArray:
+        """Give 1."""
+        return np.ones(len(y))
+
+    def conjugate(self, y: FloatArray, theta: FloatArray) -> FloatArray:
+        """Give theta^2 / 2 - theta y."""
+        return np.asarray(0.5 * theta**2 - theta * y)
+
+    def constant(self, y: FloatArray, weights: FloatArray) -> float:
+        """Give the mean."""
+        return float(np.average(y, weights=weights))
+
+
+@dataclass(frozen=True)
+class Ramp(Squared):
+    """Half the squared error of the score cut to [-1, 1], for classes -1 and 1."""
+
+    name: ClassVar[str] = "ramp"
+    is_quadratic: ClassVar[bool] = False
+    is_convex: ClassVar[bool] = False
+
+    def check(self, y: FloatArray) -> None:
+        """Ask for -1 and 1."""
+        _check_signs(y, "ramp")
+
+    def value(self, y: FloatArray, scores: FloatArray) -> FloatArray:
+        """Give (y - clip(F))^2 / 2."""
+        return np.asarray(0.5 * (y - np.clip(scores, -1, 1)) ** 2)
+
+    def residual(self, y: FloatArray, scores: FloatArray) -> FloatArray:
+        """Give y - F inside (-1, 1) and 0 outside."""
+        return np.asarray(np.where(np.abs(scores) < 1, y - scores, 0.0))
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """The negative log-likelihood log(1 + exp(-y F)) of classes -1 and 1."""
+
+    name: ClassVar[str] = "logistic"
+    is_quadratic: ClassVar[bool] = False
+    is_convex: ClassVar[bool] = True
+
+    def check(self, y: FloatArray) -> None:
+        """Ask for -1 and 1."""
+        _check_signs(y, "logistic")
+
+    def value(self, y: FloatArray, scores: FloatArray) -> FloatArray:
+        """Give log(1 + exp(-y F))."""
+        return np.logaddexp(0.0, -y * scores)
+
+    def residual(self, y: FloatArray, scores: FloatArray) -> FloatArray:
+        """Give y / (1 + exp(y F))."""
+        return np.asarray(y * expit(-y * scores))
+
+    def curvature(self, y: FloatArray, scores: FloatArray) -> FloatArray:
+        """Give p (1 - p)."""
+        return np.asarray(np.maximum(expit(scores) * expit(-scores), LEAST_CURVATURE))
+
+    def conjugate(self, y: FloatArray, theta: FloatArray) -> FloatArray:
+        """Give u log u + (1 - u) log(1 - u) with u = y theta."""
+        u = np.clip(y * theta, 0.0, 1.0)
+        return np.asarray(xlogy(u, u) + xlogy(1 - u, 1 - u))
+
+    def constant(self, y: FloatArray, weights: FloatArray) -> float:
+        """Give the log-odds, at most 35 in size, where a row of one class alone has no residual."""
+        up, down = float(weights[y > 0].sum()), float(weights[y < 0].sum())
+        with np.errstate(divide="ignore"):
+            return float(np.clip(np.log(up) - np.log(down), -35.0, 35.0))
+
+
+@dataclass(frozen=True)
+class Huber:
+    """Squared error of small residuals, absolute error of those beyond `delta`."""
+
+    delta: float = 1.35
+    name: ClassVar[str] = "huber"
+    is_quadratic: ClassVar[bool] = False
+    is_convex: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not self.delta > 0:
+            raise ValueError(f"delta must be above 0, not {self.delta}")
+
+    def check(self, y: FloatArray) -> None:
+        """Accept all numbers."""
+
+    def value(self, y: FloatArray, scores: FloatArray) -> FloatArray:
+        """Give r^2 / 2, or delta |r| - delta^2 / 2 beyond delta."""
+        r = np.abs(y - scores)
+        near = np.minimum(r, self.delta)
+        return np.asarray(near * (r - near / 2))
+
+    def residual(self, y: FloatArray, scores: FloatArray) -> FloatArray:
+        """Give y - F, cut to [-delta, delta]."""
+        return np.clip(y - scores, -self.delta, self.delta)
+
+    def curvature(self, y: FloatArray, scores: FloatArray) -> FloatArray:
+        """Give the weight of the quadratic that touches the loss at F and lies above it."""
+        r = np.abs(y - scores)
+        return np.asarray(self.delta / np.maximum(r, self.delta))
+
+    def conjugate(self, y: FloatArray, theta: FloatArray) -> FloatArray:
+        """Give theta^2 / 2 - theta y, for |theta| <= delta."""
+        return np.asarray(0.5 * theta**2 - theta * y)
+
+    def constant(self, y: FloatArray, weights: FloatArray) -> float:
+        """Find where the residuals sum to 0, by bisection: their sum falls as the score grows."""
+        low, high = float(y.min()), float(y.max())
+        while True:
+            middle = 0.5 * (low + high)
+            if not low < middle < high:
+                return middle
+            if float(weights @ self.residual(y, np.full(len(y), middle))) > 0:
+                low = middle
+            else:
+                high = middle
+
+
+def _check_signs(y: FloatArray, name: str) -> None:
+    other = np.flatnonzero(np.abs(y) != 1)
+    if len(other):
+        raise ValueError(
+            f"the {name} loss needs targets -1 and 1: row {other[0]} has {y[other[0]]}"
+        )

@@ -1,0 +1,227 @@
+"""The penalised problem Q(lam), its points and their certificates.
+
+Q(lam) is the weighted mean of the losses plus ``lam (al ||a||_1 + (1 - al) / 2 ||a||^2)``, al being
+`l1_ratio`, with scores ``F = level + A a``. The columns of A are centred, so the level is the
+intercept, which is never penalised.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright.weighting.l1.datafits import Datafit, Squared
+from rulewright.weighting.l1.design import Design, RuleScale, normalised
+
+if TYPE_CHECKING:
+    from rulewright.encoding.covers import PackedCovers
+    from rulewright.kernels import BoolArray, FloatArray, IntArray
+
+MOST_SETTLING = 100
+"""Newton steps of the level at most."""
+
+SQUARED = Squared()
+
+N_PENALTIES = 100
+"""Penalties of a grid."""
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Coefficients of the columns of A and what follows from them."""
+
+    a: FloatArray
+    level: float
+    scores: FloatArray
+    residual: FloatArray
+    pulls: FloatArray
+    """A'r / N: how much each coefficient would gain by growing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Coefficients for one penalty, with a certificate.
+
+    Attributes
+    ----------
+    penalty : float
+        lam of Q(lam).
+    coef : float64 array
+        Coefficients of the raw columns: on the scale 0/1 for rules.
+    intercept : float
+        Intercept that goes with them.
+    objective : float
+        Q(lam) at the solution.
+    loss : float
+        Mean loss without the penalty.
+    kkt : float
+        Largest violation of the conditions of optimality, in units of the penalty.
+    gap : float
+        Duality gap: the objective is at most so much above the least one. Not a number for a loss
+        that is not convex.
+    """
+
+    penalty: float
+    coef: FloatArray
+    intercept: float
+    objective: float
+    loss: float
+    kkt: float
+    gap: float
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A design, a target and a loss.
+
+    Attributes
+    ----------
+    design : Design
+        Columns and weights of the rows.
+    y : float64 array
+        Target: numbers, or -1 and 1 for two classes.
+    datafit : Datafit
+        Loss.
+    l1_ratio : float
+        al of the elastic net: 1 is the lasso; above 0.
+    """
+
+    design: Design
+    y: FloatArray
+    datafit: Datafit = SQUARED
+    l1_ratio: float = 1.0
+
+    @classmethod
+    def of(
+        cls,
+        covers: PackedCovers,
+        y: Any,
+        *,
+        dense: Any = None,
+        sample_weight: Any = None,
+        rule_scale: RuleScale = "none",
+        datafit: Datafit | None = None,
+        l1_ratio: float = 1.0,
+        n_threads: int = 1,
+    ) -> Problem:
+        """Make a problem from rows, without those of weight 0; see `Design.of`."""
+        target = np.asarray(y, dtype=np.float64)
+        if target.shape != (covers.n_rows,):
+            raise ValueError(f"y must have one number for each of the {covers.n_rows} rows")
+        if not np.isfinite(target).all():
+            row = int(np.flatnonzero(~np.isfinite(target))[0])
+            raise ValueError(f"y must be finite: row {row} has {target[row]}")
+        if not 0 < l1_ratio <= 1:
+            raise ValueError(f"l1_ratio must be above 0 and at most 1, not {l1_ratio}")
+        kept = normalised(sample_weight, covers.n_rows) > 0
+        if not kept.all():
+            covers, target, sample_weight = (
+                covers.take(kept),
+                target[kept],
+                np.asarray(sample_weight)[kept],
+            )
+            dense = None if dense is None else np.asarray(dense)[kept]
+        loss = SQUARED if datafit is None else datafit
+        loss.check(target)
+        design = Design.of(covers, dense, sample_weight, rule_scale, n_threads)
+        return cls(design, target, loss, l1_ratio)
+
+    def take(self, rows: IntArray | BoolArray) -> Problem:
+        """Return the problem of some of the rows: a fold."""
+        return Problem(self.design.take(rows), self.y[rows], self.datafit, self.l1_ratio)
+
+    @cached_property
+    def null(self) -> Point:
+        """The point without columns."""
+        level = self.datafit.constant(self.y, self.design.weights)
+        return self.point(np.zeros(self.design.n_columns), level)
+
+    @cached_property
+    def null_loss(self) -> float:
+        """Mean loss of the best constant."""
+        return self.loss(self.null.scores)
+
+    @cached_property
+    def largest_penalty(self) -> float:
+        """The penalty from which on all coefficients are 0; 0 if no column helps at all."""
+        largest = float(np.abs(self.null.pulls).max(initial=0.0))
+        rounding = 1e-14 * (1.0 + float(np.abs(self.y).max(initial=0.0)))
+        return largest / self.l1_ratio if largest > rounding else 0.0
+
+    def grid(self, n_penalties: int = N_PENALTIES) -> FloatArray:
+        """Give penalties from the largest to a small share of it, log-spaced."""
+        if self.largest_penalty == 0:
+            return np.zeros(1)
+        least = 1e-4 if self.design.n_rows > self.design.n_columns else 1e-2
+        return np.asarray(self.largest_penalty * np.geomspace(1.0, least, n_penalties))
+
+    def point(self, a: FloatArray, level: float | None = None) -> Point:
+        """Evaluate coefficients; without a level, with that of squared error: the mean of y."""
+        if level is None:
+            level = self.null.level
+        scores = level + self.design.dot(a)
+        residual = self.datafit.residual(self.y, scores)
+        return Point(a, level, scores, residual, self.design.adjoint(residual) / self.design.total)
+
+    def settled(self, scores: FloatArray) -> float:
+        """Give what to add to scores so that the residuals sum to 0: the best change of level."""
+        level = 0.0
+        for _ in range(MOST_SETTLING):
+            moved = scores + level
+            mean = self.design.mean(self.datafit.residual(self.y, moved))
+            if abs(mean) <= 1e-15:
+                break
+            level += mean / self.design.mean(self.datafit.curvature(self.y, moved))
+        return level
+
+    def loss(self, scores: FloatArray) -> float:
+        """Give the mean loss of scores."""
+        return self.design.mean(self.datafit.value(self.y, scores))
+
+    def penalty_of(self, a: FloatArray) -> float:
+        """Give the elastic net's penalty of coefficients, for lam = 1."""
+        ridge = 0.5 * (1 - self.l1_ratio) * float(a @ a)
+        return self.l1_ratio * float(np.abs(a).sum()) + ridge
+
+    def solution(self, point: Point, penalty: float) -> Solution:
+        """Describe a point as a solution of Q(penalty), with its certificate."""
+        loss = self.loss(point.scores)
+        return Solution(
+            penalty,
+            self.design.coef(point.a),
+            self.design.intercept(point.a, point.level),
+            loss + penalty * self.penalty_of(point.a),
+            loss,
+            self.kkt(point, penalty),
+            self.gap(point, penalty),
+        )
+
+    def gap(self, point: Point, penalty: float) -> float:
+        """Give the duality gap; not a number for a loss that is not convex."""
+        if not self.datafit.is_convex:
+            return np.nan
+        primal = self.loss(point.scores) + penalty * self.penalty_of(point.a)
+        return primal - self._dual(point, penalty)
+
+    def kkt(self, point: Point, penalty: float) -> float:
+        """Give the largest violation of the conditions of Karush, Kuhn and Tucker."""
+        l1 = penalty * self.l1_ratio
+        slopes = point.pulls - penalty * (1 - self.l1_ratio) * point.a
+        inside, outside = np.abs(slopes - l1 * np.sign(point.a)), np.abs(slopes) - l1
+        violations = np.where(point.a != 0, inside, outside)
+        level = abs(self.design.mean(point.residual))
+        return max(level, float(violations.max(initial=0.0)))
+
+    def _dual(self, point: Point, penalty: float) -> float:
+        """Give the dual objective at the residuals, scaled to be feasible where they must be."""
+        theta = point.residual - self.design.mean(point.residual)
+        pulls, l1, l2 = np.abs(point.pulls), penalty * self.l1_ratio, penalty * (1 - self.l1_ratio)
+        charged = 0.0
+        if l2 > 0:
+            charged = float((np.maximum(pulls - l1, 0.0) ** 2).sum()) / (2 * l2)
+        else:
+            theta = theta * min(1.0, l1 / max(float(pulls.max(initial=0.0)), 1e-300))
+        return -self.design.mean(self.datafit.conjugate(self.y, theta)) - charged

@@ -1,0 +1,196 @@
+"""Spectral projected gradient (SPGL1): least squares inside a ball of the L1 norm.
+
+LASSO form: ``min ||A a - b|| subject to ||a||_1 <= tau``, by projected gradient steps of
+Barzilai-Borwein length. BPDN form: ``min ||a||_1 subject to ||A a - b|| <= sigma``, by Newton's
+method on the curve phi(tau) = ||r|| of the first. A penalty lam is matched where
+``||A'r||_inf = N lam``.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulewright.weighting.l1.fpc import check_lasso, shrunk
+from rulewright.weighting.l1.solver import Solver
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rulewright.kernels import FloatArray
+    from rulewright.weighting.l1.problem import Point, Problem, Solution
+
+SHORTEST, LONGEST = 1e-16, 1e5
+"""Step lengths."""
+
+ARMIJO = 1e-4
+"""Share of the promised decrease that a step must make."""
+
+MATCHED = 1e-7
+"""A penalty is matched when the multiplier is this close to it, relatively; the objective is then
+right to about the square of this."""
+
+LEAST_STEP = 2.0**-40
+"""A step that is halved to less than this is not taken."""
+
+
+@dataclass(frozen=True)
+class SPGL1(Solver):
+    """Spectral projected gradient for the LASSO and the BPDN form.
+
+    Parameters
+    ----------
+    tolerance : float
+        Relative duality gap at which a LASSO problem is solved.
+    memory : int
+        Steps may raise the objective, but not above the largest of so many before.
+    max_iter : int
+        Steps for one radius at most.
+    max_roots : int
+        Radii that are tried for one sigma or one penalty at most.
+    """
+
+    tolerance: float = 1e-10
+    memory: int = 3
+    max_iter: int = 10_000
+    max_roots: int = 50
+
+    def _check(self, problem: Problem) -> None:
+        super()._check(problem)
+        check_lasso(self, problem)
+
+    def lasso(self, problem: Problem, tau: float) -> Solution:
+        """Solve the LASSO form: at most tau for the L1 norm of the coefficients of A."""
+        self._check(problem)
+        if not tau >= 0:
+            raise ValueError(f"tau must be 0 or above, not {tau}")
+        return _matched(problem, self._within(problem, problem.null, tau))
+
+    def bpdn(self, problem: Problem, sigma: float) -> Solution:
+        """Solve the BPDN form: at most sigma for the norm of the residual.
+
+        The residual of least squares is the smallest there is; below it that solution is returned.
+        """
+        self._check(problem)
+        if not sigma >= 0:
+            raise ValueError(f"sigma must be 0 or above, not {sigma}")
+        point, tau = problem.null, 0.0
+        for _ in range(self.max_roots):
+            norm, slope = _norm(problem, point), _multiplier(problem, point)
+            if abs(norm - sigma) <= 1e-10 * max(1.0, norm) or slope <= 1e-12 * norm:
+                break
+            tau = max(0.0, tau + (norm - sigma) * norm / slope)
+            point = self._within(problem, point, tau)
+        return _matched(problem, point)
+
+    def _follow(self, problem: Problem, penalties: FloatArray) -> Iterator[Point]:
+        point = problem.null
+        for penalty in penalties.tolist():
+            point = self._for_penalty(problem, point, penalty)
+            yield point
+
+    def _for_penalty(self, problem: Problem, point: Point, penalty: float) -> Point:
+        """Find the radius whose multiplier is N lam, from one that is too small.
+
+        The multiplier is a falling function of the radius, linear between the radii where columns
+        come in or go out: secants through the last radius too small and one too large find it, or
+        through the last two while all are too small.
+        """
+        target = penalty * problem.design.total
+        low = (float(np.abs(point.a).sum()), _multiplier(problem, point) - target)
+        high: tuple[float, float] | None = None
+        tau = low[0] + low[1] / float(problem.design.norms.max())
+        for _ in range(self.max_roots):
+            point = self._within(problem, point, tau)
+            here = (tau, _multiplier(problem, point) - target)
+            if abs(here[1]) <= MATCHED * target:
+                break
+            if here[1] < 0:
+                low = (low[0], low[1] / 2) if high else low  # so that both ends move (Illinois)
+                high = here
+                tau = _crossing(low, high)
+            elif high:
+                low, high = here, (high[0], high[1] / 2)
+                tau = _crossing(low, high)
+            else:
+                further = _crossing(low, here) if here[1] < low[1] else np.inf
+                low, tau = here, min(further, 2 * tau + low[0])
+        return point
+
+    def _within(self, problem: Problem, point: Point, tau: float) -> Point:
+        """Minimise the residual inside the ball: projected gradient steps."""
+        point = problem.point(project(point.a, tau))
+        length, total = 1.0 / max(1.0, float(np.abs(point.pulls).max())), problem.design.total
+        values = deque([_half_square(problem, point)], maxlen=self.memory)
+        for _ in range(self.max_iter):
+            if _relative_gap(problem, point, tau) <= self.tolerance:
+                break
+            gradient = -point.pulls * total
+            direction = project(point.a - length * gradient, tau) - point.a
+            slope, size = float(gradient @ direction), 1.0
+            while True:  # Armijo, not monotone
+                moved = problem.point(point.a + size * direction)
+                value = _half_square(problem, moved)
+                if value <= max(values) + ARMIJO * size * slope:
+                    break
+                size /= 2
+                if size < LEAST_STEP:
+                    return point  # the rest is rounding
+            values.append(value)
+            length = _spectral(moved.a - point.a, (point.pulls - moved.pulls) * total)
+            point = moved
+        return point
+
+
+def project(values: FloatArray, radius: float) -> FloatArray:
+    """Give the nearest point whose L1 norm is at most `radius`."""
+    sizes = np.abs(values)
+    if sizes.sum() <= radius:
+        return values.copy()
+    if radius <= 0:
+        return np.zeros(len(values))
+    falling = np.sort(sizes)[::-1]
+    thresholds = (np.cumsum(falling) - radius) / np.arange(1, len(values) + 1)
+    last = int(np.flatnonzero(falling > thresholds)[-1])
+    return shrunk(values, float(thresholds[last]))
+
+
+def _crossing(one: tuple[float, float], other: tuple[float, float]) -> float:
+    """Give where the line through two points (radius, excess) is 0."""
+    return one[0] + (other[0] - one[0]) * one[1] / (one[1] - other[1])
+
+
+def _spectral(moved: FloatArray, turned: FloatArray) -> float:
+    """Give the step length of Barzilai and Borwein."""
+    curvature = float(moved @ turned)
+    if curvature <= 0:
+        return LONGEST
+    return min(max(float(moved @ moved) / curvature, SHORTEST), LONGEST)
+
+
+def _relative_gap(problem: Problem, point: Point, tau: float) -> float:
+    """Give the duality gap of the LASSO form, relative to the objective."""
+    r, b, total = point.residual, problem.null.residual, problem.design.total
+    gap = total * problem.design.mean(r * (r - b)) + tau * _multiplier(problem, point)
+    return gap / max(1.0, _half_square(problem, point))
+
+
+def _half_square(problem: Problem, point: Point) -> float:
+    return 0.5 * problem.design.total * problem.design.mean(point.residual**2)
+
+
+def _norm(problem: Problem, point: Point) -> float:
+    return float(np.sqrt(2 * _half_square(problem, point)))
+
+
+def _multiplier(problem: Problem, point: Point) -> float:
+    """Give ||A'r||_inf: N lam of the penalty that has this solution."""
+    return float(np.abs(point.pulls).max(initial=0.0)) * problem.design.total
+
+
+def _matched(problem: Problem, point: Point) -> Solution:
+    """Describe a point as the solution of the penalty that matches it."""
+    return problem.solution(point, _multiplier(problem, point) / problem.design.total)
