@@ -174,7 +174,7 @@ def test_text_named_numeric(write):
 
 def test_many_rows_keep_their_order(write):
     """Rows come in the order of the file however many threads read it."""
-    n_rows = 50_000
+    n_rows = 400_000  # several of the groups that threads share
     content = "a,b\n" + "".join(f"{row},label{row % 7}\n" for row in range(n_rows))
     table = read_table(write("t.csv", content))
     np.testing.assert_array_equal(table["a"].values, np.arange(n_rows))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,6 +19,8 @@ from rulewright.data.values import exact_number
 MISSING_FIELDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
 NUMERIC = ("number", "comma", "thousands")
 _MISSING_SQL = ", ".join(quoted(field) for field in MISSING_FIELDS)
+# not IN, of which DuckDB makes a join: joins do not keep the order of the rows
+_KNOWN = reduce(lambda sql, field: f"nullif({sql}, {quoted(field)})", MISSING_FIELDS, "v")
 _POINTED = "replace(v, ',', '.')"
 _THOUSANDS = r"\s*[+-]?[1-9][0-9]{0,2},[0-9]{3}\s*"
 _MAX_LINE_BYTES = 2_000_000
@@ -93,10 +95,7 @@ class TextRows:
             forms.setdefault(_form(type_, wanted), []).append(at)
         loaded: dict[int, NDArray[Any]] = {}
         for form, columns in forms.items():
-            query = (
-                f"SELECT CASE WHEN v IN ({_MISSING_SQL}) THEN NULL ELSE {form} END AS v "
-                f"FROM {self._cells(columns)}"
-            )
+            query = f"SELECT {form} AS v FROM (SELECT {_KNOWN} AS v FROM {self._cells(columns)})"
             cells = self._database.columns(query)[0].reshape(-1, len(columns))
             loaded.update(zip(columns, np.ascontiguousarray(cells.T), strict=True))
         return {at: _raw(loaded[at], types[at], wanted) for at in block}
