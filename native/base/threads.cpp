@@ -8,8 +8,9 @@
 namespace rulewright {
 namespace {
 
-// Held while a thread starts and freed for what the thread itself needs.
-constexpr std::size_t kReserve = std::size_t{1} << 20;
+// Held, but not touched, while a thread starts and freed for what the thread itself needs. More
+// than 32 MB always come from the system and go back to it, where the thread can get them.
+constexpr std::size_t kReserve = std::size_t{33} << 20;
 
 // Work often follows work: a thread that looks for it for a short while need not be woken.
 constexpr int kLooks = 2000;

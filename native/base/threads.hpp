@@ -11,7 +11,9 @@ namespace rulewright {
 
 // Lets the calling thread throw later even if memory has run out by then: the first exception of a
 // thread needs memory of the thread's own, and the process ends when there is none.
-inline void prepare_to_throw() { (void)std::uncaught_exceptions(); }
+inline void prepare_to_throw() {
+    [[maybe_unused]] const volatile int asked = std::uncaught_exceptions();  // not optimised away
+}
 
 // A piece of work that any number of threads may do together. It must not throw.
 struct Work {
