@@ -58,10 +58,11 @@ class ColumnSplits {
     // The fall of the squared error, written so that nothing cancels.
     double gain(const Stat* left, const Stat* right) const {
         const auto w_left = static_cast<double>(left[0]), w_right = static_cast<double>(right[0]);
+        const double one_left = 1 / w_left, one_right = 1 / w_right;
         double squares = 0;
         for (std::size_t lane = 1; lane < lanes_; ++lane) {
-            const double difference = static_cast<double>(left[lane]) / w_left -
-                                      static_cast<double>(right[lane]) / w_right;
+            const double difference = static_cast<double>(left[lane]) * one_left -
+                                      static_cast<double>(right[lane]) * one_right;
             squares += difference * difference;
         }
         return w_left * w_right / (w_left + w_right) * squares;

@@ -76,6 +76,26 @@ def test_values_are_weighted_means(case):
             np.testing.assert_allclose(tree.values[node], mean, rtol=1e-9, atol=1e-9 * size)
 
 
+@settings(max_examples=60)
+@given(SEEDS)
+def test_order_and_repetition_of_rows(seed):
+    """Trees do not depend on the order of rows, and a weight of two is a row twice."""
+    rng = np.random.default_rng(seed)
+    X, y = mixed_table(rng, 40)
+    residuals = np.round(rng.normal(size=(40, 2)) + y[:, np.newaxis], 1)
+    shuffled = rng.permutation(40)
+    twice = np.concatenate([np.arange(40), np.arange(0, 40, 3)])
+    weights = np.bincount(twice).astype(float)
+    texts = []
+    for rows, w in ((np.arange(40), weights), (shuffled, weights[shuffled]), (twice, np.ones(54))):
+        binned = bin_table(read_table({name: values[rows] for name, values in X.items()}))
+        grower = TreeGrower(binned, w, SearchLimits(min_weight=3.0))
+        tree = grower.grow(np.arange(len(rows), dtype=ROW), residuals[rows], 6)
+        texts.append([str(tree.conjunction(node)) for node in range(tree.n_nodes)])
+    assert texts[0] == texts[1] == texts[2]
+    assert len(texts[0]) > 3
+
+
 def test_a_condition_and_its_opposite_leave_no_gap():
     """The children of a cut are `x <= t` and `x > t` with the same t."""
     binned = bin_table(read_table({"x": [1.0, 2.0, 5.0, 6.0]}))

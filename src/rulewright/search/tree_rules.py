@@ -57,6 +57,7 @@ class Generation:
         nu, the share of a tree that enters the memory function; 0 is bagging.
     subsample : float, optional
         Share of the rows that a tree sees, by default those of ``min(N / 2, 100 + 6 sqrt(N))``.
+        Fewer than 50 rows are not subsampled.
     inter_supp : float
         Factor, at least 1, of the scores of splits on columns that the path already uses; a large
         one suppresses interactions.

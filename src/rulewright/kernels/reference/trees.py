@@ -38,7 +38,7 @@ def gain(left: StatArray, right: StatArray) -> float:
     (w_left, *g_left), (w_right, *g_right) = (map(float, side) for side in (left, right))
     squares = 0.0
     for one, other in zip(g_left, g_right, strict=True):
-        difference = one / w_left - other / w_right
+        difference = one * (1 / w_left) - other * (1 / w_right)
         squares += difference * difference
     return w_left * w_right / (w_left + w_right) * squares
 
