@@ -7,7 +7,12 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SANITIZE := build/sanitize
 CXX_FILES = $(shell find native -name '*.cpp' -o -name '*.hpp')
 
-.PHONY: help demo test lint format docs sanitize bench bench-install compare clean check-machine
+# Minutes that the attack lasts, and whether its kernels run on the sanitizer build (0: they do not).
+ATTACK_MINUTES ?= 20
+ATTACK_SANITIZE ?= 1
+
+.PHONY: help demo test lint format docs sanitize sanitize-build attack bench bench-install compare \
+  clean check-machine
 
 help:
 	@echo "make demo      learn from the bundled table, print the rules, save the model"
@@ -16,6 +21,7 @@ help:
 	@echo "make format    let ruff and clang-format rewrite the files"
 	@echo "make docs      run the examples of docs/ and write down what they print"
 	@echo "make sanitize  run the native tests on an ASan + UBSan build"
+	@echo "make attack    attack the library with random input for ATTACK_MINUTES=20"
 	@echo "make bench     measure speed and memory against rivals"
 	@echo "make compare   compare errors with rivals on 35 data sets (hours)"
 
@@ -78,15 +84,24 @@ docs: $(VENV)/.dev
 # Python itself is not instrumented: the runtime is preloaded, and its leak check, which would
 # report the interpreter, is off.
 RUNTIME = $(foreach lib,libasan.so libstdc++.so,$(shell $${CXX:-g++} -print-file-name=$(lib)))
-sanitize: install
+sanitize-build: install
 	test -d $(SANITIZE) || $(PYTHON) -m venv $(SANITIZE)
 	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
 	  $$($(SANITIZE)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/dev.pth
 	$(SANITIZE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
 	  --no-build-isolation --force-reinstall . -C build-dir=build/sanitize-cmake \
 	  -C cmake.define.RULEWRIGHT_SANITIZE=ON -C cmake.define.RULEWRIGHT_DEV=ON
+
+sanitize: sanitize-build
 	ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$(RUNTIME)" \
 	  $(SANITIZE)/bin/python -m pytest -m native -p no:cacheprovider
+
+# PostgreSQL is attacked too where Debian's package postgresql is installed.
+attack: $(if $(filter 1,$(ATTACK_SANITIZE)),sanitize-build,install)
+	-$(INSTALL) 'psycopg[binary]'
+	ATTACK_MINUTES=$(ATTACK_MINUTES) $(if $(filter 1,$(ATTACK_SANITIZE)),\
+	  ATTACK_SANITIZE_PYTHON=$(SANITIZE)/bin/python ATTACK_SANITIZE_PRELOAD="$(RUNTIME)") \
+	  $(BIN)/python -m attack
 
 # Orange would bring the older pandas, Qt and CUDA of its other parts; its CN2 needs none of them.
 BENCH := .venv-bench

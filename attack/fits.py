@@ -1,0 +1,72 @@
+"""Small random tables to learn from, and small learners of every kind."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attack import randoms
+from attack.randoms import chance, pick
+from rulewright import (
+    MLRulesClassifier,
+    RuleSetEnsembleClassifier,
+    SL2Classifier,
+    SlipperClassifier,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from attack.randoms import Rng
+
+LEARNERS = ("mlrules", "slipper", "sl2", "ruleset-ensemble")
+
+
+def rows(rng: Rng, n_rows: int, n_classes: int = 2) -> tuple[dict[str, Any], Any]:
+    """Draw numbers, labels and Booleans with missing values and hostile names, and classes."""
+    drawn = randoms.distinct(rng, randoms.word, 4, least=4)
+    a, b = rng.normal(size=n_rows), np.round(rng.normal(size=n_rows), 1)
+    labels = np.array(randoms.distinct(rng, randoms.word, 3, least=3), dtype=object)
+    color = labels[rng.integers(0, len(labels), n_rows)]
+    drive = a + (color == labels[0]) + 0.5 * rng.normal(size=n_rows)
+    y = np.searchsorted(np.quantile(drive, np.arange(1, n_classes) / n_classes), drive)
+    a[rng.random(n_rows) < 0.1] = np.nan
+    color[rng.random(n_rows) < 0.1] = None
+    return dict(zip(drawn, (a, b, color, rng.random(n_rows) < 0.5), strict=False)), y
+
+
+def learner(rng: Rng, name: str, n_jobs: int = 1) -> Any:
+    """Make a small learner with random options."""
+    seed = int(rng.integers(1000))
+    if name == "mlrules":
+        return MLRulesClassifier(
+            int(rng.integers(1, 12)),
+            subsample=pick(rng, (0.5, 1.0)),
+            missing_conditions=chance(rng, 0.5),
+            ordinal=chance(rng, 0.3),
+            calibration=pick(rng, (None, None, "platt", "isotonic")),
+            random_state=seed,
+            n_jobs=n_jobs,
+        )
+    if name == "slipper":
+        multiclass = pick(rng, ("auto", "mh", "ovr"))
+        return SlipperClassifier(
+            int(rng.integers(1, 6)), multiclass=multiclass, random_state=seed, n_jobs=n_jobs
+        )
+    if name == "sl2":
+        return SL2Classifier(2, max_steps=200, random_state=seed, n_jobs=n_jobs)
+    return RuleSetEnsembleClassifier(
+        max_terms=2, n_samples=2, max_steps=100, random_state=seed, n_jobs=n_jobs
+    )
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Let learners warn of what they are given, but treat bad arithmetic as an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", RuntimeWarning)
+        yield

@@ -1,0 +1,104 @@
+"""Take memory and threads away: work ends with a result or a clear error, never by a signal."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attack import fits
+from attack.attempts import Note, Outcome, death
+from attack.randoms import chance, pick
+from rulewright import compress
+from rulewright.model import AdditiveRules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from attack.randoms import Rng
+
+_TRIES = 4
+_SECONDS = 60.0
+_ACTIONS = ("fit", "predict", "explain", "compress")
+_UNUSED_USERS = range(40_000, 60_000)
+
+
+def attempt(rng: Rng, folder: Path) -> Iterator[Outcome]:
+    """Run work in fresh processes under random limits."""
+    if os.geteuid() != 0:
+        yield Note("the number of threads was not limited: that needs another user")
+    for _ in range(_TRIES):
+        task = {
+            "seed": int(rng.integers(1000)),
+            "action": pick(rng, _ACTIONS),
+            "learner": pick(rng, fits.LEARNERS),
+            "n_rows": int(pick(rng, (200, 5000, 40_000))),
+            "threads": pick(rng, (1, 2, 8, 64, 100_000)),
+            "memory": int(2 ** rng.uniform(12, 28)) if chance(rng, 0.7) else None,
+            "user": pick(rng, _UNUSED_USERS),
+            "processes": pick(rng, (None, 1, 2, 5)) if os.geteuid() == 0 else None,
+        }
+        stack = pick(rng, (None, None, "16k", "4M", "1G", "64G"))
+        yield run(task, {} if stack is None else {"OMP_STACKSIZE": stack})
+
+
+def run(task: dict[str, Any], environment: dict[str, str]) -> Outcome:
+    """Run a task in a process of its own; it must end by itself, and with code 0."""
+    command = [sys.executable, "-m", "attack.limits", json.dumps(task)]
+    changed = {**os.environ, "OPENBLAS_NUM_THREADS": "1", **environment}
+    told = f"{task}, {environment}"
+    try:
+        done = subprocess.run(command, env=changed, capture_output=True, timeout=_SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"no end within {_SECONDS:g} s: {told}"
+    if done.returncode == 0:
+        return None
+    return f"{death(done.returncode)}\n{told}\n{done.stderr.decode(errors='replace')[-1500:]}"
+
+
+def main(task: dict[str, Any]) -> None:
+    """Do a task under its limits; errors that tell what was lacking are as good as a result."""
+    rng = np.random.default_rng(task["seed"])
+    n_rows = task["n_rows"] if task["learner"] in ("mlrules", "slipper") else 100
+    X, y = fits.rows(rng, n_rows)
+    n_jobs = min(task["threads"], 64)
+    with fits.quiet():
+        model = fits.learner(rng, task["learner"]).fit(X, y).model_
+        work: Callable[[], Any] = {
+            "fit": lambda: fits.learner(rng, task["learner"], n_jobs).fit(X, y),
+            "predict": lambda: model.predict_proba(X, n_threads=task["threads"]),
+            "explain": lambda: model.explain(X, n_threads=task["threads"]),
+            "compress": lambda: _compressed(model, X, y, n_jobs),
+        }[task["action"]]
+        _limit(task)
+        try:
+            work()
+        except (MemoryError, OSError) as error:
+            print(f"refused: {error}")
+        except RuntimeError as error:
+            if "thread" not in str(error):
+                raise
+            print(f"refused: {error}")
+
+
+def _compressed(model: Any, X: Any, y: Any, n_jobs: int) -> Any:
+    return compress(model, X, y, n_jobs=n_jobs) if isinstance(model, AdditiveRules) else None
+
+
+def _limit(task: dict[str, Any]) -> None:
+    if task["memory"] is not None:
+        size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (size + task["memory"],) * 2)
+    if task["processes"] is not None:
+        resource.setrlimit(resource.RLIMIT_NPROC, (task["processes"],) * 2)
+        os.setuid(task["user"])
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

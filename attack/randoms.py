@@ -1,0 +1,248 @@
+"""Random names, values, schemas and models, most of them hostile."""
+
+from __future__ import annotations
+
+import math
+import struct
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from rulewright.data import ColumnSchema, Schema, label_of
+from rulewright.model import AdditiveRules, DnfModel, Head, IsotonicSteps, RuleModel, RuleSetVotes
+from rulewright.model.forms.rule_sets import numbered, term_shares
+from rulewright.rules import (
+    Adds,
+    Claims,
+    Condition,
+    Conjunction,
+    Coverage,
+    Labels,
+    Presence,
+    Range,
+    Rule,
+    Votes,
+    negated,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Rng = np.random.Generator
+
+T = TypeVar("T")
+
+WORDS = (
+    *("true", "false", "null", "NULL", "select", "from", "label", "row", "rowid", "oid", "a", "A"),
+    *("score_0", "probability_a", "class", "def", "None", "constructor", "__proto__", "this"),
+    *("it's", 'say "x"', "a`b", "a\\b", "back\\", "--", "/*", "*/", ";", "{x}", "%s", "$1", "?"),
+    *(":x", "@x", "[a]", "</script>", "<!--", "'''", '"""', "\n", "a\nb", "\t", " a", "a ", "é"),
+    *(
+        "e\u0301",
+        "Größe",
+        "名前",
+        "\U0001d499",
+        "\u202e",
+        "\u200b",
+        "\ufeff",
+        "İ",
+        "ß",
+        "1",
+        "1.0",
+        "-1",
+    ),
+    *("1e3", "nan", "inf", "NA", "x" * 70, "x" * 70 + "y", "x0", "t", "c0", "data", "\u2028"),
+)
+"""Names and labels: keywords, names of our own, quotes, comments, scripts, numbers as text."""
+
+NUMBERS = (0.0, -0.0, 1.0, -1.0, 0.1, 0.5, 1e-300, 5e-324, 1.7e308, -1.7e308, 2.0**53, 1e22, 34.0)
+
+
+def pick(rng: Rng, pool: Sequence[T]) -> T:
+    """Draw one of a pool."""
+    return pool[int(rng.integers(len(pool)))]
+
+
+def chance(rng: Rng, share: float) -> bool:
+    """Say yes with the given probability."""
+    return bool(rng.random() < share)
+
+
+def word(rng: Rng) -> str:
+    """Draw a hostile name or label, sometimes glued from two or made of random characters."""
+    turn = rng.random()
+    if turn < 0.6:
+        return pick(rng, WORDS)
+    if turn < 0.85:
+        return pick(rng, WORDS) + pick(rng, WORDS)
+    blocks = (0x20, 0x7F), (0x80, 0x2000), (0x1F300, 0x1F600)
+    return "".join(chr(rng.integers(*pick(rng, blocks))) for _ in range(rng.integers(1, 5)))
+
+
+def distinct(rng: Rng, draw: Callable[[Rng], T], most: int, least: int = 1) -> list[T]:
+    """Draw a few values that differ."""
+    n = int(rng.integers(least, most + 1))
+    found: dict[T, None] = {}
+    for _ in range(10 * n):
+        if len(found) < n:
+            found[draw(rng)] = None
+    return list(found)
+
+
+def names(rng: Rng, most: int) -> list[str]:
+    """Draw column names that differ even where case does not count, as in databases."""
+    found = distinct(rng, word, most)
+    return list({name.encode().lower(): name for name in found}.values())
+
+
+def number(rng: Rng) -> float:
+    """Draw a finite number: a plain, an extreme or any one."""
+    turn = rng.random()
+    if turn < 0.4:
+        return pick(rng, NUMBERS)
+    if turn < 0.7:
+        return float(np.round(rng.normal(scale=10), 1))
+    value: float = struct.unpack("d", rng.bytes(8))[0]
+    return value if math.isfinite(value) else 0.0
+
+
+def column_schema(rng: Rng, name: str) -> ColumnSchema:
+    """Draw a column of any kind."""
+    kind = pick(rng, ("numeric", "numeric", "string", "number", "boolean"))
+    if kind == "numeric":
+        return ColumnSchema(name, "numeric")
+    if kind == "boolean":
+        return ColumnSchema(name, "nominal", ("false", "true"), "boolean")
+    if kind == "string":
+        labels = distinct(rng, word, 5)
+    else:
+        drawn = distinct(rng, lambda rng: round(float(rng.normal(scale=50)), 1), 5)
+        labels = list(dict.fromkeys(map(label_of, [*drawn, 7, 2**40])))
+    return ColumnSchema(name, "nominal", tuple(sorted(labels)), kind)  # type: ignore[arg-type]
+
+
+def condition(rng: Rng, column: ColumnSchema) -> Condition:
+    """Draw a condition on a column, or its opposite."""
+    if chance(rng, 0.2):
+        plain: Condition = Presence(column.name, chance(rng, 0.5))
+    elif column.kind == "nominal":
+        labels = distinct(rng, lambda rng: pick(rng, column.labels), len(column.labels))
+        plain = Labels(column.name, tuple(labels), chance(rng, 0.3))
+    else:
+        low, high = sorted((number(rng), number(rng)))
+        opened = [chance(rng, 0.5) and low < high for _ in range(2)]
+        sides = pick(rng, ("low", "high", "both"))
+        plain = Range(
+            column.name,
+            -math.inf if sides == "high" else low,
+            math.inf if sides == "low" else high,
+            sides != "high" and opened[0],
+            sides != "low" and opened[1],
+        )
+    return negated(plain) if chance(rng, 0.3) else plain
+
+
+def conjunction(rng: Rng, schema: Schema) -> Conjunction:
+    """Draw a conjunction of up to three conditions."""
+    places = rng.permutation(len(schema.columns))[: rng.integers(0, 4)]
+    return Conjunction(tuple(condition(rng, schema.columns[at]) for at in places))
+
+
+def frame_of_model(rng: Rng) -> tuple[Schema, list[Any]]:
+    """Draw columns and classes."""
+    columns = tuple(column_schema(rng, name) for name in names(rng, 5))
+    draws: tuple[Callable[[Rng], Any], ...] = (
+        word,
+        lambda rng: int(rng.integers(-(2**40), 2**40)),
+        lambda rng: float(rng.normal()),
+    )
+    classes = [False, True] if chance(rng, 0.2) else distinct(rng, pick(rng, draws), 4)
+    return Schema(columns, named=True), classes
+
+
+def _rule(rng: Rng, body: Conjunction, outcome: Any, n_classes: int) -> Rule:
+    weights = tuple(float(rng.integers(0, 9)) for _ in range(n_classes))
+    return Rule(body, outcome, Coverage(math.fsum(weights), weights))
+
+
+def additive(rng: Rng) -> AdditiveRules:
+    """Draw an additive model, with costs and steps at times, and with absurd scores at times."""
+    schema, classes = frame_of_model(rng)
+    n = len(classes)
+    size = pick(rng, (1.0, 1.0, 30.0, 1e3, 1e200))
+
+    def response() -> float:
+        return float(pick(rng, (0.1, 0.2, -0.3)) if chance(rng, 0.3) else size * rng.normal())
+
+    rules = []
+    for _ in range(rng.integers(0, 6)):
+        first, last = sorted(rng.integers(0, n, 2).tolist())
+        rules.append(_rule(rng, conjunction(rng, schema), Adds(Head(first, last), response()), n))
+    costs = steps = None
+    if chance(rng, 0.3):
+        table = np.round(rng.exponential(size=(n, n)), pick(rng, (0, 3)))
+        costs = tuple(map(tuple, (table * (1 - np.eye(n))).tolist()))
+    if chance(rng, 0.3):
+        steps = tuple(_steps(rng) for _ in classes)
+    intercepts = tuple(response() for _ in classes)
+    return AdditiveRules(
+        schema, np.array(classes), intercepts, tuple(rules), {}, costs=costs, steps=steps
+    )
+
+
+def _steps(rng: Rng) -> IsotonicSteps:
+    thresholds = sorted(distinct(rng, lambda rng: float(np.round(rng.normal(), 1)), 5))
+    values = np.sort(rng.uniform(1e-6, 1 - 1e-6, len(thresholds) + 1)).tolist()
+    return IsotonicSteps(tuple(thresholds), tuple(values))
+
+
+def dnf(rng: Rng) -> DnfModel:
+    """Draw a DNF model, often with ties."""
+    schema, classes = frame_of_model(rng)
+    n = len(classes)
+    rules = [
+        _rule(
+            rng,
+            conjunction(rng, schema),
+            Claims(Head(*[int(rng.integers(n))] * 2), float(pick(rng, (0.25, 0.5, 0.9, 1.0)))),
+            n,
+        )
+        for _ in range(rng.integers(0, 6))
+    ]
+    whole, rest = (tuple(float(rng.integers(0, 4)) for _ in classes) for _ in range(2))
+    return DnfModel(schema, np.array(classes), tuple(rules), int(rng.integers(n)), whole, rest)
+
+
+def votes(rng: Rng) -> RuleSetVotes:
+    """Draw a vote of rule sets with shared terms and ties."""
+    schema, classes = frame_of_model(rng)
+    n = len(classes)
+    pool = [conjunction(rng, schema) for _ in range(4)]
+    opposite = int(rng.integers(3)) if n == 2 else -1
+    terms: dict[Any, Any] = {}
+
+    def rule_sets(k: int) -> list[tuple[list[Conjunction], float]]:
+        if k == opposite:
+            return []
+        return [
+            ([pick(rng, pool) for _ in range(rng.integers(0, 4))], float(pick(rng, (1.0, 0.1))))
+            for _ in range(rng.integers(1, 5))
+        ]
+
+    members = tuple(numbered(rule_sets(k), k, terms) for k in range(n))
+    shares = term_shares(members, len(terms))
+    rules = [
+        _rule(rng, body, Votes(Head(k, k), share), n)
+        for (k, body), share in zip(terms.values(), shares, strict=True)
+    ]
+    priors = tuple(float(rng.integers(1, 5)) for _ in classes)
+    abstain = float(pick(rng, (0.0, 0.5, 1.0, 2.0)))
+    smoothing = float(pick(rng, (0.0, 1.0)))
+    return RuleSetVotes(
+        schema, np.array(classes), tuple(rules), members, priors, abstain, smoothing=smoothing
+    )
+
+
+def model(rng: Rng) -> RuleModel:
+    """Draw a model of any form."""
+    return pick(rng, (additive, dnf, votes))(rng)
