@@ -85,6 +85,7 @@ class Worker:
         """End the process and all that it started."""
         if self.process is not None:
             assert self.process.stdin is not None
+            assert self.process.stdout is not None
             with contextlib.suppress(BrokenPipeError):
                 self.process.stdin.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -92,6 +93,7 @@ class Worker:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
+            self.process.stdout.close()
         self.process = None
 
     def _started(self) -> subprocess.Popen[str]:

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
     from attack.randoms import Rng
 
-_WRONG_CALLS = 300
+WRONG_CALLS = 300
 # the last two are Python's own, where a wrong argument is no array at all
 _REFUSALS = (ValueError, TypeError, OverflowError, MemoryError, AttributeError, IndexError)
 
 
 def attempt(rng: Rng, folder: Path) -> Iterator[Outcome]:
     """Run one property test of the kernels with another seed, then wrong calls of every kernel."""
-    yield from _property_test(pick(rng, _property_tests()), int(rng.integers(2**31)))
-    for _ in range(_WRONG_CALLS):
+    yield from _property_test(pick(rng, property_tests()), int(rng.integers(2**31)))
+    for _ in range(WRONG_CALLS):
         call = kernel_calls.wrong(rng)
         found = ends_well(call.run, _REFUSALS)
         yield found and f"{call}: {found}"
@@ -43,7 +43,7 @@ def _property_test(name: str, seed: int) -> Iterator[Outcome]:
 
 
 @functools.cache
-def _property_tests() -> list[str]:
+def property_tests() -> list[str]:
     """List the property tests of the kernels; every kernel has one that compares it to its twin."""
     _pytest("tests/kernels", "--collect-only")
     return list(reseeded.TESTS)

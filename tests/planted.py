@@ -1,0 +1,74 @@
+"""Attempts with planted defects, for workers of the attack."""
+
+import os
+import signal
+import time
+
+from attack import kernels as attacked
+from attack import saving
+from attack.attempts import Note
+from rulewright import kernels
+from rulewright.model import document
+
+
+def sound(rng, folder):
+    """Find nothing in three tries."""
+    print("a library may print what it likes")
+    yield Note("nothing is planted here")
+    for _ in range(3):
+        (folder / "file").write_text("gone afterwards")
+        yield None
+
+
+def finding(rng, folder):
+    """Find one thing in two tries."""
+    yield None
+    yield f"planted {rng.integers(1000)}"
+
+
+def error(rng, folder):
+    """Raise in the second try."""
+    yield None
+    raise ZeroDivisionError("planted")
+
+
+def crash(rng, folder):
+    """Die of a signal."""
+    yield None
+    print("last words", flush=True)
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def leave(rng, folder):
+    """End the process without a report."""
+    yield None
+    os._exit(3)
+
+
+def hang(rng, folder):
+    """Never end."""
+    yield None
+    time.sleep(1000)
+
+
+def torn_saves(rng, folder):
+    """Attack the saving of models with a writer that is not atomic."""
+    document.replace_file = write_in_place
+    yield from saving.attempt(rng, folder)
+
+
+def write_in_place(path, data):
+    """Write a file slowly where it stands."""
+    with open(path, "wb") as file:
+        for start in range(0, len(data), 1000):
+            file.write(data[start : start + 1000])
+            file.flush()
+
+
+def wrong_kernel(rng, folder):
+    """Attack kernels of which one draws other rows than its twin."""
+    right = kernels.draw_rows
+    kernels.draw_rows = lambda n, size, seed: right(n, size, (seed + 1) % 2**64)
+    attacked.WRONG_CALLS = 0
+    attacked.property_tests = lambda: ["tests/kernels/test_rows.py::test_draws_equal_the_twin"]
+    yield from attacked.attempt(rng, folder)
