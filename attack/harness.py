@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 _TAIL = 3000
+_START = 120.0  # seconds for all imports on a busy machine
 _VARIABLE = re.compile(r"\d+|'[^']*'|\"[^\"]*\"")
 
 
@@ -65,19 +66,34 @@ class Worker:
 
     def attempt(self, seed: int) -> Report:
         """Attempt a seed; a crash or a hang is a finding of that seed."""
-        process = self.process or self._started()
-        self.process = process
-        assert process.stdin is not None
-        assert process.stdout is not None
+        if self.process is None:
+            self.process = self._started()
+            if not self._heard(_START):
+                return self._failure(seed, _START)
+        assert self.process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(f"{seed}\n")
-            process.stdin.flush()
-        ready, _, _ = select.select([process.stdout], [], [], self.attack.timeout)
-        line = process.stdout.readline() if ready else ""
-        if line:
-            return Report(**json.loads(line))
-        self.stop(patience=5.0 if ready else 0.0)
-        what = death(process.returncode) if ready else f"no end within {self.attack.timeout:g} s"
+            self.process.stdin.write(f"{seed}\n")
+            self.process.stdin.flush()
+        line = self._heard(self.attack.timeout)
+        if not line:
+            return self._failure(seed, self.attack.timeout)
+        return Report(**json.loads(line))
+
+    def _heard(self, timeout: float) -> str:
+        """Return the next line of the process, nothing if it ended or takes too long."""
+        assert self.process is not None
+        assert self.process.stdout is not None
+        ready, _, _ = select.select([self.process.stdout], [], [], timeout)
+        return self.process.stdout.readline() if ready else ""
+
+    def _failure(self, seed: int, timeout: float) -> Report:
+        """Report a process that ended or hangs, with what it printed last."""
+        assert self.process is not None
+        try:
+            what = death(self.process.wait(1.0))
+        except subprocess.TimeoutExpired:
+            what = f"no end within {timeout:g} s"
+        self.stop(patience=0.0)
         printed = self.printed.read_text(errors="replace")[-_TAIL:].strip()
         return Report(seed, 1, [f"{what}\n{printed}"])
 

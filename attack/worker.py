@@ -26,6 +26,7 @@ def main() -> None:
     if "ATTACK_SANITIZED" not in os.environ:  # sanitizers reserve far more than they use
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     attempt = loaded(target)
+    print("ready", file=reports, flush=True)
     for line in sys.stdin:
         faulthandler.dump_traceback_later(0.9 * timeout)
         with tempfile.TemporaryDirectory(prefix="attempt-") as folder:

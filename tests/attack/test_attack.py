@@ -202,14 +202,14 @@ def test_a_step_that_fails_on_weights_is_found(tmp_path, monkeypatch):
 
 def test_a_torn_file_is_found():
     """A writer in place is killed before it is done."""
-    attack = replace(ATTACKS["saving"], target="planted:torn_saves")
+    attack = replace(ATTACKS["saving"], target="planted_library:torn_saves")
     found = hammer(attack, seeds_from(0, 2)).findings
     assert any("ModelFileError" in what for _, what in found)
 
 
 def test_a_wrong_kernel_is_found():
     """A kernel that differs from its twin fails its property test."""
-    attack = replace(ATTACKS["kernels"], target="planted:wrong_kernel")
+    attack = replace(ATTACKS["kernels"], target="planted_library:wrong_kernel")
     [(_, found)] = hammer(attack, seeds_from(0, 1)).findings
     assert "test_draws_equal_the_twin" in found
 
