@@ -135,8 +135,8 @@ def _replaced(rng: Rng, node: Any, other: Any) -> Any:
         if isinstance(node, bool):
             return not node
         if isinstance(node, int | float):
-            near = [node + 1, -node, node * 0.5, 0, 1e308, -1e308, 10**20]
-            return pick(rng, [value for value in near if abs(value) < 1e309])
+            half = node // 2 if isinstance(node, int) else node / 2
+            return pick(rng, (node + 1, -node, half, 0, 1e308, -1e308, 10**20))
         if isinstance(node, str):
             return pick(rng, (node + "x", node.upper(), randoms.word(rng), "\0", "\ud800"))
     if turn < 0.7:
