@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import json
 import math
+import sqlite3
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from attack.randoms import chance, pick
 from rulewright.data import DataError
 from rulewright.programs.adversarial import adversarial_rows
 from rulewright.programs.sql import write_sql
+from rulewright.programs.sql_words import quoted_name
 from rulewright.programs.target import Answer, CannotRunError, Runner
 from rulewright.programs.targets import TARGETS
 
@@ -44,6 +47,7 @@ def attempt(rng: Rng, folder: Path) -> Iterator[Outcome]:
         rows = adversarial_rows(model.program, int(rng.integers(2**31)))
         for name, run, write in _runners():
             yield compared(model, rows, name, run, write)
+        yield _lacking(rng, model)
         for name, answer in (("python", _python(model)), ("javascript", _javascript(model))):
             if answer is not None:
                 yield from _spelled(rng, model, name, answer)
@@ -87,6 +91,23 @@ def _difference(model: RuleModel, rows: Any, answers: list[Answer]) -> str | Non
             continue
         return f"gives {what} on { ({name: values[i] for name, values in rows.items()})!r:.300}"
     return None
+
+
+def _lacking(rng: Rng, model: RuleModel) -> Outcome:
+    """Run SQL on a table that lacks a column: an error, as SQLite takes unknown names for text."""
+    if not model.columns:
+        return None
+    absent = pick(rng, model.columns)
+    columns = [quoted_name(name) for name in model.columns if name != absent] or ["other"]
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.create_function("exp", 1, math.exp, deterministic=True)
+        connection.execute(f"CREATE TABLE data ({', '.join(columns)})")
+        connection.execute(f"INSERT INTO data VALUES ({', '.join('NULL' for _ in columns)})")
+        try:
+            connection.execute(model.to_sql(dialect="sqlite")).fetchall()
+        except (sqlite3.Error, ValueError):
+            return None
+    return f"sqlite answers though the table lacks {absent!r} of {model.columns}"
 
 
 def _learned(rng: Rng) -> RuleModel:

@@ -25,7 +25,19 @@ _CHANGES_PER_MODEL = 12
 _RUNNERS = ("duckdb", "sqlite", "python", "javascript")
 _LEAVES: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 1, 2, 1.5, -0.0, 1e308, -1e308, 5e-324, 2**31, 2**53 + 1, 2**70),
-    *(10**400, "", "x", "a" * 5000, "\0", "\ud800", "numeric", "nominal", "boolean", "string"),
+    *(
+        10**400,
+        "",
+        "x",
+        "a" * 5000,
+        "b" * 10**6,
+        "\0",
+        "\ud800",
+        "numeric",
+        "nominal",
+        "boolean",
+        "string",
+    ),
     *([], {}, [[]], [1, "a"], {"a": []}, ["false", "true"], {"any": []}, {"missing": True}),
 )
 _KEYS = ("extra", "low", "high", "in", "not_in", "missing", "any", "and", "or", "not", "costs")
@@ -124,7 +136,7 @@ def _mutate_list(rng: Rng, node: list[Any], other: Any) -> list[Any]:
     if turn < 0.87:
         return node[:at] + node[at + 1 :]
     if turn < 0.95:
-        return [*node, *[node[at]] * int(pick(rng, (1, 1, 2, 40)))]
+        return [*node, *[node[at]] * int(pick(rng, (1, 1, 2, 40, 2000)))]
     return [node[i] for i in rng.permutation(len(node))]
 
 

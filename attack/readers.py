@@ -42,7 +42,7 @@ def _misread(found: Table, table: Columns) -> Outcome:
     """Say which column of a dict is not what it holds, by the plainest reading."""
     for column, values in zip(found.columns, table.values(), strict=True):
         if column.schema.kind == "numeric":
-            right = [np.nan if value is None else float(value) for value in values]
+            right: list[Any] = [np.nan if v is None else float(v) for v in values]
         else:
             right = ["missing" if value is None else _label(value) for value in values]
         if not np.array_equal(_values(column), right, equal_nan=column.schema.kind == "numeric"):
