@@ -116,7 +116,7 @@ def _with_odd_values(rng: Rng, array: Any) -> Any:
             odd.flat[at] = pick(rng, _FLOATS)
         elif odd.dtype.kind == "b":
             odd.flat[at] = not odd.flat[at]
-        else:
+        elif odd.dtype.kind in "iu":
             least, most = np.iinfo(odd.dtype).min, np.iinfo(odd.dtype).max
             drawn = pick(rng, (least, most, most - 1, 0, 1, 2, most // 2))
             odd.flat[at] = drawn

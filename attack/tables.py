@@ -13,7 +13,6 @@ import pyarrow.parquet
 
 from attack import randoms
 from attack.randoms import chance, pick
-from rulewright.data.readers.delimited import MISSING_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +69,7 @@ def _text(rng: Rng, start: str) -> str:
     return text + "_" if text.strip().lower() in _MEANINGFUL else text
 
 
-_MEANINGFUL = {field.lower() for field in MISSING_FIELDS} | {"nan", "null", "none"}
+_MEANINGFUL = {"na", "n/a", "nan", "nil", "none", "null", "n.a.", "no"}
 
 
 def delimited(table: Columns, delimiter: str = ",") -> bytes:
