@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -147,6 +148,21 @@ def test_a_reader_that_raises_another_error_is_found(tmp_path, monkeypatch):
     path = tables.write(tmp_path, {"a": [1.0]}, "csv")
     monkeypatch.setattr(data_files, "read_table", read)
     assert "EOFError: planted" in data_files.read_well(path)
+
+
+def test_a_slow_reader_is_found(tmp_path, monkeypatch):
+    """A small file that takes seconds of the processor is a finding."""
+
+    def read(X, **options):
+        end = time.process_time() + 0.05
+        while time.process_time() < end:
+            pass
+        return read_table(X, **options)
+
+    path = tables.write(tmp_path, {"a": [1.0]}, "jsonl")
+    monkeypatch.setattr(data_files, "_SECONDS", 0.04)
+    monkeypatch.setattr(data_files, "read_table", read)
+    assert "processor time" in data_files.read_well(path)
 
 
 def test_a_changed_table_from_a_checksummed_file_is_found(tmp_path):
