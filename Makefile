@@ -100,7 +100,7 @@ sanitize: sanitize-build
 attack: $(if $(filter 1,$(ATTACK_SANITIZE)),sanitize-build,install)
 	-$(INSTALL) 'psycopg[binary]'
 	ATTACK_MINUTES=$(ATTACK_MINUTES) $(if $(filter 1,$(ATTACK_SANITIZE)),\
-	  ATTACK_SANITIZE_PYTHON=$(SANITIZE)/bin/python ATTACK_SANITIZE_PRELOAD="$(RUNTIME)") \
+	  ATTACK_SANITIZE_PYTHON=$(CURDIR)/$(SANITIZE)/bin/python ATTACK_SANITIZE_PRELOAD="$(RUNTIME)") \
 	  $(BIN)/python -m attack
 
 # Orange would bring the older pandas, Qt and CUDA of its other parts; its CN2 needs none of them.

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _INTEGERS = (-(2**63), -(2**31), -2, -1, 0, 1, 2, 3, 7, 8, 63, 64, 65, 255, 256, 65_535, 65_536)
 _HUGE = (2**31 - 1, 2**31, 2**32, 2**63 - 1, 2**63, 2**64 - 1, 2**64)
 _FLOATS = (math.nan, math.inf, -math.inf, -1.0, -0.0, 0.0, 5e-324, 1e-300, 0.5, 1.0, 1e300, -1e300)
+_LARGEST_STAT = 2**40
 _TYPES = ("u1", "i1", "u2", "i4", "u4", "i8", "u8", "f4", "f8", "?", "O", "M8[s]")
 _WORK = ("n_steps", "n_restarts", "max_steps", "n", "size", "n_threads")
 """Numbers that say how much is to be done: huge ones are an honest wish for long work."""
@@ -118,8 +119,9 @@ def _with_odd_values(rng: Rng, array: Any) -> Any:
             odd.flat[at] = not odd.flat[at]
         elif odd.dtype.kind in "iu":
             least, most = np.iinfo(odd.dtype).min, np.iinfo(odd.dtype).max
-            drawn = pick(rng, (least, most, most - 1, 0, 1, 2, most // 2))
-            odd.flat[at] = drawn
+            if odd.dtype == STAT:  # callers see to it that sums of statistics fit
+                least, most = -_LARGEST_STAT, _LARGEST_STAT
+            odd.flat[at] = pick(rng, (least, most, most - 1, 0, 1, 2, most // 2))
     return odd
 
 

