@@ -58,8 +58,10 @@ def run(task: dict[str, Any], environment: dict[str, str]) -> Outcome:
         done = subprocess.run(command, env=changed, capture_output=True, timeout=_SECONDS)
     except subprocess.TimeoutExpired:
         return f"no end within {_SECONDS:g} s: {told}"
-    if done.returncode == 0 or _OTHERS in done.stderr:
+    if done.returncode == 0:
         return None
+    if _OTHERS in done.stderr:
+        return Note("OpenBLAS, not rulewright, ended a process that had no memory")
     return f"{death(done.returncode)}\n{told}\n{done.stderr.decode(errors='replace')[-1500:]}"
 
 
