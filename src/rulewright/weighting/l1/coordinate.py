@@ -9,6 +9,7 @@ any other loss is replaced by one near the current scores, again and again (prox
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
@@ -65,12 +66,15 @@ class CoordinateDescent(Solver):
 
     def _follow(self, problem: Problem, penalties: FloatArray) -> Iterator[Point]:
         point, before = problem.null, problem.largest_penalty
-        quadratic, change = self.minimiser(problem), FIRST_CHANGE
-        for penalty in penalties.tolist():
+        quadratic, change, ahead = self.minimiser(problem), FIRST_CHANGE, problem.null
+        for penalty, after in pairwise([*penalties.tolist(), 0.0]):
             strong = problem.l1_ratio * (2 * penalty - before)
-            chosen = (np.abs(point.pulls) >= strong) | (point.a != 0)
-            point, change = self.descend(quadratic, point, chosen, penalty, change)
+            chosen = (np.abs(point.pulls) >= strong) | (ahead.a != 0)
+            last, (point, change) = point, self.descend(quadratic, ahead, chosen, penalty, change)
             yield point
+            ahead = point
+            if problem.datafit.is_quadratic and before > penalty:  # the path is almost linear
+                ahead = point.beyond(last, (penalty - after) / (before - penalty))
             before = penalty
 
     def descend(

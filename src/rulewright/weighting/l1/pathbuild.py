@@ -90,7 +90,8 @@ class Walk:
     """Where the path stands: coefficients, level and gradients, moved together.
 
     The level is one more coordinate, the last one, and always moves; with squared error its
-    gradient is 0. `gram` holds the columns of G that have moved so far, over the rows inside the ramp.
+    gradient is 0. `gram` holds the columns of G of coefficients that have moved so far, over the
+    rows inside the ramp.
     """
 
     def __init__(self, problem: Problem, tau: float, step: float) -> None:
