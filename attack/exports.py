@@ -16,6 +16,7 @@ from attack import fits, postgres, randoms
 from attack.attempts import Note, Outcome, told
 from attack.randoms import chance, pick
 from rulewright.data import DataError
+from rulewright.model import ClassModel
 from rulewright.programs.adversarial import adversarial_rows
 from rulewright.programs.sql import write_sql
 from rulewright.programs.sql_words import quoted_name
@@ -71,6 +72,9 @@ def compared(model: RuleModel, rows: Any, name: str, run: Runner, write: Any) ->
 def _difference(model: RuleModel, rows: Any, answers: list[Answer]) -> str | None:
     """Find the first row on which an export does not say what the model says."""
     scores = model.scores(rows)
+    if not isinstance(model, ClassModel):
+        wrong = [i for i, answer in enumerate(answers) if answer.scores[0] != scores[i]]
+        return f"gives {answers[wrong[0]]} and not {scores[wrong[0]]}" if wrong else None
     chances, chosen = model.probabilities(scores), model.decide(scores)
     costs, flags = model.expected_costs(scores), model.flags(scores)
     if len(answers) != len(scores):
@@ -147,8 +151,11 @@ def _spelled(
 
 def _model_answer(model: RuleModel, row: dict[str, Any]) -> list[float] | None:
     """Give the probabilities of one row, None where the model refuses a value."""
+    table = {name: [row[name]] for name in row}
     try:
-        chances: list[float] = model.predict_proba({name: [row[name]] for name in row})[0].tolist()
+        if not isinstance(model, ClassModel):
+            return [float(model.predict(table)[0])]
+        chances: list[float] = model.predict_proba(table)[0].tolist()
     except DataError:
         return None
     return chances
@@ -160,6 +167,8 @@ def _python(model: RuleModel) -> Callable[[dict[str, Any]], list[float] | None] 
 
     def answer(row: dict[str, Any]) -> list[float] | None:
         try:
+            if not isinstance(model, ClassModel):
+                return [space["predict"](row)]
             return list(space["predict_proba"](row).values())
         except (ValueError, TypeError, OverflowError):
             return None
@@ -178,13 +187,14 @@ def _javascript(model: RuleModel) -> Callable[[dict[str, Any]], list[float] | No
         return None
     racer.eval(f"globalThis.predict = (() => {{ {source}; return predict; }})()")
 
+    of_classes = isinstance(model, ClassModel)
+    said = "predict({}).probabilities" if of_classes else "[predict({}).prediction]"
+
     def answer(row: dict[str, Any]) -> list[float] | None:
         # computed names: "__proto__": would set the prototype
         text = "{" + ", ".join(f"[{json.dumps(k)}]: {_js(v)}" for k, v in row.items()) + "}"
         try:
-            found: list[float] = json.loads(
-                racer.eval(f"JSON.stringify(predict({text}).probabilities)")
-            )
+            found: list[float] = json.loads(racer.eval(f"JSON.stringify({said.format(text)})"))
         except refused:
             return None
         return found

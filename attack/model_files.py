@@ -12,7 +12,7 @@ import numpy as np
 from attack import randoms
 from attack.attempts import Outcome, ends_well
 from attack.randoms import chance, pick
-from rulewright.model import ModelFileError, ParityError, RuleModel, load_model
+from rulewright.model import ClassModel, ModelFileError, ParityError, RuleModel, load_model
 from rulewright.programs.adversarial import adversarial_rows
 
 if TYPE_CHECKING:
@@ -80,6 +80,9 @@ def _predicts(model: RuleModel) -> Outcome:
     rows = {name: values[:200] for name, values in rows.items()}
     if not rows:
         return None
+    if not isinstance(model, ClassModel):
+        numbers = model.predict(rows)
+        return None if np.all(np.isfinite(numbers)) else f"numbers that are none: {numbers[:5]}"
     chances, labels = model.predict_proba(rows), model.predict(rows)
     if not np.all(np.isfinite(chances)) or np.abs(chances.sum(axis=1) - 1).max() > 1e-9:
         return f"probabilities that do not sum to 1: {chances.sum(axis=1)[:5]}"

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rulewright.programs.program import ClassProgram
 from rulewright.programs.sql_words import quoted_name
 from rulewright.programs.target import Answer, CannotRunError, n_rows
 
@@ -47,6 +48,8 @@ def run(write: Any, program: Program, rows: Rows) -> tuple[list[Answer], list[st
             for line in lines:
                 copy.write_row(line)
         found = sorted(cursor.execute(sql.encode()).fetchall())
+    if not isinstance(program, ClassProgram):
+        return [Answer.number(line[1]) for line in found], []
     n = len(program.labels)
     return [
         Answer(line[1 : n + 1], line[n + 1 : 2 * n + 1], line[2 * n + 1], line[2 * n + 2 :])

@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from rulewright.data import ColumnSchema, Schema, label_of
-from rulewright.model import AdditiveRules, DnfModel, Head, IsotonicSteps, RuleModel, RuleSetVotes
+from rulewright.model import (
+    AdditiveRules,
+    DnfModel,
+    Head,
+    IsotonicSteps,
+    RegressionRules,
+    RuleModel,
+    RuleSetVotes,
+)
 from rulewright.model.forms.rule_sets import numbered, term_shares
+from rulewright.model.linear import LinearTerm
 from rulewright.rules import (
     Adds,
     Claims,
@@ -18,6 +27,7 @@ from rulewright.rules import (
     Conjunction,
     Coverage,
     Labels,
+    NumberCoverage,
     Presence,
     Range,
     Rule,
@@ -186,8 +196,41 @@ def additive(rng: Rng) -> AdditiveRules:
         steps = tuple(_steps(rng) for _ in classes)
     intercepts = tuple(response() for _ in classes)
     return AdditiveRules(
-        schema, np.array(classes), intercepts, tuple(rules), {}, costs=costs, steps=steps
+        schema,
+        np.array(classes),
+        intercepts,
+        tuple(rules),
+        {},
+        costs=costs,
+        steps=steps,
+        linear=_lines(rng, schema, n),
     )
+
+
+def regression(rng: Rng) -> RegressionRules:
+    """Draw a model of numbers."""
+    schema, _ = frame_of_model(rng)
+    rules = [
+        Rule(
+            conjunction(rng, schema),
+            Adds(Head(0, 0), float(rng.normal())),
+            NumberCoverage(float(rng.integers(0, 50)), float(rng.normal()), float(rng.random())),
+        )
+        for _ in range(rng.integers(0, 6))
+    ]
+    linear = _lines(rng, schema, 1)
+    return RegressionRules(schema, float(rng.normal()), tuple(rules), {}, linear=linear)
+
+
+def _lines(rng: Rng, schema: Schema, n: int) -> tuple[LinearTerm, ...]:
+    """Draw linear terms of some numeric columns."""
+    lines = []
+    for column in schema:
+        if column.type.ordered and chance(rng, 0.3):
+            low, center, high = sorted(np.round(rng.normal(size=3), 1).tolist())
+            slopes = tuple(rng.normal(size=n).tolist())
+            lines.append(LinearTerm(column.name, low, high, center, 1.0, slopes))
+    return tuple(lines)
 
 
 def _steps(rng: Rng) -> IsotonicSteps:
@@ -245,4 +288,4 @@ def votes(rng: Rng) -> RuleSetVotes:
 
 def model(rng: Rng) -> RuleModel:
     """Draw a model of any form."""
-    return pick(rng, (additive, dnf, votes))(rng)
+    return pick(rng, (additive, dnf, votes, regression))(rng)

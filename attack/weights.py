@@ -11,7 +11,7 @@ from attack import fits
 from attack.attempts import Outcome, told
 from attack.randoms import chance, pick
 from rulewright import calibrate, compress, load_model
-from rulewright.model import AdditiveRules, RuleModel
+from rulewright.model import AdditiveRules, ClassModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,14 +52,14 @@ def _weights(rng: Rng) -> Any:
     return weights
 
 
-def _fit(rng: Rng, name: str, X: Any, y: Any, weights: Any) -> RuleModel:
-    model: RuleModel = fits.learner(rng, name).fit(X, y, sample_weight=weights).model_
+def _fit(rng: Rng, name: str, X: Any, y: Any, weights: Any) -> ClassModel:
+    model: ClassModel = fits.learner(rng, name).fit(X, y, sample_weight=weights).model_
     _check(model, X)
     return model
 
 
 def _steps(
-    rng: Rng, model: RuleModel, X: Any, y: Any, weights: Any, folder: Path
+    rng: Rng, model: ClassModel, X: Any, y: Any, weights: Any, folder: Path
 ) -> Iterator[tuple[str, Callable[[], None]]]:
     yield "text", lambda: _check_text(model)
     yield "explain", lambda: _check_text(model.explain(X))
@@ -88,7 +88,7 @@ def _taken(step: Callable[[], Any]) -> tuple[Any, str | None]:
         return None, told(error)
 
 
-def _check(model: RuleModel, X: Any) -> None:
+def _check(model: ClassModel, X: Any) -> None:
     """Raise an error unless the probabilities of a model are some."""
     chances = model.predict_proba(X)
     if not np.all(np.isfinite(chances)) or np.abs(chances.sum(axis=1) - 1).max() > 1e-9:
@@ -101,7 +101,7 @@ def _check_text(what: Any) -> None:
         raise ArithmeticError(f"{what!r} has no text")
 
 
-def _check_saved(model: RuleModel, path: Path) -> None:
+def _check_saved(model: ClassModel, path: Path) -> None:
     model.save(path)
     if load_model(path) != model:
         raise ArithmeticError("a saved model differs when it is loaded")

@@ -223,3 +223,11 @@ def test_dates_at_predict_time(write):
     schema = read_table(write("t.csv", "d,x\n2024-01-31,1\n"), nominal=["d"]).schema
     new = write("new.csv", "x,d,e\n1,2024-01-31,2024-01-31\n2,2024-02-01,2024-01-31\n")
     assert read_like(new, schema)["d"].values.tolist() == [0, -2]
+
+
+@pytest.mark.parametrize("mark", [";", "|", "\t"])
+def test_a_delimiter_inside_a_quoted_name_is_not_the_delimiter(write, mark):
+    """A wrong delimiter that ends in an open quote does not win."""
+    table = read_table(write("t.csv", f'a,"b{mark}"\n1.0,-6\n2,3\n'))
+    assert table.names == ("a", f"b{mark}")
+    assert table["a"].values.tolist() == [1.0, 2.0]

@@ -145,6 +145,7 @@ def route_rows(
     sides: ByteArray,
     n_threads: int,
 ) -> IntArray: ...
+
 class Quadratic:
     def __init__(
         self, weight: float, means: FloatArray, scales: FloatArray, norms: FloatArray

@@ -20,7 +20,8 @@ def durations(encoded: bytes) -> dict[str, bool]:
         start = 8 if data.startswith(b"\xff\xff\xff\xff") else 4
         schema = _child(data, start + _unsigned(data, start), _HEADER)
         fields = _child(data, schema, _FIELDS)
-        places = [fields + 4 + 4 * at for at in range(_unsigned(data, fields))]
+        # a generator, for a damaged file may claim any number of fields
+        places = (fields + 4 + 4 * at for at in range(_unsigned(data, fields)))
         return dict(_field(data, place + _unsigned(data, place)) for place in places)
     except (ValueError, struct.error):
         return {}

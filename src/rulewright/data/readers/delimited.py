@@ -44,12 +44,17 @@ def delimited_source(file: OpenedFile) -> Source:
 
 
 def sniff(head: str, *, whole: bool = True) -> Dialect:
-    """Find the delimiter that cuts the first records into equally many fields."""
-    best, best_share = Dialect(",", 1), 0.0
+    """Find the delimiter that cuts the first records into equally many fields.
+
+    Of delimiters that cut all records alike the one with more records is taken: a wrong one may
+    find a quote that swallows lines.
+    """
+    best, best_share = Dialect(",", 1), (0.0, 0)
     for delimiter in _DELIMITERS:
         records = _records(head, delimiter, whole)
         width = len(records[0]) if records else 1
-        share = sum(len(record) == width for record in records) / max(len(records), 1)
+        fitting = sum(len(record) == width for record in records)
+        share = fitting / max(len(records), 1), fitting
         if width > 1 and share > best_share:
             best, best_share = Dialect(delimiter, width, _spaced(head, delimiter)), share
     return best

@@ -62,7 +62,8 @@ def split_by_weight(weights: StatArray, strata: IntArray, share: float, seed: in
         rows = rows[np.argsort(keys[rows], kind="stable")]
         target = round(share * float(weights[rows].sum()))
         after = np.cumsum(weights[rows])
-        first = int(np.searchsorted(after, target))  # the row that crosses
+        # the row that crosses; beyond 2^53 the share of all may round to more than all
+        first = min(int(np.searchsorted(after, target)), len(rows) - 1)
         taken[rows[:first]] = True
         if target > 0:
             short = target - int(after[first] - weights[rows[first]])
