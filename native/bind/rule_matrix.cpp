@@ -17,6 +17,13 @@ void require_columns(const Columns& columns, std::size_t n_columns) {
     }
 }
 
+void require_stop(double l1, double l2, double change, int max_sweeps) {
+    require_penalty(l1, "l1 must be finite and not negative");
+    require_penalty(l2, "l2 must be finite and not negative");
+    require_penalty(change, "the change must be finite and not negative");
+    require(max_sweeps >= 0, "max_sweeps is negative");
+}
+
 // Means, scales and norms of columns, and the weight of all rows.
 class BoundQuadratic {
   public:
@@ -76,6 +83,7 @@ class BoundRuleMatrix {
     int descend(const BoundQuadratic& quadratic, const Numbers& weights, const Columns& columns,
                 double l1, double l2, double change, int max_sweeps, const MutableNumbers& coefs,
                 const MutableNumbers& residuals) const {
+        require_stop(l1, l2, change, max_sweeps);
         check(columns, weights.shape(0), "weights");
         require(residuals.shape(0) == view().n_rows, "residuals differ in rows from the matrix");
         require(quadratic.size() == view().n_columns() && coefs.shape(0) == quadratic.size(),
@@ -107,6 +115,7 @@ template <class Number>
 int descend_products(const Matrix<Number>& products, const BoundQuadratic& quadratic,
                      const Columns& columns, double l1, double l2, double change, int max_sweeps,
                      const MutableNumbers& coefs, const MutableNumbers& sums) {
+    require_stop(l1, l2, change, max_sweeps);
     const std::size_t n = quadratic.size();
     require(products.shape(0) >= n && products.shape(1) >= n, "cross-products are too few");
     require(coefs.shape(0) == n && sums.shape(0) == n,

@@ -186,14 +186,14 @@ int descend(State& state, ColumnIds columns, Penalty penalty, Stop stop, double*
     int n_sweeps = 0;
     while (n_sweeps < stop.max_sweeps) {
         ++n_sweeps;
-        if (sweep(state, columns, penalty, coefs) <= stop.change) break;
+        if (!(sweep(state, columns, penalty, coefs) > stop.change)) break;  // NaN ends it too
         active.clear();
         std::copy_if(columns.begin(), columns.end(), std::back_inserter(active),
                      [&](std::int32_t j) { return coefs[j] != 0; });
         Extrapolation<State> extrapolation(state, active, penalty, coefs);
         while (n_sweeps < stop.max_sweeps) {
             ++n_sweeps;
-            if (sweep(state, active, penalty, coefs) <= stop.change) break;
+            if (!(sweep(state, active, penalty, coefs) > stop.change)) break;
             extrapolation.follow();
         }
     }

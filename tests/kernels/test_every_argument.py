@@ -87,6 +87,30 @@ def rules(**given):
     _core.add_responses(codes, **compiled, **votes, out=given["scores"], n_threads=n_threads)
 
 
+def trees(**given):
+    columns = _core.Columns(**pick(given, "codes", "n_bins", "nominal"))
+    shape = _core.TreeShape(**pick(given, "max_leaves", "reuse", "onehot"))
+    limits = _core.Limits(**pick(given, *LIMITS))
+    _core.grow_tree(columns, given["rows"], given["stats"], shape, limits, given["n_threads"])
+    routes = (given[name] for name in ("children", "looked_at", "starts", "sides"))
+    _core.route_rows(columns, *routes, given["n_threads"])
+
+
+def rule_matrix(**given):
+    matrix = _core.RuleMatrix(given["covers"], given["dense"])
+    quadratic = _core.Quadratic(*(given[name] for name in ("weight", "means", "scales", "norms")))
+    columns, n_threads = given["columns"], given["n_threads"]
+    matrix.sums(columns, given["values"], n_threads)
+    matrix.add(columns, given["coefs"], given["values"])
+    matrix.cross(columns, given["others"], given["weights"], n_threads)
+    stop = (given[name] for name in ("l1", "l2", "change", "max_sweeps"))
+    matrix.descend(quadratic, given["weights"], columns, *stop, given["coefs"], given["values"])
+    stop = (given[name] for name in ("l1", "l2", "change", "max_sweeps"))
+    _core.descend_products(
+        given["products"], quadratic, columns, *stop, given["coefs"], given["sums"]
+    )
+
+
 def int32(*values):
     return np.array(values, dtype=np.int32)
 
@@ -105,6 +129,31 @@ def good_search():
         **{"required": np.zeros(2, np.uint8), "groups": np.ones(2, np.uint64)},
         **{"tests": int32([0, 0, 1, -1], [1, 1, 1, 0]), "side": (SIGNS > 0).astype(np.uint8)},
         **{"histogram": np.ones((7, 3), np.int64), "totals": np.full(3, 4, np.int64)},
+    }
+
+
+def good_trees():
+    taken = {name: value for name, value in good_search().items() if name not in SCORE}
+    for name in ("workspace", "tests", "side", "histogram", "totals"):
+        taken.pop(name)
+    taken["stats"] = np.stack([np.ones(N), SIGNS], axis=1).astype(np.int64)
+    return {
+        **taken,
+        **{"max_leaves": 3, "reuse": 1.0, "onehot": False},
+        **{"children": int32(1, 0, 0), "looked_at": int32(0, 0, 0), "starts": int32(0, 0, 0)},
+        **{"sides": np.array([0, 1, 1, 2], np.uint8)},
+    }
+
+
+def good_rule_matrix():
+    covers = np.full((2, 2), 2**64 - 1, np.uint64)
+    covers[:, 1] = 2 ** (N - 64) - 1
+    return {
+        **{"covers": covers, "dense": np.linspace(-1, 1, N)[np.newaxis], "n_threads": 3},
+        **{"weight": float(N), "means": np.zeros(3), "scales": np.ones(3), "norms": np.ones(3)},
+        **{"columns": int32(0, 1, 2), "others": int32(2, 0), "weights": np.ones(N)},
+        **{"values": np.ones(N), "coefs": np.zeros(3), "sums": np.ones(3)},
+        **{"products": np.eye(3), "l1": 0.1, "l2": 0.1, "change": 1e-3, "max_sweeps": 20},
     }
 
 
@@ -185,6 +234,8 @@ CALLS = {
     "response fit": (response_fit, good_response_fit),
     "dnf": (dnf, good_dnf),
     "rules": (rules, good_rules),
+    "trees": (trees, good_trees),
+    "rule matrix": (rule_matrix, good_rule_matrix),
     "partition": (_core.find_partition, good_partition),
     "encode": (_core.encode_values, good_encoding),
     "draw": (_core.draw_rows, lambda: {"n": N, "size": 9, "seed": 1}),

@@ -67,7 +67,7 @@ def growths(draw):
         rows,
         tree_stats(rng, n_rows, draw(st.sampled_from([1, 1, 2, 4])), tied),
         shape,
-        replace(limits, max_conditions=limits.max_conditions * 2, tolerance=0.0),
+        replace(limits, max_conditions=max(-1, limits.max_conditions * 2), tolerance=0.0),
     )
 
 

@@ -133,9 +133,10 @@ def _numbers(name: str, values: NDArray[Any], types: set[type]) -> NDArray[Any]:
                 continue
     absent = {type_ for type_ in types if _group(type_) == "missing"}
     numbers = [math.nan if type(value) in absent else value for value in values]
+    floats = as_floats(name, numbers)
     if any(issubclass(type_, int | np.integer) for type_ in types) and any(map(_is_large, numbers)):
         return as_objects(None if value != value else value for value in numbers)
-    return as_floats(name, numbers)
+    return floats
 
 
 def _is_large(value: Any) -> bool:
