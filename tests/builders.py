@@ -15,6 +15,7 @@ from rulewright.estimators import (
     SlipperClassifier,
     compress,
 )
+from rulewright.estimators.common.base import RuleClassifier
 from rulewright.kernels import (
     GROUP,
     ROW,
@@ -315,7 +316,8 @@ LEARNERS = {
 def public_estimators():
     """Give the estimators that users can import."""
     public = [getattr(estimators, name) for name in estimators.__all__]
-    return [found for found in public if hasattr(found, "fit")]
+    types = [found for found in public if isinstance(found, type)]
+    return [found for found in types if issubclass(found, RuleClassifier)]
 
 
 def model_of(cls):

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rulewright.data import read_table
     from rulewright.estimators import (
         MLRulesClassifier,
+        RuleFitRegressor,
         RuleSetEnsembleClassifier,
         SL2Classifier,
         SlipperClassifier,
@@ -33,6 +34,7 @@ __all__ = [
     "Isotonic",
     "MLRulesClassifier",
     "Platt",
+    "RuleFitRegressor",
     "RuleSetEnsembleClassifier",
     "SL2Classifier",
     "SlipperClassifier",
@@ -55,6 +57,7 @@ _ROOMS = {
     "Isotonic": "weighting",
     "MLRulesClassifier": "estimators",
     "Platt": "weighting",
+    "RuleFitRegressor": "estimators",
     "RuleSetEnsembleClassifier": "estimators",
     "SL2Classifier": "estimators",
     "SlipperClassifier": "estimators",

@@ -224,7 +224,7 @@ def test_one_class_is_nothing_to_learn(cli_failure, write):
         ("empty.csv", "", "the file is empty"),
         ("t.xls", "x,y\n1,2\n", "the extension '.xls' is unknown"),
         ("t.csv", "x,y\n1,a\n2,\n", "column 'y', data row 2 (without the header) is missing"),
-        ("t.csv", "x,y\n1,0.5\n2,0.7\n", "continuous"),
+        ("t.csv", "x,y\n1,0.5\n2,0.5\n", "all rows have the number 0.5"),
         ("t.csv", "y\na\nb\n", "0 feature(s)"),
     ],
 )

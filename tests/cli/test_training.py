@@ -2,12 +2,17 @@ import numpy as np
 import pytest
 
 from rulewright import MLRulesClassifier, read_table
-from rulewright.cli.training import ColumnRoles, read_training, row_weights
+from rulewright.cli.training import ColumnRoles, open_file, read_training, row_weights
+
+
+def read_file(path, roles):
+    """Open and read a table of classes."""
+    return read_training(open_file(path, roles), roles)
 
 
 @pytest.fixture(scope="module")
 def table(loans):
-    return read_training(loans, ColumnRoles("repaid"))[0]
+    return read_file(loans, ColumnRoles("repaid"))
 
 
 @pytest.fixture
@@ -43,7 +48,7 @@ def test_given_labels_win_over_those_of_the_table(table, estimator, loans):
 def test_weights_of_a_table(write):
     """Rows weigh 1 unless the file says otherwise."""
     path = write("t.csv", "x,w,y\n1,2,a\n2,3,b\n")
-    table, _ = read_training(path, ColumnRoles("y"))
+    table = read_file(path, ColumnRoles("y"))
     assert row_weights(table).tolist() == [1, 1]
-    table, _ = read_training(path, ColumnRoles("y", weights="w"))
+    table = read_file(path, ColumnRoles("y", weights="w"))
     assert row_weights(table).tolist() == [2, 3]

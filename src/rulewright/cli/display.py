@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.cli.evaluate import Scores
+    from rulewright.cli.regression import NumberScores
     from rulewright.data import Column, Table, Target
     from rulewright.model import Rule, RuleModel
 
@@ -63,6 +64,23 @@ def print_schema(console: Console, table: Table, target: Target, weights: NDArra
     ]
     more = f", ... ({len(order)} classes)" if len(order) > _SHOWN_LABELS else ""
     console.print(Text(f"classes: {', '.join(shares)}{more}\n"))
+    _print_columns(console, table)
+
+
+def print_numbers(console: Console, table: Table, weights: NDArray[Any]) -> None:
+    """Print mean and range of the numbers, then name, kind and values of each column."""
+    numbers = table.known_numbers.values
+    mean = np.average(numbers, weights=weights)
+    deviation = np.sqrt(np.average((numbers - mean) ** 2, weights=weights))
+    known = numbers[weights > 0]
+    console.print(
+        f"numbers: mean {mean:.6g}, standard deviation {deviation:.4g}, "
+        f"from {known.min():.6g} to {known.max():.6g}\n"
+    )
+    _print_columns(console, table)
+
+
+def _print_columns(console: Console, table: Table) -> None:
     grid = _grid("column", "kind", "values", missing="right")
     for column in table.columns[:_SHOWN_COLUMNS]:
         grid.add_row(*map(Text, _described(column)))
@@ -77,6 +95,17 @@ def print_scores(console: Console, title: str, scores: Mapping[str, Sequence[Sco
     for name, folds in scores.items():
         measures = zip(*folds, strict=True)
         grid.add_row(name, *(f"{np.mean(m):.3f} ± {np.std(m):.3f}" for m in measures))
+    console.print(grid)
+
+
+def print_number_scores(
+    console: Console, title: str, scores: Mapping[str, Sequence[NumberScores]]
+) -> None:
+    """Print mean and standard deviation over the folds of the measures of numbers."""
+    grid = _grid(title, **{"R2": "right", "MAE": "right", "RMSE": "right"})
+    for name, folds in scores.items():
+        measures = zip(*folds, strict=True)
+        grid.add_row(name, *(f"{np.mean(m):.4g} ± {np.std(m):.2g}" for m in measures))
     console.print(grid)
 
 

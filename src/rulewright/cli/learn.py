@@ -1,7 +1,8 @@
 """`rulewright learn`: from a file to a cross-validated, printed and saved model."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +23,8 @@ from rulewright.cli.constraints import (
 from rulewright.cli.display import (
     make_console,
     print_figures,
+    print_number_scores,
+    print_numbers,
     print_rules,
     print_schema,
     print_scores,
@@ -36,10 +39,12 @@ from rulewright.cli.evaluate import (
 )
 from rulewright.cli.limits import MaxUnzipped
 from rulewright.cli.output import check_output
-from rulewright.cli.training import ColumnRoles, read_training, row_weights
-from rulewright.data import MAX_UNZIPPED_BYTES, Table, Target
-from rulewright.estimators import LEARNERS
-from rulewright.estimators.common.base import RuleClassifier
+from rulewright.cli.regression import MOST_CLASSES, cross_validate_numbers, looks_numeric
+from rulewright.cli.training import ColumnRoles, open_file, read_training, row_weights
+from rulewright.data import MAX_UNZIPPED_BYTES, Source, Table, Target
+from rulewright.data.reading import Task
+from rulewright.estimators import LEARNERS, REGRESSORS
+from rulewright.estimators.common.base import RuleClassifier, RuleRegressor
 from rulewright.estimators.common.folds import affordable_folds
 from rulewright.estimators.common.parameters import parse_settings
 from rulewright.estimators.common.progress import progress_bar
@@ -49,10 +54,18 @@ from rulewright.search import Constraints
 _LARGEST_SEED = 2**32 - 1
 
 
+class TaskName(StrEnum):
+    """What a target may hold."""
+
+    classification = "classification"
+    regression = "regression"
+
+
 def settings_help() -> str:
     """List the parameters of every learner with their domains and defaults."""
     lines = ["Set a parameter of the learner; may be repeated."]
-    for name, learner in LEARNERS.items():
+    everyone = [*LEARNERS.items(), *((f"{key} (numbers)", one) for key, one in REGRESSORS.items())]
+    for name, learner in everyone:
         defaults = learner().get_params()
         lines.append(f"Parameters of {name}:")
         lines += [
@@ -80,11 +93,26 @@ def learn(
         ),
     ],
     target: Annotated[
-        str, typer.Option(metavar="COL", help="Column with the classes.", show_default=False)
+        str,
+        typer.Option(
+            metavar="COL", help="Column with the classes or numbers to predict.", show_default=False
+        ),
     ],
     learner: Annotated[
-        str, typer.Option(metavar="NAME", help=f"One of: {', '.join(LEARNERS)}.")
-    ] = "mlrules",
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"For classes one of: {', '.join(LEARNERS)} (default mlrules); for numbers: "
+            f"{', '.join(REGRESSORS)}.",
+        ),
+    ] = None,
+    task: Annotated[
+        TaskName | None,
+        typer.Option(
+            help="Whether the target holds classes or numbers. By default fractions, and whole "
+            f"numbers with more than {MOST_CLASSES} values, are numbers.",
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help=settings_help())
     ] = None,
@@ -133,18 +161,31 @@ def learn(
     if model is not None:
         check_output(model, "--model")
     constraints = read_constraints(monotone, forbid, require, operators, together, digits)
-    estimator = make_estimator(learner, settings or [], seed, jobs, constraints)
+    _check_learner(learner)
     roles = ColumnRoles(target, weights, nominal or (), numeric or (), drop or ())
-    table, classes = read_training(file, roles, max_unzipped)
+    source = open_file(file, roles, max_unzipped)
+    chosen = _task(task, learner, source, target)
+    estimator = make_estimator(learner, settings or [], seed, jobs, constraints, chosen)
+    table = read_training(source, roles, chosen)
     with errors_by_option():
         constraints.check(table.schema)
     console = make_console()
     console.print(
         f"{file}: {table.n_rows} rows, {len(table.columns)} features, target {plain(target)}"
     )
-    print_schema(console, table, classes, row_weights(table))
-    if cv:
-        print_validation(console, estimator, table, classes, cv, seed)
+    if isinstance(estimator, RuleRegressor):
+        if task is None:
+            console.print("numbers are predicted; --task classification takes them as classes")
+        print_numbers(console, table, row_weights(table))
+    else:
+        print_schema(console, table, table.known_target, row_weights(table))
+    if cv and isinstance(estimator, RuleRegressor):
+        scores = cross_validate_numbers(estimator, table, row_weights(table), cv, seed)
+        console.print()
+        n_folds = len(scores["mean"])
+        print_number_scores(console, f"{n_folds}-fold cross-validation", scores)
+    elif cv:
+        print_validation(console, estimator, table, table.known_target, cv, seed)
     estimator.set_params(verbose=int(sys.stderr.isatty()))
     learned = estimator.fit(table).model_
     if model is not None:
@@ -157,18 +198,44 @@ def learn(
         console.print(f"\nmodel saved to {model}")
 
 
+def _check_learner(name: str | None) -> None:
+    known = dict.fromkeys([*LEARNERS, *REGRESSORS])
+    if name is not None and name not in known:
+        raise ValueError(f"--learner {name}: unknown. Known are: {', '.join(known)}.")
+
+
+def _task(asked: TaskName | None, learner: str | None, source: Source, target: str) -> Task:
+    """Return what the target holds: as asked, or as it looks."""
+    numbers = asked == "regression" or (asked is None and looks_numeric(source, target))
+    learners: Mapping[str, Any] = REGRESSORS if numbers else LEARNERS
+    if learner is None or learner in learners:
+        return "regression" if numbers else "classification"
+    other, what = ("classification", "numbers") if numbers else ("regression", "classes")
+    raise ValueError(
+        f"--learner {learner} does not learn {what}, which --target {target} holds: take "
+        f"{' or '.join(learners)}, or --task {other}."
+    )
+
+
 def make_estimator(
-    name: str, settings: Sequence[str], seed: int, jobs: int, constraints: Constraints
-) -> RuleClassifier[Any]:
+    name: str | None,
+    settings: Sequence[str],
+    seed: int,
+    jobs: int,
+    constraints: Constraints,
+    task: Task = "classification",
+) -> RuleClassifier[Any] | RuleRegressor:
     """Make the estimator that the options describe."""
-    if name not in LEARNERS:
-        raise ValueError(f"--learner {name}: unknown. Known are: {', '.join(LEARNERS)}.")
-    learner = LEARNERS[name]
+    learners: Mapping[str, Any] = LEARNERS if task == "classification" else REGRESSORS
+    name = name or next(iter(learners))
+    learner = learners[name]
     try:
         parsed: dict[str, Any] = parse_settings(name, split_settings(settings), learner.settable())
     except ValueError as error:
         raise ValueError(f"--set: {error}") from None
-    estimator = learner(**parsed, random_state=seed, n_jobs=jobs)
+    estimator: RuleClassifier[Any] | RuleRegressor = learner(
+        **parsed, random_state=seed, n_jobs=jobs
+    )
     if "constraints" in estimator.get_params():
         estimator.set_params(constraints=constraints)
     elif constraints != Constraints():

@@ -16,6 +16,7 @@ from rulewright.data import (
     open_table,
     read_table,
 )
+from rulewright.data.reading import Task
 from rulewright.search.names import offer_names
 
 
@@ -39,39 +40,40 @@ class ColumnRoles:
         yield from (("--drop", name) for name in self.drop)
 
 
-def read_training(
-    path: Path, roles: ColumnRoles, max_unzipped: int = MAX_UNZIPPED_BYTES
-) -> tuple[Table, Target]:
-    """Read the table and check that there are classes to tell apart.
+def read_training(source: Source, roles: ColumnRoles, task: Task = "classification") -> Table:
+    """Read the table and check that there is something to learn.
 
     Parameters
     ----------
-    path : Path
-        Any file that ``read_table`` reads.
+    source : Source
+        A file that was opened by `open_file`.
     roles : ColumnRoles
         Roles of its columns.
-    max_unzipped : int
-        The size to which a gzipped file may expand.
+    task : {"classification", "regression"}
+        Whether the target holds classes, of which at least two must have rows of positive weight,
+        or numbers, which must differ.
 
     Returns
     -------
-    table : Table
+    Table
         Features, with the target and the weights if there are any.
-    target : Target
-        The classes, of which at least two have rows of positive weight.
     """
     if roles.weights == roles.target:
         raise DataError(f"--weights {roles.weights}: this is the target. Name another column.")
     table = read_table(
-        open_file(path, roles, max_unzipped),
+        source,
         target=roles.target,
         weights=roles.weights,
         nominal=roles.nominal,
         numeric=roles.numeric,
         drop=roles.drop,
+        task=task,
     )
-    _check_classes(table.known_target, row_weights(table), roles.target)
-    return table, table.known_target
+    if task == "classification":
+        _check_classes(table.known_target, row_weights(table), roles.target)
+    else:
+        _check_numbers(table, roles.target)
+    return table
 
 
 def open_file(path: Path, roles: ColumnRoles, max_unzipped: int = MAX_UNZIPPED_BYTES) -> Source:
@@ -88,6 +90,15 @@ def open_file(path: Path, roles: ColumnRoles, max_unzipped: int = MAX_UNZIPPED_B
 def row_weights(table: Table) -> NDArray[np.float64]:
     """Return the weights of the rows, 1 each if the table has none."""
     return np.ones(table.n_rows) if table.weights is None else table.weights
+
+
+def _check_numbers(table: Table, name: str) -> None:
+    numbers = table.known_numbers.values[row_weights(table) > 0]
+    if np.ptp(numbers) == 0:
+        raise DataError(
+            f"--target {name}: all rows have the number {numbers[0]:g}, so there is nothing to "
+            "learn. Name another column."
+        )
 
 
 def _check_classes(target: Target, weights: NDArray[np.float64], name: str) -> None:

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from rulewright.estimators.common.after_fit import calibrate, with_costs
-from rulewright.estimators.common.base import RuleClassifier
+from rulewright.estimators.common.base import RuleClassifier, RuleRegressor
 from rulewright.estimators.common.compression import compress, size_curve
 from rulewright.estimators.mlrules.estimator import MLRulesClassifier
+from rulewright.estimators.rulefit.regressor import RuleFitRegressor
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
 from rulewright.estimators.sl2.estimator import SL2Classifier
 from rulewright.estimators.slipper.estimator import SlipperClassifier
@@ -17,11 +18,16 @@ LEARNERS: Mapping[str, type[RuleClassifier[Any]]] = {
     "sl2": SL2Classifier,
     "ruleset-ensemble": RuleSetEnsembleClassifier,
 }
-"""The learners by their names on the command line."""
+"""The learners of classes by their names on the command line."""
+
+REGRESSORS: Mapping[str, type[RuleRegressor]] = {"rulefit": RuleFitRegressor}
+"""The learners of numbers by their names on the command line."""
 
 __all__ = [
     "LEARNERS",
+    "REGRESSORS",
     "MLRulesClassifier",
+    "RuleFitRegressor",
     "RuleSetEnsembleClassifier",
     "SL2Classifier",
     "SlipperClassifier",

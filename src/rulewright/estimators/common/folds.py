@@ -46,7 +46,9 @@ def stratified_folds(labels: IntArray, n_folds: int, random: np.random.RandomSta
     return folds
 
 
-def assign_folds(labels: IntArray, cv: Any, random: np.random.RandomState) -> IntArray | None:
+def assign_folds(
+    labels: IntArray, cv: Any, random: np.random.RandomState, least_classes: int = 2
+) -> IntArray | None:
     """Give every row the fold that leaves it out, or -1 if none does.
 
     A class of a single row is never left out, so that every training part has all classes; with
@@ -61,14 +63,16 @@ def assign_folds(labels: IntArray, cv: Any, random: np.random.RandomState) -> In
         and test rows; each row may be in at most one test set.
     random : RandomState
         Source of the folds; a splitter has its own.
+    least_classes : int
+        Classes that must be left out at least.
 
     Returns
     -------
     int32 array or None
-        None if fewer than two classes can be left out.
+        None if too few classes can be left out.
     """
     common = np.bincount(labels)[labels] > 1
-    if len(np.unique(labels[common])) < 2:
+    if len(np.unique(labels[common])) < least_classes:
         return None
     folds = np.full(len(labels), -1, dtype=np.int32)
     if isinstance(cv, numbers.Integral):
@@ -93,6 +97,22 @@ def assign_folds(labels: IntArray, cv: Any, random: np.random.RandomState) -> In
     folds[:] = -1
     folds[left_out] = places
     return folds if left_out.any() else None
+
+
+def number_folds(
+    n_rows: int, cv: Any, places: NDArray[np.intp], random: np.random.RandomState
+) -> IntArray | None:
+    """Give every row the fold that leaves it out, or -1 if none does; None for fewer than two rows.
+
+    As `assign_folds`, for rows without classes.
+    """
+    if n_rows < 2:
+        return None
+    if not isinstance(cv, numbers.Integral):
+        return assign_folds(np.zeros(n_rows, dtype=np.int32), kept_splits(cv, places), random, 1)
+    folds = np.empty(n_rows, dtype=np.int32)
+    folds[random.permutation(n_rows)] = np.arange(n_rows) % min(int(cv), n_rows)
+    return folds
 
 
 def kept_splits(cv: Any, places: NDArray[np.intp]) -> Any:

@@ -156,11 +156,14 @@ class Problem:
         rounding = 1e-14 * (1.0 + float(np.abs(self.y).max(initial=0.0)))
         return largest / self.l1_ratio if largest > rounding else 0.0
 
-    def grid(self, n_penalties: int = N_PENALTIES) -> FloatArray:
-        """Give penalties from the largest to a small share of it, log-spaced."""
+    def grid(self, n_penalties: int = N_PENALTIES, n_rows: float | None = None) -> FloatArray:
+        """Give penalties from the largest to a small share of it, log-spaced.
+
+        The share is smaller with more rows than columns; weights that count rows may say how many.
+        """
         if self.largest_penalty == 0:
             return np.zeros(1)
-        least = 1e-4 if self.design.n_rows > self.design.n_columns else 1e-2
+        least = 1e-4 if (n_rows or self.design.n_rows) > self.design.n_columns else 1e-2
         return np.asarray(self.largest_penalty * np.geomspace(1.0, least, n_penalties))
 
     def point(self, a: FloatArray, level: float | None = None) -> Point:

@@ -1,0 +1,76 @@
+"""Regression in `learn`: when a target is taken as numbers, and its cross-validation."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.model_selection import KFold
+
+from rulewright.data.values import plain
+from rulewright.estimators.common.progress import progress_bar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from rulewright.data import Source, Table
+    from rulewright.estimators.common.base import RuleRegressor
+
+MOST_CLASSES = 20
+"""Whole numbers with more distinct values than this are numbers to predict, not classes."""
+
+
+class NumberScores(NamedTuple):
+    """Measures of predicted numbers."""
+
+    r2: float
+    mae: float
+    rmse: float
+
+
+def looks_numeric(source: Source, target: str) -> bool:
+    """Tell whether a column holds fractions, or whole numbers of many different values."""
+    raw = plain(target, source.load(source.names.index(target), "labels"))
+    if raw.type != "number" or raw.declared is not None:
+        return False
+    known = np.asarray([v for v in raw.values if v is not None and v == v], dtype=np.float64)
+    return bool((known != np.rint(known)).any()) or len(np.unique(known)) > MOST_CLASSES
+
+
+def score_numbers(
+    truth: NDArray[np.float64], found: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NumberScores:
+    """Return all measures of one set of rows; R2 is NaN where the numbers do not vary."""
+    errors = truth - found
+    mse = float(np.average(errors**2, weights=weights))
+    mean = np.average(truth, weights=weights)
+    variance = float(np.average((truth - mean) ** 2, weights=weights))
+    r2 = 1 - mse / variance if variance > 0 else np.nan
+    return NumberScores(r2, float(np.average(abs(errors), weights=weights)), float(np.sqrt(mse)))
+
+
+def cross_validate_numbers(
+    estimator: RuleRegressor, table: Table, weights: NDArray[np.float64], n_folds: int, seed: int
+) -> dict[str, list[NumberScores]]:
+    """Return the scores of a learner and of the mean of the training rows, fold by fold."""
+    kept, truth = np.flatnonzero(weights > 0), table.known_numbers.values
+    n_folds, name = min(n_folds, len(kept)), type(estimator).__name__
+    scores: dict[str, list[NumberScores]] = {name: [], "mean": []}
+    if n_folds < 2:
+        return scores
+    with progress_bar("cross-validation", n_folds, sys.stderr.isatty()) as advance:
+        for train, test in _splits(kept, n_folds, seed):
+            found = estimator.fit(table.take(train)).predict(table.take(test))
+            mean = np.full(len(test), np.average(truth[train], weights=weights[train]))
+            for learner, answer in ((name, found), ("mean", mean)):
+                scores[learner].append(score_numbers(truth[test], answer, weights[test]))
+            advance()
+    return scores
+
+
+def _splits(kept: NDArray[Any], n_folds: int, seed: int) -> Iterator[tuple[Any, Any]]:
+    for train, test in KFold(n_folds, shuffle=True, random_state=seed).split(kept):
+        yield kept[train], kept[test]

@@ -1,0 +1,102 @@
+"""The candidates of a rule ensemble, their matrix, and the model of their weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright.estimators.rulefit.linear import SCALE, linear_columns, linear_terms
+from rulewright.rules import Adds, Head, NumberCoverage, Rule
+from rulewright.weighting.l1 import Problem
+
+if TYPE_CHECKING:
+    from rulewright.data import RegressionSet
+    from rulewright.data.training import LearningRows
+    from rulewright.kernels import BoolArray, FloatArray
+    from rulewright.model.linear import LinearTerm
+    from rulewright.search import TreeRules
+    from rulewright.weighting.l1 import Datafit, Solution
+    from rulewright.weighting.l1.design import RuleScale
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Rules and linear terms that a penalty chooses from.
+
+    Attributes
+    ----------
+    rules : TreeRules
+        Distinct rules with their covers of the training rows.
+    linear : tuple of LinearTerm
+        Linear terms of slope 1.
+    columns : float64 array of shape (rows, terms)
+        The linear terms, of equal deviation.
+    """
+
+    rules: TreeRules
+    linear: tuple[LinearTerm, ...]
+    columns: FloatArray
+
+    @classmethod
+    def of(cls, rules: TreeRules, rows: LearningRows[Any], beta: float | None) -> Candidates:
+        """Add linear terms to rules; `beta` is the share of values beyond each of their bounds."""
+        terms = () if beta is None else linear_terms(rows.table, rows.weights, beta)
+        return cls(rules, terms, linear_columns(terms, rows.table))
+
+    def problem(
+        self,
+        y: FloatArray,
+        weights: FloatArray,
+        datafit: Datafit,
+        rule_scale: RuleScale,
+        n_threads: int,
+    ) -> Problem:
+        """Return the problem of weighting the candidates."""
+        return Problem.of(
+            self.rules.covers,
+            y,
+            dense=self.columns,
+            sample_weight=weights,
+            rule_scale=rule_scale,
+            datafit=datafit,
+            n_threads=n_threads,
+        )
+
+    def responses(self, solution: Solution) -> FloatArray:
+        """Return the coefficients of the rules."""
+        return solution.coef[: len(self.rules)]
+
+    def slopes(self, solution: Solution) -> FloatArray:
+        """Return what one unit of each linear term adds."""
+        scales = np.array([SCALE / term.deviation for term in self.linear])
+        return np.asarray(solution.coef[len(self.rules) :] * scales)
+
+    def lines(self, slopes: FloatArray) -> tuple[LinearTerm, ...]:
+        """Return the linear terms with slopes (terms, scores), without those that add nothing."""
+        return tuple(
+            replace(term, slopes=tuple(own.tolist()))
+            for term, own in zip(self.linear, slopes, strict=True)
+            if own.any()
+        )
+
+    def cover(self, place: int) -> BoolArray:
+        """Return the training rows of a rule."""
+        return self.rules.covers[place : place + 1].row_mask()
+
+
+def number_rules(
+    candidates: Candidates, rows: RegressionSet, responses: FloatArray
+) -> tuple[Rule, ...]:
+    """Return the rules with responses other than 0, with the numbers that they cover."""
+    found = []
+    for place in np.flatnonzero(responses).tolist():
+        cover = candidates.cover(place)
+        weights, numbers = rows.weights[cover], rows.numbers[cover]
+        mean = float(np.average(numbers, weights=weights))
+        deviation = float(np.sqrt(np.average((numbers - mean) ** 2, weights=weights)))
+        coverage = NumberCoverage(float(weights.sum()), mean, deviation)
+        response = float(responses[place])
+        found.append(Rule(candidates.rules.rules[place], Adds(Head(0, 0), response), coverage))
+    return tuple(found)

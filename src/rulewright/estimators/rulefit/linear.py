@@ -1,0 +1,55 @@
+"""Linear terms of rule ensembles: columns held between two quantiles, and their scale."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulewright.model.linear import LinearTerm, units_of
+
+if TYPE_CHECKING:
+    from rulewright.data import Table
+    from rulewright.kernels import FloatArray
+
+SCALE = 0.4
+"""Deviation that a linear term is given: about the mean deviation of rules of any support."""
+
+
+def linear_terms(table: Table, weights: FloatArray, beta: float) -> tuple[LinearTerm, ...]:
+    """Return a term of slope 1 for every numeric column that varies between its quantiles.
+
+    The bounds are the weighted quantiles of beta and 1 - beta of the known values; missing values
+    count as the mean.
+    """
+    terms = []
+    for column in table.columns:
+        if not column.schema.type.ordered:
+            continue
+        known = ~column.is_missing
+        values, own = column.values[known], weights[known]
+        if not len(values):
+            continue
+        low, high = weighted_quantiles(values, own, (beta, 1 - beta))
+        held = np.clip(values, low, high)
+        center = float(np.average(held, weights=own))
+        deviation = float(np.sqrt(own @ (held - center) ** 2 / weights.sum()))
+        if deviation > 1e-12 * max(1.0, abs(low), abs(high)):
+            terms.append(LinearTerm(column.schema.name, low, high, center, deviation, (1.0,)))
+    return tuple(terms)
+
+
+def linear_columns(terms: tuple[LinearTerm, ...], table: Table) -> FloatArray:
+    """Return the terms as columns of the deviation `SCALE`, of shape (rows, terms)."""
+    factors = np.array([SCALE / term.deviation for term in terms])
+    return np.asarray(units_of(terms, table) * factors)
+
+
+def weighted_quantiles(
+    values: FloatArray, weights: FloatArray, shares: tuple[float, ...]
+) -> list[float]:
+    """Return the smallest values at or below which lie the given shares of the weight."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weights[order])
+    places = np.searchsorted(reached, np.array(shares) * reached[-1] * (1 - 1e-12))
+    return [float(values[order[min(place, len(values) - 1)]]) for place in places]

@@ -1,0 +1,115 @@
+"""Rule ensembles for numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from rulewright.estimators.common.base import RuleRegressor
+from rulewright.estimators.common.folds import number_folds
+from rulewright.estimators.common.parameters import Choice, Parameter
+from rulewright.estimators.rulefit.ensemble import number_rules
+from rulewright.estimators.rulefit.linear import weighted_quantiles
+from rulewright.estimators.rulefit.penalty import choose_solution
+from rulewright.estimators.rulefit.settings import RuleFit, counted_rows
+from rulewright.model import RegressionRules
+from rulewright.search import LEAST_ROWS
+from rulewright.weighting.l1 import Huber, Squared
+from rulewright.weighting.losses import HuberLoss, SquaredLoss
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rulewright.data import RegressionSet
+    from rulewright.kernels import FloatArray
+
+ROBUST_SHARE = 0.9
+"""Share of the rows whose deviation from the median the Huber loss squares."""
+
+
+class RuleFitRegressor(RuleFit[RegressionRules], RuleRegressor):
+    r"""Rules of many small trees and linear terms, weighted by an L1 penalty, for numbers.
+
+    The number is :math:`F(x) = a_0 + \sum_k a_k r_k(x) + \sum_j b_j l_j(x_j)` with rules
+    :math:`r_k`, one for each node of random trees that were boosted on the loss, and lines
+    :math:`l_j` between two quantiles of a column (Friedman and Popescu, 2008). The weights minimise
+    the mean loss plus a penalty times the sum of their sizes, which makes most of them 0.
+
+    Attributes
+    ----------
+    model_ : RegressionRules
+        The rules and lines: prints, predicts, explains, saves and exports.
+    choice_ : Choice
+        Path and chosen solution, with its certificate.
+    n_candidates_ : int
+        Rules that there were to choose from.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rulewright import RuleFitRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> est = RuleFitRegressor(200, random_state=0).fit(X, y)
+    >>> est.score(X, y) > 0.5
+    True
+    """
+
+    loss: str = Parameter(
+        Choice(("squared", "huber")),
+        'What the weights minimise; "huber" squares small deviations only, against outliers.',
+        default="squared",
+    )
+
+    PAPER: ClassVar[Mapping[str, Any]] = RuleFit.PAPER
+
+    def _learn(self, rows: RegressionSet) -> RegressionRules:
+        random = check_random_state(self.random_state)
+        solver = self._made_solver(rows)
+        if self.loss not in solver.losses:
+            raise ValueError(
+                f"{type(self).__name__}: loss={self.loss!r} is not for solver={self.solver!r}, "
+                f"which knows {', '.join(solver.losses)}"
+            )
+        y, unit = _scaled(rows.numbers, rows.weights)
+        folds = None
+        if isinstance(self.penalty, str) and counted_rows(rows.weights) >= LEAST_ROWS:
+            folds = number_folds(rows.n_rows, self.cv, rows.places, random)
+        delta = _deviation(y, rows.weights) if self.loss == "huber" else 0.0
+        huber = self.loss == "huber" and delta > 0
+        tree_loss = HuberLoss(y, rows.weights, delta) if huber else SquaredLoss(y, rows.weights)
+        candidates = self._candidates(rows, tree_loss, int(random.randint(2**31)))
+        datafit = Huber(delta) if huber else Squared()
+        problem = candidates.problem(y, rows.weights, datafit, self.rule_scale, self._n_threads)
+        # The penalty is in units of the target.
+        penalty = self.penalty if isinstance(self.penalty, str) else self.penalty / unit
+        self.choice_ = choose_solution(
+            problem, solver, penalty, folds, rows.total_weight, self.max_terms, self._n_threads
+        )
+        self.n_candidates_ = len(candidates.rules)
+        solution = self.choice_.solution
+        rules = number_rules(candidates, rows, unit * candidates.responses(solution))
+        slopes = unit * candidates.slopes(solution)[:, np.newaxis]
+        summary = {
+            **self._summary(rows),
+            "penalty": solution.penalty * unit,
+            "n_candidates": self.n_candidates_,
+        }
+        start = unit * solution.intercept
+        return RegressionRules(rows.schema, start, rules, summary, linear=candidates.lines(slopes))
+
+
+def _scaled(numbers: FloatArray, weights: FloatArray) -> tuple[FloatArray, float]:
+    """Return the target in units of a power of two near its deviation: weights stay exact."""
+    center = np.average(numbers, weights=weights)
+    deviation = float(np.sqrt(np.average((numbers - center) ** 2, weights=weights)))
+    unit = 2.0 ** np.floor(np.log2(deviation)) if 1e-150 < deviation < 1e150 else 1.0
+    return numbers / unit, float(unit)
+
+
+def _deviation(y: FloatArray, weights: FloatArray) -> float:
+    """Return the deviation from the median that most rows do not exceed."""
+    (middle,) = weighted_quantiles(y, weights, (0.5,))
+    (most,) = weighted_quantiles(abs(y - middle), weights, (ROBUST_SHARE,))
+    return most

@@ -1,0 +1,205 @@
+"""The parameters that the rule ensembles for classes and for numbers share."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+
+from rulewright.encoding.binned import bin_table
+from rulewright.estimators.common.base import RuleEstimator
+from rulewright.estimators.common.parameters import (
+    CheckedByFit,
+    Choice,
+    Flag,
+    Folds,
+    Integer,
+    Named,
+    Parameter,
+    Real,
+)
+from rulewright.estimators.rulefit.ensemble import Candidates
+from rulewright.model import RuleModel
+from rulewright.rules import Conjunction
+from rulewright.search import Generation, clean_rules, generate_rules
+from rulewright.search.limits import SearchLimits
+from rulewright.weighting.l1 import FPC, SPGL1, CoordinateDescent, PathBuild, Solver
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rulewright.data.training import LearningRows
+    from rulewright.kernels import FloatArray
+    from rulewright.search import TreeRules
+    from rulewright.search.tree_rules import Loss
+    from rulewright.weighting.l1.design import RuleScale
+
+SOLVERS = {
+    "coordinate": CoordinateDescent,
+    "pathbuild": PathBuild,
+    "spgl1": SPGL1,
+    "fpc": FPC,
+}
+"""The solvers by name."""
+
+SOLVER = Named(SOLVERS, Solver)
+
+FEWEST_ROWS = 40
+"""With fewer effective rows trees are not grown."""
+
+FEW_ROWS = 100
+"""Fewer rows are not subsampled, and their weights are found exactly: whole weights then mean the
+same as repeated rows."""
+
+Model = TypeVar("Model", bound=RuleModel)
+
+
+class Penalty:
+    """How strong the penalty is: chosen by cross-validation ("min", "1se"), or a number."""
+
+    words = ("min", "1se")
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether the value is allowed."""
+        return value in self.words if isinstance(value, str) else Real(0, above=True).accepts(value)
+
+    def parse(self, text: str) -> object:
+        """Read a value from the command line."""
+        return text if text in self.words else float(text)
+
+    def __str__(self) -> str:
+        return "min, 1se or a number > 0"
+
+
+class RuleFit(RuleEstimator[Model], Generic[Model]):
+    """Rules of many small trees and linear terms, weighted by an L1 penalty."""
+
+    max_rules: int = Parameter(
+        Integer(0), "Most rules to choose from.", default=2000, kw_only=False
+    )
+    tree_size: float = Parameter(
+        Real(2),
+        "Sizes of trees: a tree has 2 + floor(u) leaves, u exponential with the mean tree_size - 2 "
+        "(3.5 leaves on average for 4). 2 gives rules of one condition.",
+        default=4.0,
+    )
+    learning_rate: float = Parameter(
+        Real(0, 1),
+        "Share of each tree that the later ones take into account; 0 is bagging.",
+        default=0.01,
+    )
+    subsample: float | None = Parameter(
+        Real(0, 1, above=True, optional=True),
+        "Share of the rows that each tree is grown on; by default that of min(N / 2, 100 + 6 "
+        "sqrt(N)) rows.",
+        default=None,
+    )
+    inter_supp: float = Parameter(
+        Real(1),
+        "Factor of the scores of splits on columns that the path to a node already uses; more than "
+        "1 suppresses interactions.",
+        default=1.0,
+    )
+    rules: Any = Parameter(
+        CheckedByFit("list of Conjunction or None"),
+        "Rules to choose from instead of those of our own trees, such as those that "
+        "`rules_from(model, schema)` extracts from trees of other packages.",
+        default=None,
+    )
+    linear: bool = Parameter(
+        Flag(), "Whether numeric columns may also add a straight line.", default=True
+    )
+    solver: Any = Parameter(
+        SOLVER,
+        "How the weights are found; an object has settings of its own, such as "
+        "`PathBuild(tau=0.2)`.",
+        default="coordinate",
+    )
+    penalty: Any = Parameter(
+        Penalty(),
+        'Strength of the penalty: "min" has the least loss of rows left out, "1se" is the largest '
+        "within one standard error of it, because the rules have seen the rows left out; or a "
+        "number, lambda of the mean loss plus lambda times the sum of the sizes of all weights.",
+        default="1se",
+    )
+    cv: Any = Parameter(
+        Folds(),
+        "Folds that choose the penalty, with the rules fixed; a number or a splitter.",
+        default=5,
+    )
+    rule_scale: RuleScale = Parameter(
+        Choice(("none", "support")),
+        'Whether the penalty of a rule depends on its support; "support" divides rules by their '
+        "standard deviation, so that it does not.",
+        default="none",
+    )
+    max_terms: int | None = Parameter(
+        Integer(1, optional=True), "Most rules and lines in the model, per class.", default=None
+    )
+    max_bins: int | None = Parameter(
+        Integer(2, optional=True),
+        "Most bins of a numeric column; none is one per value up to 2,048 rows, 255 beyond.",
+        default=255,
+    )
+
+    PAPER: ClassVar[Mapping[str, Any]] = {
+        "max_rules": 600,
+        "tree_size": 20.0,
+        "linear": False,
+        "solver": "pathbuild",
+        "rule_scale": "none",
+    }
+
+    def _candidates(self, rows: LearningRows[Any], loss: Loss, seed: int) -> Candidates:
+        """Grow trees, or take the given rules, and add linear terms."""
+        return Candidates.of(self._rules(rows, loss, seed), rows, 0.025 if self.linear else None)
+
+    def _rules(self, rows: LearningRows[Any], loss: Loss, seed: int) -> TreeRules:
+        given = () if self.max_rules == 0 else self._given_rules()
+        effective, subsample = counted_rows(rows.weights), self.subsample
+        if subsample is None and effective < FEW_ROWS:
+            subsample = 1.0
+        if given is None and effective < FEWEST_ROWS and self.linear:
+            warnings.warn(
+                f"{type(self).__name__}: {effective:.0f} effective rows are too few for rules of "
+                f"trees (fewer than {FEWEST_ROWS}): only linear terms are fitted.",
+                stacklevel=4,
+            )
+            given = ()
+        if given is not None:
+            return clean_rules(given, rows.table, rows.weights, self._n_threads)
+        generation = Generation(
+            max_rules=self.max_rules,
+            mean_leaves=self.tree_size,
+            learning_rate=self.learning_rate,
+            subsample=subsample,
+            inter_supp=self.inter_supp,
+            limits=SearchLimits(),
+        )
+        binned = bin_table(rows.table, self.max_bins, self._n_threads)
+        random = np.random.RandomState(seed)
+        return generate_rules(binned, rows.weights, loss, generation, random, self._n_threads)
+
+    def _made_solver(self, rows: LearningRows[Any]) -> Solver:
+        solver: Solver = SOLVER.made(self.solver)
+        if isinstance(solver, CoordinateDescent) and counted_rows(rows.weights) < FEW_ROWS:
+            return replace(solver, tolerance=min(solver.tolerance, 1e-10))
+        return solver
+
+    def _given_rules(self) -> tuple[Conjunction, ...] | None:
+        if self.rules is None:
+            return None
+        given = tuple(self.rules)
+        for rule in given:
+            if not isinstance(rule, Conjunction):
+                raise ValueError(f"rules: expected conjunctions, got {type(rule).__name__}")
+        return given
+
+
+def counted_rows(weights: FloatArray) -> float:
+    """Return how many rows whole weights count, or would be as informative as others."""
+    if (weights == np.rint(weights)).all():
+        return float(weights.sum())
+    return float(weights.sum() ** 2 / (weights**2).sum())

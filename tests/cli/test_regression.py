@@ -1,0 +1,59 @@
+"""Regression on the command line: chosen by the target, said, validated and saved."""
+
+import numpy as np
+import pytest
+
+from rulewright import load_model
+from rulewright.cli.regression import score_numbers
+from rulewright.model import RegressionRules
+
+
+@pytest.fixture
+def numbers(tmp_path):
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 120)).round(2)
+    lines = [f"{x},{z},{2 * (x > 0) + z:.2f},{int(z > 0)}" for x, z in zip(a, b, strict=True)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["a,b,y,flag", *lines]) + "\n")
+    return path
+
+
+def test_fractions_are_learned_as_numbers(cli, numbers, tmp_path):
+    """The output says so, shows R2, MAE and RMSE beside the mean, and the model is saved."""
+    model = tmp_path / "m.json"
+    options = ["--cv", "2", "--set", "max_rules=50", "--model", model]
+    text = cli("learn", numbers, "--target", "y", *options).output
+    assert "numbers are predicted; --task classification takes them as classes" in text
+    assert "R2" in text
+    assert "RuleFitRegressor" in text
+    assert "mean " in text
+    assert isinstance(load_model(model), RegressionRules)
+    shown = cli("predict", model, numbers).output
+    assert shown.splitlines()[0] == "prediction"
+    assert len(shown.splitlines()) == 121
+
+
+def test_whole_numbers_of_few_values_stay_classes(cli, numbers):
+    """Two whole numbers are two classes, unless regression is asked for."""
+    assert "classes: " in cli("learn", numbers, "--target", "flag", "--cv", "0").output
+    asked = cli("learn", numbers, "--target", "flag", "--cv", "0", "--task", "regression").output
+    assert "numbers: mean" in asked
+
+
+def test_learners_that_do_not_fit_the_task(cli_failure, numbers):
+    """A learner of classes is refused for numbers, with both remedies."""
+    text = cli_failure("learn", numbers, "--target", "y", "--learner", "mlrules")
+    assert "--learner mlrules does not learn numbers" in text
+    assert "take rulefit, or --task classification" in text
+    text = cli_failure("learn", numbers, "--target", "flag", "--learner", "rulefit")
+    assert "--learner rulefit does not learn classes" in text
+
+
+def test_measures_by_hand():
+    """R2, mean absolute and root mean squared error, with weights."""
+    truth, found = np.array([0.0, 2.0, 4.0]), np.array([0.0, 2.0, 6.0])
+    scores = score_numbers(truth, found, np.ones(3))
+    assert scores == pytest.approx((1 - (4 / 3) / (8 / 3), 2 / 3, np.sqrt(4 / 3)))
+    assert np.isnan(score_numbers(np.ones(2), np.zeros(2), np.ones(2)).r2)
+    weighted = score_numbers(truth, found, np.array([1.0, 1.0, 0.0]))
+    assert weighted.rmse == 0.0
