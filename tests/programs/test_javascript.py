@@ -20,9 +20,10 @@ from model.builders import (
 )
 from programs.builders import tamper
 from rules.builders import a_rule
-from rulewright.data import ColumnSchema, Schema, label_of
+from rulewright.data import ColumnSchema, Schema, label_of, read_table
 from rulewright.data.optional import optional
-from rulewright.model import AdditiveRules, ParityError
+from rulewright.model import AdditiveRules, ParityError, RegressionRules
+from rulewright.model.linear import LinearTerm
 from rulewright.programs import javascript
 from rulewright.programs.targets import TARGETS
 from rulewright.rules import Conjunction, Labels, Range
@@ -214,3 +215,10 @@ def test_the_registry_has_what_the_model_writes():
     with pytest.raises(ValueError, match="sql, python, javascript"):
         model.export("fortran")
     assert CHURN_SCHEMA is model.program.schema
+
+
+def test_large_scores_are_compared_as_numbers():
+    """JavaScript writes 1e20 as a whole number, whose decimals are not those of the double."""
+    line = LinearTerm("a", -1e20, 1e20, 0.0, 1.0, (1.527121607227587,))
+    model = RegressionRules(read_table({"a": [1.0]}).schema, 0.0, (), linear=(line,))
+    assert model.verify_exports(["javascript"]).targets == ("javascript",)

@@ -172,10 +172,10 @@ def _run(write: Callable[..., str], program: Program, rows: Rows) -> tuple[list[
     text = json.dumps(json.dumps(lines))
     found = json.loads(engine.eval(f"JSON.stringify(JSON.parse({text}).map(predict))"))
     if not isinstance(program, ClassProgram):
-        return [Answer.number(answer["prediction"]) for answer in found], []
+        return [Answer.number(float(answer["prediction"])) for answer in found], []
     return [
         Answer(
-            answer["scores"],
+            list(map(float, answer["scores"])),  # JSON writes large ones as whole numbers
             answer["probabilities"],
             answer["label"],
             [answer[flag] for flag in program.flags],
