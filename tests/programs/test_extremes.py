@@ -8,8 +8,9 @@ import pytest
 
 from model.builders import CHURN_SCHEMA
 from rules.builders import a_rule
-from rulewright.model import AdditiveRules, DnfModel, IsotonicSteps, RuleSetVotes
+from rulewright.model import AdditiveRules, DnfModel, IsotonicSteps, RegressionRules, RuleSetVotes
 from rulewright.model.forms.rule_sets import RuleSet
+from rulewright.model.linear import LinearTerm
 from rulewright.programs.sql import write_sql
 from rulewright.programs.targets import TARGETS
 from rulewright.rules import Claims, Votes, parse_conjunction
@@ -99,6 +100,12 @@ def test_dnf_with_extreme_weights(response, weights):
             "> float8 '2e-300' THEN ",
         ),
         (votes((1e-300, 1e300), 1e300), "> float8 '-744.4' THEN ("),
+        (
+            RegressionRules(
+                CHURN_SCHEMA, 1.0, (), linear=(LinearTerm("age", -1.0, 1.0, 0.0, 1.0, (1e-5,)),)
+            ),
+            "LN(ABS(float8 '1e-05')) + LN(ABS(",
+        ),
     ],
 )
 def test_postgres_is_kept_from_underflow(model, guard, monkeypatch):

@@ -118,14 +118,20 @@ class _SqlWriter(Writer):
     def operation(self, node: Node, parts: Sequence[str]) -> str:
         """Write an operation on values that are written."""
         text = super().operation(node, parts)
-        if self.dialect != "postgres" or not isinstance(node, Binary) or node.sign != "/":
+        if (
+            self.dialect != "postgres"
+            or not isinstance(node, Binary)
+            or node.sign not in ("*", "/")
+        ):
             return text
-        if isinstance(node.left, Exp) or isinstance(node.right, Constant):
+        product = node.sign == "*"
+        if not product and (isinstance(node.left, Exp) or isinstance(node.right, Constant)):
             return text  # neither so small nor divided by so much
         sizes = [f"LN(ABS({part}))" for part in parts]
-        ratio = f"{sizes[0]} - {sizes[1]} > {self.number(_LOWEST_RATIO)}"
-        nothing = f"WHEN {parts[0]} = 0 THEN {self.number(0.0)}"
-        return f"CASE {nothing} WHEN {ratio} THEN {text} ELSE {self.number(0.0)} END"
+        size = f"{sizes[0]} {'+' if product else '-'} {sizes[1]} > {self.number(_LOWEST_RATIO)}"
+        zeros = [f"{part} = 0" for part in (parts if product else parts[:1])]
+        nothing = f"WHEN {' OR '.join(zeros)} THEN {self.number(0.0)}"
+        return f"CASE {nothing} WHEN {size} THEN {text} ELSE {self.number(0.0)} END"
 
     def product(self, value: str, factor: float) -> str:
         """Write a value times a constant."""
