@@ -51,7 +51,7 @@ def attempt(rng: Rng, folder: Path) -> Iterator[Outcome]:
 
 def run(task: dict[str, Any], environment: dict[str, str]) -> Outcome:
     """Run a task in a process of its own; it must end by itself, and with code 0."""
-    command = [sys.executable, "-m", "attack.limits", json.dumps(task)]
+    command = [sys.executable, "-X", "faulthandler", "-m", "attack.limits", json.dumps(task)]
     changed = {**os.environ, "OPENBLAS_NUM_THREADS": "1", **environment}
     told = f"{task}, {environment}"
     try:
@@ -62,7 +62,20 @@ def run(task: dict[str, Any], environment: dict[str, str]) -> Outcome:
         return None
     if _OTHERS in done.stderr:
         return Note("OpenBLAS, not rulewright, ended a process that had no memory")
-    return f"{death(done.returncode)}\n{told}\n{done.stderr.decode(errors='replace')[-1500:]}"
+    if _in_numpy(done.stderr):
+        return Note("NumPy, not rulewright, crashed where it got no memory for a result")
+    return f"{death(done.returncode)}\n{told}\n{done.stderr.decode(errors='replace')[:1500]}"
+
+
+def _in_numpy(stderr: bytes) -> bool:
+    """Tell whether the innermost call of a process that crashed was arithmetic of NumPy.
+
+    ``numpy.subtract`` of arrays of two shapes is enough: its result gets no memory, and it crashes.
+    """
+    _, found, calls = stderr.partition(b"(most recent call first):")
+    innermost = calls.strip().split(b"\n")[0]
+    native = b"programs/native.py" in innermost and b" in _fold" not in innermost
+    return bool(found) and (native or b"/numpy/" in innermost)
 
 
 def main(task: dict[str, Any]) -> None:
