@@ -2,6 +2,8 @@
 
 import gzip
 import os
+import subprocess
+import sys
 import time
 from dataclasses import replace
 
@@ -76,14 +78,20 @@ TASK = {
 }
 
 
+@pytest.fixture(scope="module")
+def native_stack(tmp_path_factory):
+    """Build the library that tells native calls."""
+    return {"library": str(limits.native_stack(tmp_path_factory.mktemp("stack")))}
+
+
 @pytest.mark.parametrize(
     "task",
     [{"memory": 1 << 20}, {"threads": 100_000}],
     ids=["memory", "threads"],
 )
-def test_limits_end_with_a_result_or_an_error(task):
+def test_limits_end_with_a_result_or_an_error(task, native_stack):
     """Little memory and too many threads do not kill the process."""
-    assert limits.run(TASK | task, {}) is None
+    assert limits.run(TASK | task | native_stack, {}) is None
 
 
 def test_nothing_piles_up(tmp_path, monkeypatch):
@@ -233,6 +241,30 @@ def test_a_wrong_kernel_is_found():
 def test_a_process_that_ends_under_limits_is_found():
     """Any exit code but 0 is a finding."""
     assert "ended with code 1" in limits.run(TASK | {"action": "no such action"}, {})
+
+
+def test_a_crash_tells_its_native_calls(native_stack):
+    """A crash names the libraries it went through, and is not blamed on NumPy."""
+    code = f"""
+import ctypes, faulthandler, numpy
+faulthandler.enable()
+ctypes.CDLL({native_stack["library"]!r}).install()
+ctypes.string_at(1)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True)
+    assert done.returncode < 0
+    assert b"_ctypes" in done.stderr.partition(b"native calls, innermost first:")[2]
+    assert b"most recent call first" in done.stderr
+    assert not limits.in_numpy(done.stderr)
+
+
+@pytest.mark.parametrize(("caller", "others"), [("numpy/_core/_m.so", True), ("_core.so", False)])
+def test_only_crashes_in_numpy_are_numpys(caller, others):
+    """The innermost library but Python's own decides."""
+    calls = ["/libnative_stack.so(+1)", "/libc.so.6(+2)", "/libpython3.11.so(+3)"]
+    calls += [f"/site-packages/{caller}(+4)", "/site-packages/numpy/x.so(+5)"]
+    text = "\n".join(["native calls, innermost first:", *calls])
+    assert limits.in_numpy(text.encode()) == others
 
 
 def test_a_leak_is_found(tmp_path, monkeypatch):
