@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rulewright import Window, estimators
 from rulewright.estimators import (
     MLRulesClassifier,
+    RuleFitClassifier,
     RuleSetEnsembleClassifier,
     SL2Classifier,
     SlipperClassifier,
@@ -28,6 +29,7 @@ from rulewright.kernels import (
     score_names,
 )
 from rulewright.weighting import CALIBRATIONS, LogLikelihood
+from rulewright.weighting.l1 import CoordinateDescent
 
 SEEDS = st.integers(0, 2**32 - 1)
 ALL_OPERATORS = sum(1 << op for op in Op)
@@ -304,11 +306,38 @@ def ruleset_ensemble(**changed):
     return RuleSetEnsembleClassifier(**{**settings, **changed})
 
 
+def rulefit(**changed):
+    """Make a small rule ensemble whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "max_rules": 40,
+        "tree_size": 4.0,
+        "learning_rate": 0.1,
+        "subsample": 1.0,
+        "inter_supp": 1.0,
+        "rules": None,
+        "linear": True,
+        "solver": CoordinateDescent(tolerance=1e-12),
+        "penalty": 0.02,
+        "cv": 3,
+        "rule_scale": "none",
+        "max_terms": None,
+        "max_bins": 255,
+        "loss": "logistic",
+        "multiclass": "shared",
+        "calibration": None,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return RuleFitClassifier(**{**settings, **changed})
+
+
 LEARNERS = {
     "mlrules": mlrules,
     "slipper": slipper,
     "sl2": sl2,
     "ruleset-ensemble": ruleset_ensemble,
+    "rulefit": rulefit,
 }
 """A maker of a small learner for every public estimator, for the laws that all must obey."""
 

@@ -97,6 +97,11 @@ def predict_dnf(model, row):
 def predict_additive(model, row):
     """Give the answers of an additive model."""
     scores = list(model["intercepts"])
+    for line in model.get("linear", []):
+        value = row[line["column"]]
+        for k, slope in enumerate(line["slopes"] if value is not None else []):
+            held = min(max(value, line["low"]), line["high"])
+            scores[k] += slope * (held - line["center"])
     for rule in fired(model, row):
         head = rule["then"]["head"]
         first, last = head if isinstance(head, list) else (head, head)

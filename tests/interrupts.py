@@ -6,7 +6,11 @@ import threading
 
 from rulewright import kernels
 
-STEPS = ((kernels, "grow_rule"), (kernels.DnfSearch, "advance"))
+STEPS = (
+    (kernels, "grow_rule"),
+    (kernels, "grow_tree"),
+    (kernels.DnfSearch, "advance"),
+)
 """What every search of a learner calls over and over."""
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rulewright.data import read_table
     from rulewright.estimators import (
         MLRulesClassifier,
+        RuleFitClassifier,
         RuleFitRegressor,
         RuleSetEnsembleClassifier,
         SL2Classifier,
@@ -34,6 +35,7 @@ __all__ = [
     "Isotonic",
     "MLRulesClassifier",
     "Platt",
+    "RuleFitClassifier",
     "RuleFitRegressor",
     "RuleSetEnsembleClassifier",
     "SL2Classifier",
@@ -57,6 +59,7 @@ _ROOMS = {
     "Isotonic": "weighting",
     "MLRulesClassifier": "estimators",
     "Platt": "weighting",
+    "RuleFitClassifier": "estimators",
     "RuleFitRegressor": "estimators",
     "RuleSetEnsembleClassifier": "estimators",
     "SL2Classifier": "estimators",

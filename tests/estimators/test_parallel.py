@@ -33,6 +33,7 @@ DRAWN = {
 """Settings that let a learner draw rows and run folds."""
 GRID = {
     "n_rules": [5, 15],
+    "max_rules": [2, 40],
     "max_rounds": [3, 8],
     "max_steps": [20, 100],
     "positive_class": [0, 1],
@@ -40,6 +41,7 @@ GRID = {
 }
 ENDLESS = {
     "n_rules": 10**7,
+    "max_rules": 10**7,
     "learning_rate": 1e-6,
     "n_rounds": 10**7,
     "max_rounds": 10**7,
@@ -263,6 +265,7 @@ BARS = {
     "sl2": "searching rule sets",
     "ruleset-ensemble": "searching rule sets",
     "compact": "learning rules",
+    "rulefit": "weighting rules",
 }
 
 

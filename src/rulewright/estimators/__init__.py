@@ -7,6 +7,7 @@ from rulewright.estimators.common.after_fit import calibrate, with_costs
 from rulewright.estimators.common.base import RuleClassifier, RuleRegressor
 from rulewright.estimators.common.compression import compress, size_curve
 from rulewright.estimators.mlrules.estimator import MLRulesClassifier
+from rulewright.estimators.rulefit.classifier import RuleFitClassifier
 from rulewright.estimators.rulefit.regressor import RuleFitRegressor
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
 from rulewright.estimators.sl2.estimator import SL2Classifier
@@ -17,6 +18,7 @@ LEARNERS: Mapping[str, type[RuleClassifier[Any]]] = {
     "slipper": SlipperClassifier,
     "sl2": SL2Classifier,
     "ruleset-ensemble": RuleSetEnsembleClassifier,
+    "rulefit": RuleFitClassifier,
 }
 """The learners of classes by their names on the command line."""
 
@@ -27,6 +29,7 @@ __all__ = [
     "LEARNERS",
     "REGRESSORS",
     "MLRulesClassifier",
+    "RuleFitClassifier",
     "RuleFitRegressor",
     "RuleSetEnsembleClassifier",
     "SL2Classifier",

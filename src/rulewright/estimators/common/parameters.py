@@ -267,8 +267,7 @@ class Parameterised:
             return
         dataclass(eq=False, repr=False, kw_only=True)(cls)
         declared = {one.name: one for one in fields(cast("Any", cls))}
-        own = [name for name in declared if name not in cls.DOMAINS]
-        order = [*own, *cls.DOMAINS]
+        order = _own_first(cls, declared)
         cls.DOMAINS = {name: declared[name].metadata["domain"] for name in order}
         cls.__doc__ = _documented(
             inspect.cleandoc(cls.__doc__ or ""), [declared[name] for name in order]
@@ -286,6 +285,20 @@ class Parameterised:
             for name, domain in cls.DOMAINS.items()
             if not isinstance(domain, CheckedByFit)
         }
+
+
+def _own_first(cls: type, declared: Iterable[str]) -> list[str]:
+    """Order parameters by the class that introduces them: those of common bases come last."""
+    places = {
+        name: place
+        for place, part in enumerate(cls.__mro__)
+        for name in vars(part).get("__annotations__", {})
+    }
+    listed = dict.fromkeys(
+        name for part in cls.__mro__ for name in vars(part).get("__annotations__", {})
+    )
+    known = set(declared)
+    return sorted((name for name in listed if name in known), key=places.__getitem__)
 
 
 def _documented(doc: str, declared: Iterable[Field[Any]]) -> str:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.estimators.rulefit.linear import SCALE, linear_columns, linear_terms
-from rulewright.rules import Adds, Head, NumberCoverage, Rule
+from rulewright.rules import Adds, Coverage, Head, NumberCoverage, Rule
 from rulewright.weighting.l1 import Problem
 
 if TYPE_CHECKING:
-    from rulewright.data import RegressionSet
+    from collections.abc import Iterable
+
+    from rulewright.data import RegressionSet, TrainingSet
     from rulewright.data.training import LearningRows
     from rulewright.kernels import BoolArray, FloatArray
     from rulewright.model.linear import LinearTerm
@@ -99,4 +101,16 @@ def number_rules(
         coverage = NumberCoverage(float(weights.sum()), mean, deviation)
         response = float(responses[place])
         found.append(Rule(candidates.rules.rules[place], Adds(Head(0, 0), response), coverage))
+    return tuple(found)
+
+
+def class_rules(
+    candidates: Candidates, rows: TrainingSet, responses: Iterable[tuple[int, Head, float]]
+) -> tuple[Rule, ...]:
+    """Return rules by place, head and response, with the classes that they cover."""
+    found = []
+    for place, head, response in responses:
+        weights = rows.weights_by_class(candidates.cover(place))
+        coverage = Coverage.of(tuple(weights.tolist()))
+        found.append(Rule(candidates.rules.rules[place], Adds(head, response), coverage))
     return tuple(found)

@@ -32,8 +32,11 @@ def linear_terms(table: Table, weights: FloatArray, beta: float) -> tuple[Linear
             continue
         low, high = weighted_quantiles(values, own, (beta, 1 - beta))
         held = np.clip(values, low, high)
-        center = float(np.average(held, weights=own))
-        deviation = float(np.sqrt(own @ (held - center) ** 2 / weights.sum()))
+        with np.errstate(over="ignore", invalid="ignore"):  # numbers near the largest have no line
+            center = float(np.average(held, weights=own))
+            deviation = float(np.sqrt(own @ (held - center) ** 2 / weights.sum()))
+        if not np.isfinite(deviation):
+            continue
         if deviation > 1e-12 * max(1.0, abs(low), abs(high)):
             terms.append(LinearTerm(column.schema.name, low, high, center, deviation, (1.0,)))
     return tuple(terms)

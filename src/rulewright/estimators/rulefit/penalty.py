@@ -27,12 +27,15 @@ class Choice:
         The weights.
     penalties, losses, errors : float64 arrays
         Penalties of the path, mean loss of the rows left out, and its standard error.
+    out_of_fold : float64 array or None
+        Scores of the rows by the fold that left them out, at the chosen penalty.
     """
 
     solution: Solution
     penalties: FloatArray
     losses: FloatArray
     errors: FloatArray
+    out_of_fold: FloatArray | None = None
 
 
 def choose_solution(
@@ -43,39 +46,53 @@ def choose_solution(
     total_weight: float,
     max_terms: int | None = None,
     n_threads: int = 1,
+    advance: Callable[[], None] = lambda: None,
 ) -> Choice:
     """Follow the path and choose a penalty: the one given, "min" or "1se".
 
     "min" has the least loss of rows left out; "1se" is the largest penalty whose loss is within one
     standard error of that. Without folds the Bayesian information criterion chooses, with weights
-    read as counts of rows. At most `max_terms` weights differ from 0.
+    read as counts of rows. At most `max_terms` weights differ from 0. `advance` is called after
+    each path.
     """
     if not isinstance(penalty, str):
         grid = problem.grid()
         falling = [*grid[grid > penalty], penalty] if max_terms is not None else [penalty]
         path = solver.path(problem, falling)
+        advance()
         last = _affordable(path.solutions, max_terms)
-        return Choice(path[last], path.penalties, *_nothing(len(path)))
+        scores = None
+        if folds is not None:
+            followed = path.penalties[: last + 1]
+            scores = left_out_scores(problem, solver, followed, folds, n_threads, advance)[-1]
+        return Choice(path[last], path.penalties, *_nothing(len(path)), scores)
     if folds is None:
         path = solver.path(problem, _few(problem, total_weight))
+        advance()
         last = _affordable(path.solutions, max_terms)
-        best = _by_criterion(path.solutions[: last + 1], total_weight)
+        best = _by_criterion(problem, path.solutions[: last + 1], total_weight)
         return Choice(path[best], path.penalties, *_nothing(len(path)))
     path = solver.path(problem)
+    advance()
     last = _affordable(path.solutions, max_terms)
     if len(path) == 1:
-        return Choice(path[0], path.penalties, *_nothing(1))
-    scores = left_out_scores(problem, solver, path.penalties, folds, n_threads)
+        return Choice(path[0], path.penalties, *_nothing(1), problem.null.scores)
+    scores = left_out_scores(problem, solver, path.penalties, folds, n_threads, advance)
     seen = folds >= 0
     losses, errors = _mean_losses(problem, scores, seen)
     best = int(np.argmin(losses[: last + 1]))
     if penalty == "1se":
         best = int(np.argmax(losses <= losses[best] + errors[best]))
-    return Choice(path[best], path.penalties, losses, errors)
+    return Choice(path[best], path.penalties, losses, errors, scores[best])
 
 
 def left_out_scores(
-    problem: Problem, solver: Solver, penalties: FloatArray, folds: IntArray, n_threads: int
+    problem: Problem,
+    solver: Solver,
+    penalties: FloatArray,
+    folds: IntArray,
+    n_threads: int,
+    advance: Callable[[], None],
 ) -> FloatArray:
     """Return the scores (penalties, rows) by the fold that left a row out; NaN where none did."""
     scores = np.full((len(penalties), problem.design.n_rows), np.nan)
@@ -87,6 +104,7 @@ def left_out_scores(
         for place, solution in enumerate(path.solutions):
             found = problem.design.scores(solution.coef, solution.intercept)
             scores[place, left_out] = found[left_out]
+        advance()
 
     n_folds = int(folds.max()) + 1
     run_parallel([partial(run, fold) for fold in range(n_folds)], n_threads)
@@ -107,12 +125,12 @@ def _affordable(solutions: tuple[Solution, ...], max_terms: int | None) -> int:
     return max(int(beyond[0]) - 1, 0) if len(beyond) else len(solutions) - 1
 
 
-def _by_criterion(solutions: tuple[Solution, ...], total: float) -> int:
+def _by_criterion(problem: Problem, solutions: tuple[Solution, ...], total: float) -> int:
     """Return the place of the solution with the least Bayesian information criterion."""
     losses = np.array([solution.loss for solution in solutions])
     counts = np.array([np.count_nonzero(solution.coef) for solution in solutions])
-    # The log-likelihood of errors of unknown variance.
-    losses = 0.5 * np.log(np.maximum(losses, 1e-12 * max(float(losses.max()), 1e-300)))
+    if problem.datafit.name != "logistic":  # the log-likelihood of errors of unknown variance
+        losses = 0.5 * np.log(np.maximum(losses, 1e-12 * max(float(losses.max()), 1e-300)))
     return int(np.argmin(losses * total + 0.5 * counts * np.log(max(total, 1.0))))
 
 

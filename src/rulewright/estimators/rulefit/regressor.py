@@ -79,14 +79,21 @@ class RuleFitRegressor(RuleFit[RegressionRules], RuleRegressor):
         delta = _deviation(y, rows.weights) if self.loss == "huber" else 0.0
         huber = self.loss == "huber" and delta > 0
         tree_loss = HuberLoss(y, rows.weights, delta) if huber else SquaredLoss(y, rows.weights)
-        candidates = self._candidates(rows, tree_loss, int(random.randint(2**31)))
-        datafit = Huber(delta) if huber else Squared()
-        problem = candidates.problem(y, rows.weights, datafit, self.rule_scale, self._n_threads)
+        seed, datafit = int(random.randint(2**31)), Huber(delta) if huber else Squared()
         # The penalty is in units of the target.
         penalty = self.penalty if isinstance(self.penalty, str) else self.penalty / unit
-        self.choice_ = choose_solution(
-            problem, solver, penalty, folds, rows.total_weight, self.max_terms, self._n_threads
-        )
+        with self._progress(1, folds) as advance:
+            candidates = self._candidates(rows, tree_loss, seed, advance)
+            self.choice_ = choose_solution(
+                candidates.problem(y, rows.weights, datafit, self.rule_scale, self._n_threads),
+                solver,
+                penalty,
+                folds,
+                rows.total_weight,
+                self.max_terms,
+                self._n_threads,
+                advance,
+            )
         self.n_candidates_ = len(candidates.rules)
         solution = self.choice_.solution
         rules = number_rules(candidates, rows, unit * candidates.responses(solution))

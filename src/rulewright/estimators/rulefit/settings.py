@@ -20,6 +20,7 @@ from rulewright.estimators.common.parameters import (
     Parameter,
     Real,
 )
+from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.rulefit.ensemble import Candidates
 from rulewright.model import RuleModel
 from rulewright.rules import Conjunction
@@ -28,10 +29,11 @@ from rulewright.search.limits import SearchLimits
 from rulewright.weighting.l1 import FPC, SPGL1, CoordinateDescent, PathBuild, Solver
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
 
     from rulewright.data.training import LearningRows
-    from rulewright.kernels import FloatArray
+    from rulewright.kernels import FloatArray, IntArray
     from rulewright.search import TreeRules
     from rulewright.search.tree_rules import Loss
     from rulewright.weighting.l1.design import RuleScale
@@ -152,9 +154,20 @@ class RuleFit(RuleEstimator[Model], Generic[Model]):
         "rule_scale": "none",
     }
 
-    def _candidates(self, rows: LearningRows[Any], loss: Loss, seed: int) -> Candidates:
+    def _progress(
+        self, n_scores: int, folds: IntArray | None
+    ) -> AbstractContextManager[Callable[[], None]]:
+        """Draw a bar with a step for the rules and one for each path of each score."""
+        n_paths = 1 if folds is None else 2 + int(folds.max())
+        return progress_bar("weighting rules", n_scores * (1 + n_paths), bool(self.verbose))
+
+    def _candidates(
+        self, rows: LearningRows[Any], loss: Loss, seed: int, advance: Callable[[], None]
+    ) -> Candidates:
         """Grow trees, or take the given rules, and add linear terms."""
-        return Candidates.of(self._rules(rows, loss, seed), rows, 0.025 if self.linear else None)
+        rules = self._rules(rows, loss, seed)
+        advance()
+        return Candidates.of(rules, rows, 0.025 if self.linear else None)
 
     def _rules(self, rows: LearningRows[Any], loss: Loss, seed: int) -> TreeRules:
         given = () if self.max_rules == 0 else self._given_rules()
@@ -191,6 +204,9 @@ class RuleFit(RuleEstimator[Model], Generic[Model]):
     def _given_rules(self) -> tuple[Conjunction, ...] | None:
         if self.rules is None:
             return None
+        if isinstance(self.rules, str) or not hasattr(self.rules, "__iter__"):
+            name = type(self.rules).__name__
+            raise ValueError(f"rules: expected a list of conjunctions, got {name}")
         given = tuple(self.rules)
         for rule in given:
             if not isinstance(rule, Conjunction):
@@ -202,4 +218,5 @@ def counted_rows(weights: FloatArray) -> float:
     """Return how many rows whole weights count, or would be as informative as others."""
     if (weights == np.rint(weights)).all():
         return float(weights.sum())
-    return float(weights.sum() ** 2 / (weights**2).sum())
+    shares = weights / weights.max()  # weights of any size
+    return float(shares.sum() ** 2 / (shares**2).sum())

@@ -1,0 +1,229 @@
+"""Rule ensembles for classes: one L1 problem for two classes, one per class for more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from rulewright.estimators.common.base import RuleClassifier
+from rulewright.estimators.common.folds import assign_folds, kept_splits
+from rulewright.estimators.common.parameters import Choice, Parameter
+from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
+from rulewright.estimators.rulefit.ensemble import class_rules
+from rulewright.estimators.rulefit.penalty import choose_solution
+from rulewright.estimators.rulefit.settings import SOLVER, RuleFit, counted_rows
+from rulewright.model import AdditiveRules
+from rulewright.rules import Head
+from rulewright.search import LEAST_ROWS
+from rulewright.weighting import CALIBRATIONS
+from rulewright.weighting.l1 import Logistic, Ramp, Squared
+from rulewright.weighting.losses import LogisticLoss, RampLoss, SoftmaxLoss, SquaredLoss
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rulewright.data import TrainingSet
+    from rulewright.estimators.rulefit.ensemble import Candidates
+    from rulewright.estimators.rulefit.penalty import Choice as Chosen
+    from rulewright.kernels import FloatArray, IntArray
+    from rulewright.rules import Rule
+    from rulewright.weighting import Calibration
+
+DATAFITS: Mapping[str, Any] = {"logistic": Logistic, "squared": Squared, "ramp": Ramp}
+TREE_LOSSES: Mapping[str, Any] = {
+    "logistic": LogisticLoss,
+    "squared": SquaredLoss,
+    "ramp": RampLoss,
+}
+
+LOG_ODDS = 2.0
+"""Scores of squared and ramp losses are 2 p - 1: so many times them is the log-odds near 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted:
+    """The score of a class: rules to choose from, and the weights chosen."""
+
+    head: int
+    candidates: Candidates
+    choice: Chosen
+
+
+class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
+    r"""Rules of many small trees and linear terms, weighted by an L1 penalty, for classes.
+
+    The score is :math:`F(x) = a_0 + \sum_k a_k r_k(x) + \sum_j b_j l_j(x_j)` with rules
+    :math:`r_k`, one for each node of random trees that were boosted on the loss, and lines
+    :math:`l_j` between two quantiles of a column (Friedman and Popescu, 2008). The weights minimise
+    the mean loss plus a penalty times the sum of their sizes, which makes most of them 0. Of more
+    than two classes each has a score of its own. The score of two classes is their log-odds by the
+    logistic loss; scores of other losses and of several classes become probabilities by Platt's
+    scaling of rows left out of the weighting.
+
+    Attributes
+    ----------
+    model_ : AdditiveRules
+        The rules and lines: prints, predicts, explains, saves and exports.
+    classes_ : ndarray
+        Class labels.
+    choices_ : list of Choice
+        Path and chosen solution of each score, with its certificate.
+    n_candidates_ : list of int
+        Rules that each score could choose from.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from rulewright import RuleFitClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> est = RuleFitClassifier(200, random_state=0).fit(X, y)
+    >>> est.score(X, y) > 0.95
+    True
+    """
+
+    loss: str = Parameter(
+        Choice(("auto", *DATAFITS)),
+        'What the weights minimise; "auto" is "logistic" where the solver can, else "squared".',
+        default="auto",
+    )
+    multiclass: str = Parameter(
+        Choice(("shared", "ovr")),
+        'More than two classes: one set of rules for all of them ("shared"), or rules for each '
+        'class against the rest ("ovr").',
+        default="shared",
+    )
+    calibration: str | None = Parameter(
+        Choice(("auto", *CALIBRATIONS), optional=True),
+        'How scores become probabilities, fitted to the scores of rows left out: "auto" is None '
+        'where scores are log-odds, as those of the logistic loss for two classes, else "platt".',
+        default="auto",
+    )
+
+    PAPER: ClassVar[Mapping[str, Any]] = {**RuleFit.PAPER, "loss": "ramp", "multiclass": "ovr"}
+
+    def _learn(self, rows: TrainingSet) -> AdditiveRules:
+        loss, n_classes = self._loss_name, len(rows.classes)
+        if n_classes == 1:
+            self.choices_, self.n_candidates_ = [], []
+            return AdditiveRules(rows.schema, rows.classes, (0.0,), (), self._summary(rows))
+        random = check_random_state(self.random_state)
+        calibration = self._calibration(loss, n_classes)
+        folds = self._folds(rows, random, calibration is not None)
+        heads = [1] if n_classes == 2 else range(n_classes)
+        seeds = random.randint(2**31, size=len(heads)).tolist()
+        with self._progress(len(heads), folds) as advance:
+            weighted = self._weigh(rows, loss, dict(zip(heads, seeds, strict=True)), folds, advance)
+        self.choices_ = [score.choice for score in weighted]
+        self.n_candidates_ = [len(score.candidates.rules) for score in weighted]
+        model = self._model(rows, weighted)
+        known = [choice.out_of_fold for choice in self.choices_]
+        if folds is None or any(scores is None for scores in known):
+            factor = 1.0 if loss == "logistic" else LOG_ODDS
+            return with_probabilities(model.scaled(factor, [0.0] * n_classes), rows, None, None)
+        scores = np.column_stack(known)  # type: ignore[arg-type]
+        if n_classes == 2:
+            scores = np.column_stack([np.zeros(rows.n_rows), scores])
+        left_out = OutOfFold.of(scores, folds, rows)
+        source = "left out of the weighting"
+        return with_probabilities(model, rows, calibration, left_out, source=source)
+
+    def _weigh(
+        self,
+        rows: TrainingSet,
+        loss: str,
+        seeds: Mapping[int, int],
+        folds: IntArray | None,
+        advance: Callable[[], None],
+    ) -> list[Weighted]:
+        """Weigh rules for each head: rules of its own, or those of all."""
+        found, problem, candidates = [], None, None
+        shared = len(seeds) > 1 and self.multiclass == "shared"
+        for head, seed in seeds.items():
+            y = np.where(rows.labels == head, 1.0, -1.0)
+            if problem is None or candidates is None or not shared:
+                tree_loss = self._tree_loss(rows, y, loss, shared)
+                candidates = self._candidates(rows, tree_loss, seed, advance)
+                problem = candidates.problem(
+                    y, rows.weights, DATAFITS[loss](), self.rule_scale, self._n_threads
+                )
+            problem = replace(problem, y=y)  # of the same columns
+            choice = choose_solution(
+                problem,
+                SOLVER.made(self.solver),
+                self.penalty,
+                folds,
+                rows.total_weight,
+                self.max_terms,
+                self._n_threads,
+                advance,
+            )
+            found.append(Weighted(head, candidates, choice))
+        return found
+
+    def _tree_loss(self, rows: TrainingSet, y: FloatArray, loss: str, shared: bool) -> Any:
+        """Return the loss whose residuals trees are grown on."""
+        if shared:
+            return SoftmaxLoss(rows.labels, rows.weights, len(rows.classes))
+        return TREE_LOSSES[loss](y, rows.weights)
+
+    @property
+    def _loss_name(self) -> str:
+        known = SOLVER.made(self.solver).losses
+        if self.loss == "auto":
+            return "logistic" if "logistic" in known else "squared"
+        if self.loss not in known:
+            raise ValueError(
+                f"{type(self).__name__}: loss={self.loss!r} is not for solver={self.solver!r}, "
+                f"which knows {', '.join(known)}"
+            )
+        return self.loss
+
+    def _calibration(self, loss: str, n_classes: int) -> Calibration | None:
+        kind = self.calibration
+        if kind == "auto":
+            kind = None if loss == "logistic" and n_classes == 2 else "platt"
+        return None if kind is None else CALIBRATIONS[kind]()
+
+    def _folds(
+        self, rows: TrainingSet, random: np.random.RandomState, calibrated: bool
+    ) -> IntArray | None:
+        """Part the rows if need be; few are not, and a criterion chooses the penalty."""
+        if counted_rows(rows.weights) < LEAST_ROWS:
+            return None
+        if not calibrated and not isinstance(self.penalty, str):
+            return None
+        return assign_folds(rows.labels, kept_splits(self.cv, rows.places), random)
+
+    def _model(self, rows: TrainingSet, weighted: Sequence[Weighted]) -> AdditiveRules:
+        """Add up the weights of all scores."""
+        n_classes, lined = len(rows.classes), weighted[0].candidates
+        intercepts = np.zeros(n_classes)
+        rules: list[Rule] = []
+        slopes = np.zeros((len(lined.linear), n_classes))  # the lines are alike for all heads
+        for score in weighted:
+            solution = score.choice.solution
+            intercepts[score.head] = solution.intercept
+            slopes[:, score.head] = score.candidates.slopes(solution)
+            responses = _placed(score.candidates.responses(solution), score.head, n_classes)
+            rules += class_rules(score.candidates, rows, responses)
+        summary = {
+            **self._summary(rows),
+            "penalties": [score.choice.solution.penalty for score in weighted],
+            "n_candidates": self.n_candidates_,
+        }
+        starts, lines = tuple(intercepts.tolist()), lined.lines(slopes)
+        return AdditiveRules(rows.schema, rows.classes, starts, tuple(rules), summary, linear=lines)
+
+
+def _placed(responses: FloatArray, head: int, n_classes: int) -> list[tuple[int, Head, float]]:
+    """Return places, heads and responses; of two classes less for one is more for the other."""
+    placed = []
+    for place in np.flatnonzero(responses).tolist():
+        response, speaks_for = float(responses[place]), head
+        if n_classes == 2 and response < 0:
+            response, speaks_for = -response, 1 - head
+        placed.append((place, Head(speaks_for, speaks_for), response))
+    return placed
