@@ -19,6 +19,7 @@ from rulewright.weighting.l1 import (
     Ramp,
     Squared,
 )
+from rulewright.weighting.l1.coordinate import CrossProducts, Newton
 
 pytestmark = pytest.mark.native
 
@@ -167,6 +168,32 @@ def test_logistic_fits_equal_those_of_scikit_learn(share):
     ).fit(np.hstack([x, dense]), y)
     np.testing.assert_allclose(solution.coef, saga.coef_[0], atol=1e-4)
     assert solution.intercept == pytest.approx(saga.intercept_[0], abs=1e-4)
+
+
+def test_cross_products_are_kept_while_the_curvature_is_alike(monkeypatch):
+    """A logistic path counts pairs of columns for few of its quadratics, with the same optima."""
+    made, steps = [], []
+    begin, step = CrossProducts.__init__, Newton._step
+    monkeypatch.setattr(CrossProducts, "__init__", lambda *a: made.append(1) or begin(*a))
+    monkeypatch.setattr(Newton, "_step", lambda *a: steps.append(1) or step(*a))
+    problem = problem_of(4, n_rows=300, datafit=Logistic())
+    path = CoordinateDescent(tolerance=1e-6).path(problem)
+    assert 3 * len(made) < len(steps)
+    assert max(solution.gap for solution in path.solutions) <= 1e-6 * problem.null_loss
+
+
+def test_a_gap_that_rounding_forbids_takes_bounded_work(monkeypatch):
+    """Rules that tell classes apart, and a tolerance below rounding: few quadratics are solved."""
+    steps, step = [], Newton._step
+    monkeypatch.setattr(Newton, "_step", lambda *a: steps.append(1) or step(*a))
+    x, dense, y, _ = draw(2, n_rows=150, n_rules=60, n_dense=3)
+    y = np.where(x[:, 0] & ~x[:, 1], 1.0, -1.0)
+    problem = Problem.of(pack(x), y, dense=dense, datafit=Logistic())
+    grid = problem.grid(30, n_rows=1e6)
+    path = CoordinateDescent(tolerance=1e-30).path(problem, grid)
+    assert path[-1].loss < 1e-3 * problem.null_loss
+    assert path[-1].gap <= 1e-9 * problem.null_loss
+    assert len(steps) < 50 * len(grid)
 
 
 def test_huber_fits_ignore_outliers():

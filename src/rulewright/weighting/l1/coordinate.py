@@ -27,14 +27,20 @@ if TYPE_CHECKING:
 Mode = Literal["auto", "covariance", "naive"]
 
 FEW_COLUMNS = 500
-"""Up to so many columns cross-products are kept in any case."""
-
-MANY_ROWS = 5
-"""So many times more rows than columns are "many": cross-products are then cheaper."""
+"""Up to so many columns cross-products are kept even with fewer rows."""
 
 FIRST_CHANGE, LAST_CHANGE = 1e-7, 1e-24
 """Sweeps end when no step lowers the loss by more than this share of that of the best constant: at
 first, and where the duality gap asks for more."""
+
+NEWTON_SWEEPS = 1000
+"""Sweeps over a quadratic that the next one replaces, at most."""
+
+ANOTHER = 0.1
+"""The curvature is another one when it differs by this share..."""
+
+PATIENCE = 8
+"""...or when so many steps under the old one were not enough."""
 
 LEAST_STEP = 2.0**-30
 """A Newton step that is halved to less than this is not taken."""
@@ -104,12 +110,12 @@ class CoordinateDescent(Solver):
     def minimiser(self, problem: Problem) -> Minimiser:
         """Choose between the two modes."""
         n, p = problem.design.n_rows, problem.design.n_columns
-        covariance = self.mode == "covariance"
+        if not problem.datafit.is_quadratic:
+            return Newton(problem, self)
+        keeps = self.mode == "covariance"
         if self.mode == "auto":
-            covariance = p < FEW_COLUMNS or n > MANY_ROWS * p
-        if problem.datafit.is_quadratic and covariance:
-            return CrossProducts(problem, self)
-        return Newton(problem, self)
+            keeps = p < FEW_COLUMNS or n >= p
+        return Covariance(problem, self) if keeps else Naive(problem, self)
 
 
 class Minimiser(Protocol):
@@ -122,70 +128,130 @@ class Minimiser(Protocol):
 
 
 class CrossProducts:
-    """Covariance mode: raw cross-products of all columns that were ever chosen, in that order.
+    """Raw cross-products of all columns that were ever chosen, in that order, under some weights.
 
     Pairs of rules over rows of equal weight are counts, which take half the memory.
     """
 
-    def __init__(self, problem: Problem, solver: CoordinateDescent) -> None:
-        design = problem.design
-        self.problem, self.solver = problem, solver
+    def __init__(self, design: Design, max_sweeps: int) -> None:
+        self.design, self.max_sweeps = design, max_sweeps
         counted = design.unit and len(design.covers) == design.n_columns
-        kind = np.int32 if counted else np.float64
-        self.products = np.empty((design.n_columns, design.n_columns), dtype=kind)
+        self.products = np.empty((0, 0), dtype=np.int32 if counted else np.float64)
         self.entered: IntArray = np.empty(0, dtype=np.int32)
         self.rank = np.full(design.n_columns, -1, dtype=np.int32)
 
-    def minimise(self, point: Point, chosen: BoolArray, penalty: float, change: float) -> Point:
-        """Sweep over the chosen columns, then evaluate the point on all rows."""
-        design, solver = self.problem.design, self.solver
+    def descend(
+        self,
+        a: FloatArray,
+        residuals: FloatArray,
+        chosen: BoolArray,
+        penalties: tuple[float, float],
+        change: float,
+    ) -> FloatArray:
+        """Sweep over the chosen columns, from a point with weighted residuals that sum to 0."""
+        design = self.design
         self._enter(np.flatnonzero(chosen & (self.rank < 0)).astype(np.int32))
-        weight, entered = design.total, self.entered
-        means, scales = design.means[entered], design.scales[entered]
-        coefs = point.a[entered]
-        sums = design.matrix.sums(entered, design.weights * point.residual, design.n_threads)
+        entered = self.entered
+        coefs = a[entered]
         kernels.descend_products(
             self.products,
-            kernels.Quadratic(weight, means, scales, design.norms[entered]),
+            kernels.Quadratic(
+                design.total, design.means[entered], design.scales[entered], design.norms[entered]
+            ),
             self.rank[chosen],
-            *_penalties(self.problem, penalty),
-            _in_rows(self.problem, change),
-            solver.max_sweeps,
+            *penalties,
+            change,
+            self.max_sweeps,
             coefs,
-            sums,
+            design.matrix.sums(entered, residuals, design.n_threads),
         )
-        a = np.zeros(design.n_columns)
-        a[entered] = coefs
-        return self.problem.point(a)
+        found = np.zeros(design.n_columns)
+        found[entered] = coefs
+        return found
 
     def _enter(self, columns: IntArray) -> None:
         """Fill in the products of further columns with each other and with those before."""
         n, m = len(self.entered), len(columns)
+        self._make_room(n + m)
         self.entered = np.concatenate([self.entered, columns])
         self.rank[columns] = np.arange(n, n + m)
         for first in range(0, m, 64):  # few at a time: the sums are twice as large as counts
             some = columns[first : first + 64]
             rows = slice(n + first, n + first + len(some))
             others = self.entered[: rows.stop]
-            cross = self.problem.design.cross(some, others).reshape(len(some), len(others))
+            cross = self.design.cross(some, others).reshape(len(some), len(others))
             self.products[rows, : rows.stop] = cross
             self.products[: rows.stop, rows] = cross.T
 
+    def _make_room(self, size: int) -> None:
+        n = len(self.entered)
+        if size > len(self.products):
+            size = min(2 * size, self.design.n_columns)
+            larger = np.empty((size, size), dtype=self.products.dtype)
+            larger[:n, :n] = self.products[:n, :n]
+            self.products = larger
+
+
+class Covariance:
+    """Squared error by cross-products: one quadratic for the whole path."""
+
+    def __init__(self, problem: Problem, solver: CoordinateDescent) -> None:
+        self.problem = problem
+        self.products = CrossProducts(problem.design, solver.max_sweeps)
+
+    def minimise(self, point: Point, chosen: BoolArray, penalty: float, change: float) -> Point:
+        """Sweep over the chosen columns, then evaluate the point on all rows."""
+        problem = self.problem
+        residuals = problem.design.weights * point.residual
+        penalties, change = _penalties(problem, penalty), _in_rows(problem, change)
+        return problem.point(self.products.descend(point.a, residuals, chosen, penalties, change))
+
+
+class Naive:
+    """Squared error by the residual, for more columns than rows."""
+
+    def __init__(self, problem: Problem, solver: CoordinateDescent) -> None:
+        self.problem, self.max_sweeps = problem, solver.max_sweeps
+
+    def minimise(self, point: Point, chosen: BoolArray, penalty: float, change: float) -> Point:
+        """Sweep over the chosen columns, then evaluate the point on all rows."""
+        problem, design = self.problem, self.problem.design
+        a = point.a.copy()
+        design.matrix.descend(
+            kernels.Quadratic(design.total, design.means, design.scales, design.norms),
+            design.weights,
+            np.flatnonzero(chosen).astype(np.int32),
+            *_penalties(problem, penalty),
+            _in_rows(problem, change),
+            self.max_sweeps,
+            a,
+            design.weights * point.residual,
+        )
+        return problem.point(a)
+
 
 class Newton:
-    """Naive mode, and losses other than squared error: quadratics near the current scores."""
+    """Losses other than squared error: quadratics near the current scores.
+
+    The cross-products of a quadratic cost more than many sweeps, and its curvature changes little
+    from one penalty to the next: it is kept until the curvature is another one. The residuals are
+    always those of the loss, so that the solution does not depend on it.
+    """
 
     def __init__(self, problem: Problem, solver: CoordinateDescent) -> None:
         self.problem, self.solver = problem, solver
+        self.products: CrossProducts | None = None
 
     def minimise(self, point: Point, chosen: BoolArray, penalty: float, change: float) -> Point:
         """Minimise a quadratic, go there as far as the objective falls, and take the next one."""
-        problem, columns = self.problem, np.flatnonzero(chosen).astype(np.int32)
-        design = problem.design.select(columns)
-        a, level, scores = point.a[columns], point.level, point.scores
-        objective = self._objective(a, scores, penalty)
-        for _ in range(self.solver.max_newton):
-            step, rise, largest = self._step(design, a, scores, penalty, change)
+        problem, design = self.problem, self.problem.design
+        a, level, scores = point.a, point.level, point.scores
+        objective, size = self._objective(a, scores, penalty), 1.0
+        for n_steps in range(self.solver.max_newton):
+            products = self._quadratic(
+                scores, renewed=size < 1 or n_steps % PATIENCE == PATIENCE - 1
+            )
+            step, rise, largest = self._step(products, a, scores, chosen, penalty, change)
             moved = design.dot(step) + rise
             size = 1.0
             while size > LEAST_STEP:
@@ -197,40 +263,47 @@ class Newton:
                 break  # no step helps: the rest is rounding
             a, level, scores = a + size * step, level + size * rise, scores + size * moved
             objective = found
-            if problem.datafit.is_quadratic or largest <= _in_rows(problem, change):
+            if largest <= _in_rows(problem, change):
                 break
-        every = np.zeros(problem.design.n_columns)
-        every[columns] = a
-        return problem.point(every, level + problem.settled(scores))
+        return problem.point(a, level + problem.settled(scores))
 
     def _objective(self, a: FloatArray, scores: FloatArray, penalty: float) -> float:
         return self.problem.loss(scores) + penalty * self.problem.penalty_of(a)
 
+    def _quadratic(self, scores: FloatArray, renewed: bool) -> CrossProducts:
+        """Give cross-products under the curvature at the scores, or under one like it."""
+        problem, design = self.problem, self.problem.design
+        weights = design.weights * problem.datafit.curvature(problem.y, scores)
+        kept = self.products
+        if kept is None or renewed or _differ(kept.design.weights, weights):
+            most = min(self.solver.max_sweeps, NEWTON_SWEEPS)
+            kept = CrossProducts(design.reweighted(weights), most)
+        self.products = kept
+        return kept
+
     def _step(
-        self, design: Design, a: FloatArray, scores: FloatArray, penalty: float, change: float
+        self,
+        products: CrossProducts,
+        a: FloatArray,
+        scores: FloatArray,
+        chosen: BoolArray,
+        penalty: float,
+        change: float,
     ) -> tuple[FloatArray, float, float]:
         """Give the way to the least point of the quadratic: steps of a and of the level."""
-        problem = self.problem
-        weights = design.weights * problem.datafit.curvature(problem.y, scores)
-        curved = design.reweighted(weights)
+        problem, design, curved = self.problem, self.problem.design, products.design
         residuals = design.weights * problem.datafit.residual(problem.y, scores)
         rise = float(residuals.sum()) / curved.total
-        residuals -= weights * rise
-        found = a.copy()
-        curved.matrix.descend(
-            kernels.Quadratic(curved.total, curved.means, curved.scales, curved.norms),
-            weights,
-            curved.columns,
-            *_penalties(problem, penalty),
-            _in_rows(problem, change),
-            self.solver.max_sweeps,
-            found,
-            residuals,
-        )
-        step = found - a
+        residuals -= curved.weights * rise
+        penalties, change = _penalties(problem, penalty), _in_rows(problem, change)
+        step = products.descend(a, residuals, chosen, penalties, change) - a
         # The quadratic is centred by other weights: the level moves by the difference of the means.
         rise += float((design.means - curved.means) @ design.coef(step))
         return step, rise, float((curved.norms * step**2).max(initial=curved.total * rise**2))
+
+
+def _differ(weights: FloatArray, others: FloatArray) -> bool:
+    return float(np.abs(weights - others).sum()) > ANOTHER * float(others.sum())
 
 
 def _penalties(problem: Problem, penalty: float) -> tuple[float, float]:
