@@ -1,8 +1,8 @@
 """Losses that are sums over rows: the constant that minimises them and their negative gradient.
 
 Scores F have the shape (rows, outputs); all losses but softmax have one output. `start` is F_0, one
-number per output; ``residuals(F, rows)`` is -dL/dF at some of the rows. Squared and ramp losses
-drop the factor 2.
+number per output; ``residuals(F, rows)`` is -dL/dF at some of the rows. The formulas are those of
+the datafits of `l1`, where squared and ramp losses are halved.
 """
 
 from __future__ import annotations
@@ -10,66 +10,54 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import expit, logit, softmax
+from scipy.special import logit, softmax
+
+from rulewright.weighting.l1.datafits import Huber, Logistic, Ramp, Squared
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, IntArray, RowArray
+    from rulewright.weighting.l1.datafits import Datafit
 
 
-class SquaredLoss:
+class PointwiseLoss:
+    """A datafit of one output over given rows."""
+
+    def __init__(self, target: FloatArray, weights: FloatArray, datafit: Datafit) -> None:
+        self.target, self.datafit = target[:, np.newaxis], datafit
+        self.start: FloatArray = np.array([datafit.constant(target, weights)])
+
+    def residuals(self, scores: FloatArray, rows: RowArray) -> FloatArray:
+        """Return -dL/dF."""
+        return self.datafit.residual(self.target[rows], scores[rows])
+
+
+class SquaredLoss(PointwiseLoss):
     """(y - F)^2."""
 
     def __init__(self, target: FloatArray, weights: FloatArray) -> None:
-        self.target = target[:, np.newaxis]
-        self.start: FloatArray = np.average(self.target, axis=0, weights=weights)
-
-    def residuals(self, scores: FloatArray, rows: RowArray) -> FloatArray:
-        """Return y - F."""
-        answer: FloatArray = self.target[rows] - scores[rows]
-        return answer
+        super().__init__(target, weights, Squared())
 
 
-class RampLoss(SquaredLoss):
+class RampLoss(PointwiseLoss):
     """(y - clip(F, -1, 1))^2 for y = -1 or +1."""
 
-    def residuals(self, scores: FloatArray, rows: RowArray) -> FloatArray:
-        """Return y - F where F is not clipped, 0 elsewhere."""
-        inside = np.abs(scores[rows]) < 1
-        answer: FloatArray = np.where(inside, self.target[rows] - scores[rows], 0.0)
-        return answer
+    def __init__(self, target: FloatArray, weights: FloatArray) -> None:
+        super().__init__(target, weights, Ramp())
 
 
-class LogisticLoss:
-    """log(1 + exp(-y F)) for y = -1 or +1."""
+class LogisticLoss(PointwiseLoss):
+    """log(1 + exp(-y F)) for y = -1 or +1; of one class alone, which starts at infinity, 0."""
 
     def __init__(self, target: FloatArray, weights: FloatArray) -> None:
-        self.target = target[:, np.newaxis]
-        self.start: FloatArray = logit(np.average(self.target > 0, axis=0, weights=weights))
-
-    def residuals(self, scores: FloatArray, rows: RowArray) -> FloatArray:
-        """Return y / (1 + exp(y F))."""
-        y = self.target[rows]
-        answer: FloatArray = y * expit(-y * scores[rows])
-        return answer
+        super().__init__(target, weights, Logistic())
+        self.start = logit(np.average(self.target > 0, axis=0, weights=weights))
 
 
-class HuberLoss:
+class HuberLoss(PointwiseLoss):
     """(y - F)^2 / 2 up to a deviation of `delta`, and linear beyond."""
 
     def __init__(self, target: FloatArray, weights: FloatArray, delta: float) -> None:
-        self.target, self.delta = target[:, np.newaxis], delta
-
-        def slope(centre: float) -> float:
-            return float(weights @ np.clip(target - centre, -delta, delta))
-
-        low, high = float(target.min()), float(target.max())
-        self.start: FloatArray = np.array([brentq(slope, low, high) if low < high else low])
-
-    def residuals(self, scores: FloatArray, rows: RowArray) -> FloatArray:
-        """Return y - F, no farther from 0 than `delta`."""
-        answer: FloatArray = np.clip(self.target[rows] - scores[rows], -self.delta, self.delta)
-        return answer
+        super().__init__(target, weights, Huber(delta))
 
 
 class SoftmaxLoss:
