@@ -9,7 +9,7 @@ from builders import every_learner, mixed_table, mlrules
 from rulewright import RuleSetEnsembleClassifier, calibrate, compress
 from rulewright.capacity import reliability
 from rulewright.rules.coverage import wilson_interval
-from rulewright.weighting import sparse
+from rulewright.weighting.l1 import multinomial
 
 pytestmark = pytest.mark.native
 
@@ -60,16 +60,16 @@ def test_every_learner_ends(make, name, data):
 def test_compression_ends(n_rules, name, data, monkeypatch):
     """Few sweeps are enough whatever the weights, and the model is finite."""
     sweeps = []
-    count = sparse.SparseFit._sweep
+    count = multinomial.Multinomial._sweep
 
     def counted(*arguments):
         sweeps.append(1)
         return count(*arguments)
 
     est = mlrules(n_rules=30).fit(*data)
-    monkeypatch.setattr(sparse.SparseFit, "_sweep", counted)
+    monkeypatch.setattr(multinomial.Multinomial, "_sweep", counted)
     small = compress(est, *data, n_rules, sample_weight=absurd(name), cv=2)
-    assert len(sweeps) < 10 * sparse.MOST_SWEEPS
+    assert len(sweeps) < 10 * multinomial.MOST_SWEEPS
     assert np.all(np.isfinite(small.scores(data[0])))
 
 
@@ -95,11 +95,11 @@ def test_sweeps_that_never_settle_end(monkeypatch):
     """Both loops of a fit share one budget of sweeps."""
     covers, heads = np.array([[5]], np.uint64), np.zeros((1, 2), np.int32)
     problem = covers, heads, np.ones(1, np.int8), np.array([0, 1, 0], np.int32), np.ones(3), 2
-    fit = sparse.SparseFit(*problem)
+    fit = multinomial.Multinomial(*problem)
     sweeps = []
     monkeypatch.setattr(fit, "_sweep", lambda *_: sweeps.append(1) or True)
     fit._converge(fit.rules, 0.1)
-    assert len(sweeps) <= sparse.MOST_SWEEPS + 1
+    assert len(sweeps) <= multinomial.MOST_SWEEPS + 1
 
 
 def test_compression_takes_shares_for_counts(data):

@@ -13,7 +13,7 @@ from rulewright.estimators.common.compression import compress, size_curve
 from rulewright.model import AdditiveRules, load_model
 from rulewright.model.steps import IsotonicSteps
 from rulewright.rules import Adds, Conjunction, Range
-from rulewright.weighting.sparse import L2
+from rulewright.weighting.l1.multinomial import L2
 
 
 def noisy(seed, n_rows):

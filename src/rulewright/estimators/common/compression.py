@@ -24,7 +24,8 @@ from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.common.weights import counted
 from rulewright.rules import Adds
 from rulewright.search.options import count_threads
-from rulewright.weighting.sparse import SparseFit, selections
+from rulewright.weighting.elimination import selections
+from rulewright.weighting.l1 import Multinomial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -187,14 +188,14 @@ class _Judged(NamedTuple):
 
 def _choose(problem: _Problem, sizes: Sequence[int], n_threads: int) -> dict[int, _Kept]:
     """Choose the rules of each size on all rows."""
-    fit = SparseFit(*problem, n_threads=n_threads)
+    fit = Multinomial(*problem, n_threads=n_threads)
     proposals = selections(fit, sizes, check=lambda: None)
     return {size: _Kept(fit.active, penalty) for size, penalty in proposals}
 
 
 def _refitted(model: AdditiveRules, rows: TrainingSet, n_threads: int) -> AdditiveRules:
     """Return the model with responses and intercepts that fit all rows, to many digits."""
-    fit = SparseFit(*_Problem.of(model, rows, n_threads), tolerance=1e-10)
+    fit = Multinomial(*_Problem.of(model, rows, n_threads), tolerance=1e-10)
     fit.keep(fit.rules)
     pairs = zip(model.rules, fit.responses.tolist(), strict=True)
     kept = [rule.with_outcome(Adds(rule.head, value)) for rule, value in pairs if value != 0]
@@ -210,7 +211,7 @@ def _judge(
 ) -> _Judged:
     """Fit a model of each size to the rows outside the fold and judge it on those inside."""
     labels, weights = problem.labels[fold], problem.weights[fold]
-    fit = SparseFit(*problem._replace(weights=np.where(fold, 0.0, problem.weights)))
+    fit = Multinomial(*problem._replace(weights=np.where(fold, 0.0, problem.weights)))
     losses, shares = {}, {}
     for size, _ in selections(fit, sizes, check):
         p = fit.probabilities[fold]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 
 from rulewright import kernels
-from rulewright.weighting.l1.solver import Solver
+from rulewright.weighting.l1.solver import Solver, strong_columns, violators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,8 +74,8 @@ class CoordinateDescent(Solver):
         point, before = problem.null, problem.largest_penalty
         quadratic, change, ahead = self.minimiser(problem), FIRST_CHANGE, problem.null
         for penalty, after in pairwise([*penalties.tolist(), 0.0]):
-            strong = problem.l1_ratio * (2 * penalty - before)
-            chosen = (np.abs(point.pulls) >= strong) | (ahead.a != 0)
+            l1 = problem.l1_ratio * np.array([penalty, before])
+            chosen = strong_columns(np.abs(point.pulls), *l1.tolist()) | (ahead.a != 0)
             last, (point, change) = point, self.descend(quadratic, ahead, chosen, penalty, change)
             yield point
             ahead = point
@@ -98,7 +98,7 @@ class CoordinateDescent(Solver):
         problem, l1 = quadratic.problem, penalty * quadratic.problem.l1_ratio
         while True:
             point = quadratic.minimise(point, chosen, penalty, change)
-            missed = ~chosen & (np.abs(point.pulls) > l1)
+            missed = violators(np.abs(point.pulls), l1, chosen)
             if missed.any():
                 chosen = chosen | missed
                 continue

@@ -56,7 +56,7 @@ class Solution:
         lam of Q(lam).
     coef : float64 array
         Coefficients of the raw columns: on the scale 0/1 for rules.
-    intercept : float
+    intercept : float, or float64 array for several classes
         Intercept that goes with them.
     objective : float
         Q(lam) at the solution.
@@ -66,12 +66,12 @@ class Solution:
         Largest violation of the conditions of optimality, in units of the penalty.
     gap : float
         Duality gap: the objective is at most so much above the least one. Not a number for a loss
-        that is not convex.
+        that is not convex, and for several classes.
     """
 
     penalty: float
     coef: FloatArray
-    intercept: float
+    intercept: Any
     objective: float
     loss: float
     kkt: float

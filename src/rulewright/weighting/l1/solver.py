@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rulewright.kernels import FloatArray
+    from rulewright.kernels import BoolArray, FloatArray
     from rulewright.weighting.l1.problem import Point, Problem, Solution
 
 EXPLAINED = 0.999
@@ -88,6 +88,16 @@ class Solver(ABC):
                 f"{name} is made for the loss {' or '.join(self.losses)}, not "
                 f"{problem.datafit.name}: choose another loss or CoordinateDescent"
             )
+
+
+def strong_columns(pulls: FloatArray, l1: float, before: float) -> BoolArray:
+    """Tell which columns may become active below the penalty before (sequential strong rule)."""
+    return np.asarray(pulls >= 2 * l1 - before)
+
+
+def violators(pulls: FloatArray, l1: float, chosen: BoolArray) -> BoolArray:
+    """Tell which columns were not chosen, but should be active."""
+    return np.asarray(~chosen & (pulls > l1))
 
 
 def _checked(penalties: Any) -> FloatArray:

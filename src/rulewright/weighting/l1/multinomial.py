@@ -1,4 +1,4 @@
-"""Few rules out of many: a sparse logistic fit of the responses of given rules.
+"""Multinomial fit of the responses of given rules, by coordinate descent along a path.
 
 The objective is ``L / W + penalty sum_j |b_j| + l2 / (2 W) sum_j b_j^2`` with the negative
 log-likelihood ``L = sum_i w_i (log sum_k exp f_ik - f_i,y_i)``, W the sum of the weights, and free
@@ -15,9 +15,11 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.encoding.covers import PackedCovers
+from rulewright.weighting.l1.problem import Solution
+from rulewright.weighting.l1.solver import strong_columns, violators
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from rulewright.kernels import FloatArray, IntArray, SignArray, WordArray
 
@@ -41,11 +43,8 @@ PATH_RATIO = 0.8
 PATH_END = 1e-4
 """Least penalty of a path, as a share of the largest."""
 
-SPARE_RULES = 20
-"""So many rules more than wanted are active when elimination begins."""
 
-
-class SparseFit:
+class Multinomial:
     """Responses of rules, intercepts of classes and probabilities of rows, moved together.
 
     Parameters
@@ -88,10 +87,11 @@ class SparseFit:
         # room then.
         shift = -int(np.frexp(weights.sum())[1])
         weights, self.n_threads = np.ldexp(weights, shift), n_threads
-        self.l2, self._ridge = l2, min(float(np.ldexp(l2, shift)), LARGEST_RIDGE)
+        self.l2, self.ridge = l2, min(float(np.ldexp(l2, shift)), LARGEST_RIDGE)
         self.total = float(weights.sum())
         self.least_change = tolerance * self.total
         self.signs, self.n_rules = signs, len(covers)
+        self.labels, self.weights = labels, weights
         self.rules = np.arange(self.n_rules, dtype=np.int32)
         # An intercept is a free rule that covers every row; that of class 0 is not needed.
         classes = np.arange(1, n_classes, dtype=np.int32)
@@ -105,7 +105,7 @@ class SparseFit:
             np.vstack([heads, np.stack([classes, classes], axis=1)]),
             np.concatenate([signs, np.zeros(n_classes - 1, dtype=np.int8)]),
         )
-        self._values = np.zeros(self.n_rules + n_classes - 1)
+        self.values = np.zeros(self.n_rules + n_classes - 1)
         self._descend(self.free, 0.0)
         self._pulls = self._find_pulls()
         self.penalty = self.largest_penalty = float(self._pulls.max(initial=0.0)) / self.total
@@ -113,12 +113,12 @@ class SparseFit:
     @property
     def responses(self) -> FloatArray:
         """Responses of the rules."""
-        return self._values[: self.n_rules]
+        return self.values[: self.n_rules]
 
     @property
     def intercepts(self) -> FloatArray:
         """Intercepts of the classes; the first is 0."""
-        return np.concatenate([[0.0], self._values[self.n_rules :]])
+        return np.concatenate([[0.0], self.values[self.n_rules :]])
 
     @property
     def active(self) -> IntArray:
@@ -132,54 +132,43 @@ class SparseFit:
         other one should be is then checked by its derivative.
         """
         l1 = penalty * self.total
-        chosen = (self._pulls >= 2 * l1 - self.penalty * self.total) | (self.responses != 0)
+        chosen = strong_columns(self._pulls, l1, self.penalty * self.total) | (self.responses != 0)
         while True:
             self._converge(self.rules[chosen], l1)
             self._pulls = self._find_pulls()
-            missed = ~chosen & (self._pulls > l1)
+            missed = violators(self._pulls, l1, chosen)
             if not missed.any():
                 break
             chosen |= missed
         self.penalty = penalty
 
+    def solution(self) -> Solution:
+        """Describe the fit as the solution of its penalty; the duality gap is not known."""
+        b, pulls = self.responses, self._find_pulls() - self.ridge * np.abs(self.responses)
+        own = self.probabilities[np.arange(len(self.labels)), self.labels]
+        counted = self.weights > 0
+        loss = -float(self.weights[counted] @ np.log(own[counted])) / self.total
+        charged = self.penalty * float(np.abs(b).sum())
+        charged += self.ridge * float(b @ b) / (2 * self.total)
+        excess = pulls / self.total - self.penalty
+        level = np.abs(self.state.gradients(self.free, self.n_threads)) / self.total
+        kkt = np.where(b != 0, np.abs(excess), excess).max(initial=level.max())
+        return Solution(
+            self.penalty, b.copy(), self.intercepts, loss + charged, loss, float(kkt), np.nan
+        )
+
     def keep(self, rules: IntArray) -> None:
         """Set the responses of all other rules to 0 and fit these without the penalty."""
         dropped = np.setdiff1d(self.active, rules).astype(np.int32)
-        self._move(dropped, -self.responses[dropped])
+        self.move(dropped, -self.responses[dropped])
         self._descend(np.concatenate([self.free, rules]), 0.0)
-
-    def drop(self, n_kept: int) -> None:
-        """Take out active rules until `n_kept` are left, each time the one that is missed least.
-
-        Without rule j the loss is about ``b_j^2 / (2 C_jj)`` higher once the others have made up
-        for it, by ``-C_kj b_j / C_jj``, where C is the inverse of the second derivatives.
-        """
-        rules = self.active
-        ids = np.concatenate([rules, self.free])
-        is_rule, signs = ids < self.n_rules, np.append(self.signs, 0 * self.free)[ids]
-        second = self.state.hessian(ids, self.n_threads).reshape(len(ids), len(ids))
-        second[np.diag_indices(len(ids))] += np.where(
-            is_rule, max(self._ridge, LEAST_RIDGE * self.total), LEAST_RIDGE * self.total
-        )
-        inverse, values = np.linalg.inv(second), self._values[ids]
-        kept = np.ones(len(ids), dtype=np.bool_)
-        for _ in range(len(rules) - n_kept):
-            costs = values**2 / np.maximum(np.diag(inverse), 1e-300)
-            j = int(np.argmin(np.where(kept & is_rule, costs, np.inf)))
-            column = inverse[:, j] / max(inverse[j, j], 1e-300)
-            values = values - column * values[j]
-            inverse = inverse - np.outer(column, inverse[j])
-            kept[j] = False
-            values[is_rule & (~kept | (values * signs <= 0))] = 0.0
-        self._move(ids, values - self._values[ids])
-        self.keep(ids[kept & is_rule])
 
     @contextmanager
     def restored(self) -> Iterator[None]:
         """Undo at the end whatever happens inside."""
-        values, probabilities = self._values.copy(), self.probabilities.copy()
+        values, probabilities = self.values.copy(), self.probabilities.copy()
         yield
-        self._values[:], self.probabilities[:] = values, probabilities
+        self.values[:], self.probabilities[:] = values, probabilities
 
     def _find_pulls(self) -> FloatArray:
         """Return how much each response would gain by growing in the direction of its sign."""
@@ -200,14 +189,15 @@ class SparseFit:
 
     def _sweep(self, ids: IntArray, l1: float) -> bool:
         """Return whether the sweep has changed much; NaN is no change."""
-        return self.state.sweep(ids, self._values, l1, self._ridge) > self.least_change
+        return self.state.sweep(ids, self.values, l1, self.ridge) > self.least_change
 
-    def _move(self, ids: IntArray, steps: FloatArray) -> None:
+    def move(self, ids: IntArray, steps: FloatArray) -> None:
+        """Add steps to responses and intercepts."""
         self.state.move(ids, steps)
-        self._values[ids] += steps
+        self.values[ids] += steps
 
 
-def path(fit: SparseFit, check: Callable[[], None]) -> Iterator[float]:
+def path(fit: Multinomial, check: Callable[[], None]) -> Iterator[float]:
     """Lower the penalty step by step, solve for each and yield it."""
     penalty = PATH_RATIO * fit.largest_penalty
     while penalty > PATH_END * fit.largest_penalty:
@@ -215,31 +205,3 @@ def path(fit: SparseFit, check: Callable[[], None]) -> Iterator[float]:
         fit.solve(penalty)
         yield penalty
         penalty *= PATH_RATIO
-
-
-def selections(
-    fit: SparseFit, sizes: Sequence[int], check: Callable[[], None]
-) -> Iterator[tuple[int, float]]:
-    """Yield each size and its penalty while the fit has at most so many rules.
-
-    For a size the path is followed until `SPARE_RULES` rules more are active; these are refitted
-    without the penalty and then taken out one by one.
-    """
-    waiting = sorted(sizes)
-    for penalty in path(fit, check):
-        n_ready = sum(size + SPARE_RULES <= len(fit.active) for size in waiting)
-        if n_ready:
-            yield from _eliminate(fit, waiting[:n_ready], penalty)
-        waiting = waiting[n_ready:]
-        if not waiting:
-            return
-    yield from _eliminate(fit, waiting, fit.penalty)
-
-
-def _eliminate(fit: SparseFit, sizes: Sequence[int], penalty: float) -> Iterator[tuple[int, float]]:
-    with fit.restored():
-        fit.keep(fit.active)
-        for size in reversed(sizes):
-            if size < len(fit.active):
-                fit.drop(size)
-            yield size, penalty

@@ -4,7 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders import SEEDS, loss, softmax
-from rulewright.weighting.sparse import SparseFit, path, selections
+from rulewright.encoding.covers import PackedCovers
+from rulewright.weighting.elimination import drop, selections
+from rulewright.weighting.l1.multinomial import Multinomial, path
 
 pytestmark = pytest.mark.native
 
@@ -53,7 +55,7 @@ class Problem:
 
     def fit(self, **options):
         rows = (self.labels, self.weights, self.n_classes)
-        return SparseFit(packed(self.covered), self.heads, self.signs, *rows, **options)
+        return Multinomial(packed(self.covered), self.heads, self.signs, *rows, **options)
 
     def gradients(self, fit):
         """Give the derivatives of the loss along rules and intercepts, by the formulas."""
@@ -129,7 +131,7 @@ def test_dropping_leaves_the_size_asked_for(seed, n_rows, n_classes, unions):
     fit.keep(fit.active)
     before = fit.active
     for size in (10, 4, 1, 0):
-        fit.drop(size)
+        drop(fit, size)
         assert len(fit.active) <= size
         assert set(fit.active) <= set(before)
         assert_optimal(problem, fit, 0.0, before[np.isin(before, fit.active)])
@@ -154,7 +156,7 @@ def test_the_rule_that_is_missed_least_goes_first():
         start = cost(rules)
         costs = [cost(np.delete(rules, i)) - start for i in range(len(rules))]
         with fit.restored():
-            fit.drop(len(rules) - 1)
+            drop(fit, len(rules) - 1)
             dropped = np.setdiff1d(rules, fit.active)
         assert len(dropped) >= 1
         ratios.append(costs[int(np.flatnonzero(rules == dropped[0])[0])] - min(costs))
@@ -238,7 +240,31 @@ def test_without_rules_the_shares_are_fitted():
     """The intercepts alone give the shares of the classes."""
     labels = np.array([0, 0, 0, 1, 2, 2], np.int32)
     none = (np.zeros((0, 1), np.uint64), np.zeros((0, 2), np.int32), np.zeros(0, np.int8))
-    fit = SparseFit(*none, labels, np.ones(6), 3, tolerance=1e-14)
+    fit = Multinomial(*none, labels, np.ones(6), 3, tolerance=1e-14)
     assert fit.probabilities[0] == pytest.approx([3 / 6, 1 / 6, 2 / 6], abs=1e-6)
     assert fit.largest_penalty == 0
     assert [size for size, _ in selections(fit, [0, 3], check=lambda: None)] == [3, 0]
+
+
+def test_solutions_carry_a_certificate():
+    """At a solution the violation of optimality is small, by formulas; away from it, it is not."""
+    rng = np.random.default_rng(0)
+    x, labels = rng.random((200, 12)) < 0.4, rng.integers(0, 3, 200).astype(np.int32)
+    labels[x[:, 0]] = 1
+    weights = rng.uniform(0.5, 2.0, 200)
+    heads = np.repeat(np.arange(12, dtype=np.int32)[:, None] % 3, 2, axis=1)
+    signs = np.ones(12, dtype=np.int8)
+    covers = PackedCovers.pack(np.ascontiguousarray(x.T)).words
+    fit = Multinomial(covers, heads, signs, labels, weights, 3, l2=2.0, tolerance=1e-14)
+    assert fit.solution().kkt <= 1e-6 * fit.largest_penalty
+    fit.solve(0.3 * fit.largest_penalty)
+    found = fit.solution()
+    assert found.kkt <= 1e-5 * fit.largest_penalty
+    assert 0 < np.count_nonzero(found.coef) < 12
+    scores = found.intercept + np.array([x * found.coef @ (heads[:, 0] == k) for k in range(3)]).T
+    mean = loss(scores, labels, weights) / weights.sum()
+    ridge = 2.0 * found.coef @ found.coef / (2 * weights.sum())
+    assert found.loss == pytest.approx(mean)
+    assert found.objective == pytest.approx(mean + found.penalty * found.coef.sum() + ridge)
+    fit.keep(fit.active)
+    assert fit.solution().kkt > 0.1 * fit.largest_penalty
