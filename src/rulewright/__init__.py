@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         SlipperClassifier,
         calibrate,
         compress,
+        interaction_null,
         size_curve,
         with_costs,
     )
@@ -45,6 +46,7 @@ __all__ = [
     "Window",
     "calibrate",
     "compress",
+    "interaction_null",
     "load_model",
     "parse_condition",
     "parse_conjunction",
@@ -69,6 +71,7 @@ _ROOMS = {
     "Window": "capacity",
     "calibrate": "estimators",
     "compress": "estimators",
+    "interaction_null": "estimators",
     "load_model": "model",
     "parse_condition": "rules",
     "parse_conjunction": "rules",

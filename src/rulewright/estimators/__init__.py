@@ -6,6 +6,7 @@ from typing import Any
 from rulewright.estimators.common.after_fit import calibrate, with_costs
 from rulewright.estimators.common.base import RuleClassifier, RuleRegressor
 from rulewright.estimators.common.compression import compress, size_curve
+from rulewright.estimators.common.interaction_null import interaction_null
 from rulewright.estimators.mlrules.estimator import MLRulesClassifier
 from rulewright.estimators.rulefit.classifier import RuleFitClassifier
 from rulewright.estimators.rulefit.regressor import RuleFitRegressor
@@ -36,6 +37,7 @@ __all__ = [
     "SlipperClassifier",
     "calibrate",
     "compress",
+    "interaction_null",
     "size_curve",
     "with_costs",
 ]

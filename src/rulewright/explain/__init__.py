@@ -14,6 +14,7 @@ from rulewright.explain.consensus import Consensus, distil, frequent
 from rulewright.explain.dependence import Dependence, partial_dependence
 from rulewright.explain.importance import Importance, importance, local_importance
 from rulewright.explain.interaction import Interactions, interactions
+from rulewright.explain.null import InteractionNull, NullComparison
 from rulewright.explain.vote_statistics import (
     column_importance,
     literal_importance,
@@ -25,7 +26,9 @@ __all__ = [
     "Consensus",
     "Dependence",
     "Importance",
+    "InteractionNull",
     "Interactions",
+    "NullComparison",
     "certificate",
     "choose_abstain",
     "column_importance",

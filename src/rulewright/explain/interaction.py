@@ -1,18 +1,19 @@
 """How much columns interact: the H statistics of Friedman and Popescu (2008).
 
 H^2 is the share of the variance of a partial dependence that a sum of simpler ones does not
-explain: 0 if the model is additive in the columns, 1 for a pure product.
+explain: 0 if the model is additive in the columns, 1 for a pure product. Of three columns, it is
+what their pairs do not explain.
 """
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import read_like
+from rulewright.data import DataError, read_like
 from rulewright.explain.dependence import centred_dependence
 from rulewright.explain.terms import additive_terms
 from rulewright.model.frame import to_frame
@@ -20,7 +21,8 @@ from rulewright.model.frame import to_frame
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.explain.terms import Term
+    from rulewright.data import Table
+    from rulewright.explain.terms import Additive, Term
     from rulewright.kernels import FloatArray
 
 _NOTHING = 1e-12
@@ -29,7 +31,7 @@ _NOTHING = 1e-12
 
 @dataclass(frozen=True)
 class Interactions:
-    """H statistics of columns with all others, and of pairs.
+    """H statistics of columns with all others, of pairs and of triples.
 
     Parameters
     ----------
@@ -37,14 +39,24 @@ class Interactions:
         H of each column with all others.
     pairs : dict of pairs of str to float
         H of each pair of columns.
+    triples : dict of triples of str to float
+        H of each three columns beyond their pairs; empty unless asked for.
     """
 
     total: Mapping[str, float]
     pairs: Mapping[tuple[str, str], float]
+    triples: Mapping[tuple[str, str, str], float] = field(default_factory=dict)
+
+    def statistics(self) -> dict[tuple[str, ...], float]:
+        """Give all statistics by their columns: of one with all others, of pairs, of triples."""
+        found: dict[tuple[str, ...], float] = {(name,): h for name, h in self.total.items()}
+        found.update(self.pairs.items())
+        found.update(self.triples.items())
+        return found
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Give a dataframe of the pairs, the strongest first."""
-        order = sorted(self.pairs.items(), key=lambda item: -item[1])
+        order = _strongest(self.pairs)
         table: dict[str, list[Any]] = {
             "first": [pair[0] for pair, _ in order],
             "second": [pair[1] for pair, _ in order],
@@ -53,10 +65,13 @@ class Interactions:
         return to_frame(table, backend)
 
     def __str__(self) -> str:
-        totals = sorted(self.total.items(), key=lambda item: -item[1])
-        pairs = sorted(self.pairs.items(), key=lambda item: -item[1])
-        lines = ["H with all other columns", *(f"{h:.3f}  {name}" for name, h in totals)]
-        return "\n".join([*lines, "H of pairs", *(f"{h:.3f}  {a}, {b}" for (a, b), h in pairs)])
+        lines = ["H with all other columns"]
+        lines += [f"{h:.3f}  {name}" for name, h in _strongest(self.total)]
+        lines += ["H of pairs", *(f"{h:.3f}  {', '.join(n)}" for n, h in _strongest(self.pairs))]
+        if self.triples:
+            lines.append("H of triples")
+            lines += [f"{h:.3f}  {', '.join(names)}" for names, h in _strongest(self.triples)]
+        return "\n".join(lines)
 
 
 def interactions(
@@ -64,6 +79,7 @@ def interactions(
     X: Any,
     columns: Sequence[str] | None = None,
     *,
+    triples: bool = False,
     max_rows: int | None = 500,
     random_state: Any = 0,
 ) -> Interactions:
@@ -77,45 +93,80 @@ def interactions(
         Rows to evaluate the model on.
     columns : sequence of str, optional
         The columns; by default all that rules with several columns use.
+    triples : bool
+        Whether three columns are looked at together too.
     max_rows : int, optional
         Rows at most; of more a sample is drawn. None takes all.
     random_state : int or Generator
         Seed of the sample.
     """
     fitted, terms = additive_terms(model, "interactions")
-    used = fitted.columns
-    chosen = _meeting(terms, used) if columns is None else tuple(columns)
-    table = read_like(X, fitted.schema, {*used, *chosen})
+    chosen = _meeting(terms, fitted.columns) if columns is None else tuple(columns)
+    for name in chosen:
+        if name not in fitted.schema:
+            raise DataError(f"columns: the model has no column {name!r}.")
+    table = read_like(X, fitted.schema, {*fitted.columns, *chosen})
     if max_rows is not None and len(table) > max_rows:
         drawn = np.random.default_rng(random_state).choice(len(table), max_rows, replace=False)
         table = table.take(np.sort(drawn))
-    weights = np.ones(len(table))
+    effects = _Effects(fitted, terms, table)
+    return Interactions(
+        {name: effects.total(name) for name in chosen},
+        {pair: effects.joint(pair) for pair in itertools.combinations(chosen, 2)},
+        {t: effects.joint(t) for t in itertools.combinations(chosen, 3)} if triples else {},
+    )
 
-    def of(*names: str) -> FloatArray:
-        return centred_dependence(fitted, terms, table, weights, names)
 
-    single = {name: of(name) for name in chosen}
-    whole = of(*used) if used else np.zeros((len(table), 1))
-    floor = _NOTHING * float((whole**2).sum())
-    total = {}
-    for name in chosen:
-        rest = of(*(other for other in used if other != name))
-        total[name] = _share(whole - single[name] - rest, whole, floor)
-    pairs = {}
-    for a, b in itertools.combinations(chosen, 2):
-        together = of(a, b)
-        pairs[a, b] = _share(together - single[a] - single[b], together, floor)
-    return Interactions(total, pairs)
+class _Effects:
+    """Centred partial dependences at the rows of a table, and what of them is not a sum."""
+
+    def __init__(self, model: Additive, terms: Sequence[Term], table: Table) -> None:
+        self.model, self.terms, self.table = model, terms, table
+        self.weights = np.ones(len(table))
+        self.known: dict[tuple[str, ...], FloatArray] = {}
+        self.whole = self.of(model.columns)
+        self.floor = _NOTHING * float((self.whole**2).sum())
+
+    def of(self, names: tuple[str, ...]) -> FloatArray:
+        """Give the partial dependence on some columns; those of few columns are kept."""
+        if names not in self.known:
+            found = centred_dependence(self.model, self.terms, self.table, self.weights, names)
+            if len(names) > 2:
+                return found
+            self.known[names] = found
+        return self.known[names]
+
+    def total(self, name: str) -> float:
+        """Give H of a column with all others."""
+        if not any(name in term.columns and len(term.columns) > 1 for term in self.terms):
+            return 0.0
+        rest = self.of(tuple(other for other in self.model.columns if other != name))
+        return self._share(self.whole - self.of((name,)) - rest, self.whole)
+
+    def joint(self, names: tuple[str, ...]) -> float:
+        """Give H of two or three columns: what their dependences on fewer do not explain."""
+        if not any(set(names) <= set(term.columns) for term in self.terms):
+            return 0.0
+        whole = self.of(names)
+        left = whole.copy()
+        for size in range(len(names) - 1, 0, -1):
+            sign = -1.0 if (len(names) - size) % 2 else 1.0
+            for fewer in itertools.combinations(names, size):
+                left += sign * self.of(fewer)
+        return self._share(left, whole)
+
+    def _share(self, unexplained: FloatArray, whole: FloatArray) -> float:
+        variance = float((whole**2).sum())
+        if variance <= self.floor or variance == 0.0:
+            return 0.0
+        return float(np.sqrt((unexplained**2).sum() / variance))
+
+
+def _strongest(found: Mapping[Any, float]) -> list[tuple[Any, float]]:
+    return sorted(found.items(), key=lambda item: -item[1])
 
 
 def _meeting(terms: Sequence[Term], used: Sequence[str]) -> tuple[str, ...]:
     """Give the columns that meet others in a rule."""
     found = {column for term in terms if len(term.columns) > 1 for column in term.columns}
     return tuple(name for name in used if name in found)
-
-
-def _share(unexplained: FloatArray, whole: FloatArray, floor: float) -> float:
-    variance = float((whole**2).sum())
-    if variance <= floor or variance == 0.0:
-        return 0.0
-    return float(np.sqrt((unexplained**2).sum() / variance))

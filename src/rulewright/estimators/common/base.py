@@ -50,6 +50,8 @@ class RuleEstimator(
     """What its target holds."""
     PAPER: ClassVar[Mapping[str, Any]] = {}
     """The settings published with the paper, where they differ from the defaults or may differ."""
+    MAIN_EFFECTS: ClassVar[Mapping[str, Any]] = {}
+    """Settings that give every rule a single condition, of learners whose model adds up."""
 
     categorical_features: Any = Parameter(
         CheckedByFit("list of str or int, or None"),

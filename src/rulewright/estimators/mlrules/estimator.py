@@ -168,6 +168,7 @@ class MLRulesClassifier(BoostedClassifier):
         default=False,
     )
 
+    MAIN_EFFECTS: ClassVar[Mapping[str, Any]] = {"max_conditions": 1}
     PAPER: ClassVar[Mapping[str, Any]] = {
         "n_rules": 500,
         "learning_rate": 0.1,

@@ -146,6 +146,7 @@ class RuleFit(RuleEstimator[Model], Generic[Model]):
         default=255,
     )
 
+    MAIN_EFFECTS: ClassVar[Mapping[str, Any]] = {"tree_size": 2.0, "rules": None}
     PAPER: ClassVar[Mapping[str, Any]] = {
         "max_rules": 600,
         "tree_size": 20.0,

@@ -140,6 +140,7 @@ class SlipperClassifier(BoostedClassifier):
         default="auto",
     )
 
+    MAIN_EFFECTS: ClassVar[Mapping[str, Any]] = {"max_conditions": 1}
     PAPER: ClassVar[Mapping[str, Any]] = {
         "n_rounds": "cv",
         "max_rounds": 100,
