@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
-import io
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rulewright.data.writing import replace_file
+from rulewright.charts import alt, chart_of, distinct, finished, save_chart
+from rulewright.charts.style import GREY
 from rulewright.experiments.labels import place_labels
-from rulewright.experiments.lazy import alt
 from rulewright.experiments.rank_diagram import critical_difference_chart
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Mapping, Sequence
-
-    from altair.typing import ChartType
 
 __all__ = ["critical_difference_chart", "curve_chart", "printed_versus_ours_chart", "save_chart"]
 
-# Okabe and Ito's colours, which the colour-blind can distinguish; shapes and dashes help in print.
-_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
-_DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 3], [4, 6], [1, 4]]
-_SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
-_GREY = "#888888"
 _SIDE = 400
 # Lines of few points show them.
 _MOST_MARKED = 25
-_FORMATS: dict[str, dict[str, Any]] = {
-    ".svg": {"format": "svg"},
-    ".png": {"format": "png", "scale_factor": 2},
-    ".html": {"format": "html", "inline": True},
-}
 
 
 def printed_versus_ours_chart(
@@ -54,15 +39,17 @@ def printed_versus_ours_chart(
     x = alt.X("printed:Q", scale=scale, title=f"{measure}, printed")
     y = alt.Y("ours:Q", scale=scale, title=f"{measure}, ours")
     ends = [{"printed": end, "ours": end} for end in (low, high)]
-    dots = _distinct(_chart(rows).mark_point(filled=True, size=45, opacity=0.8), rows, "learner")
+    dots = distinct(chart_of(rows).mark_point(filled=True, size=45, opacity=0.8), rows, "learner")
     layers = [
-        _chart(ends).mark_line(color=_GREY, strokeDash=[4, 3]).encode(x=x, y=y),
+        chart_of(ends).mark_line(color=GREY, strokeDash=[4, 3]).encode(x=x, y=y),
         dots.encode(x=x, y=y, tooltip=["set:N", "learner:N", "printed:Q", "ours:Q"]),
     ]
     for align, names in _outliers(rows, low, high, n_labels).items():
-        text = _chart(names).mark_text(align=align, baseline="middle", fontSize=11, color="#444444")
+        text = chart_of(names).mark_text(
+            align=align, baseline="middle", fontSize=11, color="#444444"
+        )
         layers.append(text.encode(x=x, y=y, text="set:N"))
-    return _finished(layers, title, _SIDE, _SIDE)
+    return finished(layers, title, _SIDE, _SIDE)
 
 
 def curve_chart(
@@ -84,22 +71,10 @@ def curve_chart(
     x = alt.X("x:Q", scale=_scale(log_x), title=x_title, axis=_axis(rows, "x", log_x))
     y = alt.Y("y:Q", scale=_scale(log_y), title=y_title, axis=_axis(rows, "y", log_y))
     marked = len(rows) <= _MOST_MARKED * len({row["series"] for row in rows})
-    lines = _chart(rows).mark_line(point={"size": 25} if marked else False)
-    lines = _distinct(lines, rows, "series", lines=True)
+    lines = chart_of(rows).mark_line(point={"size": 25} if marked else False)
+    lines = distinct(lines, rows, "series", lines=True)
     layers = [lines.encode(x=x, y=y, tooltip=["series:N", "x:Q", "y:Q"])]
-    return _finished(layers, title, int(1.3 * _SIDE), int(0.75 * _SIDE))
-
-
-def save_chart(chart: ChartType, path: str | os.PathLike[str]) -> None:
-    """Write a chart as .svg, .png or .html, whole or not at all; HTML opens without a network."""
-    target = Path(path)
-    kind = target.suffix.lower()
-    if kind not in _FORMATS:
-        raise ValueError(f"a chart is saved as .svg, .png or .html, not {target.name!r}")
-    drawn = io.BytesIO() if kind == ".png" else io.StringIO()
-    chart.save(drawn, **_FORMATS[kind])
-    content = drawn.getvalue()
-    replace_file(target, content if isinstance(content, bytes) else content.encode())
+    return finished(layers, title, int(1.3 * _SIDE), int(0.75 * _SIDE))
 
 
 def _rows(
@@ -143,10 +118,6 @@ def _outliers(
     return names
 
 
-def _chart(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
-    return alt.Chart(alt.InlineData(rows))
-
-
 def _scale(log: bool) -> alt.Scale:
     return alt.Scale(type="log", nice=False) if log else alt.Scale(zero=False)
 
@@ -159,38 +130,3 @@ def _axis(rows: Sequence[Mapping[str, Any]], key: str, log: bool) -> alt.Axis:
     steps = (1, 2, 5) if ends[1] - ends[0] <= 3 else (1,)
     decades = range(math.floor(ends[0]), math.ceil(ends[1]) + 1)
     return alt.Axis(values=[float(f"{step}e{decade}") for decade in decades for step in steps])
-
-
-def _distinct(
-    chart: alt.Chart, rows: Sequence[Mapping[str, Any]], key: str, *, lines: bool = False
-) -> alt.Chart:
-    """Draw the values of `key` in different colours, and with different shapes or dashes (lines).
-
-    The order is that of the rows; a single value needs no legend.
-    """
-    kinds = list(dict.fromkeys(row[key] for row in rows))
-    if len(kinds) < 2:
-        return chart.encode(color=alt.value(_COLOURS[0]))
-
-    def scale(looks: Sequence[Any]) -> alt.Scale:
-        return alt.Scale(domain=kinds, range=[looks[i % len(looks)] for i in range(len(kinds))])
-
-    if not lines:
-        colour = alt.Color(f"{key}:N", scale=scale(_COLOURS), title=None, legend=alt.Legend())
-        shape = alt.Shape(f"{key}:N", scale=scale(_SHAPES), title=None)
-        return chart.encode(color=colour, shape=shape)
-    legend = alt.Legend(symbolType="stroke", symbolSize=300, symbolOpacity=1)
-    colour = alt.Color(f"{key}:N", scale=scale(_COLOURS), title=None, legend=legend)
-    dash = alt.StrokeDash(f"{key}:N", scale=scale(_DASHES), title=None, legend=legend)
-    return chart.encode(color=colour, strokeDash=dash)
-
-
-def _finished(layers: Sequence[alt.Chart], title: str, width: int, height: int) -> alt.LayerChart:
-    chart: alt.LayerChart = alt.LayerChart(layer=list(layers))
-    chart = chart.properties(width=width, height=height)
-    chart = chart.configure_axis(
-        labelFontSize=12, titleFontSize=13, titleFontWeight="normal", labelFlush=False
-    )
-    chart = chart.configure_legend(labelFontSize=12, symbolStrokeWidth=2, labelLimit=0)
-    chart = chart.configure_title(fontSize=14, anchor="start")
-    return chart.properties(title=title) if title else chart

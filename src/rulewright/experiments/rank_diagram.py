@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from rulewright.experiments.lazy import alt
+from rulewright.charts import alt
 from rulewright.experiments.statistics import rank_groups
 
 if TYPE_CHECKING:
