@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rulewright.charts.lazy import alt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+Whole = TypeVar("Whole", "alt.LayerChart", "alt.ConcatChart")
 
 # Okabe and Ito's colours, which the colour-blind can distinguish; shapes and dashes help in print.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
@@ -47,12 +49,11 @@ def distinct(
 
 def finished(layers: Sequence[alt.Chart], title: Any, width: int, height: int) -> alt.LayerChart:
     """Put layers over each other and give the chart its look; a title may be empty."""
-    chart: alt.LayerChart = alt.LayerChart(layer=list(layers))
-    chart = styled(chart.properties(width=width, height=height), title)
-    return chart
+    chart = alt.LayerChart(layer=list(layers)).properties(width=width, height=height)
+    return styled(chart, title)
 
 
-def styled(chart: Any, title: Any = "") -> Any:
+def styled(chart: Whole, title: Any = "") -> Whole:
     """Give a whole chart the look of all charts."""
     chart = chart.configure_axis(
         labelFontSize=12, titleFontSize=13, titleFontWeight="normal", labelFlush=False

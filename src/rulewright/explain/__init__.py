@@ -12,6 +12,7 @@ from rulewright.explain.abstention import (
 from rulewright.explain.certificate import certificate, held_out_certificate
 from rulewright.explain.consensus import Consensus, distil, frequent
 from rulewright.explain.dependence import Dependence, partial_dependence
+from rulewright.explain.effects import Effects, local_effects
 from rulewright.explain.importance import Importance, importance, local_importance
 from rulewright.explain.interaction import Interactions, interactions
 from rulewright.explain.null import InteractionNull, NullComparison
@@ -25,6 +26,7 @@ from rulewright.explain.vote_statistics import (
 __all__ = [
     "Consensus",
     "Dependence",
+    "Effects",
     "Importance",
     "InteractionNull",
     "Interactions",
@@ -38,6 +40,7 @@ __all__ = [
     "importance",
     "interactions",
     "literal_importance",
+    "local_effects",
     "local_importance",
     "pair_table",
     "partial_dependence",

@@ -43,12 +43,16 @@ class Dependence:
         The mean score of each class, or the mean number.
     names : tuple of str
         What the scores are called: the classes, or "prediction".
+    spread : tuple of tuples of float
+        How the rows spread over each column: the deciles of numbers, from least to largest, or the
+        share of each label of the points.
     """
 
     columns: tuple[str, ...]
     points: list[tuple[Any, ...]]
     values: FloatArray
     names: tuple[str, ...]
+    spread: tuple[tuple[float, ...], ...] = ()
 
     def to_table(self) -> dict[str, list[Any]]:
         """Give a dict of columns: the values, and the mean of each score."""
@@ -103,7 +107,9 @@ def partial_dependence(
     for term in terms:
         mean = mean_added(term, grid, table, weights, names)
         values += mean[:, np.newaxis] * term.sizes(n_outputs(fitted))
-    return Dependence(names, _points(grid, names), values, fitted.head_names or ("prediction",))
+    spread = tuple(_spread(table[name], weights) for name in names)
+    called = fitted.head_names or ("prediction",)
+    return Dependence(names, _points(grid, names), values, called, spread)
 
 
 def mean_added(
@@ -178,6 +184,19 @@ def _values(column: Column, most: int) -> list[Any]:
     if not len(known):
         raise DataError(f"Column {column.schema.name!r} has no known values.")
     return list(known)
+
+
+def _spread(column: Column, weights: FloatArray) -> tuple[float, ...]:
+    """Give the weighted deciles of the known numbers, or the shares of the labels that occur."""
+    known = ~column.is_missing
+    values, weights = column.values[known], weights[known]
+    if not column.schema.type.ordered:
+        sums = np.bincount(np.unique(values, return_inverse=True)[1], weights)
+        return tuple((sums / (sums.sum() or 1.0)).tolist())
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weights[order])
+    places = np.searchsorted(below, np.linspace(0, 1, 11) * below[-1] * (1 - 1e-12))
+    return tuple(values[order][places].tolist())
 
 
 def _points(grid: Table, names: Sequence[str]) -> list[tuple[Any, ...]]:

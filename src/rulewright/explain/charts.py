@@ -1,0 +1,281 @@
+"""Charts of explanations, in Altair: importances, effects on a row, and interactions, as bars."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from rulewright.charts import alt, chart_of, finished, save_chart
+from rulewright.charts.style import COLOURS, GREY
+from rulewright.explain.dependence_chart import dependence_chart, score_title
+from rulewright.explain.null import InteractionNull
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rulewright.explain.effects import Effects
+    from rulewright.explain.importance import Importance
+    from rulewright.explain.interaction import Interactions
+
+__all__ = [
+    "dependence_chart",
+    "effects_chart",
+    "importance_chart",
+    "interaction_chart",
+    "save_chart",
+]
+
+_WIDTH = 380
+_STEP = 22
+_LINE = 52
+"""Letters of a line of a label; a text has two lines at most."""
+_LABEL = 370
+_H_TITLES = {1: "with all other columns", 2: "of pairs of columns", 3: "of three columns"}
+
+
+def importance_chart(
+    found: Importance,
+    by: Literal["columns", "terms"] = "columns",
+    *,
+    n_bars: int = 15,
+    title: str | None = None,
+) -> alt.LayerChart:
+    """Draw the importances of columns, or of rules and lines, in percent of the largest.
+
+    Parameters
+    ----------
+    found : Importance
+        Importances, of `importance`.
+    by : {"columns", "terms"}
+        What the bars stand for.
+    n_bars : int
+        Bars at most, of the most important.
+    title : str, optional
+        Title; by default it says what is drawn.
+    """
+    if by not in ("columns", "terms"):
+        raise ValueError(f"by={by!r} must be 'columns' or 'terms'")
+    values = {str(term): float(v) for term, v in zip(found.terms, found.values, strict=True)}
+    if by == "columns":
+        values = found.by_column()
+    largest = max(values.values(), default=0.0) or 1.0
+    order = sorted(values, key=lambda name: -values[name])
+    rows = [
+        {"text": name, "label": wrapped(name), "value": 100 * values[name] / largest}
+        for name in order[:n_bars]
+    ]
+    x = alt.X("value:Q", title="importance (largest = 100)", scale=alt.Scale(domain=[0, 100]))
+    bars = chart_of(rows).mark_bar(color=COLOURS[0], size=14)
+    tooltip = [alt.Tooltip("text:N", title=by[:-1]), alt.Tooltip("value:Q", format=".1f")]
+    layers = [bars.encode(x=x, y=_labels(rows), tooltip=tooltip)]
+    what = "columns" if by == "columns" else "rules and lines"
+    return _bars(layers, rows, title or f"Importance of {what}", _left_out(order, n_bars, what))
+
+
+def effects_chart(
+    found: Effects,
+    row: int = 0,
+    *,
+    class_name: str | None = None,
+    target: str = "prediction",
+    n_bars: int = 12,
+    title: str | None = None,
+) -> alt.LayerChart:
+    """Draw what moves the answer for one row away from the mean answer.
+
+    Parameters
+    ----------
+    found : Effects
+        Effects of terms on rows, of `local_effects`.
+    row : int
+        The row.
+    class_name : str, optional
+        The class whose score is looked at, of three or more; by default that with the highest
+        score. Of two classes it is the score of the second minus that of the first.
+    target : str
+        What the numbers of a regression are called.
+    n_bars : int
+        Bars at most; the last one sums up the terms that are left out.
+    title : str, optional
+        Title; by default it names the row.
+    """
+    if not -len(found.values) <= row < len(found.values):
+        raise ValueError(f"row={row}: there are {len(found.values)} rows, numbered from 0")
+    values, mean, called = _one_score(found, row, class_name, target)
+    order = np.argsort(-abs(values), kind="stable").tolist()
+    order = [i for i in order if values[i]]
+    shown = order if len(order) <= n_bars else order[: n_bars - 1]
+    rows = [_effect(str(found.terms[i]), values[i], holds=bool(found.holds[row, i])) for i in shown]
+    if rest := order[len(shown) :]:
+        rows.append(_effect(f"{len(rest)} other terms", float(values[rest].sum()), holds=True))
+    answer = mean + float(values.sum())
+    text = alt.TitleParams(
+        title or f"Row {row}: what each rule and line does",
+        subtitle=f"{called}: {answer:.4g} for this row, {mean:.4g} on average",
+    )
+    return _effect_bars(rows, f"effect on {called}", text)
+
+
+def interaction_chart(
+    found: Interactions | InteractionNull,
+    n_columns: int = 2,
+    *,
+    n_bars: int = 15,
+    title: str | None = None,
+) -> alt.LayerChart:
+    """Draw H statistics, and beside them their null distribution if there is one.
+
+    Parameters
+    ----------
+    found : Interactions or InteractionNull
+        H statistics, of `interactions` or `interaction_null`.
+    n_columns : {1, 2, 3}
+        One column with all others, pairs or triples.
+    n_bars : int
+        Bars at most: of the largest H, or the largest H minus the mean of the null.
+    title : str, optional
+        Title; by default it says what is drawn.
+    """
+    if n_columns not in _H_TITLES:
+        raise ValueError(f"n_columns={n_columns} must be 1, 2 or 3")
+    rows = [row for row in _statistics(found) if row["n_columns"] == n_columns]
+    what = {1: "columns", 2: "pairs", 3: "triples"}[n_columns]
+    hidden = _left_out(rows, n_bars, what)
+    rows = rows[:n_bars]
+    y, kinds = _labels(rows), ["H of the model", "without interactions: mean ± sd"]
+    scale = alt.Scale(domain=kinds, range=[COLOURS[0], COLOURS[1]])
+    legend = alt.Legend(orient="bottom", direction="horizontal", symbolType="square")
+    null = isinstance(found, InteractionNull)
+    colour = alt.Color("kind:N", scale=scale, title=None, legend=legend if null else None)
+    x = alt.X("h:Q", title="H (0: additive, 1: interaction only)", scale=alt.Scale(zero=True))
+    bars = chart_of([{**row, "kind": kinds[0]} for row in rows]).mark_bar(size=14)
+    tooltip = [alt.Tooltip(f"{key}:Q", format=".3f") for key in _figures(rows)]
+    layers = [bars.encode(x=x, y=y, color=colour, tooltip=["text:N", *tooltip])]
+    if null:
+        layers += _null_marks([{**row, "kind": kinds[1]} for row in rows], y, colour)
+    return _bars(layers, rows, title or f"Interactions {_H_TITLES[n_columns]}", hidden)
+
+
+def wrapped(text: str) -> str:
+    """Break a text into two lines between its conditions, and say how many more there are."""
+    parts = text.split(" and ")
+    lines = [parts[0]]
+    for place, part in enumerate(parts[1:], start=1):
+        joined = f"{lines[-1]} and {part}"
+        if len(joined) <= _LINE:
+            lines[-1] = joined
+        elif len(lines) == 1:
+            lines.append(f"and {part}")
+        else:
+            lines[-1] += f" and {len(parts) - place} more"
+            break
+    return "\n".join(line if len(line) <= _LINE + 12 else f"{line[:_LINE]}…" for line in lines)
+
+
+def _labels(rows: Sequence[dict[str, Any]]) -> alt.Y:
+    """Make an axis of texts, in the order of the rows and on two lines if they are long."""
+    # Texts that differ may be alike when they are cut, so the axis has places and looks them up.
+    names = [row["label"] for row in rows]
+    axis = alt.Axis(
+        labelExpr=f"split({json.dumps(names)}[datum.value], '\\n')",
+        labelLimit=_LABEL,
+        labelLineHeight=12,
+        ticks=False,
+        domain=False,
+    )
+    for place, row in enumerate(rows):
+        row["place"] = place
+    return alt.Y("place:O", axis=axis, title=None, sort=None)
+
+
+def _bars(
+    layers: Sequence[alt.Chart], rows: Sequence[Any], title: Any, subtitle: str
+) -> alt.LayerChart:
+    tall = 34 if any("\n" in row["label"] for row in rows) else _STEP
+    text = alt.TitleParams(title, subtitle=subtitle) if subtitle else title
+    return finished(layers, text, _WIDTH, tall * max(1, len(rows)))
+
+
+def _left_out(items: Sequence[Any], most: int, what: str) -> str:
+    return f"the first {most} of {len(items)} {what}" if len(items) > most else ""
+
+
+def _one_score(
+    found: Effects, row: int, class_name: str | None, target: str
+) -> tuple[Any, float, str]:
+    """Return the effects on one score, its mean, and what it is called."""
+    values, mean, names = found.values[row], found.mean, found.names
+    if len(names) == 2 and class_name is None:
+        title = score_title(names, target)
+        return values[:, 1] - values[:, 0], float(mean[1] - mean[0]), title
+    if class_name is not None and class_name not in names:
+        raise ValueError(f"class_name={class_name!r} is none of {', '.join(names)}")
+    best = int(np.argmax(mean + values.sum(axis=0)))
+    k = best if class_name is None else names.index(class_name)
+    title = target if len(names) == 1 else f"score of {names[k]}"
+    return values[:, k], float(mean[k]), title
+
+
+def _effect(text: str, value: float, *, holds: bool) -> dict[str, Any]:
+    says = "holds, or is a line" if holds else "does not hold"
+    kind = "raises" if value > 0 else "lowers"
+    return {"text": text, "label": wrapped(text), "value": float(value), "kind": kind, "rule": says}
+
+
+def _effect_bars(rows: list[dict[str, Any]], x_title: str, title: Any) -> alt.LayerChart:
+    scale = alt.Scale(domain=["raises", "lowers"], range=[COLOURS[0], COLOURS[1]])
+    faint = alt.Scale(domain=["holds, or is a line", "does not hold"], range=[1.0, 0.4])
+    x, y = alt.X("value:Q", title=x_title), _labels(rows)
+    bars = (
+        chart_of(rows)
+        .mark_bar(size=14)
+        .encode(
+            x=x,
+            y=y,
+            color=alt.Color("kind:N", scale=scale, title="effect"),
+            opacity=alt.Opacity("rule:N", scale=faint, title="rule on this row"),
+            tooltip=["text:N", "value:Q", "rule:N"],
+        )
+    )
+    zero = chart_of([{"value": 0.0}]).mark_rule(color=GREY).encode(x=x)
+    return _bars([bars, zero], rows, title, "")
+
+
+def _statistics(found: Interactions | InteractionNull) -> list[dict[str, Any]]:
+    """Return the figures of all statistics, the largest first."""
+    if isinstance(found, InteractionNull):
+        figures = {names: one._asdict() for names, one in found.compare().items()}
+    else:
+        order = sorted(found.statistics().items(), key=lambda item: -item[1])
+        figures = {names: {"h": h} for names, h in order}
+    return [
+        {
+            "text": ", ".join(names),
+            "label": ", ".join(names),
+            "n_columns": len(names),
+            # JSON has no NaN, the deviation of a single replication.
+            **{key: value for key, value in one.items() if value == value},
+        }
+        for names, one in figures.items()
+    ]
+
+
+def _figures(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [key for key in ("h", "null_mean", "null_sd", "p_value") if rows and key in rows[0]]
+
+
+def _null_marks(rows: list[dict[str, Any]], y: alt.Y, colour: alt.Color) -> list[alt.Chart]:
+    """Draw the mean of the null distribution, one deviation to each side, and the p-value."""
+    for row in rows:
+        sd = row.get("null_sd", 0.0)
+        row["low"], row["high"] = max(0.0, row["null_mean"] - sd), row["null_mean"] + sd
+        row["end"], row["p"] = max(row["h"], row["high"]), f"p = {row['p_value']:.2f}"
+    base = chart_of(rows)
+    marks = [
+        base.mark_rule(strokeWidth=3).encode(x="low:Q", x2="high:Q", y=y, color=colour),
+        base.mark_tick(thickness=3, size=16).encode(x="null_mean:Q", y=y, color=colour),
+    ]
+    text = base.mark_text(align="left", baseline="middle", dx=5, fontSize=11, color="#444444")
+    return [*marks, text.encode(x="end:Q", y=y, text="p:N")]

@@ -1,0 +1,197 @@
+"""Charts of partial dependence: lines of numbers, bars of labels, maps of two columns."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright.charts import alt, chart_of, distinct, finished, styled
+from rulewright.charts.style import COLOURS, GREY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rulewright.explain.dependence import Dependence
+    from rulewright.kernels import FloatArray
+
+_WIDTH, _HEIGHT = 440, 280
+_SMALL = 230
+_RUG = 9
+_LABEL_STEP = 24
+_PER_LINE = 3
+"""Charts of classes in one line."""
+
+
+def dependence_chart(
+    found: Dependence, *, target: str = "prediction", title: str | None = None
+) -> alt.LayerChart | alt.ConcatChart:
+    """Draw the mean answer over one or two columns.
+
+    One number is a line with the deciles of the rows below it, one nominal column bars from the
+    mean, two columns a map. Of two classes the score of the second minus that of the first is
+    drawn, of more one line, or one chart, for each.
+
+    Parameters
+    ----------
+    found : Dependence
+        Mean answers, of `partial_dependence`.
+    target : str
+        What the numbers of a regression are called.
+    title : str, optional
+        Title; by default it names the columns.
+    """
+    scores, values = _scores(found)
+    unit = f"mean {score_title(found.names, target)}"
+    title = title or f"Partial dependence on {' and '.join(found.columns)}"
+    if len(found.columns) == 2:
+        return _maps(found, scores, values, unit, title)
+    if _ordered(found, 0):
+        return _lines(found, scores, values, unit, title)
+    return _label_bars(found, scores, values, unit, title)
+
+
+def score_title(names: Sequence[str], target: str) -> str:
+    """Say what is drawn: the target, one score against the other, or the score of a class."""
+    if len(names) == 2:
+        return f"score of {names[1]} minus score of {names[0]}"
+    return target if len(names) == 1 else "score of the class"
+
+
+def _scores(found: Dependence) -> tuple[list[str], FloatArray]:
+    """Return the names of what is drawn and its values; of two classes the difference."""
+    if len(found.names) == 2:
+        return [""], found.values[:, 1:] - found.values[:, :1]
+    return list(found.names), found.values
+
+
+def _ordered(found: Dependence, j: int) -> bool:
+    return all(isinstance(point[j], float) for point in found.points)
+
+
+def _lines(
+    found: Dependence, scores: Sequence[str], values: FloatArray, unit: str, title: str
+) -> alt.LayerChart:
+    rows = [
+        {"x": point[0], "y": float(values[i, k]), "score": name}
+        for k, name in enumerate(scores)
+        for i, point in enumerate(found.points)
+        if math.isfinite(point[0])
+    ]
+    x = alt.X("x:Q", title=found.columns[0], scale=alt.Scale(zero=False, nice=False))
+    y = alt.Y("y:Q", title=unit, scale=alt.Scale(zero=False, padding=_RUG + 3))
+    lines = distinct(chart_of(rows).mark_line(strokeWidth=2), rows, "score", lines=True)
+    tooltip = ["score:N"] * (len(scores) > 1) + ["x:Q", "y:Q"]
+    deciles = [{"x": value} for value in found.spread[0] if math.isfinite(value)]
+    rug = chart_of(deciles).mark_rule(color="#444444", strokeWidth=1.2)
+    rug = rug.encode(x=x, y=alt.value(_HEIGHT), y2=alt.value(_HEIGHT - _RUG))
+    text = alt.TitleParams(title, subtitle="ticks at the bottom: deciles of the rows")
+    return finished([lines.encode(x=x, y=y, tooltip=tooltip), rug], text, _WIDTH, _HEIGHT)
+
+
+def _label_bars(
+    found: Dependence, scores: Sequence[str], values: FloatArray, unit: str, title: str
+) -> alt.LayerChart | alt.ConcatChart:
+    """Draw bars from the mean over the rows, which is not 0, to the value at each label."""
+    shares = np.array(found.spread[0])
+    labels = [
+        f"{point[0]} ({share:.0%})" for point, share in zip(found.points, shares, strict=True)
+    ]
+    ends = _padded(values)
+    text = alt.TitleParams(title, subtitle="in brackets: share of the rows; line: their mean")
+
+    def layers(k: int) -> list[alt.Chart]:
+        mean = float(values[:, k] @ shares)
+        rows = [
+            {"label": label, "value": float(value), "mean": mean}
+            for label, value in zip(labels, values[:, k], strict=True)
+        ]
+        x = alt.X("value:Q", title=unit, scale=alt.Scale(domain=ends, nice=False, zero=False))
+        y = alt.Y("label:N", title=found.columns[0], sort=labels, axis=alt.Axis(labelLimit=200))
+        bars = chart_of(rows).mark_bar(size=14, color=COLOURS[k % len(COLOURS)])
+        line = chart_of([{"value": mean}]).mark_rule(color=GREY, strokeDash=[4, 3])
+        return [
+            bars.encode(x=x, x2="mean:Q", y=y, tooltip=["label:N", "value:Q", "mean:Q"]),
+            line.encode(x=x),
+        ]
+
+    height = _LABEL_STEP * len(labels)
+    if len(scores) == 1:
+        return finished(layers(0), text, _WIDTH, height)
+    return _side_by_side([layers(k) for k in range(len(scores))], scores, text, height)
+
+
+def _maps(
+    found: Dependence, scores: Sequence[str], values: FloatArray, unit: str, title: str
+) -> alt.LayerChart | alt.ConcatChart:
+    """Draw a rectangle around each point, as far as half the way to the next."""
+    sides = [_cells(found, j) for j in (0, 1)]
+    scale = alt.Scale(scheme="viridis", domain=[float(values.min()), float(values.max())])
+    colour = alt.Color("value:Q", title=unit.split(" minus "), scale=scale)
+
+    def layer(k: int) -> alt.Chart:
+        rows = [
+            {"x": a, "x2": a2, "y": b, "y2": b2, "value": float(value), "at": str(point)}
+            for (a, a2), (b, b2), value, point in zip(
+                *sides, values[:, k], found.points, strict=True
+            )
+        ]
+        rows = [row for row in rows if all(_drawable(side) for side in row.values())]
+        cells = chart_of(rows).mark_rect().encode(color=colour, tooltip=["at:N", "value:Q"])
+        return _placed(_placed(cells, found, 0), found, 1)
+
+    if len(scores) == 1:
+        return finished([layer(0)], title, int(1.2 * _HEIGHT), _HEIGHT)
+    return _side_by_side([[layer(k)] for k in range(len(scores))], scores, title, _SMALL)
+
+
+def _placed(cells: alt.Chart, found: Dependence, j: int) -> alt.Chart:
+    """Put the rectangles on one axis."""
+    name, axis = found.columns[j], "xy"[j]
+    channel = (alt.X, alt.Y)[j]
+    if not _ordered(found, j):
+        labels = list(dict.fromkeys(point[j] for point in found.points))
+        order = labels if j == 0 else labels[::-1]
+        at: dict[str, Any] = {axis: channel(f"{axis}:N", title=name, sort=order)}
+        return cells.encode(**at)
+    scale = alt.Scale(zero=False, nice=False)
+    near = channel(f"{axis}:Q", title=name, scale=scale)
+    ends: dict[str, Any] = {axis: near, f"{axis}2": f"{axis}2:Q"}
+    return cells.encode(**ends)
+
+
+def _cells(found: Dependence, j: int) -> list[tuple[Any, Any]]:
+    """Return the ends of the rectangle of each point on one axis; a label is its own."""
+    values = [point[j] for point in found.points]
+    if not _ordered(found, j):
+        return [(value, value) for value in values]
+    grid = np.unique(values)
+    middle = (grid[1:] + grid[:-1]) / 2
+    edges = np.concatenate([grid[:1], middle, grid[-1:]])
+    if len(grid) == 1:
+        edges = np.array([grid[0] - 0.5, grid[0] + 0.5])
+    places = np.searchsorted(grid, values)
+    return [(float(edges[i]), float(edges[i + 1])) for i in places]
+
+
+def _drawable(value: Any) -> bool:
+    return isinstance(value, str) or math.isfinite(value)
+
+
+def _padded(values: FloatArray) -> list[float]:
+    low, high = float(values.min()), float(values.max())
+    room = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
+    return [low - room, high + room]
+
+
+def _side_by_side(
+    charts: Sequence[Sequence[alt.Chart]], names: Sequence[str], title: Any, height: int
+) -> alt.ConcatChart:
+    """Put the charts of the classes beside each other."""
+    parts = [
+        alt.LayerChart(layer=list(layers)).properties(width=_SMALL, height=height, title=name)
+        for layers, name in zip(charts, names, strict=True)
+    ]
+    chart: alt.ConcatChart = styled(alt.concat(*parts, columns=_PER_LINE), title)
+    return chart
