@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from rulewright.explain.effects import Effects
     from rulewright.explain.importance import Importance
     from rulewright.explain.interaction import Interactions
+    from rulewright.explain.null import NullComparison
 
 __all__ = [
     "dependence_chart",
@@ -85,6 +87,8 @@ def effects_chart(
 ) -> alt.LayerChart:
     """Draw what moves the answer for one row away from the mean answer.
 
+    Rules with the same conditions are bars of their own; ``model.merged()`` joins them before.
+
     Parameters
     ----------
     found : Effects
@@ -146,10 +150,13 @@ def interaction_chart(
     rows = rows[:n_bars]
     y, kinds = _labels(rows), ["H of the model", "without interactions: mean ± sd"]
     scale = alt.Scale(domain=kinds, range=[COLOURS[0], COLOURS[1]])
-    legend = alt.Legend(orient="bottom", direction="horizontal", symbolType="square")
+    legend = alt.Legend(orient="bottom", direction="horizontal", symbolOpacity=1)
     null = isinstance(found, InteractionNull)
     colour = alt.Color("kind:N", scale=scale, title=None, legend=legend if null else None)
-    x = alt.X("h:Q", title="H (0: additive, 1: interaction only)", scale=alt.Scale(zero=True))
+    # The p-values stand beyond the bars.
+    end = 1.15 * max((row.get("end", row["h"]) for row in rows), default=0.0) or 1.0
+    limits = alt.Scale(domain=[0, end], nice=False)
+    x = alt.X("h:Q", title="H (0: additive, 1: interaction only)", scale=limits)
     bars = chart_of([{**row, "kind": kinds[0]} for row in rows]).mark_bar(size=14)
     tooltip = [alt.Tooltip(f"{key}:Q", format=".3f") for key in _figures(rows)]
     layers = [bars.encode(x=x, y=y, color=colour, tooltip=["text:N", *tooltip])]
@@ -219,14 +226,14 @@ def _one_score(
 
 
 def _effect(text: str, value: float, *, holds: bool) -> dict[str, Any]:
-    says = "holds, or is a line" if holds else "does not hold"
+    says = "holds (or is a line)" if holds else "does not hold"
     kind = "raises" if value > 0 else "lowers"
     return {"text": text, "label": wrapped(text), "value": float(value), "kind": kind, "rule": says}
 
 
 def _effect_bars(rows: list[dict[str, Any]], x_title: str, title: Any) -> alt.LayerChart:
     scale = alt.Scale(domain=["raises", "lowers"], range=[COLOURS[0], COLOURS[1]])
-    faint = alt.Scale(domain=["holds, or is a line", "does not hold"], range=[1.0, 0.4])
+    faint = alt.Scale(domain=["holds (or is a line)", "does not hold"], range=[1.0, 0.4])
     x, y = alt.X("value:Q", title=x_title), _labels(rows)
     bars = (
         chart_of(rows)
@@ -245,8 +252,9 @@ def _effect_bars(rows: list[dict[str, Any]], x_title: str, title: Any) -> alt.La
 
 def _statistics(found: Interactions | InteractionNull) -> list[dict[str, Any]]:
     """Return the figures of all statistics, the largest first."""
+    figures: dict[tuple[str, ...], dict[str, Any]]
     if isinstance(found, InteractionNull):
-        figures = {names: one._asdict() for names, one in found.compare().items()}
+        figures = {names: _null_figures(one) for names, one in found.compare().items()}
     else:
         order = sorted(found.statistics().items(), key=lambda item: -item[1])
         figures = {names: {"h": h} for names, h in order}
@@ -255,11 +263,20 @@ def _statistics(found: Interactions | InteractionNull) -> list[dict[str, Any]]:
             "text": ", ".join(names),
             "label": ", ".join(names),
             "n_columns": len(names),
-            # JSON has no NaN, the deviation of a single replication.
-            **{key: value for key, value in one.items() if value == value},
+            **one,
         }
         for names, one in figures.items()
     ]
+
+
+def _null_figures(one: NullComparison) -> dict[str, Any]:
+    """Return the figures of a statistic and the places of its marks."""
+    # JSON has no NaN, the deviation of a single replication.
+    figures = {key: value for key, value in one._asdict().items() if not math.isnan(value)}
+    sd = figures.get("null_sd", 0.0)
+    low, high = max(0.0, one.null_mean - sd), one.null_mean + sd
+    marks = {"low": low, "high": high, "end": max(one.h, high), "p": f"p = {one.p_value:.2f}"}
+    return figures | marks
 
 
 def _figures(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -268,14 +285,10 @@ def _figures(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _null_marks(rows: list[dict[str, Any]], y: alt.Y, colour: alt.Color) -> list[alt.Chart]:
     """Draw the mean of the null distribution, one deviation to each side, and the p-value."""
-    for row in rows:
-        sd = row.get("null_sd", 0.0)
-        row["low"], row["high"] = max(0.0, row["null_mean"] - sd), row["null_mean"] + sd
-        row["end"], row["p"] = max(row["h"], row["high"]), f"p = {row['p_value']:.2f}"
     base = chart_of(rows)
     marks = [
         base.mark_rule(strokeWidth=3).encode(x="low:Q", x2="high:Q", y=y, color=colour),
-        base.mark_tick(thickness=3, size=16).encode(x="null_mean:Q", y=y, color=colour),
+        base.mark_tick(thickness=3, size=16, opacity=1).encode(x="null_mean:Q", y=y, color=colour),
     ]
     text = base.mark_text(align="left", baseline="middle", dx=5, fontSize=11, color="#444444")
     return [*marks, text.encode(x="end:Q", y=y, text="p:N")]

@@ -111,8 +111,10 @@ def _label_bars(
         y = alt.Y("label:N", title=found.columns[0], sort=labels, axis=alt.Axis(labelLimit=200))
         bars = chart_of(rows).mark_bar(size=14, color=COLOURS[k % len(COLOURS)])
         line = chart_of([{"value": mean}]).mark_rule(color=GREY, strokeDash=[4, 3])
+        dots = chart_of(rows).mark_point(filled=True, opacity=1, color=COLOURS[k % len(COLOURS)])
         return [
             bars.encode(x=x, x2="mean:Q", y=y, tooltip=["label:N", "value:Q", "mean:Q"]),
+            dots.encode(x=x, y=y),  # a bar of no length would not be seen
             line.encode(x=x),
         ]
 
@@ -128,7 +130,9 @@ def _maps(
     """Draw a rectangle around each point, as far as half the way to the next."""
     sides = [_cells(found, j) for j in (0, 1)]
     scale = alt.Scale(scheme="viridis", domain=[float(values.min()), float(values.max())])
-    colour = alt.Color("value:Q", title=unit.split(" minus "), scale=scale)
+    colour = alt.Color("value:Q", title=unit.replace(" minus", "\nminus").split("\n"), scale=scale)
+    # An edge of the same colour closes the seams between the rectangles.
+    edge = alt.Stroke("value:Q", scale=scale, legend=None)
 
     def layer(k: int) -> alt.Chart:
         rows = [
@@ -138,7 +142,11 @@ def _maps(
             )
         ]
         rows = [row for row in rows if all(_drawable(side) for side in row.values())]
-        cells = chart_of(rows).mark_rect().encode(color=colour, tooltip=["at:N", "value:Q"])
+        cells = (
+            chart_of(rows)
+            .mark_rect(strokeWidth=1)
+            .encode(color=colour, stroke=edge, tooltip=["at:N", "value:Q"])
+        )
         return _placed(_placed(cells, found, 0), found, 1)
 
     if len(scores) == 1:
