@@ -152,8 +152,8 @@ def test_classes():
 def test_bars_of_labels():
     """Bars go from the mean over the rows to the value of each label, with its share."""
     found = partial_dependence(MODEL, ROWS, "c")
-    bars, dots, line = drawn(dependence_chart(found))
-    assert dots == bars
+    bars, tips, line = drawn(dependence_chart(found))
+    assert tips == bars
     shares = [np.mean(ROWS["c"] == point[0]) for point in found.points]
     assert [row["label"] for row in bars] == [
         f"{point[0]} ({share:.0%})" for point, share in zip(found.points, shares, strict=True)
@@ -162,6 +162,14 @@ def test_bars_of_labels():
     mean = float(found.values[:, 0] @ np.array(shares))
     assert line[0]["value"] == pytest.approx(mean)
     assert len(dependence_chart(partial_dependence(CLASSES, ROWS, "c")).to_dict()["concat"]) == 3
+
+
+def test_maps_have_a_legend(tmp_path):
+    """The colours of a map are explained, once for all classes."""
+    for model, title in ((MODEL, "mean price"), (CLASSES, "mean score of the class")):
+        found = partial_dependence(model, ROWS, ["a", "b"], max_points=3)
+        save_chart(dependence_chart(found, target="price"), tmp_path / "chart.svg")
+        assert (tmp_path / "chart.svg").read_text().count(f">{title}<") == 1
 
 
 def test_maps_cover_the_plane():

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHT = 440, 280
 _SMALL = 230
 _RUG = 9
+_SEAM = 0.7
 _LABEL_STEP = 24
 _PER_LINE = 3
 """Charts of classes in one line."""
@@ -102,19 +103,19 @@ def _label_bars(
     text = alt.TitleParams(title, subtitle="in brackets: share of the rows; line: their mean")
 
     def layers(k: int) -> list[alt.Chart]:
-        mean = float(values[:, k] @ shares)
+        mean, colour = float(values[:, k] @ shares), COLOURS[k % len(COLOURS)]
         rows = [
             {"label": label, "value": float(value), "mean": mean}
             for label, value in zip(labels, values[:, k], strict=True)
         ]
         x = alt.X("value:Q", title=unit, scale=alt.Scale(domain=ends, nice=False, zero=False))
         y = alt.Y("label:N", title=found.columns[0], sort=labels, axis=alt.Axis(labelLimit=200))
-        bars = chart_of(rows).mark_bar(size=14, color=COLOURS[k % len(COLOURS)])
+        bars = chart_of(rows).mark_bar(size=14, color=colour)
         line = chart_of([{"value": mean}]).mark_rule(color=GREY, strokeDash=[4, 3])
-        dots = chart_of(rows).mark_point(filled=True, opacity=1, color=COLOURS[k % len(COLOURS)])
+        tips = chart_of(rows).mark_tick(size=14, thickness=3, opacity=1, color=colour)
         return [
             bars.encode(x=x, x2="mean:Q", y=y, tooltip=["label:N", "value:Q", "mean:Q"]),
-            dots.encode(x=x, y=y),  # a bar of no length would not be seen
+            tips.encode(x=x, y=y),  # a bar of no length would not be seen
             line.encode(x=x),
         ]
 
@@ -131,8 +132,6 @@ def _maps(
     sides = [_cells(found, j) for j in (0, 1)]
     scale = alt.Scale(scheme="viridis", domain=[float(values.min()), float(values.max())])
     colour = alt.Color("value:Q", title=unit.replace(" minus", "\nminus").split("\n"), scale=scale)
-    # An edge of the same colour closes the seams between the rectangles.
-    edge = alt.Stroke("value:Q", scale=scale, legend=None)
 
     def layer(k: int) -> alt.Chart:
         rows = [
@@ -142,11 +141,9 @@ def _maps(
             )
         ]
         rows = [row for row in rows if all(_drawable(side) for side in row.values())]
-        cells = (
-            chart_of(rows)
-            .mark_rect(strokeWidth=1)
-            .encode(color=colour, stroke=edge, tooltip=["at:N", "value:Q"])
-        )
+        # Rectangles overlap by a part of a pixel, which closes the seams between them.
+        cells = chart_of(rows).mark_rect(x2Offset=_SEAM, y2Offset=-_SEAM)
+        cells = cells.encode(color=colour, tooltip=["at:N", "value:Q"])
         return _placed(_placed(cells, found, 0), found, 1)
 
     if len(scores) == 1:
