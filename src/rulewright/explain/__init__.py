@@ -1,4 +1,4 @@
-"""Functions of a model and data: importance, dependence, certificates, abstention, consensus.
+"""Functions of a model and data: importance, dependence, certificates, statistics of rules.
 
 They need nothing but a model, so they work for a model that was loaded from a file.
 """
@@ -16,6 +16,12 @@ from rulewright.explain.effects import Effects, local_effects
 from rulewright.explain.importance import Importance, importance, local_importance
 from rulewright.explain.interaction import Interactions, interactions
 from rulewright.explain.null import InteractionNull, NullComparison
+from rulewright.explain.rule_statistics import rule_statistics
+from rulewright.explain.rule_table import (
+    ClassRuleStatistics,
+    NumberRuleStatistics,
+    RuleStatistics,
+)
 from rulewright.explain.vote_statistics import (
     column_importance,
     literal_importance,
@@ -24,6 +30,7 @@ from rulewright.explain.vote_statistics import (
 )
 
 __all__ = [
+    "ClassRuleStatistics",
     "Consensus",
     "Dependence",
     "Effects",
@@ -31,6 +38,8 @@ __all__ = [
     "InteractionNull",
     "Interactions",
     "NullComparison",
+    "NumberRuleStatistics",
+    "RuleStatistics",
     "certificate",
     "choose_abstain",
     "column_importance",
@@ -46,6 +55,7 @@ __all__ = [
     "partial_dependence",
     "predict_or_abstain",
     "risk_coverage",
+    "rule_statistics",
     "selective_score",
     "term_table",
 ]
