@@ -6,6 +6,7 @@ from typing import Any
 from rulewright.estimators.common.after_fit import calibrate, with_costs
 from rulewright.estimators.common.base import RuleClassifier, RuleRegressor
 from rulewright.estimators.common.compression import compress, size_curve
+from rulewright.estimators.common.cross_fitted import cross_fitted
 from rulewright.estimators.common.interaction_null import interaction_null
 from rulewright.estimators.mlrules.estimator import MLRulesClassifier
 from rulewright.estimators.rulefit.classifier import RuleFitClassifier
@@ -37,6 +38,7 @@ __all__ = [
     "SlipperClassifier",
     "calibrate",
     "compress",
+    "cross_fitted",
     "interaction_null",
     "size_curve",
     "with_costs",
