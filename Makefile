@@ -117,6 +117,7 @@ bench: bench-install
 
 simulate: install
 	$(BIN)/python benchmarks/rule_fdr.py
+	$(BIN)/python benchmarks/rule_honesty.py
 
 compare: bench-install
 	$(BENCH)/bin/rulewright compare --suite uci35 --folds 3 --time-limit 600 \

@@ -1,0 +1,155 @@
+"""Is the precision printed of rules true on new rows? `python benchmarks/rule_honesty.py`.
+
+Ten made-up problems from which any number of rows can be drawn. MLRules is fitted to some rows;
+20,000 others tell the precision of its rules. Compared are the 95 % intervals printed by the model,
+which are of its training rows, and by `cross_fitted`, which are of rows left out: these must hold
+the precision on new rows of at least 93 % of the rules, over all problems.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.datasets import make_classification, make_moons
+
+from rulewright import MLRulesClassifier
+from rulewright.data import Table, read_table
+from rulewright.estimators import cross_fitted
+from rulewright.experiments import generators
+
+if TYPE_CHECKING:
+    from rulewright.model import AdditiveRules
+
+NOISE = 0.2
+N_FRESH, LEAST_FRESH = 20_000, 20
+LEAST_HELD = 0.93
+Draw = Callable[[np.random.Generator, int], Table]
+
+
+def resampled(table: Table) -> Draw:
+    """Draw rows of a table with replacement."""
+    return lambda rng, n: table.take(rng.integers(len(table), size=n))
+
+
+def noisy(draw: Draw) -> Draw:
+    """Give some rows a class at random."""
+
+    def drawn(rng: np.random.Generator, n: int) -> Table:
+        rows = draw(rng, n)
+        target, wrong = rows.known_target, rng.random(n) < NOISE
+        others = rng.integers(len(target.classes), size=n).astype(np.int32)
+        return replace(rows, target=replace(target, codes=np.where(wrong, others, target.codes)))
+
+    return drawn
+
+
+def normal(n_columns: int, label: Callable[[np.ndarray], np.ndarray]) -> Draw:
+    """Draw normal columns, and a class that is a function of them."""
+
+    def draw(rng: np.random.Generator, n: int) -> Table:
+        X = rng.normal(size=(n, n_columns))
+        return read_table(X, target=label(X))
+
+    return draw
+
+
+def clusters(seed: int, **options: Any) -> Draw:
+    X, y = make_classification(60_000, random_state=seed, **options)
+    return resampled(read_table(X, target=y))
+
+
+def moons() -> Draw:
+    X, y = make_moons(60_000, noise=0.3, random_state=0)
+    rest = np.random.default_rng(0).normal(size=(len(y), 4))
+    return resampled(read_table(np.hstack([X, rest]), target=y))
+
+
+def problems() -> dict[str, Draw]:
+    shells = (1.4, 3.7)
+    return {
+        "monks 1": noisy(resampled(generators.monks(1))),
+        "monks 2": noisy(resampled(generators.monks(2))),
+        "tic-tac-toe": noisy(resampled(generators.tic_tac_toe())),
+        "balance scale": noisy(resampled(generators.balance_scale())),
+        "two classes": clusters(1, n_features=15, n_informative=5, flip_y=NOISE, class_sep=0.8),
+        "four classes": clusters(
+            2, n_features=10, n_informative=5, n_classes=4, n_clusters_per_class=1, flip_y=NOISE
+        ),
+        "moons": moons(),
+        "sphere": normal(10, lambda X: (X**2).sum(axis=1) > 9.34),
+        "shells": noisy(normal(6, lambda X: np.digitize((X[:, :3] ** 2).sum(axis=1), shells))),
+        "one condition": noisy(normal(3, lambda X: X[:, 0] > 0)),
+    }
+
+
+class Figures(NamedTuple):
+    """Means over the rules of a model, and its error on new rows."""
+
+    printed: float
+    fresh: float
+    holds: float
+    error: float
+
+    def __str__(self) -> str:
+        return (
+            f"precision {self.printed:.3f}, on new rows {self.fresh:.3f}, intervals hold "
+            f"{self.holds:.3f}, error {self.error:.3f}"
+        )
+
+
+def fresh_counts(model: AdditiveRules, new: Table) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many new rows each rule covers, and how many of them are of its head."""
+    codes = new.known_target.codes
+    one_hot = np.eye(len(model.classes), dtype=np.float32)[codes]
+    counts = model.covers(new).T.astype(np.float32) @ one_hot
+    heads = [line[rule.head.classes].sum() for line, rule in zip(counts, model.rules, strict=True)]
+    return counts.sum(axis=1), np.array(heads)
+
+
+def judged(model: AdditiveRules, new: Table) -> Figures:
+    covered, of_head = fresh_counts(model, new)
+    low, high = np.transpose([rule.precision_interval for rule in model.rules])
+    known = (covered >= LEAST_FRESH) & ~np.isnan(low)
+    printed, fresh = np.array([rule.precision for rule in model.rules]), of_head / covered.clip(1)
+    holds = (low <= fresh) & (fresh <= high)
+    wrong = model.predict(new) != new.known_target.classes[new.known_target.codes]
+    figures = (column[known].mean() for column in (printed, fresh, holds))
+    return Figures(*map(float, figures), float(wrong.mean()))
+
+
+def compared(draw: Draw, n_rows: int, seed: int) -> list[Figures]:
+    """Judge a model and its cross-fitted twin, each by its own rules."""
+    rng = np.random.default_rng([seed, n_rows])
+    rows, new = draw(rng, n_rows), draw(rng, N_FRESH)
+    learner = MLRulesClassifier(random_state=seed).fit(rows)
+    return [judged(model, new) for model in (learner.model_, cross_fitted(learner, rows))]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", default="300,1000")
+    parser.add_argument("--repeats", type=int, default=3)
+    given = parser.parse_args()
+    for n_rows in map(int, given.rows.split(",")):
+        means = []
+        for name, draw in problems().items():
+            found = [compared(draw, n_rows, seed) for seed in range(given.repeats)]
+            means.append(np.mean(found, axis=0))
+            print(f"{n_rows:5} rows, {name:14}", *_lines(means[-1]), sep="\n  ", flush=True)
+        mean, worst = np.mean(means, axis=0), min(part[1][2] for part in means)
+        verdict = "kept" if mean[1][2] >= LEAST_HELD else "BROKEN"
+        print(f"{n_rows:5} rows, all problems:", *_lines(mean), sep="\n  ")
+        print(f"  left out, worst problem: intervals hold {worst:.3f}; the promise is {verdict}")
+
+
+def _lines(pair: np.ndarray) -> list[str]:
+    names = ("training rows", "rows left out")
+    return [f"{name}: {Figures(*line)}" for name, line in zip(names, pair.tolist(), strict=True)]
+
+
+if __name__ == "__main__":
+    main()
