@@ -92,14 +92,30 @@ def test_reliability_is_finite(name, data):
 
 
 def test_sweeps_that_never_settle_end(monkeypatch):
-    """Both loops of a fit share one budget of sweeps."""
-    covers, heads = np.array([[5]], np.uint64), np.zeros((1, 2), np.int32)
-    problem = covers, heads, np.ones(1, np.int8), np.array([0, 1, 0], np.int32), np.ones(3), 2
-    fit = multinomial.Multinomial(*problem)
+    """All loops of a fit share one budget of sweeps."""
+    fit = of_one_rule(np.ones(3))
     sweeps = []
     monkeypatch.setattr(fit, "_sweep", lambda *_: sweeps.append(1) or True)
-    fit._converge(fit.rules, 0.1)
+    fit.solve(0.1)
     assert len(sweeps) <= multinomial.MOST_SWEEPS + 1
+
+
+def of_one_rule(weights):
+    covers, heads = np.array([[5]], np.uint64), np.zeros((1, 2), np.int32)
+    problem = covers, heads, np.ones(1, np.int8), np.array([0, 1, 0], np.int32), weights, 2
+    return multinomial.Multinomial(*problem)
+
+
+def test_a_path_of_penalties_next_to_nothing_ends():
+    """Penalties that rounding keeps from falling are not followed for ever."""
+    fit = of_one_rule(np.ones(3))
+    fit.largest_penalty = 5e-322
+    assert len(list(zip(range(1000), multinomial.path(fit, lambda: None), strict=False))) < 100
+
+
+def test_weights_next_to_nothing_have_a_ridge():
+    """A ridge penalty beyond the largest number is the largest that counts."""
+    assert of_one_rule(np.full(3, 1e-310)).ridge == multinomial.LARGEST_RIDGE
 
 
 def test_compression_takes_shares_for_counts(data):

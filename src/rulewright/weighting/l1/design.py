@@ -242,7 +242,8 @@ def normalised(sample_weight: Any, n_rows: int | None) -> FloatArray:
         raise ValueError("sample_weight must be above 0 for at least one row")
     if np.all(weights == weights[0]):
         return np.ones(len(weights))
-    return np.asarray(weights * (len(weights) / weights.sum()))
+    shares = weights / weights.max()  # sums of weights of any size have room then
+    return np.asarray(shares * (len(weights) / shares.sum()))
 
 
 def _numbers(dense: Any, n_rows: int) -> FloatArray:

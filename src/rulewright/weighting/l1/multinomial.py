@@ -40,6 +40,9 @@ response leaves 0."""
 PATH_RATIO = 0.8
 """Each penalty of a path over the one before."""
 
+LEAST_PENALTY = 1e-300
+"""Less than this is no penalty."""
+
 PATH_END = 1e-4
 """Least penalty of a path, as a share of the largest."""
 
@@ -87,7 +90,8 @@ class Multinomial:
         # room then.
         shift = -int(np.frexp(weights.sum())[1])
         weights, self.n_threads = np.ldexp(weights, shift), n_threads
-        self.l2, self.ridge = l2, min(float(np.ldexp(l2, shift)), LARGEST_RIDGE)
+        with np.errstate(over="ignore"):
+            self.l2, self.ridge = l2, min(float(np.ldexp(l2, shift)), LARGEST_RIDGE)
         self.total = float(weights.sum())
         self.least_change = tolerance * self.total
         self.signs, self.n_rules = signs, len(covers)
@@ -133,11 +137,12 @@ class Multinomial:
         """
         l1 = penalty * self.total
         chosen = strong_columns(self._pulls, l1, self.penalty * self.total) | (self.responses != 0)
+        left = MOST_SWEEPS
         while True:
-            self._converge(self.rules[chosen], l1)
+            left = self._converge(self.rules[chosen], l1, left)
             self._pulls = self._find_pulls()
             missed = violators(self._pulls, l1, chosen)
-            if not missed.any():
+            if left <= 0 or not missed.any():
                 break
             chosen |= missed
         self.penalty = penalty
@@ -175,11 +180,14 @@ class Multinomial:
         pulls: FloatArray = -self.signs * self.state.gradients(self.rules, self.n_threads)
         return pulls
 
-    def _converge(self, rules: IntArray, l1: float) -> None:
-        """Sweep over the active rules to convergence, then over all, until nothing changes."""
-        left = MOST_SWEEPS
+    def _converge(self, rules: IntArray, l1: float, left: int) -> int:
+        """Sweep over the active rules to convergence, then over all, until nothing changes.
+
+        Return how many of the sweeps are left.
+        """
         while left > 0 and self._sweep(np.concatenate([self.free, rules]), l1):
             left = self._descend(np.concatenate([self.free, self.active]), l1, left - 1)
+        return left
 
     def _descend(self, ids: IntArray, l1: float, most: int = MOST_SWEEPS) -> int:
         """Sweep until little changes; return how many of the sweeps are left."""
@@ -199,8 +207,10 @@ class Multinomial:
 
 def path(fit: Multinomial, check: Callable[[], None]) -> Iterator[float]:
     """Lower the penalty step by step, solve for each and yield it."""
-    penalty = PATH_RATIO * fit.largest_penalty
-    while penalty > PATH_END * fit.largest_penalty:
+    penalty, last = PATH_RATIO * fit.largest_penalty, PATH_END * fit.largest_penalty
+    while penalty > last:
+        if penalty < LEAST_PENALTY:  # products of such numbers are rounded, and may not fall
+            return
         check()
         fit.solve(penalty)
         yield penalty

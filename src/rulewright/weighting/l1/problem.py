@@ -121,7 +121,10 @@ class Problem:
             raise ValueError(f"y must be finite: row {row} has {target[row]}")
         if not 0 < l1_ratio <= 1:
             raise ValueError(f"l1_ratio must be above 0 and at most 1, not {l1_ratio}")
-        kept = normalised(sample_weight, covers.n_rows) > 0
+        normalised(sample_weight, covers.n_rows)  # wrong weights are refused
+        kept = (
+            np.ones(covers.n_rows, bool) if sample_weight is None else np.asarray(sample_weight) > 0
+        )
         if not kept.all():
             covers, target, sample_weight = (
                 covers.take(kept),
