@@ -39,9 +39,9 @@ from rulewright.cli.evaluate import (
 )
 from rulewright.cli.limits import MaxUnzipped
 from rulewright.cli.output import check_output
-from rulewright.cli.regression import MOST_CLASSES, cross_validate_numbers, looks_numeric
+from rulewright.cli.regression import cross_validate_numbers
 from rulewright.cli.training import ColumnRoles, open_file, read_training, row_weights
-from rulewright.data import MAX_UNZIPPED_BYTES, Source, Table, Target
+from rulewright.data import MAX_UNZIPPED_BYTES, MOST_CLASSES, Source, Table, Target, detect_task
 from rulewright.data.reading import Task
 from rulewright.estimators import LEARNERS, REGRESSORS
 from rulewright.estimators.common.base import RuleClassifier, RuleRegressor
@@ -206,7 +206,9 @@ def _check_learner(name: str | None) -> None:
 
 def _task(asked: TaskName | None, learner: str | None, source: Source, target: str) -> Task:
     """Return what the target holds: as asked, or as it looks."""
-    numbers = asked == "regression" or (asked is None and looks_numeric(source, target))
+    numbers = asked == "regression" or (
+        asked is None and detect_task(source, target) == "regression"
+    )
     learners: Mapping[str, Any] = REGRESSORS if numbers else LEARNERS
     if learner is None or learner in learners:
         return "regression" if numbers else "classification"

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.model_selection import KFold
 
-from rulewright.data.values import plain
 from rulewright.estimators.common.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -16,11 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Source, Table
+    from rulewright.data import Table
     from rulewright.estimators.common.base import RuleRegressor
-
-MOST_CLASSES = 20
-"""Whole numbers with more distinct values than this are numbers to predict, not classes."""
 
 
 class NumberScores(NamedTuple):
@@ -29,15 +25,6 @@ class NumberScores(NamedTuple):
     r2: float
     mae: float
     rmse: float
-
-
-def looks_numeric(source: Source, target: str) -> bool:
-    """Tell whether a column holds fractions, or whole numbers of many different values."""
-    raw = plain(target, source.load(source.names.index(target), "labels"))
-    if raw.type != "number" or raw.declared is not None:
-        return False
-    known = np.asarray([v for v in raw.values if v is not None and v == v], dtype=np.float64)
-    return bool((known != np.rint(known)).any()) or len(np.unique(known)) > MOST_CLASSES
 
 
 def score_numbers(

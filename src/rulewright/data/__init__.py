@@ -2,9 +2,9 @@
 
 from rulewright.data.errors import DataError, DataTypeError
 from rulewright.data.kind import KINDS, Kind
-from rulewright.data.numbers import Numbers, read_numbers
+from rulewright.data.numbers import MOST_CLASSES, Numbers, read_numbers
 from rulewright.data.readers.opened import MAX_UNZIPPED_BYTES
-from rulewright.data.reading import open_table, read_like, read_table, recode
+from rulewright.data.reading import detect_task, open_table, read_like, read_table, recode
 from rulewright.data.schema import ColumnSchema, Schema, label_of
 from rulewright.data.source import Source
 from rulewright.data.table import MISSING_CODE, UNSEEN_CODE, Column, Table
@@ -15,6 +15,7 @@ __all__ = [
     "KINDS",
     "MAX_UNZIPPED_BYTES",
     "MISSING_CODE",
+    "MOST_CLASSES",
     "UNSEEN_CODE",
     "Column",
     "ColumnSchema",
@@ -28,6 +29,7 @@ __all__ = [
     "Table",
     "Target",
     "TrainingSet",
+    "detect_task",
     "label_of",
     "open_table",
     "read_like",

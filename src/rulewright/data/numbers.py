@@ -11,6 +11,9 @@ from rulewright.data.source import Raw
 from rulewright.data.target import place_of, read_one_column, refuse_missing
 from rulewright.data.values import plain, text_to_number
 
+MOST_CLASSES = 20
+"""Whole numbers with more distinct values than this are numbers to predict, not classes."""
+
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
@@ -46,6 +49,15 @@ def numbers_of(raw: Raw, name: str, path: str | None = None) -> Numbers:
             "row."
         )
     return Numbers(values)
+
+
+def looks_numeric(name: str, raw: Raw) -> bool:
+    """Tell whether a target holds fractions, or whole numbers of many different values."""
+    raw = plain(name, raw)
+    if raw.type != "number" or raw.declared is not None:
+        return False
+    known = np.asarray([v for v in raw.values.flat if v is not None and v == v], dtype=np.float64)
+    return bool((known != np.rint(known)).any()) or len(np.unique(known)) > MOST_CLASSES
 
 
 def _parsed(name: str, texts: NDArray[Any], path: str | None) -> NDArray[np.float64]:

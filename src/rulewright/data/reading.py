@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from rulewright.data.errors import DataError
 from rulewright.data.kind import KINDS
 from rulewright.data.kinds import read_column
-from rulewright.data.numbers import Numbers, numbers_of, read_numbers
-from rulewright.data.readers.arrays import array_source, dict_source
+from rulewright.data.numbers import Numbers, looks_numeric, numbers_of, read_numbers
+from rulewright.data.readers.arrays import array_source, dict_source, values_of
 from rulewright.data.readers.files import file_source
 from rulewright.data.readers.frames import frame_source
 from rulewright.data.readers.opened import MAX_UNZIPPED_BYTES
@@ -139,6 +139,32 @@ def read_like(
         for column, at in zip(wanted, positions, strict=True)
     )
     return Table(columns, schema.named, source.n_rows, labels, row_weights)
+
+
+def detect_task(X: Any, target: Any = None) -> Task:
+    """
+    Tell whether a target looks like numbers to predict or like classes.
+
+    Parameters
+    ----------
+    X : array, dataframe, dict of columns, path of a file, Table or opened table
+        The data.
+    target : str or array-like, optional
+        The target, or the name of its column; by default that of a Table.
+
+    Returns
+    -------
+    {"classification", "regression"}
+        Regression for fractions and for whole numbers of more than 20 different values.
+    """
+    if target is None:
+        numbers = isinstance(X, Table) and isinstance(X.target, Numbers)
+    elif isinstance(target, str):
+        source = open_table(X)
+        numbers = looks_numeric(target, source.load(_position(source, target, "target"), "labels"))
+    else:
+        numbers = looks_numeric("y", values_of(target, "y"))
+    return "regression" if numbers else "classification"
 
 
 def recode(table: Table, schema: Schema, needed: Collection[str] | None = None) -> Table:

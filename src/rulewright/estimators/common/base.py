@@ -36,18 +36,12 @@ Model = TypeVar("Model", bound=RuleModel)
 Classes = TypeVar("Classes", bound=ClassModel)
 
 
-class RuleEstimator(
+class TableEstimator(
     Parameterised,
     BaseEstimator,  # type: ignore[misc]
-    Generic[Model],
 ):
-    """Base of all learners: scikit-learn's contract around a rule model.
+    """Base of all that is fitted to tables: shared parameters, and reading."""
 
-    A learner declares its parameters and defines `_learn(rows)`, which returns the model.
-    """
-
-    TASK: ClassVar[Task]
-    """What its target holds."""
     PAPER: ClassVar[Mapping[str, Any]] = {}
     """The settings published with the paper, where they differ from the defaults or may differ."""
     MAIN_EFFECTS: ClassVar[Mapping[str, Any]] = {}
@@ -71,6 +65,51 @@ class RuleEstimator(
         """Return the settings published with the paper, with any of them overridden."""
         return cls(**{**cls.PAPER, **overrides})
 
+    def _read(self, X: Any, y: Any, sample_weight: Any, task: Task) -> Table:
+        """Check the parameters, read the table and note down its columns."""
+        check_parameters(type(self).__name__, self.get_params(deep=False), self.DOMAINS)
+        count_threads(self.n_jobs)  # a wrong number is reported before any work
+        nominal = self.categorical_features
+        try:
+            table = read_table(X, target=y, nominal=nominal, weights=sample_weight, task=task)
+        except DataError as error:  # the reader has another name for the option
+            if not str(error).startswith("nominal"):
+                raise
+            text = str(error).removeprefix("nominal")
+            raise DataError(f"categorical_features{text}") from None
+        if table.target is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        self.n_features_in_ = len(table.columns)
+        if table.named:
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return table
+
+    @property
+    def _n_threads(self) -> int:
+        """Threads that `n_jobs` asks for, by scikit-learn's convention."""
+        return count_threads(self.n_jobs)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+class RuleEstimator(TableEstimator, Generic[Model]):
+    """Base of all learners: scikit-learn's contract around a rule model.
+
+    A learner declares its parameters and defines `_learn(rows)`, which returns the model.
+    """
+
+    TASK: ClassVar[Task]
+    """What its target holds."""
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn a rule model.
 
@@ -91,14 +130,7 @@ class RuleEstimator(
         -------
         self
         """
-        check_parameters(type(self).__name__, self.get_params(deep=False), self.DOMAINS)
-        count_threads(self.n_jobs)  # a wrong number is reported before any work
-        table = self._read(X, y, sample_weight)
-        self.n_features_in_ = len(table.columns)
-        if table.named:
-            self.feature_names_in_ = np.array(table.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        table = self._read(X, y, sample_weight, self.TASK)
         self.model_ = self._model_of(table)
         return self
 
@@ -117,21 +149,6 @@ class RuleEstimator(
             raise AttributeError(f"{type(model).__name__} has no importances of columns")
         return feature_importances(model)
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> Table:
-        nominal = self.categorical_features
-        try:
-            table = read_table(X, target=y, nominal=nominal, weights=sample_weight, task=self.TASK)
-        except DataError as error:  # the reader has another name for the option
-            if not str(error).startswith("nominal"):
-                raise
-            text = str(error).removeprefix("nominal")
-            raise DataError(f"categorical_features{text}") from None
-        if table.target is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None"
-            )
-        return table
-
     def _model_of(self, table: Table) -> Model:
         raise NotImplementedError
 
@@ -139,11 +156,6 @@ class RuleEstimator(
         check_is_fitted(self, "model_")
         model: Model = self.model_
         return model
-
-    @property
-    def _n_threads(self) -> int:
-        """Threads that `n_jobs` asks for, by scikit-learn's convention."""
-        return count_threads(self.n_jobs)
 
     def _summary(self, rows: LearningRows[Any]) -> dict[str, Any]:
         """Note down how the model was learned."""
@@ -156,13 +168,6 @@ class RuleEstimator(
             "n_rows": rows.n_rows,
             "total_weight": rows.total_weight,
         }
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
 
 class RuleClassifier(

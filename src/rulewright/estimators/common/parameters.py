@@ -267,6 +267,7 @@ class Parameterised:
             return
         dataclass(eq=False, repr=False, kw_only=True)(cls)
         declared = {one.name: one for one in fields(cast("Any", cls))}
+        # Those that need no name come first, as in the signature.
         order = sorted(_own_first(cls, declared), key=lambda name: bool(declared[name].kw_only))
         cls.DOMAINS = {name: declared[name].metadata["domain"] for name in order}
         cls.__doc__ = _documented(

@@ -145,7 +145,8 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
             y = np.where(rows.labels == head, 1.0, -1.0)
             if problem is None or candidates is None or not shared:
                 tree_loss = self._tree_loss(rows, y, loss, shared)
-                candidates = self._candidates(rows, tree_loss, seed, advance)
+                candidates = self._candidates(rows, tree_loss, seed, self._n_threads)
+                advance()
                 problem = candidates.problem(
                     y, rows.weights, DATAFITS[loss](), self.rule_scale, self._n_threads
                 )

@@ -83,7 +83,8 @@ class RuleFitRegressor(RuleFit[RegressionRules], RuleRegressor):
         # The penalty is in units of the target.
         penalty = self.penalty if isinstance(self.penalty, str) else self.penalty / unit
         with self._progress(1, folds) as advance:
-            candidates = self._candidates(rows, tree_loss, seed, advance)
+            candidates = self._candidates(rows, tree_loss, seed, self._n_threads)
+            advance()
             self.choice_ = choose_solution(
                 candidates.problem(y, rows.weights, datafit, self.rule_scale, self._n_threads),
                 solver,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from rulewright.encoding.binned import bin_table
-from rulewright.estimators.common.base import RuleEstimator
+from rulewright.estimators.common.base import RuleEstimator, TableEstimator
 from rulewright.estimators.common.parameters import (
     CheckedByFit,
     Choice,
@@ -75,8 +75,8 @@ class Penalty:
         return "min, 1se or a number > 0"
 
 
-class RuleFit(RuleEstimator[Model], Generic[Model]):
-    """Rules of many small trees and linear terms, weighted by an L1 penalty."""
+class CandidateSettings(TableEstimator):
+    """What an L1 penalty chooses from: rules of many small trees, and linear terms."""
 
     max_rules: int = Parameter(
         Integer(0), "Most rules to choose from.", default=2000, kw_only=False
@@ -113,6 +113,67 @@ class RuleFit(RuleEstimator[Model], Generic[Model]):
     linear: bool = Parameter(
         Flag(), "Whether numeric columns may also add a straight line.", default=True
     )
+    rule_scale: RuleScale = Parameter(
+        Choice(("none", "support")),
+        'Whether the penalty of a rule depends on its support; "support" divides rules by their '
+        "standard deviation, so that it does not.",
+        default="none",
+    )
+    max_bins: int | None = Parameter(
+        Integer(2, optional=True),
+        "Most bins of a numeric column; none is one per value up to 2,048 rows, 255 beyond.",
+        default=255,
+    )
+
+    def _candidates(
+        self, rows: LearningRows[Any], loss: Loss, seed: int, n_threads: int
+    ) -> Candidates:
+        """Grow trees, or take the given rules, and add linear terms."""
+        rules = self._rules(rows, loss, seed, n_threads)
+        return Candidates.of(rules, rows, 0.025 if self.linear else None)
+
+    def _rules(self, rows: LearningRows[Any], loss: Loss, seed: int, n_threads: int) -> TreeRules:
+        given = () if self.max_rules == 0 else self._given_rules()
+        effective, subsample = counted_rows(rows.weights), self.subsample
+        if subsample is None and effective < FEW_ROWS:
+            subsample = 1.0
+        if given is None and effective < FEWEST_ROWS and self.linear:
+            warnings.warn(
+                f"{type(self).__name__}: {effective:.0f} effective rows are too few for rules of "
+                f"trees (fewer than {FEWEST_ROWS}): only linear terms are fitted.",
+                stacklevel=4,
+            )
+            given = ()
+        if given is not None:
+            return clean_rules(given, rows.table, rows.weights, n_threads)
+        generation = Generation(
+            max_rules=self.max_rules,
+            mean_leaves=self.tree_size,
+            learning_rate=self.learning_rate,
+            subsample=subsample,
+            inter_supp=self.inter_supp,
+            limits=SearchLimits(),
+        )
+        binned = bin_table(rows.table, self.max_bins, n_threads)
+        random = np.random.RandomState(seed)
+        return generate_rules(binned, rows.weights, loss, generation, random, n_threads)
+
+    def _given_rules(self) -> tuple[Conjunction, ...] | None:
+        if self.rules is None:
+            return None
+        if isinstance(self.rules, str) or not hasattr(self.rules, "__iter__"):
+            name = type(self.rules).__name__
+            raise ValueError(f"rules: expected a list of conjunctions, got {name}")
+        given = tuple(self.rules)
+        for rule in given:
+            if not isinstance(rule, Conjunction):
+                raise ValueError(f"rules: expected conjunctions, got {type(rule).__name__}")
+        return given
+
+
+class RuleFit(CandidateSettings, RuleEstimator[Model], Generic[Model]):
+    """Rules of many small trees and linear terms, weighted by an L1 penalty."""
+
     solver: Any = Parameter(
         SOLVER,
         "How the weights are found; an object has settings of its own, such as "
@@ -131,19 +192,8 @@ class RuleFit(RuleEstimator[Model], Generic[Model]):
         "Folds that choose the penalty, with the rules fixed; a number or a splitter.",
         default=5,
     )
-    rule_scale: RuleScale = Parameter(
-        Choice(("none", "support")),
-        'Whether the penalty of a rule depends on its support; "support" divides rules by their '
-        "standard deviation, so that it does not.",
-        default="none",
-    )
     max_terms: int | None = Parameter(
         Integer(1, optional=True), "Most rules and lines in the model, per class.", default=None
-    )
-    max_bins: int | None = Parameter(
-        Integer(2, optional=True),
-        "Most bins of a numeric column; none is one per value up to 2,048 rows, 255 beyond.",
-        default=255,
     )
 
     MAIN_EFFECTS: ClassVar[Mapping[str, Any]] = {"tree_size": 2.0, "rules": None}
@@ -162,57 +212,11 @@ class RuleFit(RuleEstimator[Model], Generic[Model]):
         n_paths = 1 if folds is None else 2 + int(folds.max())
         return progress_bar("weighting rules", n_scores * (1 + n_paths), bool(self.verbose))
 
-    def _candidates(
-        self, rows: LearningRows[Any], loss: Loss, seed: int, advance: Callable[[], None]
-    ) -> Candidates:
-        """Grow trees, or take the given rules, and add linear terms."""
-        rules = self._rules(rows, loss, seed)
-        advance()
-        return Candidates.of(rules, rows, 0.025 if self.linear else None)
-
-    def _rules(self, rows: LearningRows[Any], loss: Loss, seed: int) -> TreeRules:
-        given = () if self.max_rules == 0 else self._given_rules()
-        effective, subsample = counted_rows(rows.weights), self.subsample
-        if subsample is None and effective < FEW_ROWS:
-            subsample = 1.0
-        if given is None and effective < FEWEST_ROWS and self.linear:
-            warnings.warn(
-                f"{type(self).__name__}: {effective:.0f} effective rows are too few for rules of "
-                f"trees (fewer than {FEWEST_ROWS}): only linear terms are fitted.",
-                stacklevel=4,
-            )
-            given = ()
-        if given is not None:
-            return clean_rules(given, rows.table, rows.weights, self._n_threads)
-        generation = Generation(
-            max_rules=self.max_rules,
-            mean_leaves=self.tree_size,
-            learning_rate=self.learning_rate,
-            subsample=subsample,
-            inter_supp=self.inter_supp,
-            limits=SearchLimits(),
-        )
-        binned = bin_table(rows.table, self.max_bins, self._n_threads)
-        random = np.random.RandomState(seed)
-        return generate_rules(binned, rows.weights, loss, generation, random, self._n_threads)
-
     def _made_solver(self, rows: LearningRows[Any]) -> Solver:
         solver: Solver = SOLVER.made(self.solver)
         if isinstance(solver, CoordinateDescent) and counted_rows(rows.weights) < FEW_ROWS:
             return replace(solver, tolerance=min(solver.tolerance, 1e-10))
         return solver
-
-    def _given_rules(self) -> tuple[Conjunction, ...] | None:
-        if self.rules is None:
-            return None
-        if isinstance(self.rules, str) or not hasattr(self.rules, "__iter__"):
-            name = type(self.rules).__name__
-            raise ValueError(f"rules: expected a list of conjunctions, got {name}")
-        given = tuple(self.rules)
-        for rule in given:
-            if not isinstance(rule, Conjunction):
-                raise ValueError(f"rules: expected conjunctions, got {type(rule).__name__}")
-        return given
 
 
 def counted_rows(weights: FloatArray) -> float:
