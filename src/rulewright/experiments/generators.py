@@ -16,6 +16,21 @@ _SQUARES = tuple(
 _LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 _MONKS_SIZES = (3, 3, 2, 3, 4, 2)
 
+_N_FACTORS = 13
+"""Factors behind the 39 columns of the supernova surrogate; column i belongs to factor i % 13."""
+
+_SUPERNOVA_ALONE = (0, 14, 28, 3, 17, 31, 6, 1, 15)
+"""Relevant columns that make a rule of one condition..."""
+
+_SUPERNOVA_PAIRS = ((2, 13), (16, 27), (30, 4), (5, 26), (18, 29), (32, 19))
+"""...and those that make rules of two, of different factors."""
+
+SUPERNOVA_RELEVANT = tuple(
+    f"x{i + 1}"
+    for i in sorted([*_SUPERNOVA_ALONE, *(i for pair in _SUPERNOVA_PAIRS for i in pair)])
+)
+"""The 21 columns of the supernova surrogate on which its classes depend."""
+
 
 def tic_tac_toe() -> Table:
     """Return all final boards of tic-tac-toe in which x moved first: UCI's set, in UCI's order.
@@ -87,6 +102,31 @@ def _is_member(problem: int, robot: Sequence[int]) -> bool:
     if problem == 2:
         return robot.count(1) == 2
     return (a5 == 3 and a4 == 1) or (a5 != 4 and a2 != 3)
+
+
+def supernova_surrogate(n_rows: int = 5000, random_state: int = 0) -> Table:
+    """Return made-up measurements of 39 columns, of which 21 tell supernovae from other objects.
+
+    It stands for a private set of the same shape. Columns of a factor correlate by 0.5 and have
+    different scales and distributions; the factors of relevant columns and those of noise are
+    independent. Nine rules of one condition and six of two add to the score of a row between 2 and
+    4, in turn for and against; with logistic noise on top, the upper half are supernovae.
+    """
+    random = np.random.RandomState(random_state)
+    n_columns = 3 * _N_FACTORS
+    factors = random.normal(size=(n_rows, _N_FACTORS))
+    own = random.normal(size=(n_rows, n_columns))
+    z = np.sqrt(0.5) * (np.tile(factors, 3) + own)
+    score = random.logistic(size=n_rows)
+    bodies = [(i,) for i in _SUPERNOVA_ALONE] + [*_SUPERNOVA_PAIRS]
+    for place, (body, size) in enumerate(zip(bodies, np.linspace(4, 2, len(bodies)), strict=True)):
+        # A condition of a pair holds more often, so that rules of both lengths are as frequent.
+        least = (0.3 if place % 3 else -0.3) - 0.6 * (len(body) - 1)
+        score += (-1) ** place * size * (z[:, body] > least).all(axis=1)
+    upper = np.argsort(np.argsort(score)) >= n_rows // 2
+    scales = (lambda v: v, np.exp, lambda v: 1e4 + 300 * v, lambda v: np.round(20 * v), np.tanh)
+    columns = {f"x{i + 1}": scales[i % 5](z[:, i]) for i in range(n_columns)}
+    return read_table(columns, target=np.where(upper, "supernova", "other"))
 
 
 def _table(names: Sequence[str], rows: Sequence[tuple[str, ...]], classes: Sequence[str]) -> Table:

@@ -72,7 +72,7 @@ class RuleFitRegressor(RuleFit[RegressionRules], RuleRegressor):
                 f"{type(self).__name__}: loss={self.loss!r} is not for solver={self.solver!r}, "
                 f"which knows {', '.join(solver.losses)}"
             )
-        y, unit = _scaled(rows.numbers, rows.weights)
+        y, unit = scaled_numbers(rows.numbers, rows.weights)
         folds = None
         if isinstance(self.penalty, str) and counted_rows(rows.weights) >= LEAST_ROWS:
             folds = number_folds(rows.n_rows, self.cv, rows.places, random)
@@ -108,7 +108,7 @@ class RuleFitRegressor(RuleFit[RegressionRules], RuleRegressor):
         return RegressionRules(rows.schema, start, rules, summary, linear=candidates.lines(slopes))
 
 
-def _scaled(numbers: FloatArray, weights: FloatArray) -> tuple[FloatArray, float]:
+def scaled_numbers(numbers: FloatArray, weights: FloatArray) -> tuple[FloatArray, float]:
     """Return the target in units of a power of two near its deviation: weights stay exact."""
     center = np.average(numbers, weights=weights)
     deviation = float(np.sqrt(np.average((numbers - center) ** 2, weights=weights)))

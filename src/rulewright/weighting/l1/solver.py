@@ -65,17 +65,24 @@ class Solver(ABC):
         Without `penalties` the grid is that of the problem, and the path ends where nothing more is
         gained; a given grid is solved to its end.
         """
-        self._check(problem)
-        grid = problem.grid() if penalties is None else _checked(penalties)
-        empty = grid >= problem.largest_penalty
-        solutions = [problem.solution(problem.null, lam) for lam in grid[empty].tolist()]
-        falling = grid[~empty]
-        points = self._follow(problem, falling)
-        for penalty, point in zip(falling.tolist(), points, strict=False):
-            solutions.append(problem.solution(point, penalty))
+        solutions: list[Solution] = []
+        for solution in self.follow(problem, penalties):
+            solutions.append(solution)
             if penalties is None and _is_saturated(problem, solutions):
                 break
         return Path(tuple(solutions))
+
+    def follow(self, problem: Problem, penalties: Any = None) -> Iterator[Solution]:
+        """Yield the solutions for a falling grid of penalties, each when it is asked for."""
+        self._check(problem)
+        grid = problem.grid() if penalties is None else _checked(penalties)
+        empty = grid >= problem.largest_penalty
+        for penalty in grid[empty].tolist():
+            yield problem.solution(problem.null, penalty)
+        falling = grid[~empty]
+        points = self._follow(problem, falling)
+        for penalty, point in zip(falling.tolist(), points, strict=False):
+            yield problem.solution(point, penalty)
 
     @abstractmethod
     def _follow(self, problem: Problem, penalties: FloatArray) -> Iterator[Point]:
