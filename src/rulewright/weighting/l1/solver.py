@@ -68,7 +68,8 @@ class Solver(ABC):
         solutions: list[Solution] = []
         for solution in self.follow(problem, penalties):
             solutions.append(solution)
-            if penalties is None and _is_saturated(problem, solutions):
+            below = solution.penalty < problem.largest_penalty
+            if penalties is None and below and _is_saturated(problem, solutions):
                 break
         return Path(tuple(solutions))
 
