@@ -14,11 +14,8 @@ if TYPE_CHECKING:
         RuleFitClassifier,
         RuleFitRegressor,
         RuleSetEnsembleClassifier,
-        RuleVoteSelector,
         SL2Classifier,
         SlipperClassifier,
-        Stability,
-        Voting,
         calibrate,
         compress,
         interaction_null,
@@ -26,6 +23,8 @@ if TYPE_CHECKING:
         with_costs,
     )
     from rulewright.estimators.mlrules.settings import Formulation
+    from rulewright.estimators.rulefit.selector import RuleVoteSelector
+    from rulewright.estimators.rulefit.voting import Stability, Voting
     from rulewright.model import load_model
     from rulewright.rules import parse_condition, parse_conjunction
     from rulewright.search import Constraints
@@ -70,13 +69,13 @@ _ROOMS = {
     "RuleFitClassifier": "estimators",
     "RuleFitRegressor": "estimators",
     "RuleSetEnsembleClassifier": "estimators",
-    "RuleVoteSelector": "estimators",
+    "RuleVoteSelector": "estimators.rulefit.selector",
     "SL2Classifier": "estimators",
     "SlipperClassifier": "estimators",
-    "Stability": "estimators",
+    "Stability": "estimators.rulefit.voting",
     "Temperature": "weighting",
     "Validation": "capacity",
-    "Voting": "estimators",
+    "Voting": "estimators.rulefit.voting",
     "Window": "capacity",
     "calibrate": "estimators",
     "compress": "estimators",

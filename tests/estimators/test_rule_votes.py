@@ -1,5 +1,6 @@
 """Selection of columns by votes of rules: the contract, its laws, histograms and error control."""
 
+import inspect
 import warnings
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from rulewright import (
     MLRulesClassifier,
+    RuleFitRegressor,
     RuleVoteSelector,
     Stability,
     Voting,
@@ -278,6 +280,15 @@ def test_wrong_settings(make, message):
     """Settings of the methods are checked when they are made."""
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("cls", [RuleFitRegressor, RuleVoteSelector])
+def test_parameters_are_documented_in_the_order_of_the_signature(cls):
+    """Those that need no name come first in both."""
+    section = inspect.getdoc(cls).partition("Parameters\n----------\n")[2]
+    section = section.partition("\nAttributes\n----------\n")[0]
+    lines = [line for line in section.splitlines() if line and not line.startswith(" ")]
+    assert [line.split(" : ")[0] for line in lines] == list(inspect.signature(cls).parameters)
 
 
 def test_wrong_parameters():

@@ -11,8 +11,6 @@ from rulewright.estimators.common.interaction_null import interaction_null
 from rulewright.estimators.mlrules.estimator import MLRulesClassifier
 from rulewright.estimators.rulefit.classifier import RuleFitClassifier
 from rulewright.estimators.rulefit.regressor import RuleFitRegressor
-from rulewright.estimators.rulefit.selector import RuleVoteSelector
-from rulewright.estimators.rulefit.voting import Stability, Voting
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
 from rulewright.estimators.sl2.estimator import SL2Classifier
 from rulewright.estimators.slipper.estimator import SlipperClassifier
@@ -36,11 +34,8 @@ __all__ = [
     "RuleFitClassifier",
     "RuleFitRegressor",
     "RuleSetEnsembleClassifier",
-    "RuleVoteSelector",
     "SL2Classifier",
     "SlipperClassifier",
-    "Stability",
-    "Voting",
     "calibrate",
     "compress",
     "cross_fitted",

@@ -267,12 +267,11 @@ class Parameterised:
             return
         dataclass(eq=False, repr=False, kw_only=True)(cls)
         declared = {one.name: one for one in fields(cast("Any", cls))}
-        # Those that need no name come first, as in the signature.
-        order = sorted(_own_first(cls, declared), key=lambda name: bool(declared[name].kw_only))
+        order = _own_first(cls, declared)
         cls.DOMAINS = {name: declared[name].metadata["domain"] for name in order}
-        cls.__doc__ = _documented(
-            inspect.cleandoc(cls.__doc__ or ""), [declared[name] for name in order]
-        )
+        # Those that need no name come first, as in the signature.
+        listed = sorted((declared[name] for name in order), key=lambda one: bool(one.kw_only))
+        cls.__doc__ = _documented(inspect.cleandoc(cls.__doc__ or ""), listed)
         init = cast("Any", cls.__init__)
         known = inspect.signature(init).parameters
         parameters = sorted((known[name] for name in ("self", *order)), key=lambda one: one.kind)
