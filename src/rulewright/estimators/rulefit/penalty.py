@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rulewright.estimators.common.folds import run_parallel
+from rulewright.kernels import ROW
+from rulewright.weighting.l1 import Path
+from rulewright.weighting.l1.solver import is_saturated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from rulewright.kernels import BoolArray, FloatArray, IntArray
+    from rulewright.kernels import BoolArray, FloatArray, IntArray, RowArray
     from rulewright.weighting.l1 import Problem, Solution, Solver
+
+STRIDE = 10
+"""Penalties that are solved before looking at the rows left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +60,7 @@ def choose_solution(
     "min" has the least loss of rows left out; "1se" is the largest penalty whose loss is within one
     standard error of that. Without folds the Bayesian information criterion chooses, with weights
     read as counts of rows. At most `max_terms` weights differ from 0. `advance` is called after
-    each path.
+    each part of the path.
     """
     if not isinstance(penalty, str):
         grid = problem.grid()
@@ -72,18 +79,77 @@ def choose_solution(
         last = _affordable(path.solutions, max_terms)
         best = _by_criterion(problem, path.solutions[: last + 1], total_weight)
         return Choice(path[best], path.penalties, *_nothing(len(path)))
-    path = solver.path(problem)
-    advance()
+    path, scores = _cross_validated(problem, solver, folds, max_terms, n_threads, advance)
     last = _affordable(path.solutions, max_terms)
-    if len(path) == 1:
-        return Choice(path[0], path.penalties, *_nothing(1), problem.null.scores)
-    scores = left_out_scores(problem, solver, path.penalties, folds, n_threads, advance)
-    seen = folds >= 0
-    losses, errors = _mean_losses(problem, scores, seen)
+    losses, errors = _mean_losses(problem, scores, folds >= 0)
     best = int(np.argmin(losses[: last + 1]))
     if penalty == "1se":
         best = int(np.argmax(losses <= losses[best] + errors[best]))
     return Choice(path[best], path.penalties, losses, errors, scores[best])
+
+
+def _cross_validated(
+    problem: Problem,
+    solver: Solver,
+    folds: IntArray,
+    max_terms: int | None,
+    n_threads: int,
+    advance: Callable[[], None],
+) -> tuple[Path, FloatArray]:
+    """Follow the path of all rows beside those of the folds, while rows left out may gain.
+
+    Returns the path and the scores (penalties, rows) of the rows by the fold that left them out.
+    """
+    if not problem.largest_penalty:  # nothing to explain
+        return solver.path(problem), problem.null.scores[np.newaxis]
+    grid = problem.grid()
+    found: list[Solution] = []
+    scores = np.full((len(grid), problem.design.n_rows), np.nan)
+
+    def follow(check: Callable[[], None]) -> None:
+        for solution in islice(whole, STRIDE):
+            check()
+            found.append(solution)
+
+    whole = solver.follow(problem, grid)
+    parts = [_left_out(problem, solver, grid, folds, fold) for fold in range(int(folds.max()) + 1)]
+    for start in range(0, len(grid), STRIDE):
+        block = scores[start : start + STRIDE]
+        tasks: list[Callable[[Callable[[], None]], None]] = [follow]
+        tasks += [partial(_fill, block, rows, part) for rows, part in parts]
+        run_parallel(tasks, n_threads)
+        advance()
+        ends = (n for n in range(start + 1, len(found) + 1) if is_saturated(problem, found[:n]))
+        end = next(ends, None)
+        losses, errors = _mean_losses(problem, scores[: len(found)], folds >= 0)
+        best = int(np.argmin(losses))
+        rises = best < start and losses[-1] > losses[best] + errors[best]
+        too_many = _affordable(tuple(found), max_terms) < len(found) - 1
+        if end is not None or rises or too_many or len(found) < start + STRIDE:
+            found = found[:end]
+            break
+    return Path(tuple(found)), scores[: len(found)]
+
+
+def _left_out(
+    problem: Problem, solver: Solver, grid: FloatArray, folds: IntArray, fold: int
+) -> tuple[RowArray, Iterator[FloatArray]]:
+    """Return the rows of a fold, and their scores by the others for each penalty."""
+    rows = np.flatnonzero(folds == fold).astype(ROW)
+    solutions = solver.follow(problem.take(folds != fold), grid)
+    design = problem.design
+    return rows, (design.scores(one.coef, one.intercept)[rows] for one in solutions)
+
+
+def _fill(
+    block: FloatArray, rows: RowArray, scores: Iterator[FloatArray], check: Callable[[], None]
+) -> None:
+    """Write the next scores of some rows; beyond the end of a path the last ones stand."""
+    last = np.zeros(len(rows))
+    for line in block:
+        check()
+        last = next(scores, last)
+        line[rows] = last
 
 
 def left_out_scores(
@@ -96,18 +162,10 @@ def left_out_scores(
 ) -> FloatArray:
     """Return the scores (penalties, rows) by the fold that left a row out; NaN where none did."""
     scores = np.full((len(penalties), problem.design.n_rows), np.nan)
-
-    def run(fold: int, check: Callable[[], None]) -> None:
-        check()
-        path = solver.path(problem.take(folds != fold), penalties)
-        left_out = np.flatnonzero(folds == fold)
-        for place, solution in enumerate(path.solutions):
-            found = problem.design.scores(solution.coef, solution.intercept)
-            scores[place, left_out] = found[left_out]
-        advance()
-
     n_folds = int(folds.max()) + 1
-    run_parallel([partial(run, fold) for fold in range(n_folds)], n_threads)
+    parts = [_left_out(problem, solver, penalties, folds, fold) for fold in range(n_folds)]
+    run_parallel([partial(_fill, scores, rows, part) for rows, part in parts], n_threads)
+    advance()
     return scores
 
 

@@ -22,11 +22,13 @@ from rulewright.estimators.common.parameters import (
 )
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.rulefit.ensemble import Candidates
+from rulewright.estimators.rulefit.penalty import STRIDE
 from rulewright.model import RuleModel
 from rulewright.rules import Conjunction
 from rulewright.search import Generation, clean_rules, generate_rules
 from rulewright.search.limits import SearchLimits
 from rulewright.weighting.l1 import FPC, SPGL1, CoordinateDescent, PathBuild, Solver
+from rulewright.weighting.l1.problem import N_PENALTIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -208,9 +210,9 @@ class RuleFit(CandidateSettings, RuleEstimator[Model], Generic[Model]):
     def _progress(
         self, n_scores: int, folds: IntArray | None
     ) -> AbstractContextManager[Callable[[], None]]:
-        """Draw a bar with a step for the rules and one for each path of each score."""
-        n_paths = 1 if folds is None else 2 + int(folds.max())
-        return progress_bar("weighting rules", n_scores * (1 + n_paths), bool(self.verbose))
+        """Draw a bar with a step for the rules and one for each part of the path of each score."""
+        n_parts = 1 if folds is None else N_PENALTIES // STRIDE
+        return progress_bar("weighting rules", n_scores * (1 + n_parts), bool(self.verbose))
 
     def _made_solver(self, rows: LearningRows[Any]) -> Solver:
         solver: Solver = SOLVER.made(self.solver)

@@ -36,10 +36,10 @@ first, and where the duality gap asks for more."""
 NEWTON_SWEEPS = 1000
 """Sweeps over a quadratic that the next one replaces, at most."""
 
-ANOTHER = 0.1
+ANOTHER = 0.3
 """The curvature is another one when it differs by this share..."""
 
-PATIENCE = 8
+PATIENCE = 20
 """...or when so many steps under the old one were not enough."""
 
 LEAST_STEP = 2.0**-30

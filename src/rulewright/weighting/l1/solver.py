@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rulewright.kernels import BoolArray, FloatArray
     from rulewright.weighting.l1.problem import Point, Problem, Solution
@@ -68,8 +68,7 @@ class Solver(ABC):
         solutions: list[Solution] = []
         for solution in self.follow(problem, penalties):
             solutions.append(solution)
-            below = solution.penalty < problem.largest_penalty
-            if penalties is None and below and _is_saturated(problem, solutions):
+            if penalties is None and is_saturated(problem, solutions):
                 break
         return Path(tuple(solutions))
 
@@ -117,8 +116,10 @@ def _checked(penalties: Any) -> FloatArray:
     return grid
 
 
-def _is_saturated(problem: Problem, solutions: list[Solution]) -> bool:
+def is_saturated(problem: Problem, solutions: Sequence[Solution]) -> bool:
     """Tell whether the path explains almost everything or has stopped to explain more."""
+    if solutions[-1].penalty >= problem.largest_penalty:
+        return False
     explained = [1 - solution.loss / problem.null_loss for solution in solutions[-2:]]
     gained = explained[-1] - explained[0]
     return explained[-1] > EXPLAINED or (len(solutions) > 5 and gained < LEAST_GAIN)
