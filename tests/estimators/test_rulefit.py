@@ -14,7 +14,7 @@ from rulewright import RuleFitRegressor, load_model, read_table
 from rulewright.explain import importance, partial_dependence
 from rulewright.rules import parse_conjunction
 from rulewright.search import rules_from
-from rulewright.weighting.l1 import PathBuild
+from rulewright.weighting.l1 import FPC, SPGL1, PathBuild
 
 pytestmark = pytest.mark.native
 
@@ -155,9 +155,10 @@ def test_given_rules_are_weighted():
 def test_solvers_and_losses():
     """Other solvers fit too; a loss that a solver does not know is refused."""
     X, y = mixed()
-    expected = small(max_rules=40, penalty="min").fit(X, y).score(X, y)
-    for solver in ("fpc", "spgl1", PathBuild()):
-        found = small(max_rules=40, penalty="min", solver=solver).fit(X, y).score(X, y)
+    few = {"max_rules": 20, "penalty": "min", "cv": 2}
+    expected = small(**few).fit(X, y).score(X, y)
+    for solver in (FPC(max_iter=50), SPGL1(tolerance=1e-4), PathBuild()):
+        found = small(**few, solver=solver).fit(X, y).score(X, y)
         assert found == pytest.approx(expected, abs=0.05)
     with pytest.raises(ValueError, match="loss='huber' is not for solver='fpc'"):
         small(solver="fpc", loss="huber").fit(X, y)

@@ -27,7 +27,7 @@ EXACT = {
     "covariance": CoordinateDescent(tolerance=1e-13, mode="covariance"),
     "naive": CoordinateDescent(tolerance=1e-13, mode="naive"),
     "fpc": FPC(),
-    "spgl1": SPGL1(),
+    "spgl1": SPGL1(tolerance=1e-10),
 }
 SHARES = np.array([0.9, 0.5, 0.2, 0.05, 0.01])
 LOSSES = {"squared": Squared(), "logistic": Logistic(), "huber": Huber(1.0)}
@@ -273,7 +273,7 @@ def test_solvers_say_what_they_cannot_solve():
         FPC().path(problem_of(0, datafit=Logistic()))
     with pytest.raises(ValueError, match="not ramp"):
         CoordinateDescent().path(problem_of(0, datafit=Ramp()))
-    for solver in (FPC(), SPGL1()):
+    for solver in (FPC(), SPGL1(tolerance=1e-10)):
         with pytest.raises(ValueError, match="l1_ratio=1"):
             solver.path(problem_of(0, l1_ratio=0.5))
     for bad in ([-1.0], [np.nan], [0.0]):

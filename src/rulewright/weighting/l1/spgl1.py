@@ -29,9 +29,9 @@ SHORTEST, LONGEST = 1e-16, 1e5
 ARMIJO = 1e-4
 """Share of the promised decrease that a step must make."""
 
-MATCHED = 1e-7
-"""A penalty is matched when the multiplier is this close to it, relatively; the objective is then
-right to about the square of this."""
+MATCHED = 1e3
+"""A penalty is matched when the multiplier is as close to it, relatively, as so many times the
+tolerance; the objective is then right to about the square of this."""
 
 LEAST_STEP = 2.0**-40
 """A step that is halved to less than this is not taken."""
@@ -53,7 +53,7 @@ class SPGL1(Solver):
         Radii that are tried for one sigma or one penalty at most.
     """
 
-    tolerance: float = 1e-10
+    tolerance: float = 1e-7
     memory: int = 3
     max_iter: int = 10_000
     max_roots: int = 50
@@ -106,7 +106,7 @@ class SPGL1(Solver):
         for _ in range(self.max_roots):
             point = self._within(problem, point, tau)
             here = (tau, _multiplier(problem, point) - target)
-            if abs(here[1]) <= MATCHED * target:
+            if abs(here[1]) <= MATCHED * self.tolerance * target:
                 break
             if here[1] < 0:
                 low = (low[0], low[1] / 2) if high else low  # so that both ends move (Illinois)
