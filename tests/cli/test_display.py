@@ -9,6 +9,7 @@ from rules.builders import a_rule
 from rulewright import load_model, read_table
 from rulewright.cli.display import print_figures, print_rules, print_schema, wrapped
 from rulewright.model import Head
+from rulewright.rules import parse_formula
 
 
 @pytest.fixture
@@ -39,6 +40,24 @@ def test_heads_of_several_classes_are_words(terminal, model):
     assert f"at most {'c' * 21}..." in terminal.file.getvalue()
 
 
+def test_tables_name_units_and_rows(terminal, model):
+    """The header of the table says what is counted, and on which rows."""
+    loaded = load_model(model)
+    print_rules(terminal, loaded, 3, "")
+    titles = [line for line in terminal.file.getvalue().splitlines() if "precision  rule" in line]
+    assert [line.split() for line in titles] == [
+        ["#", "points", "training", "rows", "precision", "rule"]
+    ]
+
+
+def test_formulas_are_not_taken_apart(terminal, model):
+    """Only a conjunction is broken between its conditions: an "or" stays an "or"."""
+    loaded = load_model(model)
+    either = replace(loaded[0], body=parse_formula("age < 30 or income < 1000"))
+    print_rules(terminal, replace(loaded, rules=(either,)), None, "")
+    assert "IF age < 30 or income < 1000 THEN" in terminal.file.getvalue()
+
+
 def test_rules_on_a_terminal_can_be_none(terminal, model):
     """A table without rows is not drawn."""
     print_rules(terminal, load_model(model)[:0], None, "")
@@ -47,9 +66,11 @@ def test_rules_on_a_terminal_can_be_none(terminal, model):
 
 def test_wrapping():
     """Lines break before an `and`; a condition that is too long has a line of its own."""
-    assert wrapped([], 10) == "true"
-    assert wrapped(["a = 1", "b = 2", "c = 3"], 15) == "a = 1 and b = 2\nand c = 3"
-    assert wrapped(["a = 1", "long_name = 22222"], 10) == "a = 1\nand long_name = 22222"
+    assert wrapped([], 10) == "IF true"
+    assert wrapped(["a = 1", "b = 2", "c = 3"], 18) == "IF a = 1 and b = 2\nand c = 3"
+    assert wrapped(["a = 1", "b = 2"], 18, "THEN x") == "IF a = 1 and b = 2\nTHEN x"
+    assert wrapped(["a = 1", "b = 2"], 25, "THEN x") == "IF a = 1 and b = 2 THEN x"
+    assert wrapped(["a = 1", "long_name = 22222"], 10) == "IF a = 1\nand long_name = 22222"
 
 
 def test_wide_tables_and_long_labels_are_cut(terminal):

@@ -185,23 +185,31 @@ def test_text():
     model.print(file=file)
     assert [" ".join(line.split()) for line in file.getvalue().splitlines()] == [
         "DnfModel: 2 rules, 2 classes (no, yes)",
-        "where no rule holds: no (0.8)",
-        "1 IF color = red and age < 60 THEN yes (0.667) covers 1, precision 1.00 [0.21, 1.00]",
-        "0 IF age <= 30 and color != red (or missing) THEN yes (0.5) covers 2, precision 0.50 "
-        "[0.09, 0.91]",
+        "where no rule holds: no with probability 0.800; else the most probable rule decides",
+        "precision is counted on training rows, by which rules were chosen: lower on new rows",
+        "# probability training rows precision rule",
+        "1 0.667 1 1.00 [0.21, 1.00] IF color = red and age < 60 THEN yes",
+        "0 0.500 2 0.50 [0.09, 0.91] IF age <= 30 and color != red (or missing) THEN yes",
     ]
     assert model.rules_table()["if"][0] == "age <= 30 and color != red (or missing)"
 
 
 def test_explanation():
-    """The rules that hold are told, the most precise first, or that there is none."""
+    """The rules that hold are told, the most precise first, and what they change."""
     explanation = two_terms().explain(ROWS)
     lines = str(explanation).splitlines()
-    assert lines[:2] == [
-        "row 0: yes   probabilities no 0.333, yes 0.667",
-        "  0.667 yes   rule 1: IF color = red and age < 60",
+    assert lines[:5] == [
+        "row 0: yes with probability 0.667 (no 0.333)",
+        "  probability  P(yes)  reason (each changes P after those above it)",
+        "                0.200  start: where no rule holds",
+        "    0.667 yes  +0.467  rule 1: IF color = red and age < 60",
+        "                0.667  total",
     ]
-    assert lines[5] == "  0.8 no   no rule holds"
+    assert lines[10:13] == [
+        "row 2: no with probability 0.800 (yes 0.200)",
+        "  P(no)  reason (each changes P after those above it)",
+        "  0.800  start: where no rule holds",
+    ]
     plain = explanation.to_dict()
     assert plain.keys() == {"classes", "rows"}
     assert [rule["id"] for rule in plain["rows"][1]["rules"]] == [0]

@@ -4,9 +4,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from model.builders import CHURN_ROWS, churn_model, models
+from model.builders import CHURN_ROWS, CHURN_SCHEMA, churn_model, models
+from rules.builders import a_rule
+from rulewright.model import AdditiveRules, Head
 from rulewright.programs.adversarial import adversarial_rows
+from rulewright.rules import Adds, Conjunction, parse_conjunction
 
 pytestmark = pytest.mark.native
 
@@ -55,27 +59,92 @@ def test_frame_has_a_line_for_each_fired_rule():
     assert list(frame["row"]) == [0] * 5 + [1] * 2 + [2] + [3] * 3
 
 
+ONE_ROW = {name: values[1:2] for name, values in CHURN_ROWS.items()}
+
+
 def test_text_of_a_row():
-    """The printed row shows label, probabilities, what was added, and the scores."""
-    text = str(churn_model().explain({name: values[1:2] for name, values in CHURN_ROWS.items()}))
+    """The printed row shows label and probability, and what each reason adds and changes."""
+    text = str(churn_model().explain(ONE_ROW))
     assert text.splitlines() == [
-        "row 0: stay   probabilities stay 0.657, churn 0.343",
-        "  +0.1 stay      intercept",
-        "  -0.2 churn     intercept",
-        "  +0.3 stay      rule 3: IF age is missing",
-        "  +0.05 stay     rule 5: IF true",
-        "  = +0.45 stay   score",
-        "  = -0.2 churn   score",
+        "row 0: stay with probability 0.657 (churn 0.343)",
+        "  points for stay  P(stay)  reason (each changes P after those above it)",
+        "           +0.300    0.574  start",
+        "           +0.300   +0.071  rule 3: IF age is missing",
+        "           +0.050   +0.011  rule 5: IF true",
+        "           +0.650    0.657  total",
     ]
+
+
+def test_other_reasons_are_summed_up():
+    """Five reasons are written out, fewer or all if asked for; the others are one line."""
+    explanation = churn_model().merged().explain(CHURN_ROWS)
+    lines = explanation.text(max_reasons=2, max_rows=1).splitlines()
+    assert lines[3:7] == [
+        "           +2.346   +0.359  rule 4: IF color is known and active != false",
+        "           -0.830   -0.074  rule 0: IF age <= 34 and color = red",
+        "           +0.325   +0.035  3 more rules",
+        "           +2.141    0.895  total",
+    ]
+    assert lines[7] == "... and 3 more rows"
+    assert "more" not in explanation.text(max_reasons=None)
+    assert explanation.text(row_names=["a", "b", "c", "d"]).startswith("row a: stay")
+    with pytest.raises(ValueError, match="max_reasons=-1"):
+        explanation.text(max_reasons=-1)
+
+
+@given(models(), st.sampled_from([0, 1, 5, None]))
+@settings(max_examples=40, deadline=None)
+def test_changes_add_up_to_the_probability(model, max_reasons):
+    """The probability at the start and all changes sum to that of the predicted class."""
+    explanation = model.explain(adversarial_rows(model.program))
+    for row in range(min(20, len(explanation))):
+        _, *table = explanation._table(row, max_reasons)
+        if table[-1][2] == "total":
+            *table, total = table
+            changes = [float(p) for _, p, _ in table]
+            assert sum(changes) == pytest.approx(float(total[1]), abs=0.0006 * len(table))
+            assert float(total[1]) == pytest.approx(
+                explanation.probabilities[row, explanation.chosen[row]], abs=0.0006
+            )
+        assert len(table) <= 2 + (len(model) if max_reasons is None else max_reasons)
+
+
+def test_points_of_several_classes_are_told_apart():
+    """A reason for another class than the predicted one names it."""
+    rules = (
+        a_rule(Conjunction(), Head(1, 2), 2.0, 1.0, (1.0, 0.0, 0.0)),
+        a_rule(Conjunction(), 0, 1.0, 1.0, (1.0, 0.0, 0.0)),
+    )
+    model = AdditiveRules(CHURN_SCHEMA, ["a", "b", "c"], (0.0, 0.5, 0.0), rules)
+    assert str(model.explain(ONE_ROW)).splitlines() == [
+        "row 0: b with probability 0.547 (c 0.331, a 0.122)",
+        "    points    P(b)  reason (each changes P after those above it)",
+        "  +0.500 b   0.452  start",
+        "  +2.000 b  +0.140  rule 0: IF true",
+        "  +1.000 a  -0.046  rule 1: IF true",
+        "  +2.500 b   0.547  total",
+    ]
+
+
+def test_rules_that_fail_are_reasons_too():
+    """What a rule adds where it is known not to hold is told; where it is unknown nothing is."""
+    rule = a_rule(parse_conjunction("age <= 34"), 1, 1.0, 1.0, (1.0, 0.0))
+    rule = rule.with_outcome(Adds(1, 1.0, -0.5))
+    model = AdditiveRules(CHURN_SCHEMA, ["a", "b"], (0.0, 0.0), (rule,))
+    rows = {name: [None] * 3 for name in CHURN_SCHEMA.names} | {"age": [20.0, 50.0, None]}
+    text = str(model.explain(rows))
+    assert "+1.000  +0.231  rule 0: IF age <= 34\n" in text
+    assert "+0.500  +0.122  rule 0: IF not (age <= 34)\n" in text
+    assert text.count("rule 0") == 2
 
 
 def test_costs_explain_the_label():
     """A label that is not the most probable class comes with the expected costs."""
     model = replace(churn_model(), costs=((0.0, 1.0), (5.0, 0.0)))
-    explanation = model.explain({name: values[1:2] for name, values in CHURN_ROWS.items()})
+    explanation = model.explain(ONE_ROW)
     assert explanation.label(0) == "churn" == model.predict(CHURN_ROWS)[1]
     assert str(explanation).splitlines()[:2] == [
-        "row 0: churn   probabilities stay 0.657, churn 0.343",
+        "row 0: churn with probability 0.343 (stay 0.657)",
         "  expected costs stay 1.71, churn 0.657",
     ]
     costs = explanation.to_dict()["rows"][0]["expected_costs"]

@@ -48,13 +48,30 @@ def test_a_model_by_hand():
     rows |= {name: [None] * 3 for name in CHURN_SCHEMA.names if name not in rows}
     assert MODEL.predict(rows).tolist() == [10 - 2 + 3 - 5, 10 - 1 + 10, 10 - 2]
     text = str(MODEL)
-    assert "RegressionRules: 2 rules, one number\nintercept: 10\n" in text
-    assert "linear  age: +0.5 per unit from 40, within 20 to 60" in text
-    assert "IF color = red THEN -2" in text
-    assert "covers 4, mean 3.5 ± 1" in text
+    assert text.splitlines() == [
+        "RegressionRules: 2 rules, one number",
+        "start: 10; every rule that holds adds to it, in the same unit",
+        "line: +0.5 per unit of age above 40 (values held within 20 to 60)",
+        "mean is counted on training rows, by which rules were chosen",
+        "#              adds  training rows     mean  rule",
+        "1  +3, otherwise -1              4  3.5 ± 1  IF age <= 34",
+        "0                -2              4  3.5 ± 1  IF color = red",
+    ]
     explained = MODEL.explain(rows)
-    assert "-5" in str(explained)
-    assert "line of age" in str(explained)
+    assert str(explained).splitlines()[7:12] == [
+        "row 1: 19",
+        "  adds  reason",
+        "    10  start",
+        "   +10  line of age",
+        "    -1  rule 1: IF not (age <= 34)",
+    ]
+    assert explained.text(max_reasons=1).splitlines()[:5] == [
+        "row 0: 6",
+        "  adds  reason",
+        "    10  start",
+        "    -5  line of age",
+        "    +1  2 more rules",
+    ]
     assert explained.to_dict()["rows"][1] == {
         "prediction": 19.0,
         "rules": [],
@@ -135,7 +152,7 @@ def test_additive_rules_have_lines_too():
     *_, last = model.staged_scores(CHURN_ROWS)
     np.testing.assert_array_equal(last, model.scores(CHURN_ROWS))
     assert len(model.verify_exports().targets) == 4
-    assert "age: b +0.25 per unit" in str(model)
+    assert "line: +0.25 points for b per unit of age above 40" in str(model)
     assert "line of age" in str(model.explain(CHURN_ROWS))
     doubled = model.scaled(2.0, (0.0, 0.0))
     np.testing.assert_allclose(doubled.scores(CHURN_ROWS), 2 * model.scores(CHURN_ROWS))

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 
 from model.builders import CHURN_SCHEMA, churn_model
@@ -5,50 +7,103 @@ from rules.builders import a_rule
 from rulewright.model import AdditiveRules, Head, IsotonicSteps
 from rulewright.rules import Conjunction
 
-FIRST = "IF age <= 34 and color = red THEN churn (+0.83)"
-RECORD = "covers 120, precision 0.92 [0.85, 0.95]"
+NOTE = "precision is counted on training rows, by which rules were chosen: lower on new rows"
+
+
+def rules_of(text):
+    """Give the lines of the rules, which follow the titles of their columns."""
+    lines = text.splitlines()
+    return lines[next(i for i, line in enumerate(lines) if line.lstrip().startswith("#")) + 1 :]
 
 
 def test_print_puts_the_strongest_first():
     """Rules are printed by the size of their response, numbered by their place."""
     lines = str(churn_model()).splitlines()
-    assert lines[0] == "AdditiveRules: 6 rules, 2 classes (stay, churn)"
-    assert lines[1] == "intercept: stay +0.1, churn -0.2"
-    assert [line.split()[0] for line in lines[2:]] == ["4", "0", "1", "3", "2", "5"]
-    assert lines[3].startswith(f"0  {FIRST} ")
-    assert lines[3].endswith(f"   {RECORD}")
+    assert lines[:8] == [
+        "AdditiveRules: 6 rules, 2 classes (stay, churn)",
+        "start: -0.300 points for churn, probability 0.426; "
+        "every rule that holds adds points to its class",
+        "points for churn minus stay     -4     -2     -1      0     +1     +2     +4",
+        "probability of churn         0.018  0.119  0.269  0.500  0.731  0.881  0.982",
+        NOTE,
+        "#  points  training rows          precision  rule",
+        "4  -2.346             60  0.50 [0.38, 0.62]  IF color is known and active != false THEN "
+        "churn",
+        "0  +0.830            120  0.92 [0.85, 0.95]  IF age <= 34 and color = red THEN churn",
+    ]
+    assert [line.split()[0] for line in rules_of(str(churn_model()))] == list("401325")
+
+
+def test_the_scale_is_that_of_the_model():
+    """Points of two classes give the probabilities that the model gives, with steps too."""
+    model = churn_model()
+    totals = np.array([-4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0])
+    steps = (IsotonicSteps((0.5,), (0.25, 0.75)), IsotonicSteps((-1.5, 1.5), (0.1, 0.2, 0.9)))
+    for made in (model, model.with_steps(steps)):
+        line = next(x for x in str(made).splitlines() if x.startswith("probability of churn"))
+        chances = made.probabilities(np.column_stack([np.zeros(7), totals]))[:, 1]
+        assert line.split()[3:] == [f"{chance:.3f}" for chance in chances]
+    assert "probabilities by calibrated steps" in str(made)
+
+
+def test_rows_that_were_counted_are_named():
+    """The title of the column says on which rows; the note is for training rows only."""
+    model = churn_model()
+    given = [
+        replace(rule, coverage=replace(rule.coverage, rows="left out")) for rule in model.rules
+    ]
+    text = str(model.with_rules(given))
+    assert "#  points  rows left out          precision  rule" in text
+    assert NOTE not in text
+    mixed = str(model.with_rules([given[0], *model.rules[1:]]))
+    assert "#  points             covers          precision  rule" in mixed
+    assert "0  +0.830  120 rows left out  0.92 [0.85, 0.95]" in mixed
+    assert "1  +0.400   80 training rows  0.75 [0.65, 0.83]" in mixed
+    assert NOTE in mixed
 
 
 def test_to_text_keeps_the_order_of_learning():
     """The text export lists all rules as they were learned."""
-    lines = churn_model().to_text().splitlines()
-    assert [line.split()[0] for line in lines[2:]] == ["0", "1", "2", "3", "4", "5"]
+    assert [line.split()[0] for line in rules_of(churn_model().to_text())] == list("012345")
 
 
 def test_long_models_are_cut(capsys):
     """Printing shows the strongest rules and says how many more there are."""
     churn_model().print(max_rules=2)
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 5
+    lines = rules_of(capsys.readouterr().out)
+    assert len(lines) == 3
     assert lines[-1] == "... and 4 more; print(max_rules=None) shows all"
     churn_model().print(max_rules=None)
-    assert len(capsys.readouterr().out.splitlines()) == 8
+    assert len(rules_of(capsys.readouterr().out)) == 6
 
 
 def test_one_class_and_no_rules():
     """Small models print well too."""
     model = AdditiveRules(CHURN_SCHEMA, np.array([True]), (0.5,), ())
-    assert str(model) == "AdditiveRules: no rules, 1 class (true)\nintercept: true +0.5"
+    assert str(model).splitlines() == [
+        "AdditiveRules: no rules, 1 class (true)",
+        "start: +0.500 points for true; every rule that holds adds points to its class",
+    ]
+    assert str(model.explain({name: [None] for name in CHURN_SCHEMA.names})).splitlines() == [
+        "row 0: true with probability 1.000",
+        "  points for true  P(true)  reason (each changes P after those above it)",
+        "           +0.500    1.000  start: no rule holds",
+    ]
 
 
 def test_three_classes_and_a_rule_without_cover():
     """Every class is named, and a rule that covered nothing has no precision."""
     rules = (a_rule(Conjunction(), 2, -0.00123, 0.0, (0.0, 0.0, 0.0)),)
-    model = AdditiveRules(CHURN_SCHEMA, [1, 2, 3], (0.0, 0.5, -0.5), rules)
+    model = AdditiveRules(CHURN_SCHEMA, [1, 2, 3], (-1e-17, 0.5, -0.5), rules)
     assert str(model).splitlines() == [
         "AdditiveRules: 1 rule, 3 classes (1, 2, 3)",
-        "intercept: 1 +0, 2 +0.5, 3 -0.5",
-        "0  IF true THEN 3 (-0.00123)   covers 0",
+        "start in points (probability): 1: 0.000 (0.31), 2: +0.500 (0.51), 3: -0.500 (0.19); "
+        "every rule that holds adds points to its class",
+        "lead over all others, points      0     +1     +2     +4",
+        "probability                   0.333  0.576  0.787  0.965",
+        NOTE,
+        "#  points  training rows  precision  rule",
+        "0  -0.001              0             IF true THEN 3",
     ]
 
 
@@ -67,15 +122,18 @@ def test_unions_costs_and_steps_are_named():
         steps=(IsotonicSteps((), (0.5,)),) * 3,
     )
     assert str(model).splitlines()[1:] == [
-        "intercept: low +0, middle +0, high +0; order: low < middle < high; "
+        "start in points (probability): low: 0.000 (0.33), middle: 0.000 (0.33), high: 0.000 "
+        "(0.33); every rule that holds adds points to its class; order: low < middle < high; "
         "probabilities by calibrated steps; label by lowest expected cost",
-        "0  IF true THEN at least middle (+0.5)   covers 4, precision 0.75 [0.30, 0.95]",
-        "1  IF true THEN at most middle (+0.25)   covers 4, precision 0.75 [0.30, 0.95]",
+        NOTE,
+        "#  points  training rows          precision  rule",
+        "0  +0.500              4  0.75 [0.30, 0.95]  IF true THEN at least middle",
+        "1  +0.250              4  0.75 [0.30, 0.95]  IF true THEN at most middle",
     ]
 
 
 def test_labels_cannot_break_lines():
     """A label with a line break is escaped."""
     model = AdditiveRules(CHURN_SCHEMA, ["a\nb", "c"], (0.0, 0.0), churn_model().rules)
-    assert len(model.to_text().splitlines()) == 8
+    assert len(model.to_text().splitlines()) == 6 + 6
     assert "a\\nb" in str(model)

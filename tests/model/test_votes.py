@@ -194,10 +194,14 @@ def test_text():
     model.print(file=file)
     assert [" ".join(line.split()) for line in file.getvalue().splitlines()] == [
         "RuleSetVotes: 3 rules, 2 classes (no, yes)",
-        "rule sets: no 1 (ESS 1), yes 3 (ESS 2.67); abstains below a margin of 0.25",
-        "0 IF age > 40 THEN no (1) covers 2, precision 1.00 [0.34, 1.00]",
-        "1 IF age <= 30 THEN yes (0.5) covers 3, precision 0.67 [0.21, 0.94]",
-        "2 IF color = red and age < 60 THEN yes (0.25) covers 1, precision 1.00 [0.21, 1.00]",
+        "rule sets that share the 100 votes of a class: no 1 (ESS 1), yes 3 (ESS 2.67); "
+        "abstains below a lead of 12.5 votes",
+        "a rule set votes where one of its rules holds; the class of most votes wins",
+        "precision is counted on training rows, by which rules were chosen: lower on new rows",
+        "# of 100 votes training rows precision rule",
+        "0 100.00 2 1.00 [0.34, 1.00] IF age > 40 THEN no",
+        "1 50.00 3 0.67 [0.21, 0.94] IF age <= 30 THEN yes",
+        "2 25.00 1 1.00 [0.21, 1.00] IF color = red and age < 60 THEN yes",
     ]
     assert "abstains" not in str(small_vote())
     frame = model.rules_frame()
@@ -208,13 +212,16 @@ def test_text():
 def test_explanation():
     """Told are the rule sets that cover a row, the terms that hold, and whether it is too close."""
     explanation = small_vote(1.8).explain(ROWS)
-    assert str(explanation).splitlines()[:6] == [
-        "row 0: yes   probabilities no 0.000, yes 1.000",
-        "  -1 no        0 of 1 rule sets vote for it",
-        "  +0.5 yes     2 of 3 rule sets vote for it",
-        "  0.5 yes      rule 1: IF age <= 30",
-        "  0.25 yes     rule 2: IF color = red and age < 60",
-        "  margin 1.5   below 1.8: the model abstains",
+    assert str(explanation).splitlines()[:9] == [
+        "row 0: yes with probability 1.000 (no 0.000)",
+        "  0 of 100 votes for no, by 0 of 1 rule sets",
+        "  75 of 100 votes for yes, by 2 of 3 rule sets",
+        "  abstains: a lead of 75 votes is below 90",
+        "  of 100 votes  P(yes)  reason (each changes P after those above it)",
+        "      0.00 yes   0.333  start: where no rule holds",
+        "    +75.00 yes  +0.667  rule 1: IF age <= 30",
+        "     +0.00 yes   0.000  rule 2: IF color = red and age < 60",
+        "     75.00 yes   1.000  total",
     ]
     plain = explanation.to_dict()
     assert plain.keys() == {"classes", "rows"}

@@ -112,7 +112,9 @@ def test_opposites_explain_themselves():
         {"class": "no", "rule_sets": [0, 1], "of": 3, "weight": 0.75},
         {"class": "yes", "rule_sets": [2], "of": 3, "weight": 0.25},
     ]
-    assert "+0.5 no 2 of 3 rule sets vote for it" in " ".join(str(explanation).split())
+    text = str(explanation)
+    assert "  75 of 100 votes for no, by 2 of 3 rule sets\n" in text
+    assert "  -25.00 no  -0.250  rule 2: IF true\n" in text
 
 
 def test_opposites_survive_files(tmp_path):

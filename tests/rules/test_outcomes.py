@@ -3,24 +3,38 @@
 import pytest
 
 from rulewright.rules import Adds, Claims, Head, Says, Votes
-from rulewright.rules.outcomes import outcome_from_json
+from rulewright.rules.outcomes import outcome_from_json, signed
 
 OUTCOMES = [
-    (Adds(1, 0.25), "+0.25", {"head": 1, "adds": 0.25}),
-    (Adds((0, 1), -2.0), "-2", {"head": [0, 1], "adds": -2.0}),
-    (Adds(0, 0.5, -0.5), "+0.5, otherwise -0.5", {"head": 0, "adds": 0.5, "otherwise": -0.5}),
-    (Claims(2, 0.75), "0.75", {"head": 2, "claims": 0.75}),
-    (Votes(0, 0.125), "0.125", {"head": 0, "votes": 0.125}),
-    (Says((0.25, 0.75)), "0.75", {"says": [0.25, 0.75]}),
+    (Adds(1, 0.25), "+0.250 points for b", {"head": 1, "adds": 0.25}),
+    (Adds((0, 1), -2.0), "-2.000 points for at most b", {"head": [0, 1], "adds": -2.0}),
+    (
+        Adds(0, 0.5, -0.5),
+        "+0.500, otherwise -0.500 points for a",
+        {"head": 0, "adds": 0.5, "otherwise": -0.5},
+    ),
+    (Claims(2, 0.75), "c with probability 0.750", {"head": 2, "claims": 0.75}),
+    (Votes(0, 0.125), "12.50 of 100 votes for a", {"head": 0, "votes": 0.125}),
+    (Says((0.25, 0.75)), "b with probability 0.750", {"says": [0.25, 0.75]}),
 ]
 
 
 @pytest.mark.parametrize(("outcome", "text", "obj"), OUTCOMES)
 def test_text_and_plain_data(outcome, text, obj):
-    """An outcome prints its number and comes back from its plain data."""
-    assert str(outcome) == text
+    """An outcome prints its number with its unit and comes back from its plain data."""
+    assert outcome.text("abc") == text
+    assert str(outcome) in text
     assert outcome.to_json() == obj
     assert outcome_from_json(obj) == outcome
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0.000"), (-0.0004, "0.000"), (-0.0006, "-0.001"), (1e300, "+1e+300")],
+)
+def test_points_are_short(value, text):
+    """Nothing has no sign, and large numbers are not written out."""
+    assert signed(value) == text
 
 
 def test_a_distribution_speaks_for_its_most_probable_class():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +10,8 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from rulewright.model.text import plain, strongest, strongest_rules, title_of
-from rulewright.rules import NumberCoverage
+from rulewright.model.text import header, plain, rule_cells, strongest, strongest_rules
+from rulewright.rules import Conjunction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from rulewright.cli.evaluate import Scores
     from rulewright.cli.regression import NumberScores
     from rulewright.data import Column, Table, Target
-    from rulewright.model import Rule, RuleModel
+    from rulewright.model import RuleModel
 
 _UNLIMITED = 100_000  # width of a file or a pipe: nothing is wrapped or cut
 _GAP = 2  # spaces between the columns of a table
@@ -125,7 +124,7 @@ def print_rules(console: Console, model: RuleModel, max_rules: int | None, hint:
     if not console.is_terminal:
         sys.stdout.write(text + "\n")
         return
-    console.print(Text(f"{title_of(model)}\n{model.preamble()}"))
+    console.print(Text(header(model)))
     if order:
         console.print(_rules_grid(model, order, console.width))
     if len(order) < len(model):
@@ -144,7 +143,9 @@ def print_figures(console: Console, model: RuleModel, *, of_training: bool = Tru
     """Print the reliability of the probabilities, and the curve of the compression."""
     figures = model.summary.get("reliability", {})
     if figures and (of_training or figures["rows"] != "training"):
-        rows = {"left out": "rows left out"}.get(figures["rows"], f"{figures['rows']} rows")
+        counted_on = figures["rows"]
+        left_out = counted_on.startswith("left out")
+        rows = f"rows {counted_on}" if left_out else f"{counted_on} rows"
         console.print(Text(f"on {plain(rows)}: {_reliability(figures)}"))
         if "uncalibrated" in figures:
             before = _reliability(figures["uncalibrated"])
@@ -176,53 +177,37 @@ def print_curve(console: Console, compression: Mapping[str, Any]) -> None:
 
 def _rules_grid(model: RuleModel, order: Sequence[int], width: int) -> Grid:
     names = [_short(name) for name in model.head_names]
-    rows = [{"#": str(i), **_vote(model, model.rules[i], names)} for i in order]
-    headers = list(rows[0])
-    taken = sum(max(len(h), *(len(row[h]) for row in rows)) + _GAP for h in headers)
-    grid = _grid(**{"#": "right"})
-    grid.add_column("IF")
-    for header in headers[1:]:
-        told = header == "THEN"
-        grid.add_column(header, justify="left" if told else "right", no_wrap=not told)
-    for i, row in zip(order, rows, strict=True):
-        conditions = [str(condition) for condition in model.rules[i].body.conditions]
-        number, *vote = row.values()
-        grid.add_row(*map(Text, (number, wrapped(conditions, width - taken), *vote)))
+    cells = rule_cells(model, order)
+    grid = _grid(**dict.fromkeys(cells[0], "right"))
+    grid.add_column("rule")
+    taken = sum(max(len(h), *(len(row[h]) for row in cells)) + _GAP for h in cells[0])
+    for i, row in zip(order, cells, strict=True):
+        rule = model.rules[i]
+        parts = rule.body.conditions if isinstance(rule.body, Conjunction) else [rule.body]
+        conditions = [str(part) for part in parts]
+        head = f"THEN {rule.head.text(names)}" if names else ""
+        grid.add_row(*map(Text, (*row.values(), wrapped(conditions, width - taken, head))))
     return grid
 
 
-def wrapped(conditions: Sequence[str], width: int) -> str:
-    """Write a conjunction in lines that break between conditions."""
-    lines = ["true"] if not conditions else [conditions[0]]
-    for condition in conditions[1:]:
-        if len(lines[-1]) + len(" and ") + len(condition) <= width:
-            lines[-1] += f" and {condition}"
+def wrapped(conditions: Sequence[str], width: int, head: str = "") -> str:
+    """Write a rule in lines that break between conditions and before its head."""
+    first, *others = conditions or ["true"]
+    lines = [f"IF {first}"]
+    for part in [*(f"and {condition}" for condition in others), *([head] if head else [])]:
+        if len(lines[-1]) + 1 + len(part) <= width:
+            lines[-1] += f" {part}"
         else:
-            lines.append(f"and {condition}")
+            lines.append(part)
     return "\n".join(lines)
-
-
-def _vote(model: RuleModel, rule: Rule, names: Sequence[str]) -> dict[str, str]:
-    """Return what a rule says and covers, by the titles of the columns."""
-    amount = {model.outcome.title: str(rule.outcome), "covers": f"{rule.coverage.support:.6g}"}
-    if isinstance(rule.coverage, NumberCoverage):
-        return {**amount, "mean": rule.coverage.mean_text}
-    return {"THEN": rule.head.text(names), **amount, "precision": _precision(rule)}
-
-
-def _precision(rule: Rule) -> str:
-    if math.isnan(rule.precision):
-        return ""
-    low, high = rule.precision_interval
-    return f"{rule.precision:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def _grid(*left: str, **justified: Any) -> Grid:
     grid = Grid(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
-    for header in left:
-        grid.add_column(header)
-    for header, justify in justified.items():
-        grid.add_column(header, justify=justify, no_wrap=True)
+    for title in left:
+        grid.add_column(title)
+    for title, justify in justified.items():
+        grid.add_column(title, justify=justify, no_wrap=True)
     return grid
 
 

@@ -10,7 +10,16 @@ from typer.core import TyperGroup
 
 from rulewright import __version__
 
-COMMANDS = ("learn", "compress", "predict", "show", "export", "compare", "reproduce")
+COMMANDS = (
+    "learn",
+    "compress",
+    "predict",
+    "explain",
+    "show",
+    "export",
+    "compare",
+    "reproduce",
+)
 """Each is a module of this package with a Typer app of one command."""
 
 FAILED = 2

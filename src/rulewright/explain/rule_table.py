@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rulewright.model.frame import to_frame
-from rulewright.model.text import plain
+from rulewright.model.text import aligned, plain
 
 if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray
@@ -95,7 +95,7 @@ class RuleStatistics:
 
     def __str__(self) -> str:
         order = np.lexsort((-self.e_value, self.p_value))[:SHOWN_RULES]
-        lines = _aligned([self._titles(), *(self._cells(i) for i in order.tolist())])
+        lines = aligned([self._titles(), *(self._cells(i) for i in order.tolist())])
         hidden = len(self) - len(order)
         more = [f"... and {hidden} more; to_frame() has all"] if hidden else []
         return "\n".join([*self._preamble(), *lines, *more])
@@ -215,13 +215,3 @@ class NumberRuleStatistics(RuleStatistics):
         "difference_high",
     )
     _intervals: ClassVar[tuple[str, ...]] = ("share", "mean", "difference")
-
-
-def _aligned(lines: list[list[str]]) -> list[str]:
-    """Pad all cells but the last, numbers to the right."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return [
-        "  ".join(cell.rjust(width) for cell, width in zip(line[:-1], widths, strict=False))
-        + f"  {line[-1]}"
-        for line in lines
-    ]

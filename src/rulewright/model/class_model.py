@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rulewright.model.classes import checked_classes, class_names, classes_to_json
-from rulewright.model.explanation import DnfExplanation
+from rulewright.model.dnf_explanation import DnfExplanation
 from rulewright.model.rule_model import RuleModel
 from rulewright.model.text import plain
 
@@ -86,6 +86,7 @@ class ClassModel(RuleModel):
             scores=scores,
             probabilities=self.probabilities(scores),
             chosen=self.decide(scores),
+            to_probabilities=self.probabilities,
             **self._explained(scores, rows.table),
         )
 

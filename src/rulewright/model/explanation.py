@@ -1,93 +1,29 @@
-"""Why rows got their scores: the rules that fired and what each added."""
+"""Why rows got their scores: the rules that fired, what each added, and what that changed."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rulewright.model.frame import to_frame
+from rulewright.model.fired import FiredRules
+from rulewright.model.linear import line_amounts
+from rulewright.model.reasons import Reason, others_text, shown_of
 from rulewright.model.text import plain
+from rulewright.rules.outcomes import signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from rulewright.model.linear import LinearTerm
-    from rulewright.rules import Rule
 
-# What print() shows of many rows.
-_SHOWN_ROWS = 20
+ToProbabilities: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class FiredRules(ABC):
-    """The rules that fired on each row, strongest first: what all explanations share.
-
-    Parameters
-    ----------
-    rules : tuple of Rule
-        The rules of the model.
-    fired : bool array of shape (rows, rules)
-        Which rule fired on which row.
-    """
-
-    rules: tuple[Rule, ...]
-    fired: NDArray[np.bool_]
-
-    amount: ClassVar[str] = "added"
-    """What the number of a rule is called in tables."""
-
-    def __len__(self) -> int:
-        return len(self.fired)
-
-    def rule_ids(self, row: int) -> list[int]:
-        """Give the rules that fired on a row, those with the largest responses first."""
-        ids: list[int] = np.flatnonzero(self.fired[row]).tolist()
-        return sorted(ids, key=lambda i: -abs(self.rules[i].outcome.value))
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Give a dataframe with a line for each row and rule that fired on it."""
-        fired = [(row, i) for row in range(len(self)) for i in self.rule_ids(row)]
-        table: dict[str, list[Any]] = {
-            "row": [row for row, _ in fired],
-            "rule": [i for _, i in fired],
-            "if": [str(self.rules[i].body) for _, i in fired],
-            **self._spoken_for([i for _, i in fired]),
-            self.amount: [self.rules[i].outcome.value for _, i in fired],
-        }
-        return to_frame(table, backend)
-
-    def _spoken_for(self, ids: Sequence[int]) -> dict[str, list[str]]:
-        """Give the column of what some rules speak for."""
-        return {}
-
-    def _fired_dicts(self, row: int) -> list[dict[str, Any]]:
-        return [
-            {
-                "id": i,
-                "if": str(self.rules[i].body),
-                **{name: values[0] for name, values in self._spoken_for([i]).items()},
-                self.amount: self.rules[i].outcome.value,
-            }
-            for i in self.rule_ids(row)
-        ]
-
-    @abstractmethod
-    def _row_text(self, row: int) -> str:
-        """Write the explanation of a row."""
-
-    def __str__(self) -> str:
-        blocks = [self._row_text(row) for row in range(min(len(self), _SHOWN_ROWS))]
-        if hidden := len(self) - len(blocks):
-            blocks.append(f"... and {hidden} more rows")
-        return "\n".join(blocks) or "no rows"
-
-    def __repr__(self) -> str:
-        return f"<Explanation of {len(self)} rows by {len(self.rules)} rules>"
+_SHOWN_CLASSES = 4
+_REASON = "reason (each changes P after those above it)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,6 +46,8 @@ class Explanation(FiredRules):
         The linear terms, of additive rules.
     units : float array of shape (rows, terms)
         What the slopes of the linear terms multiply.
+    to_probabilities : function
+        Turns scores into probabilities, as the model does.
     """
 
     class_names: tuple[str, ...]
@@ -120,6 +58,7 @@ class Explanation(FiredRules):
     expected_costs: NDArray[np.float64] | None = None
     linear: tuple[LinearTerm, ...] = ()
     units: NDArray[np.float64] | None = None
+    to_probabilities: ToProbabilities = field(kw_only=True)
 
     def label(self, row: int) -> str:
         """Give the predicted class of a row, as text."""
@@ -151,110 +90,83 @@ class Explanation(FiredRules):
         fired = {"rules": self._fired_dicts(row)}
         return answer | fired | ({"linear": linear} if linear else {})
 
-    def _row_text(self, row: int) -> str:
-        names = [plain(name) for name in self.class_names]
-        chances = zip(names, self.probabilities[row], strict=True)
-        lines = [
-            f"row {row}: {plain(self.label(row))}   probabilities "
-            + ", ".join(f"{name} {value:.3f}" for name, value in chances)
-        ]
+    def _answer(self, row: int) -> list[str]:
+        names, chances = [plain(name) for name in self.class_names], self.probabilities[row]
+        chosen = int(self.chosen[row])
+        others = [k for k in np.argsort(-chances, kind="stable").tolist() if k != chosen]
+        listed = [f"{names[k]} {chances[k]:.3f}" for k in others[: _SHOWN_CLASSES - 1]]
+        more = [f"{len(others) - len(listed)} more classes"] if len(others) > len(listed) else []
+        text = f"{names[chosen]} with probability {chances[chosen]:.3f}"
+        lines = [f"{text} ({', '.join(listed + more)})" if listed else text]
         if self.expected_costs is not None:
             costs = zip(names, self.expected_costs[row], strict=True)
-            lines.append("  expected costs " + ", ".join(f"{name} {c:.3g}" for name, c in costs))
-        added = self._added(row, names)
-        width = max(len(amount) for amount, _ in added)
-        return "\n".join([*lines, *(f"  {amount:<{width}}   {text}" for amount, text in added)])
+            lines.append("expected costs " + ", ".join(f"{name} {c:.3g}" for name, c in costs))
+        return lines
 
-    def _added(self, row: int, names: Sequence[str]) -> list[tuple[str, str]]:
-        """Give the amounts that make up the scores, and where each comes from."""
-        starts = zip(names, self.intercepts, strict=True)
-        added = [(f"{value:+.3g} {name}", "intercept") for name, value in starts]
-        for i in self.rule_ids(row):
-            rule = self.rules[i]
-            text = f"rule {i}: IF {rule.body}"
-            added.append((f"{rule.outcome.value:+.3g} {rule.head.text(names)}", text))
-        for line, k, amount in line_amounts(self.linear, self.units, row):
-            added.append((f"{amount:+.3g} {names[k]}", f"line of {line.column}"))
-        sums = zip(names, self.scores[row], strict=True)
-        return added + [(f"= {value:+.3g} {name}", "score") for name, value in sums]
+    def _table(self, row: int, max_reasons: int | None) -> list[list[str]]:
+        chosen, name = int(self.chosen[row]), plain(self.label(row))
+        start, *reasons = self._reasons(row)
+        shown = shown_of(reasons, max_reasons)
+        steps, hidden = [start, *shown], reasons[len(shown) :]
+        if hidden:
+            steps.append(self._joined(steps[-1], hidden, chosen))
+        changes = self._changes(row, steps)
+        lines = [[step.amount, p, step.text] for step, p in zip(steps, changes, strict=True)]
+        if reasons and changes[0]:
+            chance = f"{self.probabilities[row, chosen]:.3f}"
+            lines.append([self._said(self.scores[row], chosen, level=True), chance, "total"])
+        return [[self._title(name), f"P({name})", _REASON], *lines]
 
+    def _joined(self, before: Reason, hidden: Sequence[Reason], chosen: int) -> Reason:
+        """Give one reason for all that are not written out."""
+        last, amount = hidden[-1].scores, ""
+        if before.scores is not None and last is not None:
+            amount = self._said(last - before.scores, chosen)
+        return Reason(amount, others_text(hidden), last)
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NumberExplanation(FiredRules):
-    """The rules and linear terms that make up the number of each row, strongest first.
+    def _changes(self, row: int, steps: Sequence[Reason]) -> list[str]:
+        """Write the probability at the start, and by how much each step changes it."""
+        scores = [step.scores for step in steps if step.scores is not None]
+        if len(scores) < len(steps):
+            return [""] * len(steps)
+        chances = self.to_probabilities(np.array(scores))[:, int(self.chosen[row])]
+        return [f"{chances[0]:.3f}", *map(signed, np.diff(chances).tolist())]
 
-    Parameters
-    ----------
-    numbers : float array
-        What the model predicts.
-    intercept : float
-        The number every row starts with.
-    linear : tuple of LinearTerm
-        The linear terms.
-    units : float array of shape (rows, terms)
-        What the slopes of the linear terms multiply.
-    """
+    def _reasons(self, row: int) -> list[Reason]:
+        """Give the start and the reasons, strongest first, each with the scores after it."""
+        chosen, scores = int(self.chosen[row]), np.array(self.intercepts)
+        added_by = self._added(row)
+        start = "start" if added_by else "start: no rule holds"
+        steps = [Reason(self._said(scores, chosen, level=True), start, scores)]
+        for added, text, is_line in added_by:
+            scores = scores + added
+            steps.append(Reason(self._said(added, chosen), text, scores, is_line))
+        return steps
 
-    numbers: NDArray[np.float64]
-    intercept: float
-    linear: tuple[LinearTerm, ...]
-    units: NDArray[np.float64]
+    def _added(self, row: int) -> list[tuple[NDArray[np.float64], str, bool]]:
+        """Give what rules and lines add to the scores, the largest first, with their texts."""
+        found = []
+        for i, amount, text in self._rule_amounts(row):
+            added = np.zeros(len(self.class_names))
+            added[self.rules[i].head.classes] = amount
+            found.append((added, text, False))
+        units = () if self.units is None else self.units[row]
+        for line, unit in zip(self.linear, units, strict=False):
+            added = np.array(line.slopes) * unit
+            if added.any():
+                found.append((added, f"line of {plain(line.column)}", True))
+        return sorted(found, key=lambda part: -float(np.abs(part[0]).max()))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the explanation as plain data."""
-        rows = [
-            {
-                "prediction": float(number),
-                "rules": self._fired_dicts(row),
-                "linear": [
-                    {"column": line.column, self.amount: amount}
-                    for line, _, amount in line_amounts(self.linear, self.units, row)
-                ],
-            }
-            for row, number in enumerate(self.numbers)
-        ]
-        return {"intercept": self.intercept, "rows": rows}
+    def _title(self, name: str) -> str:
+        """Name the unit of the amounts."""
+        return f"points for {name}" if len(self.class_names) <= 2 else "points"
 
-    def _row_text(self, row: int) -> str:
-        added = [(f"{self.intercept:+.4g}", "intercept")]
-        for i in self.rule_ids(row):
-            text = f"rule {i}: IF {self.rules[i].body}"
-            added.append((f"{self.rules[i].outcome.value:+.4g}", text))
-        for line, _, amount in line_amounts(self.linear, self.units, row):
-            added.append((f"{amount:+.4g}", f"line of {line.column}"))
-        width = max(len(amount) for amount, _ in added)
-        lines = [f"row {row}: {self.numbers[row]:.6g}"]
-        return "\n".join([*lines, *(f"  {amount:<{width}}   {text}" for amount, text in added)])
+    def _said(self, added: NDArray[np.float64], chosen: int, *, level: bool = False) -> str:
+        """Write points for the chosen class, of two minus the other's, or for another class.
 
-
-def line_amounts(
-    linear: Sequence[LinearTerm], units: NDArray[np.float64] | None, row: int
-) -> list[tuple[LinearTerm, int, float]]:
-    """Give what each linear term adds to the score of each class on a row, the largest first."""
-    if units is None:
-        return []
-    found = [
-        (line, k, slope * float(units[row, place]))
-        for place, line in enumerate(linear)
-        for k, slope in enumerate(line.slopes)
-    ]
-    return sorted((item for item in found if item[2]), key=lambda item: -abs(item[2]))
-
-
-class DnfExplanation(Explanation):
-    """The rules that hold for each row, the most precise first; nothing is added up."""
-
-    amount: ClassVar[str] = "laplace"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the explanation as plain data."""
-        return {key: value for key, value in super().to_dict().items() if key != "intercepts"}
-
-    def _added(self, row: int, names: Sequence[str]) -> list[tuple[str, str]]:
-        rules = [(i, self.rules[i]) for i in self.rule_ids(row)]
-        if not rules:
-            return [(f"{self.scores[row].max():.3g} {plain(self.label(row))}", "no rule holds")]
-        return [
-            (f"{rule.outcome.value:.3g} {rule.head.text(names)}", f"rule {i}: IF {rule.body}")
-            for i, rule in rules
-        ]
+        `level` tells that these are all points there are, and not what a reason adds.
+        """
+        if len(added) <= 2:
+            return signed(float(added[chosen] - added[np.arange(len(added)) != chosen].sum()))
+        k = chosen if level or added[chosen] else int(np.argmax(np.abs(added)))
+        return f"{signed(float(added[k]))} {plain(self.class_names[k])}"

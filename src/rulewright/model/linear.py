@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.model.document import json_list
+from rulewright.model.text import plain
 from rulewright.programs import nodes
 from rulewright.rules.checks import checked_text, finite_number
 
@@ -80,9 +81,11 @@ class LinearTerm:
 
     def text(self, slope: float, name: str = "") -> str:
         """Write what the term adds to one score."""
-        adds = f"{name} {slope:+.3g}" if name else f"{slope:+.3g}"
-        bounds = f"{self.low:.6g} to {self.high:.6g}"
-        return f"linear  {self.column}: {adds} per unit from {self.center:.6g}, within {bounds}"
+        adds = f"{slope:+.3g} points for {name}" if name else f"{slope:+.3g}"
+        # A mean that is 0 but for rounding is 0.
+        center = 0.0 if abs(self.center) < 1e-9 * self.deviation else self.center
+        bounds = f"values held within {self.low:.4g} to {self.high:.4g}"
+        return f"line: {adds} per unit of {plain(self.column)} above {center:.4g} ({bounds})"
 
     def scaled(self, slope: float) -> LinearTerm:
         """Multiply the slopes."""
@@ -145,3 +148,17 @@ def linear_sizes(terms: Sequence[LinearTerm], n_slopes: int) -> list[float]:
         for k, slope in enumerate(term.slopes):
             sizes[k] += abs(slope) * term.largest
     return sizes
+
+
+def line_amounts(
+    linear: Sequence[LinearTerm], units: NDArray[np.float64] | None, row: int
+) -> list[tuple[LinearTerm, int, float]]:
+    """Give what each linear term adds to the score of each class on a row, the largest first."""
+    if units is None:
+        return []
+    found = [
+        (line, k, slope * float(units[row, place]))
+        for place, line in enumerate(linear)
+        for k, slope in enumerate(line.slopes)
+    ]
+    return sorted((item for item in found if item[2]), key=lambda item: -abs(item[2]))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Table
-    from rulewright.model.explanation import FiredRules
+    from rulewright.model.fired import FiredRules
     from rulewright.programs.native import Rows
     from rulewright.programs.nodes import Node
     from rulewright.rules import Outcome, Rule
@@ -64,7 +64,7 @@ class RuleModel(Exports):
 
     @abstractmethod
     def preamble(self) -> str:
-        """Say in one line what holds before any rule fires."""
+        """Say what holds before any rule fires, and what the numbers of rules come to."""
 
     @abstractmethod
     def form_fields(self) -> dict[str, Any]:
@@ -92,6 +92,15 @@ class RuleModel(Exports):
     @abstractmethod
     def head_names(self) -> tuple[str, ...]:
         """What the heads of rules are called, as text: the classes, or nothing for a number."""
+
+    @property
+    def effect_title(self) -> str:
+        """The unit of the numbers of the rules, where people read them."""
+        return self.outcome.title
+
+    def effect(self, rule: Rule) -> str:
+        """Write the number of a rule, in that unit."""
+        return str(rule.outcome)
 
     @abstractmethod
     def head_columns(self) -> dict[str, list[Any]]:

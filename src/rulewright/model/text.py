@@ -1,8 +1,10 @@
-"""Models as text: a line per rule, with its support and precision."""
+"""Models as text: a line per rule, with what it says in a named unit, its support and precision."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from rulewright.rules import NumberCoverage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -10,8 +12,11 @@ if TYPE_CHECKING:
     from rulewright.model.rule_model import RuleModel
     from rulewright.rules import Rule
 
-# Longer rules shift only their own numbers to the right.
-_MAX_ALIGNED = 90
+_NOTES = {
+    True: "precision is counted on training rows, by which rules were chosen: lower on new rows",
+    False: "mean is counted on training rows, by which rules were chosen",
+}
+_COVERED = {"training": "training rows", "left out": "rows left out", "given": "given rows"}
 
 
 def strongest_rules(
@@ -22,7 +27,7 @@ def strongest_rules(
     `hint` says how to see the rules that are not shown.
     """
     shown = strongest(model, max_rules)
-    lines = [title_of(model), model.preamble(), *_lines(model, shown)]
+    lines = [header(model), *_lines(model, shown)]
     if hidden := len(model) - len(shown):
         lines.append(f"... and {hidden} more; {hint}")
     return "\n".join(lines)
@@ -36,8 +41,7 @@ def strongest(model: RuleModel, max_rules: int | None) -> list[int]:
 
 def all_rules(model: RuleModel) -> str:
     """Write all rules in the order they were learned."""
-    lines = [title_of(model), model.preamble(), *_lines(model, range(len(model)))]
-    return "\n".join(lines) + "\n"
+    return "\n".join([header(model), *_lines(model, range(len(model)))]) + "\n"
 
 
 def plain(text: str) -> str:
@@ -47,21 +51,59 @@ def plain(text: str) -> str:
 
 def title_of(model: RuleModel) -> str:
     """Say in one line what kind of model this is, how large, and what it predicts."""
-    rules = "1 rule" if len(model) == 1 else f"{len(model) or 'no'} rules"
-    return f"{type(model).__name__}: {rules}, {model.scope}"
+    return f"{type(model).__name__}: {counted(len(model), 'rule')}, {model.scope}"
 
 
-def _lines(model: RuleModel, ids: Sequence[int]) -> list[str]:
-    width = len(str(len(model) - 1))
-    names = [plain(name) for name in model.head_names]
-    heads = [f"{i:>{width}}  {_claim(model.rules[i], names)}" for i in ids]
-    aligned = max((len(head) for head in heads if len(head) <= _MAX_ALIGNED), default=0)
+def counted(number: int, noun: str) -> str:
+    """Write how many there are of something."""
+    return f"1 {noun}" if number == 1 else f"{number or 'no'} {noun}s"
+
+
+def header(model: RuleModel) -> str:
+    """Write what stands above the rules: what the model is, where rows start, what numbers mean."""
+    lines = [title_of(model), model.preamble()]
+    if any(rule.coverage.rows == "training" for rule in model.rules):
+        lines.append(_NOTES[model.n_classes is not None])
+    return "\n".join(lines)
+
+
+def rule_cells(model: RuleModel, ids: Sequence[int]) -> list[dict[str, str]]:
+    """Give what rules say and what they cover, by the titles of the columns of a table."""
+    counted_on = {model.rules[i].coverage.rows for i in ids}
+    return [_cells(model, i, len(counted_on) == 1) for i in ids]
+
+
+def _cells(model: RuleModel, i: int, same_rows: bool) -> dict[str, str]:
+    rule, coverage = model.rules[i], model.rules[i].coverage
+    cells = {"#": str(i), model.effect_title: model.effect(rule)}
+    support, rows = f"{coverage.support:.6g}", _COVERED[coverage.rows]
+    cells |= {rows: support} if same_rows else {"covers": f"{support} {rows}"}
+    if isinstance(coverage, NumberCoverage):
+        return cells | {"mean": coverage.mean_text}
+    return cells | {"precision": coverage.share_text(rule.head)}
+
+
+def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Pad all cells of a table but the last of each line, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return [
-        f"{head:<{aligned}}   {model.rules[i].coverage.text(model.rules[i].head)}"
-        for i, head in zip(ids, heads, strict=True)
+        "  ".join(
+            [*(cell.rjust(w) for cell, w in zip(line, widths[:-1], strict=False)), line[-1]]
+        ).rstrip()
+        for line in lines
     ]
 
 
-def _claim(rule: Rule, names: Sequence[str]) -> str:
-    said = f"{rule.head.text(names)} ({rule.outcome})" if names else str(rule.outcome)
-    return f"IF {rule.body} THEN {said}"
+def _lines(model: RuleModel, ids: Sequence[int]) -> list[str]:
+    if not ids:
+        return []
+    names = [plain(name) for name in model.head_names]
+    cells = rule_cells(model, ids)
+    claims = [claim(model.rules[i], names) for i in ids]
+    rows = [[*line.values(), said] for line, said in zip(cells, claims, strict=True)]
+    return aligned([[*cells[0], "rule"], *rows])
+
+
+def claim(rule: Rule, names: Sequence[str]) -> str:
+    """Write a rule without its number; names are those of the classes, if there are classes."""
+    return f"IF {rule.body} THEN {rule.head.text(names)}" if names else f"IF {rule.body}"

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
+from heapq import heapify, heappop, heapreplace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rulewright.model.explanation import DnfExplanation
+import numpy as np
+
+from rulewright.model.dnf_explanation import DnfExplanation
+from rulewright.model.forms.rule_sets import opposite_class
+from rulewright.model.reasons import Reason
+from rulewright.model.text import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rulewright.model.forms.rule_sets import Members, RuleSet
@@ -61,18 +67,82 @@ class VotesExplanation(DnfExplanation):
         answer = {"margin": margin, "abstains": self.abstains(row), "votes": votes}
         return super()._row_dict(row) | answer
 
-    def _added(self, row: int, names: Sequence[str]) -> list[tuple[str, str]]:
-        added = []
-        for k, name in enumerate(names):
-            votes = (
-                f"{len(self.rule_set_ids(row, k))} of {len(self._sets(k))} rule sets vote for it"
-            )
-            added.append((f"{self.scores[row, k]:+.3g} {name}", votes))
-        for i in self.rule_ids(row):
-            rule = self.rules[i]
-            text = f"rule {i}: IF {rule.body}"
-            added.append((f"{rule.outcome.value:.3g} {rule.head.text(names)}", text))
+    def _answer(self, row: int) -> list[str]:
+        lines = super()._answer(row)
+        for k, name in enumerate(map(plain, self.class_names)):
+            voting = f"{len(self.rule_set_ids(row, k))} of {len(self._sets(k))} rule sets"
+            lines.append(f"{_votes(self.scores[row, k]):.3g} of 100 votes for {name}, by {voting}")
         if self.abstains(row):
-            margin = f"margin {self.margins[row]:.3g}"
-            added.append((margin, f"below {self.abstain:.3g}: the model abstains"))
-        return added
+            lead, least = 50 * float(self.margins[row]), 50 * self.abstain
+            lines.append(f"abstains: a lead of {lead:.3g} votes is below {least:.3g}")
+        return lines
+
+    def _reasons(self, row: int) -> list[Reason]:
+        chosen = int(self.chosen[row])
+        votes = np.zeros(len(self.class_names))
+        scores = self._scores_of(votes)
+        start = self._said(scores, chosen, level=True)
+        steps = [Reason(start, "start: where no rule holds", scores)]
+        for i, gain in self._gains(row):
+            votes[self.rules[i].head.first] += gain
+            before, scores = scores, self._scores_of(votes)
+            k = chosen if scores[chosen] != before[chosen] else self.rules[i].head.first
+            text = f"rule {i}: IF {self.rules[i].body}"
+            steps.append(Reason(self._moved(scores - before, k), text, scores))
+        return steps
+
+    def _gains(self, row: int) -> Iterator[tuple[int, float]]:
+        """Give each rule that holds and the weight it makes vote after those before it.
+
+        The rule that adds most comes next. What a rule adds only falls, so that one which still
+        adds as much as any other did when last looked at is the next.
+        """
+        voting: set[tuple[int, int]] = set()
+
+        def gain(i: int) -> float:
+            return math.fsum(w for key, w in self._sets_of[i].items() if key not in voting)
+
+        heap = [(-gain(i), place, i) for place, i in enumerate(self.rule_ids(row))]
+        heapify(heap)
+        while heap:
+            _, place, i = heap[0]
+            now = gain(i)
+            heapreplace(heap, (-now, place, i))
+            if heap[0][2] == i:
+                heappop(heap)
+                voting |= self._sets_of[i].keys()
+                yield i, now
+
+    @cached_property
+    def _sets_of(self) -> list[dict[tuple[int, int], float]]:
+        """The rule sets of each rule, as class and place, with their weights."""
+        found: list[dict[tuple[int, int], float]] = [{} for _ in self.rules]
+        for k, sets in enumerate(self.members):
+            for j, rule_set in enumerate(sets):
+                for i in rule_set.terms:
+                    found[i][k, j] = rule_set.weight
+        return found
+
+    def _scores_of(self, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the scores where rule sets of these weights vote, which sum to 1 in a class."""
+        scores = 2.0 * votes - 1.0
+        if (opposite := opposite_class(self.members)) is not None:
+            scores[opposite] = -scores[1 - opposite]
+        return scores
+
+    def _title(self, name: str) -> str:
+        return "of 100 votes"
+
+    def _said(self, added: NDArray[np.float64], chosen: int, *, level: bool = False) -> str:
+        if level:
+            return f"{_votes(added[chosen]):.2f} {plain(self.class_names[chosen])}"
+        return self._moved(added, chosen)
+
+    def _moved(self, added: NDArray[np.float64], k: int) -> str:
+        """Write how many votes the score of a class grew by."""
+        return f"{50.0 * added[k] + 0.0:+.2f} {plain(self.class_names[k])}"
+
+
+def _votes(score: float) -> float:
+    """Give how many of 100 votes make a score, which is from -1 to 1."""
+    return 50.0 * (score + 1.0)

@@ -56,13 +56,12 @@ class Coverage:
         """Give Wilson's 95 percent interval of the share, with weights read as counts of rows."""
         return wilson_interval(self.share(head), math.fsum(self.class_weights))
 
-    def text(self, head: Head) -> str:
-        """Write what is covered, and the share of the classes of a head."""
-        covers = f"covers {self.support:.6g}"
+    def share_text(self, head: Head) -> str:
+        """Write the share of the classes of a head with its interval; nothing if there is none."""
         if not any(self.class_weights):
-            return covers
+            return ""
         low, high = self.share_interval(head)
-        return f"{covers}, precision {self.share(head):.2f} [{low:.2f}, {high:.2f}]"
+        return f"{self.share(head):.2f} [{low:.2f}, {high:.2f}]"
 
     def to_json(self) -> dict[str, Any]:
         """Give the coverage as plain data."""
@@ -106,11 +105,6 @@ class NumberCoverage:
         object.__setattr__(self, "mean", finite_number(self.mean, "mean of a rule"))
         object.__setattr__(self, "deviation", _weight(self.deviation, "deviation of a rule"))
         _check_rows(self.rows)
-
-    def text(self, head: Head) -> str:
-        """Write what is covered, and the mean number with its standard error."""
-        covers = f"covers {self.support:.6g}"
-        return f"{covers}, mean {self.mean_text}" if self.support else covers
 
     @property
     def mean_text(self) -> str:

@@ -17,6 +17,9 @@ from rulewright.rules.checks import finite_number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# From here on, decimals are noise.
+_LARGE = 1e6
+
 
 class Head(NamedTuple):
     """The classes a rule speaks for: one, or all from the first to the last."""
@@ -76,14 +79,18 @@ class _ForHead:
     measure: ClassVar[str]
     """What the number is called in tables of rules."""
     title: ClassVar[str]
-    """What the number is called on a terminal."""
+    """The unit of the number, where people read it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "head", Head.of(self.head))
         object.__setattr__(self, "value", finite_number(self.value, f"{self.measure} of a rule"))
 
     def __str__(self) -> str:
-        return f"{self.value:.3g}"
+        return f"{self.value:.3f}"
+
+    def text(self, names: Sequence[str]) -> str:
+        """Write number, unit and head, given the names of all classes of the model."""
+        return f"{self} {self.title} for {self.head.text(names)}"
 
     def to_json(self) -> dict[str, Any]:
         """Give the outcome as plain data."""
@@ -108,15 +115,21 @@ class Adds(_ForHead):
 
     key: ClassVar[str] = "adds"
     measure: ClassVar[str] = "response"
-    title: ClassVar[str] = "adds"
+    title: ClassVar[str] = "points"
 
     def __post_init__(self) -> None:
         _ForHead.__post_init__(self)
         object.__setattr__(self, "otherwise", finite_number(self.otherwise, "otherwise of a rule"))
 
     def __str__(self) -> str:
-        text = f"{self.value:+.3g}"
-        return f"{text}, otherwise {self.otherwise:+.3g}" if self.otherwise else text
+        text = signed(self.value)
+        return f"{text}, otherwise {signed(self.otherwise)}" if self.otherwise else text
+
+    @property
+    def number_text(self) -> str:
+        """Write what is added to a number, in units of the target."""
+        text = f"{self.value:+.4g}"
+        return f"{text}, otherwise {self.otherwise:+.4g}" if self.otherwise else text
 
     def to_json(self) -> dict[str, Any]:
         """Give the outcome as plain data."""
@@ -130,13 +143,17 @@ class Claims(_ForHead):
     __slots__ = ()
     key: ClassVar[str] = "claims"
     measure: ClassVar[str] = "laplace"
-    title: ClassVar[str] = "Laplace"
+    title: ClassVar[str] = "probability"
 
     def __post_init__(self) -> None:
         _ForHead.__post_init__(self)
         _check_one_class(self.head)
         if not 0.0 < self.value <= 1.0:
             raise ValueError(f"precision of a rule must be above 0 and at most 1, not {self.value}")
+
+    def text(self, names: Sequence[str]) -> str:
+        """Write the class and its probability."""
+        return _with_probability(self, names)
 
 
 class Votes(_ForHead):
@@ -145,13 +162,16 @@ class Votes(_ForHead):
     __slots__ = ()
     key: ClassVar[str] = "votes"
     measure: ClassVar[str] = "share"
-    title: ClassVar[str] = "weight"
+    title: ClassVar[str] = "of 100 votes"
 
     def __post_init__(self) -> None:
         _ForHead.__post_init__(self)
         _check_one_class(self.head)
         if self.value < 0.0:
             raise ValueError(f"share of a rule must not be negative: {self.value}")
+
+    def __str__(self) -> str:
+        return f"{100 * self.value:.2f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +201,11 @@ class Says:
         return max(self.distribution)
 
     def __str__(self) -> str:
-        return f"{self.value:.3g}"
+        return f"{self.value:.3f}"
+
+    def text(self, names: Sequence[str]) -> str:
+        """Write the most probable class and its probability."""
+        return _with_probability(self, names)
 
     def to_json(self) -> dict[str, Any]:
         """Give the outcome as plain data."""
@@ -189,6 +213,14 @@ class Says:
 
 
 Outcome: TypeAlias = Adds | Claims | Votes | Says
+
+
+def signed(value: float) -> str:
+    """Write what is added to a score: three decimals, and a sign unless they are all 0."""
+    if abs(value) >= _LARGE:
+        return f"{value:+.3g}"
+    text = f"{value:+.3f}"
+    return text if float(text) else text[1:]
 
 
 def outcome_from_json(obj: object) -> Outcome:
@@ -205,6 +237,10 @@ def outcome_from_json(obj: object) -> Outcome:
     if keys == {"says"} and isinstance(obj["says"], list):
         return Says(tuple(obj["says"]))
     raise ValueError(f"an outcome cannot have the keys {sorted(map(str, obj))}")
+
+
+def _with_probability(outcome: Claims | Says, names: Sequence[str]) -> str:
+    return f"{outcome.head.text(names)} with {outcome.title} {outcome}"
 
 
 def _check_one_class(head: Head) -> None:

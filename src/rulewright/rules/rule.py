@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 from rulewright.rules.coverage import Coverage, NumberCoverage, coverage_from_json
 from rulewright.rules.formula import Formula, formula_from_json
-from rulewright.rules.outcomes import Outcome, outcome_from_json
+from rulewright.rules.outcomes import Adds, Outcome, outcome_from_json
 
 if TYPE_CHECKING:
     from rulewright.rules.outcomes import Head
@@ -90,8 +90,10 @@ class Rule:
         )
 
     def __str__(self) -> str:
-        head = self.head.text([f"class {k}" for k in range(self.head.last + 2)])
-        return f"IF {self.body} THEN {head} ({self.outcome})"
+        if isinstance(self.coverage, NumberCoverage) and isinstance(self.outcome, Adds):
+            return f"IF {self.body} THEN {self.outcome.number_text} to the number"
+        names = [f"class {k}" for k in range(self.head.last + 2)]
+        return f"IF {self.body} THEN {self.outcome.text(names)}"
 
 
 _TYPES = {

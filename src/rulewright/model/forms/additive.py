@@ -13,7 +13,7 @@ from rulewright.model.class_model import ClassModel
 from rulewright.model.decisions import checked_costs, checked_steps, read_costs
 from rulewright.model.document import json_list
 from rulewright.model.explanation import Explanation
-from rulewright.model.forms.terms import check_sums, merged_rules, scaled_rule, terms_of
+from rulewright.model.forms.terms import check_sums, failing, merged_rules, scaled_rule, terms_of
 from rulewright.model.linear import (
     LinearTerm,
     check_linear,
@@ -21,6 +21,7 @@ from rulewright.model.linear import (
     units_of,
     with_lines,
 )
+from rulewright.model.points import scale_lines, start_text
 from rulewright.model.steps import IsotonicSteps
 from rulewright.model.text import plain
 from rulewright.programs import nodes, recipes
@@ -136,6 +137,7 @@ class AdditiveRules(ClassModel):
             "expected_costs": None if self.costs is None else self.expected_costs(scores),
             "linear": self.linear,
             "units": units_of(self.linear, table),
+            "failed": failing(self.rules, table),
         }
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
@@ -191,17 +193,16 @@ class AdditiveRules(ClassModel):
         return self._changed(costs=read_costs(costs, self.class_names, "costs"))
 
     def preamble(self) -> str:
-        """Say which scores every row starts with, and how they become labels if not as usual."""
-        starts = zip(self.class_names, self.intercepts, strict=True)
-        text = "intercept: " + ", ".join(f"{plain(name)} {value:+.3g}" for name, value in starts)
+        """Say which points every row starts with, and which probabilities and labels they give."""
+        names = [plain(name) for name in self.class_names]
+        text = f"{start_text(self, names)}; every rule that holds adds points to its class"
         if any(rule.head.is_union for rule in self.rules):
-            text += "; order: " + " < ".join(map(plain, self.class_names))
+            text += "; order: " + " < ".join(names)
         if self.steps is not None:
             text += "; probabilities by calibrated steps"
         if self.costs is not None:
             text += "; label by lowest expected cost"
-        names = [plain(name) for name in self.class_names]
-        return "\n".join([text, *linear_lines(self.linear, names)])
+        return "\n".join([text, *scale_lines(self, names), *linear_lines(self.linear, names)])
 
     def form_fields(self) -> dict[str, Any]:
         """Give the intercepts, and costs and steps if there are any."""

@@ -169,10 +169,14 @@ class DnfModel(ClassModel):
         chosen = recipes.preferred(scores, self.preference)
         return ClassProgram(self.schema, scores, tuple(self.classes.tolist()), chances, chosen)
 
+    def _explained(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
+        return {"default_scores": self.default_scores}
+
     def preamble(self) -> str:
         """Say which class is predicted where no rule holds."""
-        name = plain(self.class_names[self.default])
-        return f"where no rule holds: {name} ({self.default_scores[self.default]:.3g})"
+        name, chance = plain(self.class_names[self.default]), self.default_scores[self.default]
+        default = f"where no rule holds: {name} with probability {chance:.3f}"
+        return f"{default}; else the most probable rule decides"
 
     def form_fields(self) -> dict[str, Any]:
         """Give the default class and the training weights."""

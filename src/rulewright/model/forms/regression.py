@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from rulewright.model.document import json_list
-from rulewright.model.explanation import NumberExplanation
-from rulewright.model.forms.terms import check_sums, merged_rules, terms_of
+from rulewright.model.forms.terms import check_sums, failing, merged_rules, terms_of
 from rulewright.model.linear import (
     LinearTerm,
     check_linear,
@@ -16,6 +15,7 @@ from rulewright.model.linear import (
     units_of,
     with_lines,
 )
+from rulewright.model.number_explanation import NumberExplanation
 from rulewright.model.rule_model import RuleModel
 from rulewright.programs import nodes
 from rulewright.programs.program import Program
@@ -82,6 +82,16 @@ class RegressionRules(RuleModel):
         """Nothing: all rules speak for the number."""
         return ()
 
+    @property
+    def effect_title(self) -> str:
+        """The rules add to the number."""
+        return "adds"
+
+    def effect(self, rule: Rule) -> str:
+        """Write what a rule adds, in units of the target."""
+        assert isinstance(rule.outcome, Adds)
+        return rule.outcome.number_text
+
     @cached_property
     def program(self) -> Program:
         """The sum."""
@@ -99,6 +109,7 @@ class RegressionRules(RuleModel):
         return NumberExplanation(
             rules=self.rules,
             fired=rows.covers(),
+            failed=failing(self.rules, rows.table),
             numbers=rows.value(self.program.scores),
             intercept=self.intercept,
             linear=self.linear,
@@ -116,7 +127,8 @@ class RegressionRules(RuleModel):
 
     def preamble(self) -> str:
         """Say which number every row starts with, and what columns add by themselves."""
-        return "\n".join([f"intercept: {self.intercept:.6g}", *linear_lines(self.linear, ())])
+        start = f"start: {self.intercept:.6g}; every rule that holds adds to it, in the same unit"
+        return "\n".join([start, *linear_lines(self.linear, ())])
 
     def head_columns(self) -> dict[str, list[Any]]:
         """Give nothing: all rules speak for the number."""

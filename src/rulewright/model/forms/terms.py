@@ -6,6 +6,8 @@ import math
 import sys
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from rulewright.model.linear import linear_sizes
 from rulewright.programs import nodes
 from rulewright.rules import Adds, Not
@@ -13,6 +15,9 @@ from rulewright.rules import Adds, Not
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
+    from numpy.typing import NDArray
+
+    from rulewright.data import Table
     from rulewright.model.linear import LinearTerm
     from rulewright.rules import Head, Rule
 
@@ -44,6 +49,13 @@ def terms_of(rule: Rule) -> Iterator[nodes.Term]:
     yield nodes.Term(rule.body, rule.head, response)
     if otherwise:
         yield nodes.Term(Not(rule.body), rule.head, otherwise)
+
+
+def failing(rules: Sequence[Rule], table: Table) -> NDArray[np.bool_] | None:
+    """Tell on which rows rules are known not to hold; None if none of them adds anything there."""
+    if not any(amounts(rule)[1] for rule in rules):
+        return None
+    return np.column_stack([rule.body.fails(table) for rule in rules])
 
 
 def scaled_rule(rule: Rule, slope: float) -> Rule:

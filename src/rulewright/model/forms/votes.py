@@ -295,8 +295,12 @@ class RuleSetVotes(ClassModel):
         sizes = [f"{name} {len(sets)} (ESS {size:.3g})" for name, sets, size in counts if sets]
         if self.opposite is not None:
             sizes.append(f"{names[self.opposite]} where most do not vote")
-        text = f"rule sets: {', '.join(sizes)}"
-        return f"{text}; abstains below a margin of {self.abstain:.3g}" if self.abstain else text
+        text = f"rule sets that share the 100 votes of a class: {', '.join(sizes)}"
+        if self.abstain:
+            text += f"; abstains below a lead of {50 * self.abstain:.3g} votes"
+        return (
+            f"{text}\na rule set votes where one of its rules holds; the class of most votes wins"
+        )
 
     def form_fields(self) -> dict[str, Any]:
         """Give the rule sets, the priors and the margin below which the model abstains."""

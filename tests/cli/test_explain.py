@@ -1,0 +1,38 @@
+import pytest
+
+from rulewright import load_model, read_table
+
+
+def test_explains_rows_of_a_file(cli, model, loans):
+    """The rows asked for come with their numbers, the same as in the library."""
+    result = cli("explain", model, loans, "--row", 6, "--row", 2)
+    assert (result.exit_code, result.stderr) == (0, "")
+    expected = load_model(model).explain(read_table(loans).take([6, 2]))
+    assert result.stdout == expected.text(row_names=[6, 2]) + "\n"
+    assert result.stdout.startswith("row 6: ")
+
+
+def test_the_first_rows_by_default(cli, model, loans):
+    """Without --row the first five rows are explained."""
+    lines = cli("explain", model, loans).stdout.splitlines()
+    assert [line.split(":")[0] for line in lines if line.startswith("row")] == [
+        f"row {i}" for i in range(5)
+    ]
+
+
+def test_all_reasons(cli, model, loans):
+    """With --all nothing is summed up."""
+    fired = load_model(model).covers(loans).sum(axis=1)
+    row = int(fired.argmax())
+    assert fired[row] > 6
+    assert f"{fired[row] - 5} more rules" in cli("explain", model, loans, "--row", row).stdout
+    text = cli("explain", model, loans, "--row", row, "--all").stdout
+    assert "more" not in text
+    assert text.count("rule ") == fired[row]
+
+
+@pytest.mark.parametrize("row", [800, 10**9])
+def test_rows_that_do_not_exist(cli_failure, model, loans, row):
+    """A row beyond the file is named, with the number of rows."""
+    message = f"--row {row}: {loans} has 800 rows, counted from 0."
+    assert cli_failure("explain", model, loans, "--row", row) == message
