@@ -180,14 +180,34 @@ def test_observed_thresholds_are_values_of_the_table():
     assert resolved[1] == ((0, 2, 2, -1), Range("a", low=9.0))
 
 
+@pytest.mark.parametrize(
+    ("values", "below", "above"),
+    [
+        ([1.2345678901, 1.5570779556716277], "a <= 1.3", "a >= 1.5"),
+        ([0.07943789, 0.0812, 3.0], "a <= 0.08", "a >= 0.0812"),
+        ([1.5, 1.234567e6], "a <= 1.5", "a >= 1000000"),
+        ([17843.0, 17911.0], "a <= 17850", "a >= 17900"),
+        ([-2.1234567, 2.1234567], "a <= -2", "a >= 2"),
+    ],
+)
+def test_observed_thresholds_of_many_digits_are_shortened(values, below, above):
+    """A value of at most four digits stays; others stay in their half of the gap."""
+    binned = bin_table(table(numeric(values)))
+    cuts = (Op.LESS_EQUAL, 0, 1), (Op.GREATER_EQUAL, 1, 0)
+    found = [resolve(binned, GrownCondition(0, *cut, -1.0), "observed")[1] for cut in cuts]
+    assert [str(condition) for condition in found] == [below, above]
+
+
 @pytest.mark.parametrize("low", [1.0, 0.0, -HUGE, -TINY])
 def test_neighbouring_floats_are_told_apart(low):
     """Two values without a number between them are parted, on either side."""
     high = math.nextafter(low, math.inf)
     binned = bin_table(table(numeric([low, high])))
-    _, below = resolve(binned, GrownCondition(0, Op.LESS_EQUAL, 0, 1, -1.0), "midpoint")
-    _, above = resolve(binned, GrownCondition(0, Op.GREATER_EQUAL, 1, 0, -1.0), "midpoint")
-    assert [c.accepts(v) for c in (below, above) for v in (low, high)] == [True, False, False, True]
+    for threshold in ("midpoint", "observed"):
+        _, below = resolve(binned, GrownCondition(0, Op.LESS_EQUAL, 0, 1, -1.0), threshold)
+        _, above = resolve(binned, GrownCondition(0, Op.GREATER_EQUAL, 1, 0, -1.0), threshold)
+        told = [c.accepts(v) for c in (below, above) for v in (low, high)]
+        assert told == [True, False, False, True]
 
 
 @pytest.mark.parametrize("op", [Op.EQUAL, Op.NOT_EQUAL, Op.MISSING, Op.KNOWN])

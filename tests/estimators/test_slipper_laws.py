@@ -311,6 +311,20 @@ def test_equal_rules_become_one_without_changing_scores():
     np.testing.assert_allclose(est.decision_function(X), sign * 2 * scores, atol=1e-11)
 
 
+@pytest.mark.parametrize("max_bins", [None, 32])
+def test_short_thresholds_cover_the_training_rows_that_were_counted(max_bins):
+    """On values of 17 digits thresholds are short, and every rule covers what it did in search."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 3))
+    y = (X[:, 0] + 0.3 * X[:, 1] > 0.2) ^ (rng.random(300) < 0.1)
+    model = SlipperClassifier(n_rounds=25, max_bins=max_bins, random_state=0).fit(X, y).model_
+    marks = [mark for rule in model for c in rule.body.conditions for mark in c.marks]
+    assert len(marks) > 20
+    assert max(len(repr(abs(mark)).replace(".", "").strip("0")) for mark in marks) <= 5
+    for rule, covered_rows in zip(model, model.covers(X).T, strict=True):
+        assert rule.class_weights == tuple(np.bincount(y[covered_rows], minlength=2))
+
+
 def test_the_same_rule_in_another_order_is_the_same_rule():
     """Equal means equal sets of conditions."""
     X, y = noisy_table(np.random.default_rng(5), 300)

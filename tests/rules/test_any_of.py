@@ -31,7 +31,7 @@ LOW, HIGH, MISSING = Range("a", high=1), Range("a", low=2), Presence("a", True)
         ("3 < a <= 5", "a <= 3 (or a > 5 or missing)"),
         ("5 <= a <= 5", "a < 5 (or a > 5 or missing)"),
         ("a <= 3 (or a > 5)", "3 < a <= 5 (or missing)"),
-        ("a < 3 (or a > 3)", "3 <= a <= 3 (or missing)"),
+        ("a < 3 (or a > 3)", "a = 3 (or missing)"),
         ("color = red", "color != red (or missing)"),
         ("color in {blue, red}", "color not in {blue, red} (or missing)"),
         ("color != red", "color = red (or missing)"),

@@ -123,6 +123,13 @@ def test_condition_on_a_column_of_the_other_kind(condition, column):
         condition.holds(column)
 
 
+def test_a_label_that_is_a_number_must_be_quoted():
+    """`a = 5` is about numbers; for a column of labels the error says how to write it."""
+    with pytest.raises(ValueError, match=r"'a = 5' compares labels with a number.*: a = \"5\"$"):
+        Range("a", 5, 5).check(nominal([0]).schema)
+    Range("a", 5, 5).check(numeric([1]).schema)
+
+
 @pytest.mark.parametrize(
     ("condition", "value"), [(Range("a", high=5), "x"), (Labels("c", ("5",)), 5.0)]
 )

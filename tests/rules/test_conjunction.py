@@ -46,7 +46,7 @@ def merge_or_none(conditions):
         (("a <= 5", "a <= 10"), "a <= 5"),
         (("a <= 5", "a < 5"), "a < 5"),
         (("a > 3", "b < 1", "a <= 5"), "3 < a <= 5 and b < 1"),
-        (("a >= 5", "a <= 5"), "5 <= a <= 5"),
+        (("a >= 5", "a <= 5"), "a = 5"),
         (("a is known", "a <= 5"), "a <= 5"),
         (("a <= 5", "a is known"), "a <= 5"),
         (("a is missing", "a is missing"), "a is missing"),

@@ -24,7 +24,7 @@ from rulewright.rules import (
         (Range("a", low=5), "a >= 5"),
         (Range("a", low=-0.25, low_open=True), "a > -0.25"),
         (Range("a", 3, 5, low_open=True), "3 < a <= 5"),
-        (Range("a", 5, 5), "5 <= a <= 5"),
+        (Range("a", 5, 5), "a = 5"),
         (Range("a", high=1e22), "a <= 1e+22"),
         (Range("a", high=1e15), "a <= 1000000000000000"),
         (Range("a", high=5e-324), "a <= 5e-324"),
@@ -40,6 +40,8 @@ from rulewright.rules import (
         (Labels("in", ("3", "and", "a, b")), '"in" in {"3", "a, b", "and"}'),
         (Labels("c", ('say "}"', "tab\there")), r'c in {"say \"}\"", "tab\there"}'),
         (Labels("c", ("line\u2028",)), r'c = "line\u2028"'),
+        (Range("a", 3.0, 3.0), "a = 3"),
+        (Range("a", -0.5, -0.5), "a = -0.5"),
         (Presence("a", True), "a is missing"),
         (Presence("a", False), "a is known"),
         (Presence("missing", True), '"missing" is missing'),
@@ -80,6 +82,11 @@ def test_names_cannot_change_the_meaning(name, label):
     assert parse_condition(str(tricky)) == tricky
 
 
+def test_intervals_of_one_value_may_be_written_as_such():
+    """The text of earlier versions is read too."""
+    assert parse_condition("3 <= a <= 3") == Range("a", 3.0, 3.0)
+
+
 def test_the_empty_conjunction():
     """A conjunction without conditions is `true`, alone."""
     assert str(Conjunction()) == "true"
@@ -115,7 +122,7 @@ def test_conjunctions_are_merged_when_read():
         ("3 > a", "at character 3: expected '<=' or '<', found '>'"),
         ("3 < 4", "at character 5: expected a column name, found '4'"),
         ("3 < a", "at character 6: expected '<=' or '<', found the end"),
-        ("c = 3", 'at character 5: expected a label (a label that is a number is quoted: "3")'),
+        ("c != 3", 'at character 6: expected a label (a label that is a number is quoted: "3")'),
         ("c = in", "at character 5: expected a label, found 'in'"),
         ("c in red", "at character 6: expected '{', found 'red'"),
         ("c in {}", "at character 7: expected a label, found '}'"),

@@ -41,6 +41,8 @@ FAST_BINS = 255
 EXACT_ROWS = 2_048
 """Up to this many rows a bin per value costs almost nothing; beyond, 255 bins fit one byte."""
 
+_FEW_DIGITS = 4  # the significant digits of a value that is short as it is
+
 
 @dataclass(frozen=True, eq=False)
 class Bins:
@@ -86,19 +88,31 @@ class Bins:
 
         "midpoint" is the shortest number that separates the two training values around the middle:
         "<=" may use the lower one, ">=" the upper one, so that whole numbers stay whole.
+        "observed" is the covered value itself; one of many digits is written shorter, no further
+        away than the middle of the gap to the next training value.
         """
-        at_most = side == Op.LESS_EQUAL
         lows, highs, edges = self._numbers
         last = self.last_below(below, above, side, threshold)
         if edges:
             return edges[last]
         low, high = highs[last], lows[last + 1]
         if threshold == "observed":
-            return low if at_most else high
+            return _short_near(low, high, side)
         middle = highs[below] / 2 + lows[above] / 2
-        if at_most:
+        if side == Op.LESS_EQUAL:
             return short_between(math.nextafter(low, -math.inf), high, middle)
         return short_between(low, math.nextafter(high, math.inf), middle)
+
+
+def _short_near(low: float, high: float, side: Op) -> float:
+    """Return a short number that separates two values, in the half of the gap on a side."""
+    observed, middle = low if side == Op.LESS_EQUAL else high, low / 2 + high / 2
+    # Between neighbouring floats there is no middle.
+    if float(f"{observed:.{_FEW_DIGITS}g}") == observed or not low < middle < high:
+        return observed
+    if side == Op.LESS_EQUAL:
+        return short_between(math.nextafter(low, -math.inf), middle, observed)
+    return short_between(middle, math.nextafter(high, math.inf), observed)
 
 
 class BinnedColumns:

@@ -119,6 +119,13 @@ class Range(PlainCondition):
         """Name of the kind of column that the condition fits."""
         return self.kind
 
+    def check(self, schema: ColumnSchema) -> None:
+        """Raise a ValueError if the range does not fit a column."""
+        if self.low == self.high and schema.kind == "nominal":
+            name, value = map(write_word, (self.column, KINDS[self.kind].write(self.low)))
+            raise ValueError(f"'{self}' compares labels with a number; quote it: {name} = {value}")
+        PlainCondition.check(self, schema)
+
     @property
     def marks(self) -> tuple[float, ...]:
         """The finite bounds."""
@@ -152,6 +159,8 @@ class Range(PlainCondition):
             return f"{name} {below}"
         if self.high == math.inf:
             return f"{name} {'>' if self.low_open else '>='} {write(self.low)}"
+        if self.low == self.high:
+            return f"{name} = {write(self.low)}"
         return f"{write(self.low)} {'<' if self.low_open else '<='} {name} {below}"
 
     def to_json(self) -> dict[str, object]:

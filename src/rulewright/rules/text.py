@@ -8,7 +8,7 @@
     conjunction := "true" | condition ("and" condition)*
     condition   := plain ["(" ("or" alternative)+ ")"]
     alternative := plain | "missing"
-    plain       := name ("<" | "<=" | ">" | ">=") number
+    plain       := name ("<" | "<=" | ">" | ">=" | "=") number
                  | number ("<" | "<=") name ("<" | "<=") number
                  | name ("=" | "!=") label
                  | name ["not"] "in" "{" label ("," label)* "}"
@@ -148,6 +148,9 @@ class _Reader:
             return Presence(name, missing=self._sign("missing", "known") == "missing")
         if sign == "in":
             return Labels(name, self._label_set())
+        if sign == "=" and self._next.kind == "number":
+            value, kind = self._number()
+            return Range(name, value, value, kind=kind)
         if sign in ("=", "!="):
             return Labels(name, (self._label(),), negated=sign == "!=")
         if sign in ("<=", "<"):
