@@ -186,7 +186,7 @@ def test_text():
     assert [" ".join(line.split()) for line in file.getvalue().splitlines()] == [
         "DnfModel: 2 rules, 2 classes (no, yes)",
         "where no rule holds: no with probability 0.800; else the most probable rule decides",
-        "precision is counted on training rows, by which rules were chosen: lower on new rows",
+        "precision is counted on training rows, which chose the rules: expect less on new rows",
         "# probability training rows precision rule",
         "1 0.667 1 1.00 [0.21, 1.00] IF color = red and age < 60 THEN yes",
         "0 0.500 2 0.50 [0.09, 0.91] IF age <= 30 and color != red (or missing) THEN yes",

@@ -52,7 +52,7 @@ def test_a_model_by_hand():
         "RegressionRules: 2 rules, one number",
         "start: 10; every rule that holds adds to it, in the same unit",
         "line: +0.5 per unit of age above 40 (values held within 20 to 60)",
-        "mean is counted on training rows, by which rules were chosen",
+        "mean is counted on training rows, which chose the rules",
         "#              adds  training rows     mean  rule",
         "1  +3, otherwise -1              4  3.5 ± 1  IF age <= 34",
         "0                -2              4  3.5 ± 1  IF color = red",

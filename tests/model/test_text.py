@@ -7,7 +7,7 @@ from rules.builders import a_rule
 from rulewright.model import AdditiveRules, Head, IsotonicSteps
 from rulewright.rules import Conjunction
 
-NOTE = "precision is counted on training rows, by which rules were chosen: lower on new rows"
+NOTE = "precision is counted on training rows, which chose the rules: expect less on new rows"
 
 
 def rules_of(text):
@@ -123,8 +123,9 @@ def test_unions_costs_and_steps_are_named():
     )
     assert str(model).splitlines()[1:] == [
         "start in points (probability): low: 0.000 (0.33), middle: 0.000 (0.33), high: 0.000 "
-        "(0.33); every rule that holds adds points to its class; order: low < middle < high; "
-        "probabilities by calibrated steps; label by lowest expected cost",
+        "(0.33); every rule that holds adds points to its class",
+        "order: low < middle < high; probabilities by calibrated steps; label by lowest expected "
+        "cost",
         NOTE,
         "#  points  training rows          precision  rule",
         "0  +0.500              4  0.75 [0.30, 0.95]  IF true THEN at least middle",

@@ -197,7 +197,7 @@ def test_text():
         "rule sets that share the 100 votes of a class: no 1 (ESS 1), yes 3 (ESS 2.67); "
         "abstains below a lead of 12.5 votes",
         "a rule set votes where one of its rules holds; the class of most votes wins",
-        "precision is counted on training rows, by which rules were chosen: lower on new rows",
+        "precision is counted on training rows, which chose the rules: expect less on new rows",
         "# of 100 votes training rows precision rule",
         "0 100.00 2 1.00 [0.34, 1.00] IF age > 40 THEN no",
         "1 50.00 3 0.67 [0.21, 0.94] IF age <= 30 THEN yes",

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from rulewright.rules import Rule
 
 _NOTES = {
-    True: "precision is counted on training rows, by which rules were chosen: lower on new rows",
-    False: "mean is counted on training rows, by which rules were chosen",
+    True: "precision is counted on training rows, which chose the rules: expect less on new rows",
+    False: "mean is counted on training rows, which chose the rules",
 }
 _COVERED = {"training": "training rows", "left out": "rows left out", "given": "given rows"}
 

@@ -195,14 +195,16 @@ class AdditiveRules(ClassModel):
     def preamble(self) -> str:
         """Say which points every row starts with, and which probabilities and labels they give."""
         names = [plain(name) for name in self.class_names]
-        text = f"{start_text(self, names)}; every rule that holds adds points to its class"
+        notes = []
         if any(rule.head.is_union for rule in self.rules):
-            text += "; order: " + " < ".join(names)
+            notes.append("order: " + " < ".join(names))
         if self.steps is not None:
-            text += "; probabilities by calibrated steps"
+            notes.append("probabilities by calibrated steps")
         if self.costs is not None:
-            text += "; label by lowest expected cost"
-        return "\n".join([text, *scale_lines(self, names), *linear_lines(self.linear, names)])
+            notes.append("label by lowest expected cost")
+        lines = [f"{start_text(self, names)}; every rule that holds adds points to its class"]
+        lines += ["; ".join(notes)] if notes else []
+        return "\n".join([*lines, *scale_lines(self, names), *linear_lines(self.linear, names)])
 
     def form_fields(self) -> dict[str, Any]:
         """Give the intercepts, and costs and steps if there are any."""
