@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.builders import CHURN_ROWS, CHURN_SCHEMA, churn_model, models
+from model.builders import (
+    CHURN_ROWS,
+    CHURN_SCHEMA,
+    churn_model,
+    dnf_models,
+    models,
+    vote_models,
+)
 from rules.builders import a_rule
 from rulewright.model import AdditiveRules, Head
 from rulewright.programs.adversarial import adversarial_rows
@@ -107,6 +114,30 @@ def test_changes_add_up_to_the_probability(model, max_reasons):
                 explanation.probabilities[row, explanation.chosen[row]], abs=0.0006
             )
         assert len(table) <= 2 + (len(model) if max_reasons is None else max_reasons)
+
+
+@given(models() | dnf_models() | vote_models())
+@settings(max_examples=60, deadline=None)
+def test_after_all_reasons_the_scores_are_those_of_the_model(model):
+    """Every form tells each rule that fired once, and nothing is left to explain."""
+    explanation = model.explain(adversarial_rows(model.program))
+    for row in range(min(20, len(explanation))):
+        steps = explanation._reasons(row)
+        scores = explanation.scores[row]
+        np.testing.assert_allclose(steps[-1].scores, scores, rtol=1e-9, atol=1e-9)
+        told = sorted(int(step.text.split()[1][:-1]) for step in steps[1:])
+        assert told == np.flatnonzero(explanation.fired[row]).tolist()
+        assert explanation.text(max_rows=1)
+
+
+@given(vote_models())
+@settings(max_examples=30, deadline=None)
+def test_votes_come_by_what_they_add(model):
+    """Each reason makes at least as much weight vote as the next one."""
+    explanation = model.explain(adversarial_rows(model.program))
+    for row in range(min(20, len(explanation))):
+        gains = [gain for _, gain in explanation._gains(row)]
+        assert gains == sorted(gains, reverse=True)
 
 
 def test_points_of_several_classes_are_told_apart():
