@@ -137,7 +137,7 @@ class _Reader:
         return AnyOf(tuple(alternatives))
 
     def _plain(self) -> Plain:
-        if self._next.kind == "number":
+        if self._at_number():
             return self._interval()
         name = self._word("a column name or a number")
         if self.skip("not"):
@@ -148,7 +148,7 @@ class _Reader:
             return Presence(name, missing=self._sign("missing", "known") == "missing")
         if sign == "in":
             return Labels(name, self._label_set())
-        if sign == "=" and self._next.kind == "number":
+        if sign == "=" and self._at_number():
             value, kind = self._number()
             return Range(name, value, value, kind=kind)
         if sign in ("=", "!="):
@@ -158,6 +158,9 @@ class _Reader:
             return Range(name, high=high, high_open=sign == "<", kind=kind)
         low, kind = self._number()
         return Range(name, low, low_open=sign == ">", kind=kind)
+
+    def _at_number(self) -> bool:
+        return self._next.kind == "number"
 
     def skip(self, sign: str) -> bool:
         """Step over a sign if it comes next."""
