@@ -82,6 +82,19 @@ def test_a_list_by_hand():
     ]
 
 
+def test_explanations_without_changes():
+    """A form that does not say what rules change still tells which hold."""
+    rows = {name: values[1:3] for name, values in CHURN_ROWS.items()}
+    assert str(LIST.explain(rows)).splitlines() == [
+        "row 0: no with probability 0.500 (yes 0.500)",
+        "  probability  reason",
+        "     0.500 no  rule 1: IF age is missing or active != false",
+        "row 1: no with probability 0.750 (yes 0.250)",
+        "  reason",
+        "  start: where no rule holds",
+    ]
+
+
 @given(st.lists(st.tuples(formulas(on_columns), says), max_size=5))
 @settings(max_examples=30, deadline=None)
 def test_every_export_follows_from_the_program(rules):

@@ -112,7 +112,9 @@ class Explanation(FiredRules):
             steps.append(self._joined(steps[-1], hidden, chosen))
         changes = self._changes(row, steps)
         lines = [[step.amount, p, step.text] for step, p in zip(steps, changes, strict=True)]
-        if reasons and changes[0]:
+        if not changes[0]:  # this form does not tell what rules change
+            return [[self._title(name), "", "reason"], *(lines[1:] or lines)]
+        if reasons:
             chance = f"{self.probabilities[row, chosen]:.3f}"
             lines.append([self._said(self.scores[row], chosen, level=True), chance, "total"])
         return [[self._title(name), f"P({name})", _REASON], *lines]
