@@ -96,7 +96,7 @@ def cuts(draw):
     return one_table, binned, below, above
 
 
-@given(cuts(), st.sampled_from(["midpoint", "observed"]))
+@given(cuts(), st.sampled_from(["midpoint", "observed", "short"]))
 def test_cuts_on_codes_and_on_values_agree(case, threshold):
     """The test on codes covers the rows that the condition on values covers, on either side."""
     one_table, binned, below, above = case
@@ -114,7 +114,7 @@ def test_cuts_on_codes_and_on_values_agree(case, threshold):
         assert not set(np.flatnonzero(refused)) & set(covered)
 
 
-@given(cuts(), st.sampled_from(["midpoint", "observed"]))
+@given(cuts(), st.sampled_from(["midpoint", "observed", "short"]))
 def test_rounded_columns_are_cut_at_their_edges_only(case, threshold):
     """Every threshold is an edge: `x <= edge` takes it, `x > edge` leaves it."""
     _, binned, below, above = case
@@ -171,13 +171,14 @@ def test_the_midpoint_is_short():
 
 def test_observed_thresholds_are_values_of_the_table():
     """`<=` takes the lower value, `>=` the upper one."""
-    binned = bin_table(table(numeric([1.0, 5.0, 9.0])))
+    low, high = math.pi, 3 * math.pi
+    binned = bin_table(table(numeric([low, 5.0, high])))
     resolved = [
         resolve(binned, GrownCondition(0, op, code, beyond, -1.0), "observed")
         for op, code, beyond in ((Op.LESS_EQUAL, 0, 2), (Op.GREATER_EQUAL, 2, 0))
     ]
-    assert resolved[0] == ((0, 0, 0, -1), Range("a", high=1.0))
-    assert resolved[1] == ((0, 2, 2, -1), Range("a", low=9.0))
+    assert resolved[0] == ((0, 0, 0, -1), Range("a", high=low))
+    assert resolved[1] == ((0, 2, 2, -1), Range("a", low=high))
 
 
 @pytest.mark.parametrize(
@@ -190,11 +191,11 @@ def test_observed_thresholds_are_values_of_the_table():
         ([-2.1234567, 2.1234567], "a <= -2", "a >= 2"),
     ],
 )
-def test_observed_thresholds_of_many_digits_are_shortened(values, below, above):
+def test_covered_values_of_many_digits_are_shortened(values, below, above):
     """A value of at most four digits stays; others stay in their half of the gap."""
     binned = bin_table(table(numeric(values)))
     cuts = (Op.LESS_EQUAL, 0, 1), (Op.GREATER_EQUAL, 1, 0)
-    found = [resolve(binned, GrownCondition(0, *cut, -1.0), "observed")[1] for cut in cuts]
+    found = [resolve(binned, GrownCondition(0, *cut, -1.0), "short")[1] for cut in cuts]
     assert [str(condition) for condition in found] == [below, above]
 
 
@@ -203,7 +204,7 @@ def test_neighbouring_floats_are_told_apart(low):
     """Two values without a number between them are parted, on either side."""
     high = math.nextafter(low, math.inf)
     binned = bin_table(table(numeric([low, high])))
-    for threshold in ("midpoint", "observed"):
+    for threshold in ("midpoint", "observed", "short"):
         _, below = resolve(binned, GrownCondition(0, Op.LESS_EQUAL, 0, 1, -1.0), threshold)
         _, above = resolve(binned, GrownCondition(0, Op.GREATER_EQUAL, 1, 0, -1.0), threshold)
         told = [c.accepts(v) for c in (below, above) for v in (low, high)]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rulewright.data import Column, ColumnSchema, Schema, Table
     from rulewright.rules.any_of import Condition
 
-Threshold = Literal["midpoint", "observed"]
+Threshold = Literal["midpoint", "observed", "short"]
 Test = tuple[int, int, int, int]
 """A condition on codes: column, low, high, skip (`native/search/columns.hpp`)."""
 
@@ -71,10 +71,10 @@ class Bins:
         """Return the last bin below a cut between two bins.
 
         The bins between `below` and `above` hold no covered row, so a cut anywhere between them
-        covers the same rows. "observed" cuts at the covered value itself, "midpoint" halfway
-        between the two, or at the nearest edge if there are edges.
+        covers the same rows. "observed" cuts at the covered value itself, "short" next to it,
+        "midpoint" halfway between the two, or at the nearest edge if there are edges.
         """
-        if threshold == "observed":
+        if threshold != "midpoint":
             return below if side == Op.LESS_EQUAL else above - 1
         lows, highs, edges = self._numbers
         middle = highs[below] / 2 + lows[above] / 2
@@ -88,8 +88,8 @@ class Bins:
 
         "midpoint" is the shortest number that separates the two training values around the middle:
         "<=" may use the lower one, ">=" the upper one, so that whole numbers stay whole.
-        "observed" is the covered value itself; one of many digits is written shorter, no further
-        away than the middle of the gap to the next training value.
+        "observed" is the covered value itself; "short" writes one of many digits shorter, no
+        further away than the middle of the gap to the next training value.
         """
         lows, highs, edges = self._numbers
         last = self.last_below(below, above, side, threshold)
@@ -97,6 +97,8 @@ class Bins:
             return edges[last]
         low, high = highs[last], lows[last + 1]
         if threshold == "observed":
+            return low if side == Op.LESS_EQUAL else high
+        if threshold == "short":
             return _short_near(low, high, side)
         middle = highs[below] / 2 + lows[above] / 2
         if side == Op.LESS_EQUAL:

@@ -125,7 +125,10 @@ class SlipperClassifier(BoostedClassifier):
         Flag(), 'Whether "is missing" and "is known" are conditions too.', default=False
     )
     threshold: Threshold = Parameter(
-        Choice(("midpoint", "observed")), "Where between two values a cut lies.", default="observed"
+        Choice(("short", "observed", "midpoint")),
+        'Where between two values a cut lies: at the covered one ("observed"), which is written '
+        'shorter if it has many digits ("short"), or halfway ("midpoint").',
+        default="short",
     )
     max_bins: int | None = Parameter(
         Integer(2, optional=True),

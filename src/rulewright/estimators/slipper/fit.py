@@ -65,7 +65,7 @@ class SlipperFit:
         The training table.
     limits : SearchLimits
         What rules may look like.
-    threshold : {"observed", "midpoint"}
+    threshold : {"short", "observed", "midpoint"}
         Where between two values a cut lies.
     grow_share : float
         Share of the weight that a rule is grown on; fewer than 50 rows are taken whole.
