@@ -40,6 +40,7 @@ PRINTED_ERRORS = {
 }
 TABLES = {
     "mlrules-table1": "mlrules-table1",
+    "rulefit-two-class": "mlrules-table1",
     "slipper-table1": "slipper-table1",
     "sl2-tables": "thesis-4.2",
     "rulesets-table45": "thesis-4.5",

@@ -1,6 +1,13 @@
 """The papers' tables and figures that can be reproduced, by name."""
 
-from rulewright.experiments.reproductions import mlrules, ruleset_bounds, rulesets, sl2, slipper
+from rulewright.experiments.reproductions import (
+    mlrules,
+    rulefit,
+    ruleset_bounds,
+    rulesets,
+    sl2,
+    slipper,
+)
 from rulewright.experiments.reproductions.plan import Extent, Reproduction
 
 REPRODUCTIONS: dict[str, Reproduction] = {
@@ -13,6 +20,8 @@ REPRODUCTIONS: dict[str, Reproduction] = {
         sl2.TABLES,
         rulesets.TABLE45,
         ruleset_bounds.BOUNDS,
+        rulefit.TABLE1,
+        rulefit.TWO_CLASS,
     )
 }
 
