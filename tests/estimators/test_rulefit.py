@@ -138,6 +138,34 @@ def test_outliers_and_the_huber_loss():
     assert errors[1] < 0.05 * errors[0]
 
 
+def test_counts_as_targets():
+    """Counts of a Poisson law, most of them 0, are learned far better than by their mean."""
+    rng = np.random.default_rng(0)
+    X, n = rng.normal(size=(800, 4)), 500
+    means = np.exp(-1.5 + 1.5 * (X[:, 0] > 0) + X[:, 1])
+    y = rng.poisson(means)
+    assert np.mean(y == 0) > 0.5
+    found = small().fit(X[:n], y[:n]).predict(X[n:])
+    assert np.isfinite(found).all()
+    errors = [np.mean((guess - means[n:]) ** 2) for guess in (found, np.full(300, y[:n].mean()))]
+    assert errors[0] < 0.6 * errors[1]
+
+
+@pytest.mark.parametrize(("loss", "most"), [("squared", np.inf), ("huber", 0.1)])
+def test_noise_without_variance(loss, most):
+    """Cauchy noise breaks nothing; with the Huber loss the signal is found all the same."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    signal = 2.0 * (X[:, 0] > 0) + X[:, 1]
+    y = signal + 0.3 * rng.standard_cauchy(400)
+    assert abs(y).max() > 50
+    est = small(max_rules=60, loss=loss, penalty="min").fit(X, y)
+    found = est.predict(X)
+    assert np.isfinite(found).all()
+    assert np.isfinite(est.model_.summary["penalty"])
+    assert np.mean((found - signal) ** 2) < most * np.var(signal)
+
+
 def test_given_rules_are_weighted():
     """Rules of another package, or one's own, take the place of our trees."""
     X, y = mixed()

@@ -46,7 +46,7 @@ SOLVERS = (
     Learner("PATHBUILD", "rulefit", paper=True),
     Learner("GLMNET", "rulefit", {"solver": "coordinate", "loss": "squared"}, paper=True),
 )
-"""The settings of the paper, with its two kinds of weights: SPGL1 and FPC solve GLMNET's problem."""
+"""The settings of the paper, with its two kinds of weights (SPGL1 and FPC are as GLMNET)."""
 TREES = (
     Learner("bagging", "forest", {"n_estimators": 1000, "max_features": None}),
     Learner("boosting", "hgb", {"max_iter": 50}),
