@@ -6,6 +6,8 @@ import numpy as np
 from noisy_rules import noisy_rules
 from sklearn.datasets import load_iris
 
+from rulewright.experiments.generators import supernova_surrogate
+
 Problem = tuple[np.ndarray, np.ndarray]
 
 N_PLANTED_RULES = 40
@@ -37,18 +39,28 @@ def iris() -> Problem:
     return bunch.data, bunch.target
 
 
+def supernova(n: int, m: int, seed: int, part: int = 0) -> Problem:
+    """Return the surrogate of the supernova study; rows of part 1 are drawn by another seed."""
+    table = supernova_surrogate(n, random_state=seed + 1000 * part)
+    if len(table.columns) != m:
+        raise ValueError(f"supernova has {len(table.columns)} columns, not {m}")
+    return np.column_stack([c.values for c in table.columns]), table.known_target.codes
+
+
+KINDS = {"wide": wide, "rules": noisy_rules, "supernova": supernova}
+
+
 def make(name: str) -> Problem:
-    """Return `iris`, `wide-ROWSxCOLUMNS-CLASSES` or `rules-ROWSxCOLUMNS-SEED`; `@1`: other rows."""
+    """Return `iris` or `KIND-ROWSxCOLUMNS-LAST`, of KINDS; `@1`: other rows of the same concept."""
     name, _, part = name.partition("@")
     if name == "iris":
         return iris()
     kind, _, shape = name.partition("-")
-    kinds = {"wide": wide, "rules": noisy_rules}
-    if kind not in kinds:
+    if kind not in KINDS:
         raise ValueError(
-            f"unknown problem {name!r}: use 'iris', 'wide-ROWSxCOLUMNS-CLASSES' or "
-            "'rules-ROWSxCOLUMNS-SEED'"
+            f"unknown problem {name!r}: use 'iris', 'wide-ROWSxCOLUMNS-CLASSES', "
+            "'rules-ROWSxCOLUMNS-SEED' or 'supernova-ROWSx39-SEED'"
         )
     size, last = shape.split("-")
     n, m = size.split("x")
-    return kinds[kind](int(n), int(m), int(last), int(part or 0))
+    return KINDS[kind](int(n), int(m), int(last), int(part or 0))

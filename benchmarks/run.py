@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from bench import TEST, Bench, Row, compare, seconds
 from console import aligned, setting
-from rule_questions import compact, slipper_growth, slipper_speed
+from rule_questions import compact, rulefit_speed, slipper_growth, slipper_speed
 
 
 def speed(bench: Bench) -> list[Row]:
@@ -138,7 +138,7 @@ def small(bench: Bench) -> list[Row]:
 
 
 ASKED = (speed, threads, rows, classes, memory, predict, small)
-ASKED_OF_RULES = (compact, slipper_speed, slipper_growth)
+ASKED_OF_RULES = (compact, slipper_speed, slipper_growth, rulefit_speed)
 QUESTIONS = {f.__name__.replace("_", "-"): f for f in (*ASKED, *ASKED_OF_RULES)}
 COLUMNS = (
     "seconds",

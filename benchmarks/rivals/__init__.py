@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 MODULES = {
     "rulewright": "rulewright_mlrules",
     "slipper": "rulewright_slipper",
+    "rulefit": "rulewright_rulefit",
     "lightgbm": "lightgbm",
     "xgboost": "xgboost_trees",
     "hgb": "scikit_learn:Boosting",
