@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from rulewright import Window, estimators
 from rulewright.estimators import (
+    CompactRulesClassifier,
     MLRulesClassifier,
     RuleFitClassifier,
     RuleSetEnsembleClassifier,
@@ -332,12 +333,34 @@ def rulefit(**changed):
     return RuleFitClassifier(**{**settings, **changed})
 
 
+def compact(**changed):
+    """Make compact rules whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "n_rules": 5,
+        "max_rules": None,
+        "cv": 3,
+        "l2": 1.0,
+        "max_conditions": None,
+        "condition_cost": 0.0,
+        "min_gain": 0.0,
+        "n_subsamples": 0,
+        "missing_conditions": False,
+        "max_bins": None,
+        "constraints": None,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return CompactRulesClassifier(**{**settings, **changed})
+
+
 LEARNERS = {
     "mlrules": mlrules,
     "slipper": slipper,
     "sl2": sl2,
     "ruleset-ensemble": ruleset_ensemble,
     "rulefit": rulefit,
+    "compact": compact,
 }
 """A maker of a small learner for every public estimator, for the laws that all must obey."""
 

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from rulewright.capacity import Validation, Window
     from rulewright.data import read_table
     from rulewright.estimators import (
+        CompactRulesClassifier,
+        CompactRulesRegressor,
         MLRulesClassifier,
         RuleFitClassifier,
         RuleFitRegressor,
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CompactRulesClassifier",
+    "CompactRulesRegressor",
     "Constraints",
     "Formulation",
     "Isotonic",
@@ -64,6 +68,8 @@ _ROOMS = {
     "Constraints": "search",
     "Formulation": "estimators.mlrules.settings",
     "Isotonic": "weighting",
+    "CompactRulesClassifier": "estimators",
+    "CompactRulesRegressor": "estimators",
     "MLRulesClassifier": "estimators",
     "Platt": "weighting",
     "RuleFitClassifier": "estimators",

@@ -73,6 +73,9 @@ WRONG = {
     "bagging": [1, "yes", None],
     "target_error": [-0.1, 1.1, math.nan],
     "max_rules": [-1, 2.5, "5", None, True],
+    "condition_cost": [-0.1, math.nan, None],
+    "min_gain": [-0.1, math.nan, None],
+    "n_subsamples": [-1, 2.5, None],
     "tree_size": [1.9, math.nan, math.inf, None, "4"],
     "inter_supp": [0.9, math.nan, None],
     "linear": [1, None],
@@ -151,6 +154,7 @@ ALLOWED = {
     ("rulefit", "learning_rate", 0),  # bagging
     ("rulefit", "subsample", None),
     ("rulefit", "max_terms", None),
+    ("compact", "max_rules", None),
 }
 """Values that only this learner takes."""
 

@@ -90,7 +90,7 @@ class PackedCovers:
     def stack(self, *others: PackedCovers) -> PackedCovers:
         """Return these covers followed by others of the same rows."""
         words = [self.words, *(other.words for other in others)]
-        return PackedCovers(np.vstack(words), self.n_rows)
+        return PackedCovers(np.ascontiguousarray(np.vstack(words)), self.n_rows)
 
     def take(self, rows: IntArray | BoolArray) -> PackedCovers:
         """Return the covers of some of the rows: a mask or places."""

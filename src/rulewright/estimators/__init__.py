@@ -8,6 +8,8 @@ from rulewright.estimators.common.base import RuleClassifier, RuleRegressor
 from rulewright.estimators.common.compression import compress, size_curve
 from rulewright.estimators.common.cross_fitted import cross_fitted
 from rulewright.estimators.common.interaction_null import interaction_null
+from rulewright.estimators.compact.classifier import CompactRulesClassifier
+from rulewright.estimators.compact.regressor import CompactRulesRegressor
 from rulewright.estimators.mlrules.estimator import MLRulesClassifier
 from rulewright.estimators.rulefit.classifier import RuleFitClassifier
 from rulewright.estimators.rulefit.regressor import RuleFitRegressor
@@ -21,15 +23,21 @@ LEARNERS: Mapping[str, type[RuleClassifier[Any]]] = {
     "sl2": SL2Classifier,
     "ruleset-ensemble": RuleSetEnsembleClassifier,
     "rulefit": RuleFitClassifier,
+    "compact": CompactRulesClassifier,
 }
 """The learners of classes by their names on the command line."""
 
-REGRESSORS: Mapping[str, type[RuleRegressor]] = {"rulefit": RuleFitRegressor}
+REGRESSORS: Mapping[str, type[RuleRegressor]] = {
+    "rulefit": RuleFitRegressor,
+    "compact": CompactRulesRegressor,
+}
 """The learners of numbers by their names on the command line."""
 
 __all__ = [
     "LEARNERS",
     "REGRESSORS",
+    "CompactRulesClassifier",
+    "CompactRulesRegressor",
     "MLRulesClassifier",
     "RuleFitClassifier",
     "RuleFitRegressor",

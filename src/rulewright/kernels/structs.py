@@ -102,6 +102,11 @@ class Limits(Struct):
         """Close the columns that are not drawn, except required ones."""
         return self._masked(drawn | (self.required > 0), drawn | (self.required > 0))
 
+    def allows(self, conditions: tuple[GrownCondition, ...]) -> bool:
+        """Tell whether a rule with some of its conditions taken out still has what it must."""
+        used = {condition.column for condition in conditions}
+        return used >= set(np.flatnonzero(self.required).tolist())
+
     def swapped(self) -> Limits:
         """Return the limits of rules that vote for the other side."""
         return replace(self, up_operators=self.down_operators, down_operators=self.up_operators)

@@ -6,9 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+import numpy as np
+
 from rulewright.rules.checks import checked_number, finite_number
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from rulewright.rules.outcomes import Head
 
 Rows: TypeAlias = Literal["training", "left out", "given"]
@@ -105,6 +109,16 @@ class NumberCoverage:
         object.__setattr__(self, "mean", finite_number(self.mean, "mean of a rule"))
         object.__setattr__(self, "deviation", _weight(self.deviation, "deviation of a rule"))
         _check_rows(self.rows)
+
+    @classmethod
+    def of(
+        cls, covered: NDArray[np.bool_], numbers: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> NumberCoverage:
+        """Give the coverage of rows with numbers and weights."""
+        own, values = weights[covered], numbers[covered]
+        mean = float(np.average(values, weights=own))
+        deviation = float(np.sqrt(np.average((values - mean) ** 2, weights=own)))
+        return cls(float(own.sum()), mean, deviation)
 
     @property
     def mean_text(self) -> str:

@@ -52,6 +52,11 @@ class FoundRule:
         """Return the rule with its first `length` conditions only."""
         return replace(self, grown=self.grown[:length], tests=self.tests[:length])
 
+    def without(self, place: int) -> FoundRule:
+        """Return the rule without one of its conditions."""
+        grown = self.grown[:place] + self.grown[place + 1 :]
+        return replace(self, grown=grown, tests=self.tests[:place] + self.tests[place + 1 :])
+
     def cover(self, codes: CodeColumns, n_threads: int = 1) -> RowArray:
         """Find the rows that the rule covers."""
         return kernels.cover_rows(codes, self.test_array, n_threads)

@@ -88,6 +88,12 @@ class LogLikelihood:
         log_p = scores - np.logaddexp.reduce(scores)
         self.loss = -float(self.state.class_weights(self._everyone, n_threads) @ log_p)
 
+    def restart(self, probabilities: FloatArray) -> None:
+        """Go on from other probabilities of the rows; the loss is not kept up to date."""
+        self._exp_scores[:] = probabilities
+        self._totals = None
+        self.state.refresh_stats(self._everyone, self.n_threads)
+
     def score(self, kind: str, l2: float, head: Head | None = None) -> Score:
         """Describe the score for the search: over all votes, or for one `head` only."""
         if head is None:

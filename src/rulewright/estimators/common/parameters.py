@@ -263,7 +263,9 @@ class Parameterised:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if not any(isinstance(value, Field) for value in vars(cls).values()):
+        own = any(isinstance(value, Field) for value in vars(cls).values())
+        inherited = {name for base in cls.__bases__ for name in getattr(base, "DOMAINS", ())}
+        if not own and inherited <= cls.DOMAINS.keys():
             return
         dataclass(eq=False, repr=False, kw_only=True)(cls)
         declared = {one.name: one for one in fields(cast("Any", cls))}

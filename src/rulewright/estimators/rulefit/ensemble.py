@@ -95,10 +95,7 @@ def number_rules(
     found = []
     for place in np.flatnonzero(responses).tolist():
         cover = candidates.cover(place)
-        weights, numbers = rows.weights[cover], rows.numbers[cover]
-        mean = float(np.average(numbers, weights=weights))
-        deviation = float(np.sqrt(np.average((numbers - mean) ** 2, weights=weights)))
-        coverage = NumberCoverage(float(weights.sum()), mean, deviation)
+        coverage = NumberCoverage.of(cover, rows.numbers, rows.weights)
         response = float(responses[place])
         found.append(Rule(candidates.rules.rules[place], Adds(Head(0, 0), response), coverage))
     return tuple(found)

@@ -1,0 +1,230 @@
+"""What a compact model minimises: how rules are fitted together, and what a further one gains.
+
+A loss gives the search row statistics of the current fit, in pairs (g, h) of derivatives, and fits
+the responses of all rules anew. Its figures are in nats, so that conditions can be charged by their
+length: for classes the negative log-likelihood, for numbers that of errors of unknown variance.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from rulewright.kernels import ROW, STAT, Score
+from rulewright.rules import Head
+from rulewright.weighting import LogLikelihood
+from rulewright.weighting.l1 import Multinomial
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rulewright.encoding.covers import PackedCovers
+    from rulewright.kernels import BoolArray, FloatArray, IntArray, RowArray, StatArray
+
+LEAST_PROBABILITY = 1e-12
+"""Probabilities count as no less: rows that are surely wrong have a gradient, and a finite one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """Responses of rules that were fitted together.
+
+    Attributes
+    ----------
+    loss : float
+        What they lose on the training rows, ridge penalty included.
+    responses : float64 array
+        One for each rule, in the direction of its head.
+    intercepts : float64 array
+        Scores that every row starts with.
+    answers : float64 array of shape (rows, outputs)
+        Probabilities, or numbers, of all rows.
+    """
+
+    loss: float
+    responses: FloatArray
+    intercepts: FloatArray
+    answers: FloatArray
+
+
+class Loss(Protocol):
+    """A loss and its rows."""
+
+    unit: float
+    l2: float
+    stats: StatArray
+    heads: tuple[Head, ...]
+
+    def fit(self, covers: PackedCovers, heads: Sequence[Head], tolerance: float) -> Fitted:
+        """Fit the responses of all rules."""
+
+    def look(self, fitted: Fitted) -> None:
+        """Bring the statistics up to date with a fit."""
+
+    def score(self, head: Head | None) -> Score:
+        """Describe what growth minimises, for one head or for any."""
+
+    def head_of(self, score: Score, vote: int) -> Head:
+        """Return what the vote of a search speaks for."""
+
+    def gain(self, rows: RowArray, head: Head) -> float:
+        """Return about what a rule over these rows would gain."""
+
+    def loss_of(self, fitted: Fitted, rows: BoolArray) -> FloatArray:
+        """Return the losses of some rows."""
+
+
+class ClassLoss:
+    """The negative log-likelihood of classes.
+
+    Parameters
+    ----------
+    labels, weights : arrays
+        Class and weight of each row; rows of weight 0 are not learned from.
+    n_classes : int
+        Number of classes.
+    l2 : float
+        Ridge penalty of the responses.
+    ordinal : bool
+        Whether rules speak for all classes from one on, or up to one.
+    """
+
+    def __init__(
+        self,
+        labels: IntArray,
+        weights: FloatArray,
+        n_classes: int,
+        l2: float,
+        ordinal: bool = False,
+        n_threads: int = 1,
+    ) -> None:
+        self.labels, self.weights, self.n_classes, self.l2 = labels, weights, n_classes, l2
+        self.n_threads = n_threads
+        start = np.zeros(n_classes)
+        self.likelihood = LogLikelihood(
+            labels, weights, start, ordinal=ordinal, weigh_rows=True, n_threads=n_threads
+        )
+        self.heads, self.unit = self.likelihood.heads, self.likelihood.unit
+        self.stats = self.likelihood.stats
+
+    def fit(self, covers: PackedCovers, heads: Sequence[Head], tolerance: float) -> Fitted:
+        """Fit by coordinate descent; a response keeps the direction of its head."""
+        fit = Multinomial(
+            covers.words,
+            np.array(heads, dtype=np.int32).reshape(-1, 2),
+            np.ones(len(heads), dtype=np.int8),
+            self.labels,
+            self.weights,
+            self.n_classes,
+            l2=self.l2,
+            tolerance=tolerance,
+            n_threads=self.n_threads,
+        )
+        fit.keep(fit.rules)
+        answers = fit.probabilities
+        own = np.maximum(answers[np.arange(len(answers)), self.labels], LEAST_PROBABILITY)
+        b = fit.responses.copy()
+        loss = -float(self.weights @ np.log(own)) + 0.5 * self.l2 * float(b @ b)
+        return Fitted(loss, b, fit.intercepts, answers)
+
+    def look(self, fitted: Fitted) -> None:
+        """Compute the derivatives at the probabilities."""
+        self.likelihood.restart(np.maximum(fitted.answers, LEAST_PROBABILITY))
+
+    def score(self, head: Head | None) -> Score:
+        """Describe Newton's score."""
+        return self.likelihood.score("newton", self.l2, head)
+
+    def head_of(self, score: Score, vote: int) -> Head:
+        """Return the classes of a vote."""
+        return self.likelihood.head_of(score, vote)
+
+    def gain(self, rows: RowArray, head: Head) -> float:
+        """Return what a Newton step of this rule alone gains."""
+        g, h = self.likelihood.derivatives(rows, head)
+        return g * g / (2 * (h + self.l2)) if g < 0 else 0.0
+
+    def loss_of(self, fitted: Fitted, rows: BoolArray) -> FloatArray:
+        """Return the log-losses of some rows."""
+        own = fitted.answers[rows, self.labels[rows]]
+        return -np.log(np.maximum(own, LEAST_PROBABILITY))
+
+
+class NumberLoss:
+    """The squared error of numbers, as the negative log-likelihood of errors of unknown variance.
+
+    A rule of head 1 adds to the number, one of head 0 takes away.
+    """
+
+    heads: tuple[Head, ...] = (Head(0, 0), Head(1, 1))
+
+    def __init__(self, numbers: FloatArray, weights: FloatArray, l2: float) -> None:
+        self.numbers, self.weights, self.l2 = numbers, weights, l2
+        self.total = float(weights.sum())
+        self.unit = 2.0 ** max(math.ceil(math.log2(self.total)) - 55, -1022)
+        self.stats = np.zeros((len(numbers), 3), dtype=STAT)
+        self.stats[:, 2] = np.rint(weights / self.unit).astype(STAT)
+        center = float(np.average(numbers, weights=weights))
+        self.floor = 1e-12 * max(float(weights @ (numbers - center) ** 2), 1e-300)
+        self.scale = 1.0
+        self.residuals = numbers - center
+
+    def fit(self, covers: PackedCovers, heads: Sequence[Head], tolerance: float) -> Fitted:
+        """Solve the normal equations; rules whose response turns round are fitted as 0."""
+        signs = np.array([1.0 if head.first else -1.0 for head in heads])
+        columns = covers.unpack().astype(np.float64) * signs[:, np.newaxis]
+        means = columns @ self.weights / self.total
+        center = float(self.weights @ self.numbers) / self.total
+        centred = columns - means[:, np.newaxis]
+        gram = (centred * self.weights) @ centred.T + self.l2 * np.eye(len(columns))
+        pulls = centred @ (self.weights * (self.numbers - center))
+        b, kept = np.zeros(len(columns)), np.ones(len(columns), dtype=np.bool_)
+        while kept.any():
+            b[:] = 0.0
+            b[kept] = np.linalg.solve(gram[np.ix_(kept, kept)], pulls[kept])
+            if not (b < 0).any():
+                break
+            kept &= b > 0
+        else:
+            b[:] = 0.0
+        answers = center + b @ centred
+        squares = float(self.weights @ (self.numbers - answers) ** 2) + self.l2 * float(b @ b)
+        loss = 0.5 * self.total * math.log(max(squares, self.floor) / self.total)
+        intercept = np.array([center - float(b @ means)])
+        return Fitted(loss, signs * b, intercept, answers[:, np.newaxis])
+
+    def look(self, fitted: Fitted) -> None:
+        """Take the residuals in units of their deviation."""
+        self.residuals = self.numbers - fitted.answers[:, 0]
+        squares = max(float(self.weights @ self.residuals**2), self.floor)
+        self.scale = math.sqrt(squares / self.total)
+        g = -self.weights * np.clip(self.residuals / self.scale, -16.0, 16.0)
+        self.stats[:, 0] = np.rint(g / self.unit).astype(STAT)
+        self.stats[:, 1] = self.stats[:, 2]
+
+    def score(self, head: Head | None) -> Score:
+        """Describe the decrease of the squares."""
+        up, down = (True, True) if head is None else (bool(head.first), not head.first)
+        return Score("newton", unit=self.unit, n_lanes=2, l2=self.l2, up=up, down=down)
+
+    def head_of(self, score: Score, vote: int) -> Head:
+        """Return 1 for a rule that adds, 0 for one that takes away."""
+        return self.heads[1 - vote % 2]
+
+    def gain(self, rows: RowArray, head: Head) -> float:
+        """Return what a step of this rule alone gains."""
+        weights = self.weights[rows]
+        pull = float(weights @ self.residuals[rows]) / self.scale * (1 if head.first else -1)
+        return pull * pull / (2 * (float(weights.sum()) + self.l2)) if pull > 0 else 0.0
+
+    def loss_of(self, fitted: Fitted, rows: BoolArray) -> FloatArray:
+        """Return the squared errors of some rows."""
+        return np.asarray((self.numbers[rows] - fitted.answers[rows, 0]) ** 2)
+
+
+def all_rows(n_rows: int) -> RowArray:
+    """Return the places of all rows."""
+    return np.arange(n_rows, dtype=ROW)

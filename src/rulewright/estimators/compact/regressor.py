@@ -1,0 +1,75 @@
+"""Compact rules for numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sklearn.utils import check_random_state
+
+from rulewright.estimators.common.base import RuleRegressor
+from rulewright.estimators.common.folds import number_folds
+from rulewright.estimators.common.parameters import CheckedByFit, Parameter
+from rulewright.estimators.compact.losses import NumberLoss
+from rulewright.estimators.compact.settings import CompactRules
+from rulewright.estimators.rulefit.regressor import scaled_numbers
+from rulewright.model import RegressionRules
+from rulewright.rules import Adds, Head, NumberCoverage, Rule
+from rulewright.search import LEAST_ROWS, Constraints
+
+if TYPE_CHECKING:
+    from rulewright.data import RegressionSet
+    from rulewright.kernels import FloatArray
+
+
+class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
+    """Few rules that people can read, as good as few rules can be, for numbers.
+
+    See `CompactRulesClassifier`; the loss is the squared error.
+
+    Attributes
+    ----------
+    model_ : RegressionRules
+        The rules: prints, predicts, explains, saves and exports. Its summary has the entry `size`:
+        the squared error on rows left out for each number of rules.
+    size_ : Size
+        Number of rules and ridge penalty, with what cross-validation says of other sizes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from rulewright import CompactRulesRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> est = CompactRulesRegressor(8, random_state=0).fit(X, y)
+    >>> len(est.model_) <= 8, est.score(X, y) > 0.4
+    (True, True)
+    """
+
+    constraints: Any = Parameter(
+        CheckedByFit("Constraints, dict or None"),
+        "Limits by column; see `Constraints`.",
+        default=None,
+    )
+
+    def _learn(self, rows: RegressionSet) -> RegressionRules:
+        constraints = Constraints.of(self.constraints)
+        constraints.check(rows.schema)
+        random = check_random_state(self.random_state)
+        y, unit = scaled_numbers(rows.numbers, rows.weights)
+        folds = None
+        if rows.n_rows >= LEAST_ROWS:
+            folds = number_folds(rows.n_rows, self.cv, rows.places, random)
+
+        def loss(weights: FloatArray, l2: float, n_threads: int) -> NumberLoss:
+            return NumberLoss(y, weights, l2)
+
+        search = self._search(rows, loss, constraints, folds, random, 1)
+        fitted = search.fitted
+        found = []
+        for member, response in zip(search.members, fitted.responses.tolist(), strict=True):
+            if response != 0:
+                body = member.body
+                coverage = NumberCoverage.of(body.holds(rows.table), rows.numbers, rows.weights)
+                found.append(Rule(body, Adds(Head(0, 0), unit * response), coverage))
+        summary = {**self._summary(rows), "size": self.size_.to_json(rows.weights)}
+        start = unit * float(fitted.intercepts[0])
+        return RegressionRules(rows.schema, start, tuple(found), summary)

@@ -1,0 +1,267 @@
+"""The search of compact rules: add, fit all together, replace, and take out what does not pay.
+
+The objective is the loss in nats plus a charge for each condition, a share of the logarithm of the
+number of conditions that there are: what it takes to say which one. Rules that growth proposes, on
+all rows and on subsamples, are cut back to the conditions that pay; the best few are fitted
+together with the rules so far, and the best of these joins them (fully corrective boosting).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulewright.encoding.covers import PackedCovers
+from rulewright.kernels import ROW
+from rulewright.rules import Conjunction
+from rulewright.search import RuleGrower
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rulewright.encoding.binned import BinnedColumns
+    from rulewright.estimators.compact.losses import Fitted, Loss
+    from rulewright.kernels import BoolArray, Limits, RowArray
+    from rulewright.rules import Head
+    from rulewright.search import FoundRule
+
+MANY_HEADS = 4
+"""Of more heads than this rules are not grown for each."""
+
+N_TRIED = 5
+"""Proposals that are fitted together with the rules so far."""
+
+LARGEST_OVERLAP = 0.8
+"""A rule that shares more of its rows with another one says nothing new to a reader."""
+
+LEAST_GAIN = 1e-6
+"""Nats that a change must gain."""
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A rule of the model: conditions, head and the rows it covers."""
+
+    found: FoundRule
+    head: Head
+    cover: PackedCovers
+
+    @property
+    def body(self) -> Conjunction:
+        """The conditions on values."""
+        return Conjunction.of(self.found.conditions)
+
+    @property
+    def n_conditions(self) -> int:
+        """Number of conditions."""
+        return len(self.found.tests)
+
+
+class CompactSearch:
+    """A search in progress: `grow` adds a rule, `improve` changes those there are.
+
+    Parameters
+    ----------
+    loss : Loss
+        What is minimised, with its rows.
+    binned : BinnedColumns
+        The columns.
+    limits : Limits
+        Limits of growth.
+    train : bool array
+        The rows to learn from; the others get answers too.
+    charge : float
+        Share of the logarithm of the number of possible conditions that each condition costs.
+    min_gain : float
+        Nats that a rule must gain to come in, and to stay.
+    n_subsamples : int
+        Random halves of the rows that propose rules, beside all rows.
+    random : RandomState
+        Source of the subsamples.
+    """
+
+    def __init__(
+        self,
+        loss: Loss,
+        binned: BinnedColumns,
+        limits: Limits,
+        train: BoolArray,
+        charge: float,
+        min_gain: float,
+        n_subsamples: int,
+        random: np.random.RandomState,
+        n_threads: int = 1,
+    ) -> None:
+        self.min_gain, self.n_subsamples = min_gain, n_subsamples
+        self.loss, self.binned, self.limits, self.random = loss, binned, limits, random
+        self.train, self.rows = train, np.flatnonzero(train).astype(ROW)
+        self.n_threads = n_threads
+        self.charge = charge * math.log(max(2, int(np.sum(binned.codes.n_bins))))
+        self.grower = RuleGrower(binned, "midpoint", n_threads)
+        self.members: list[Member] = []
+        self.fitted = self._fit([])
+        self.objective = self.fitted.loss
+
+    def grow(self) -> bool:
+        """Add the best rule that is found; return False if none gains enough."""
+        best = self._best_with(self.members, self.fitted)
+        if best is None or self._fit(best).loss > self.fitted.loss - max(self.min_gain, LEAST_GAIN):
+            return False
+        self._take(best)
+        return True
+
+    def improve(self) -> bool:
+        """Take out conditions, then replace rules, as long as the objective falls."""
+        changed = self._cut()
+        for place in range(len(self.members)):
+            others = self.members[:place] + self.members[place + 1 :]
+            best = self._best_with(others, self._fit(others))
+            if best is not None and self._objective(best, self._fit(best)) < self.objective:
+                self._take(best)
+                changed = True
+        return self._cut() or changed
+
+    def settle(self) -> None:
+        """Fit the responses to many digits."""
+        self.fitted = self._fit(self.members, 1e-20)
+
+    def _take(self, members: Sequence[Member]) -> None:
+        self.members = list(members)
+        self.fitted = self._fit(members, 1e-8)
+        self.objective = self._objective(members, self.fitted)
+
+    def _fit(self, members: Sequence[Member], tolerance: float = 1e-5) -> Fitted:
+        covers = PackedCovers.pack(np.empty((0, len(self.train)), dtype=np.bool_))
+        covers = covers.stack(*(member.cover for member in members))
+        return self.loss.fit(covers, [member.head for member in members], tolerance)
+
+    def _objective(self, members: Sequence[Member], fitted: Fitted) -> float:
+        return fitted.loss + self.charge * sum(member.n_conditions for member in members)
+
+    def _best_with(self, members: Sequence[Member], fitted: Fitted) -> list[Member] | None:
+        """Return the members with the proposal that lowers the objective most."""
+        self.loss.look(fitted)
+        best, least, tried = None, math.inf, list[Member]()
+        for found, head in self._proposals():
+            if len(tried) == N_TRIED:
+                break
+            member = self._member(found, head)
+            if (
+                self._nearest(member, members) > LARGEST_OVERLAP
+                or self._nearest(member, tried) == 1
+            ):
+                continue
+            tried.append(member)
+            more = [*members, member]
+            objective = self._objective(more, self._fit(more))
+            if objective < least:
+                best, least = more, objective
+        return best
+
+    def _nearest(self, member: Member, others: Sequence[Member]) -> float:
+        """Return the largest overlap of a rule with one that says the same: shared over all rows.
+
+        Of two heads the rest of the rows for the other one says the same.
+        """
+        largest = 0.0
+        for other in others:
+            if other.head == member.head:
+                cover = other.cover
+            elif len(self.loss.heads) == 2:
+                cover = ~other.cover
+            else:
+                continue
+            shared, either = (member.cover & cover).count(), (member.cover | cover).count()
+            largest = max(largest, float(shared[0]) / max(1, int(either[0])))
+        return largest
+
+    def _proposals(self) -> list[tuple[FoundRule, Head]]:
+        """Give rules that gain something, the most promising first.
+
+        Grow rules for each head on all rows, and for any on subsamples; cut them back.
+        """
+        few = len(self.loss.heads) <= MANY_HEADS
+        draws: list[tuple[RowArray, Head | None]] = [(self.rows, None)]
+        draws += [(self.rows, head) for head in self.loss.heads if few]
+        for _ in range(self.n_subsamples):
+            drawn = self.random.random_sample(len(self.rows)) < 0.5
+            draws.append((self.rows[drawn], None))
+        proposed = {}
+        for rows, wanted in draws:
+            score = self.loss.score(wanted)
+            found = self.grower.grow(self.binned.codes, rows, self.loss.stats, score, self.limits)
+            if found is None:
+                continue
+            head = self.loss.head_of(score, found.vote)
+            for one in (found, self._cut_back(found, head)):
+                proposed[one.test_array.tobytes(), head] = (one, head)
+        gains = [self._gain(found, head) for found, head in proposed.values()]
+        order = np.argsort(-np.array(gains), kind="stable")
+        useful = [place for place in order.tolist() if gains[place] > -math.inf]
+        listed = list(proposed.values())
+        return [listed[place] for place in useful]
+
+    def _cut_back(self, found: FoundRule, head: Head) -> FoundRule:
+        """Take out conditions that do not gain their charge, the least useful first."""
+        ends = [found.prefix(length) for length in range(1, len(found.tests) + 1)]
+        ends = [one for one in ends if self.limits.allows(one.grown)]
+        gains = [self._gain(one, head) for one in ends]
+        gain = max(gains)
+        found = ends[gains.index(gain)]
+        while len(found.tests) > 1:
+            shorter = [found.without(place) for place in range(len(found.tests))]
+            shorter = [one for one in shorter if self.limits.allows(one.grown)]
+            gains = [self._gain(one, head) for one in shorter]
+            if not gains or max(gains) < gain:
+                break
+            gain = max(gains)
+            found = shorter[gains.index(gain)]
+        return found
+
+    def _gain(self, found: FoundRule, head: Head) -> float:
+        """Return what a rule gains alone, less its charge."""
+        rows = self._covered(found)
+        if not len(rows):
+            return -math.inf
+        gain = self.loss.gain(rows, head)
+        return gain - self.charge * len(found.tests) if gain > 0 else -math.inf
+
+    def _covered(self, found: FoundRule) -> RowArray:
+        rows = found.cover(self.binned.codes, self.n_threads)
+        covered: RowArray = rows[self.train[rows]]
+        return covered
+
+    def _member(self, found: FoundRule, head: Head) -> Member:
+        mask = np.zeros((1, len(self.train)), dtype=np.bool_)
+        mask[0, found.cover(self.binned.codes, self.n_threads)] = True
+        return Member(found, head, PackedCovers.pack(mask))
+
+    def _cut(self) -> bool:
+        """Take out conditions and rules of the model while the objective falls."""
+        changed = False
+        while (shorter := self._shorter()) is not None:
+            self._take(shorter)
+            changed = True
+        return changed
+
+    def _shorter(self) -> list[Member] | None:
+        """Return the model without a condition or a rule, if one does not pay."""
+        best, least = None, self.objective - LEAST_GAIN
+        for place, member in enumerate(self.members):
+            others = self.members[:place], self.members[place + 1 :]
+            ways, rest = [], [*others[0], *others[1]]
+            without = self._objective(rest, self._fit(rest)) + self.charge * member.n_conditions
+            if without - self.min_gain < least:
+                best, least = rest, without - self.min_gain
+            for k in range(member.n_conditions if member.n_conditions > 1 else 0):
+                found = member.found.without(k)
+                if self.limits.allows(found.grown):
+                    ways.append([*others[0], self._member(found, member.head), *others[1]])
+            for members in ways:
+                objective = self._objective(members, self._fit(members))
+                if objective < least:
+                    best, least = members, objective
+        return best

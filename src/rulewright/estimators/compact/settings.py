@@ -1,0 +1,297 @@
+"""The parameters that compact rules for classes and for numbers share, and the choice of a size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+
+from rulewright.encoding.binned import bin_table
+from rulewright.estimators.common.base import RuleEstimator
+from rulewright.estimators.common.folds import run_parallel
+from rulewright.estimators.common.parameters import (
+    Flag,
+    Folds,
+    Integer,
+    Parameter,
+    Real,
+)
+from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.compact.search import CompactSearch
+from rulewright.model import RuleModel
+from rulewright.search.limits import SearchLimits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rulewright.data.training import LearningRows
+    from rulewright.encoding.binned import BinnedColumns
+    from rulewright.estimators.compact.losses import Loss
+    from rulewright.kernels import BoolArray, FloatArray, IntArray
+    from rulewright.search import Constraints
+
+RIDGES = (1.0, 4.0)
+"""Ridge penalties that cross-validation chooses from, in rows."""
+
+CHARGE = 0.5
+"""Share of its description length that a condition is charged."""
+
+MOST_ROWS = 20_000
+"""Rules are chosen on about so many rows; the responses are then fitted to all."""
+
+PATIENCE = 6
+"""Sizes without a gain on rows left out before a fold stops."""
+
+Model = TypeVar("Model", bound=RuleModel)
+
+
+@dataclass(frozen=True, eq=False)
+class Size:
+    """How many rules there are to be, and what is known of other sizes.
+
+    Attributes
+    ----------
+    n_rules : int
+        Number of rules.
+    l2 : float
+        Ridge penalty.
+    losses : float64 array of shape (sizes, rows) or None
+        Losses of the rows by the fold that left them out, for 0, 1, 2, ... rules.
+    out_of_fold : float64 array of shape (rows, outputs) or None
+        Answers of the rows by the fold that left them out, at the chosen size.
+    """
+
+    n_rules: int
+    l2: float
+    losses: FloatArray | None = None
+    out_of_fold: FloatArray | None = None
+
+    def to_json(self, weights: FloatArray) -> dict[str, Any]:
+        """Give the size and the curve of losses as plain data."""
+        known: dict[str, Any] = {"n_rules": self.n_rules, "l2": self.l2}
+        if self.losses is not None:
+            seen = ~np.isnan(self.losses[0])
+            means = np.average(self.losses[:, seen], axis=1, weights=weights[seen])
+            known["left_out_loss"] = means.tolist()
+        return known
+
+
+class CompactRules(RuleEstimator[Model], Generic[Model]):
+    """The best small model of additive rules for a budget."""
+
+    n_rules: int | str = Parameter(
+        Integer(0, words=("cv",)),
+        'Most rules in the model; "cv" takes the smallest number whose loss on rows left out is '
+        "within one standard error of the least. Fewer than 50 rows are not parted: rules are "
+        "then added while they pay for their conditions.",
+        default="cv",
+        kw_only=False,
+    )
+    max_rules: int | None = Parameter(
+        Integer(1, optional=True),
+        "Most rules to choose from; by default 20, of several classes five for each but at most "
+        "60.",
+        default=None,
+    )
+    cv: Any = Parameter(
+        Folds(), "Folds that choose the number of rules and the ridge penalty.", default=5
+    )
+    l2: float | None = Parameter(
+        Real(0, above=True, optional=True),
+        "Ridge penalty of the responses, in rows; by default chosen with the number of rules.",
+        default=None,
+    )
+    max_conditions: int | None = Parameter(
+        Integer(1, optional=True), "Most conditions in a rule.", default=None
+    )
+    condition_cost: float = Parameter(
+        Real(0),
+        "What a condition must gain, as a share of the logarithm of the number of conditions that "
+        "there are to choose from.",
+        default=CHARGE,
+    )
+    min_gain: float = Parameter(
+        Real(0),
+        "What a rule must gain to be in the model: the logarithm by which it makes the training "
+        "rows more probable.",
+        default=3.0,
+    )
+    n_subsamples: int = Parameter(
+        Integer(0), "Random halves of the rows that propose rules, beside all rows.", default=6
+    )
+    missing_conditions: bool = Parameter(
+        Flag(), 'Whether "is missing" and "is known" are conditions too.', default=False
+    )
+    max_bins: int | None = Parameter(
+        Integer(2, optional=True),
+        "Most bins of a numeric column; by default one per value up to 2,048 rows, 255 beyond.",
+        default=None,
+    )
+
+    def _limits(self, rows: LearningRows[Any], loss: Loss, constraints: Constraints) -> Any:
+        return SearchLimits(
+            max_conditions=self.max_conditions,
+            min_weight=2.0,
+            missing_conditions=self.missing_conditions,
+            constraints=constraints,
+        ).compile(rows.schema, loss.unit)
+
+    def _binned(self, rows: LearningRows[Any], constraints: Constraints) -> BinnedColumns:
+        digits = constraints.digits_by_column(rows.schema)
+        return bin_table(rows.table, self.max_bins, self._n_threads, digits)
+
+    def _cap(self, n_classes: int) -> int:
+        """Return the most rules there may be."""
+        if self.n_rules != "cv":
+            return int(self.n_rules)
+        if self.max_rules is not None:
+            return self.max_rules
+        return 20 if n_classes <= 2 else max(20, min(5 * n_classes, 60))
+
+    def _search(
+        self,
+        rows: LearningRows[Any],
+        loss: Callable[[FloatArray, float, int], Loss],
+        constraints: Constraints,
+        folds: IntArray | None,
+        random: np.random.RandomState,
+        n_classes: int,
+    ) -> CompactSearch:
+        """Choose the size by the folds, then search on all rows."""
+        binned, cap = self._binned(rows, constraints), self._cap(n_classes)
+        n_folds = 0 if folds is None else 1 + int(folds.max())
+        seed, *seeds = random.randint(2**31, size=1 + n_folds).tolist()
+
+        def start(train: BoolArray, l2: float, own_seed: int, n_threads: int) -> CompactSearch:
+            own = loss(np.where(train, rows.weights, 0.0), l2, n_threads)
+            return CompactSearch(
+                own,
+                binned,
+                self._limits(rows, own, constraints),
+                train,
+                self.condition_cost,
+                self.min_gain,
+                self.n_subsamples,
+                np.random.RandomState(own_seed),
+                n_threads,
+            )
+
+        with progress_bar("searching rules", 1 + 2 * n_folds, bool(self.verbose)) as advance:
+            size = self._choose_size(start, folds, rows.weights, cap, seeds, advance)
+            l2 = size.l2 if size is not None else self.l2 or RIDGES[0]
+            search = start(np.ones(rows.n_rows, dtype=np.bool_), l2, seed, self._n_threads)
+            searched(search, cap if size is None else size.n_rules)
+            advance()
+        self.size_ = size or Size(len(search.members), l2)
+        return search
+
+    def _choose_size(
+        self,
+        start: Callable[[BoolArray, float, int, int], CompactSearch],
+        folds: IntArray | None,
+        weights: FloatArray,
+        cap: int,
+        seeds: Sequence[int],
+        advance: Callable[[], None],
+    ) -> Size | None:
+        """Learn without each fold in turn, for each ridge penalty; None without folds."""
+        ridges = RIDGES if self.l2 is None else (float(self.l2),)
+        if folds is None or (self.n_rules != "cv" and len(ridges) == 1):
+            return None
+        n_folds = int(folds.max()) + 1
+
+        def run(l2: float, fold: int, check: Callable[[], None]) -> Trace:
+            search = start(folds != fold, l2, seeds[fold], 1)
+            trace = followed(search, folds == fold, cap, check)
+            advance()
+            return trace
+
+        tasks = [_Task(run, l2, fold) for l2 in ridges for fold in range(n_folds)]
+        traces = run_parallel(tasks, self._n_threads)
+        judged = []
+        for place, l2 in enumerate(ridges):
+            own = traces[place * n_folds : (place + 1) * n_folds]
+            judged.append((l2, *_joined(own, folds, cap)))
+        exact = None if self.n_rules == "cv" else cap
+        return chosen_size(judged, weights, exact)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A fold to run."""
+
+    run: Callable[[float, int, Callable[[], None]], Trace]
+    l2: float
+    fold: int
+
+    def __call__(self, check: Callable[[], None]) -> Trace:
+        return self.run(self.l2, self.fold, check)
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What a fold shows: losses (sizes, rows) and answers (sizes, rows, outputs) of its rows."""
+
+    losses: FloatArray
+    answers: FloatArray
+
+
+def followed(
+    search: CompactSearch, left_out: BoolArray, cap: int, check: Callable[[], None]
+) -> Trace:
+    """Add rules one by one while the rows left out gain, now and then at least."""
+    losses, answers = [], []
+    while True:
+        check()
+        losses.append(search.loss.loss_of(search.fitted, left_out))
+        answers.append(search.fitted.answers[left_out].copy())
+        best = int(np.argmin([loss.mean() for loss in losses]))
+        if len(losses) > cap or len(losses) - best > PATIENCE or not search.grow():
+            return Trace(np.array(losses), np.array(answers))
+
+
+def _joined(traces: Sequence[Trace], folds: IntArray, cap: int) -> tuple[FloatArray, FloatArray]:
+    """Put the rows of all folds together; a fold that stopped early stays as it was."""
+    n_outputs = traces[0].answers.shape[2]
+    losses = np.full((cap + 1, len(folds)), np.nan)
+    answers = np.full((cap + 1, len(folds), n_outputs), np.nan)
+    for fold, trace in enumerate(traces):
+        places = np.minimum(np.arange(cap + 1), len(trace.losses) - 1)
+        losses[:, folds == fold] = trace.losses[places]
+        answers[:, folds == fold] = trace.answers[places]
+    return losses, answers
+
+
+def chosen_size(
+    judged: Sequence[tuple[float, FloatArray, FloatArray]], weights: FloatArray, exact: int | None
+) -> Size:
+    """Return the smallest number of rules within one standard error of the best.
+
+    The standard error is that of the difference of the losses row by row, of the ridge penalty
+    whose least loss is lowest.
+    """
+    seen = ~np.isnan(judged[0][1][0])
+    own = weights[seen]
+    sizes = slice(None) if exact is None else slice(exact, exact + 1)
+    means = [np.average(losses[sizes, seen], axis=1, weights=own) for _, losses, _ in judged]
+    best = int(np.argmin([mean.min() for mean in means]))
+    l2, losses, answers = judged[best]
+    if exact is not None:
+        return Size(exact, l2, losses, answers[exact])
+    least = int(np.argmin(means[best]))
+    differences = losses[:, seen] - losses[least, seen]
+    spread = np.average((differences - differences.mean(axis=1)[:, None]) ** 2, axis=1, weights=own)
+    errors = np.sqrt(spread / np.count_nonzero(seen))
+    n_rules = int(np.argmax(means[best] <= means[best][least] + errors))
+    return Size(n_rules, l2, losses, answers[n_rules])
+
+
+def searched(search: CompactSearch, n_rules: int) -> None:
+    """Add rules up to a number while they pay, and improve them."""
+    while len(search.members) < n_rules and search.grow():
+        pass
+    search.improve()
+    while len(search.members) < n_rules and search.grow():
+        pass
+    search.settle()
