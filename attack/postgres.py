@@ -27,12 +27,17 @@ if TYPE_CHECKING:
 _TYPES = {"number": "DOUBLE PRECISION", "string": "TEXT", "boolean": "BOOLEAN"}
 _INSTALLED = Path("/usr/lib/postgresql")  # Debian keeps servers of several versions
 _TABLE = "rows"
+_LONGEST_NAME = 63  # bytes; the rest of a name is cut off
 
 
 def run(write: Any, program: Program, rows: Rows) -> tuple[list[Answer], list[str]]:
     """Give the answers of PostgreSQL."""
     connection = _server()
     schema, names = program.schema, ["row number", *program.columns]
+    if len({name.encode()[:_LONGEST_NAME] for name in names}) < len(names):
+        raise CannotRunError(
+            "PostgreSQL cannot have columns whose names begin with the same 63 bytes"
+        )
     types = [
         _TYPES["number" if schema[name].type.ordered else schema[name].label_type]
         for name in program.columns
