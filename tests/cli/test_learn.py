@@ -317,4 +317,4 @@ def test_rule_sets_are_learned_too(cli, loans, tmp_path):
     assert cli("predict", path, loans).stdout.splitlines()[0].endswith("abstains")
     refused = cli("learn", loans, "--target", "repaid", *options, "--forbid", "age")
     assert refused.exit_code == 2
-    assert "mlrules and slipper do" in refused.output
+    assert "mlrules and slipper and compact do" in refused.output
