@@ -227,8 +227,9 @@ def test_a_step_that_fails_on_weights_is_found(tmp_path, monkeypatch):
 def test_a_torn_file_is_found():
     """A writer in place is killed before it is done."""
     attack = replace(ATTACKS["saving"], target="planted_library:torn_saves")
-    found = hammer(attack, seeds_from(0, 2)).findings
-    assert any("ModelFileError" in what for _, what in found)
+    # Whether a kill hits a write depends on the load of the machine: a few seeds may miss.
+    found = (hammer(attack, seeds_from(first, 2)).findings for first in range(0, 20, 2))
+    assert any("ModelFileError" in what for findings in found for _, what in findings)
 
 
 def test_a_wrong_kernel_is_found():
