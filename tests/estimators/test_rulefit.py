@@ -11,7 +11,9 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from rulewright import RuleFitRegressor, load_model, read_table
+from rulewright.estimators.rulefit.penalty import _fill
 from rulewright.explain import importance, partial_dependence
+from rulewright.kernels import ROW
 from rulewright.rules import parse_conjunction
 from rulewright.search import rules_from
 from rulewright.weighting.l1 import FPC, SPGL1, PathBuild
@@ -190,6 +192,16 @@ def test_solvers_and_losses():
         assert found == pytest.approx(expected, abs=0.05)
     with pytest.raises(ValueError, match="loss='huber' is not for solver='fpc'"):
         small(solver="fpc", loss="huber").fit(X, y)
+
+
+def test_a_path_that_has_ended_stays_there():
+    """Penalties beyond the end of a path of a fold have its last scores, in later blocks too."""
+    scores, rows = np.full((4, 3), np.nan), np.array([0, 2], dtype=ROW)
+    found = iter([np.array([1.0, 2.0]), np.array([3.0, 4.0])])
+    for block in (range(2), range(2, 4)):
+        _fill(scores, block, rows, found, lambda: None)
+    np.testing.assert_array_equal(scores[:, rows], [[1, 2], [3, 4], [3, 4], [3, 4]])
+    assert np.isnan(scores[:, 1]).all()
 
 
 def test_few_rows_get_lines_only():

@@ -98,7 +98,8 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
     calibration: str | None = Parameter(
         Choice(("auto", *CALIBRATIONS), optional=True),
         'How scores become probabilities, fitted to the scores of rows left out: "auto" is None '
-        'where scores are log-odds, as those of the logistic loss for two classes, else "platt".',
+        'where scores are log-odds, as those of the logistic loss for two classes, else "platt". '
+        "Fewer than 50 rows are not parted, and not calibrated.",
         default="auto",
     )
 
@@ -119,11 +120,11 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
         self.choices_ = [score.choice for score in weighted]
         self.n_candidates_ = [len(score.candidates.rules) for score in weighted]
         model = self._model(rows, weighted)
-        known = [choice.out_of_fold for choice in self.choices_]
-        if folds is None or any(scores is None for scores in known):
+        known = [choice.out_of_fold for choice in self.choices_ if choice.out_of_fold is not None]
+        if folds is None or len(known) < len(self.choices_):
             factor = 1.0 if loss == "logistic" else LOG_ODDS
             return with_probabilities(model.scaled(factor, [0.0] * n_classes), rows, None, None)
-        scores = np.column_stack(known)  # type: ignore[arg-type]
+        scores = np.column_stack(known)
         if n_classes == 2:
             scores = np.column_stack([np.zeros(rows.n_rows), scores])
         left_out = OutOfFold.of(scores, folds, rows)

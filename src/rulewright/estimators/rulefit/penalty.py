@@ -114,9 +114,9 @@ def _cross_validated(
     whole = solver.follow(problem, grid)
     parts = [_left_out(problem, solver, grid, folds, fold) for fold in range(int(folds.max()) + 1)]
     for start in range(0, len(grid), STRIDE):
-        block = scores[start : start + STRIDE]
+        block = range(start, min(start + STRIDE, len(grid)))
         tasks: list[Callable[[Callable[[], None]], None]] = [follow]
-        tasks += [partial(_fill, block, rows, part) for rows, part in parts]
+        tasks += [partial(_fill, scores, block, rows, part) for rows, part in parts]
         run_parallel(tasks, n_threads)
         advance()
         ends = (n for n in range(start + 1, len(found) + 1) if is_saturated(problem, found[:n]))
@@ -142,14 +142,17 @@ def _left_out(
 
 
 def _fill(
-    block: FloatArray, rows: RowArray, scores: Iterator[FloatArray], check: Callable[[], None]
+    scores: FloatArray,
+    block: range,
+    rows: RowArray,
+    found: Iterator[FloatArray],
+    check: Callable[[], None],
 ) -> None:
-    """Write the next scores of some rows; beyond the end of a path the last ones stand."""
-    last = np.zeros(len(rows))
-    for line in block:
+    """Write the scores of some rows for a block of penalties; a path that has ended stays there."""
+    for place in block:
         check()
-        last = next(scores, last)
-        line[rows] = last
+        last = scores[place - 1, rows] if place else np.zeros(len(rows))
+        scores[place, rows] = next(found, last)
 
 
 def left_out_scores(
@@ -164,7 +167,8 @@ def left_out_scores(
     scores = np.full((len(penalties), problem.design.n_rows), np.nan)
     n_folds = int(folds.max()) + 1
     parts = [_left_out(problem, solver, penalties, folds, fold) for fold in range(n_folds)]
-    run_parallel([partial(_fill, scores, rows, part) for rows, part in parts], n_threads)
+    block = range(len(penalties))
+    run_parallel([partial(_fill, scores, block, rows, part) for rows, part in parts], n_threads)
     advance()
     return scores
 
