@@ -309,7 +309,7 @@ def test_costs_stay_and_steps_go():
 def test_of_very_many_rows_some_are_enough(learned, monkeypatch):
     """Rules are chosen on a sample, but fitted to all rows."""
     est, X, y = learned
-    module = importlib.import_module("rulewright.estimators.common.compression")
+    module = importlib.import_module("rulewright.estimators.common.folds")
     monkeypatch.setattr(module, "MOST_ROWS", 400)
     small = compress(est, X, y, 5)
     p = softmax(small.scores(X))

@@ -14,9 +14,9 @@ from rulewright.capacity.sizes import sizes_up_to, smallest_good
 from rulewright.estimators.common.after_fit import additive_of, read_rows
 from rulewright.estimators.common.folds import (
     assign_folds,
+    choosing_rows,
     kept_splits,
     run_parallel,
-    stratified_folds,
 )
 from rulewright.estimators.common.parameters import Domain, Folds, Integer, check_parameters
 from rulewright.estimators.common.probabilities import noted
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from rulewright.data import TrainingSet
     from rulewright.kernels import BoolArray, FloatArray, IntArray, SignArray, WordArray
     from rulewright.model import AdditiveRules
-
-MOST_ROWS = 20_000
-"""Rules are chosen on about so many rows; the responses are then fitted to all."""
 
 MOST_RULES = 200
 """Most rules that cross-validation chooses; ask for more by number."""
@@ -119,7 +116,7 @@ def compress_rows(
     if len(merged.classes) == 1 or not merged.rules:
         return _noted(merged, [], len(model), "no rules")
     rows = counted(rows)
-    sample = _sample(rows, random)
+    sample = choosing_rows(rows, random)
     problem = _Problem.of(merged, sample, n_threads)
     most = min(25 * len(merged.classes), MOST_RULES) if n_rules is None else n_rules
     sizes = sizes_up_to(min(most, len(merged)))
@@ -218,14 +215,6 @@ def _judge(
         losses[size], shares[size] = log_loss(labels, p, weights), accuracy(labels, p, weights)
     advance()
     return _Judged(float(weights.sum()), [losses[s] for s in sizes], [shares[s] for s in sizes])
-
-
-def _sample(rows: TrainingSet, random: np.random.RandomState) -> TrainingSet:
-    """Return the rows to choose rules by: all, or of very many an equal share of each class."""
-    if rows.n_rows <= MOST_ROWS:
-        return rows
-    parts = stratified_folds(rows.labels, -(-rows.n_rows // MOST_ROWS), random)
-    return rows.take(np.flatnonzero(parts == 0))
 
 
 def _folds(labels: IntArray, cv: Any, random: np.random.RandomState) -> list[BoolArray]:

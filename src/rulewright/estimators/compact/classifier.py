@@ -9,16 +9,11 @@ from sklearn.utils import check_random_state
 
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.common.boosted import BoostedClassifier
-from rulewright.estimators.common.folds import assign_folds, kept_splits, stratified_folds
+from rulewright.estimators.common.folds import assign_folds, choosing_rows, kept_splits
 from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
 from rulewright.estimators.common.weights import counted
 from rulewright.estimators.compact.losses import LEAST_PROBABILITY, ClassLoss
-from rulewright.estimators.compact.settings import (
-    MOST_ROWS,
-    RIDGES,
-    CompactRules,
-    Size,
-)
+from rulewright.estimators.compact.settings import RIDGES, CompactRules, Size
 from rulewright.model import AdditiveRules
 from rulewright.rules import Adds, Coverage, Rule
 from rulewright.search import LEAST_ROWS
@@ -65,7 +60,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         if n_classes == 1 or len(np.unique(rows.labels)) == 1:
             return self._constant(rows, constraints)
         rows, random = counted(rows), check_random_state(self.random_state)
-        sample = _sampled(rows, random)
+        sample = choosing_rows(rows, random)
         folds = None
         if sample.n_rows >= LEAST_ROWS:
             folds = assign_folds(sample.labels, kept_splits(self.cv, sample.places), random)
@@ -82,7 +77,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         return with_probabilities(model, rows, None, left_out)
 
     def _constant(self, rows: TrainingSet, constraints: Constraints) -> AdditiveRules:
-        """Return the shares of the classes, each with a row more."""
+        """Return the model of rows of one class only: each class counts as having a row more."""
         shares = np.log(rows.class_weights + 1.0)
         starts = tuple((shares - shares[0]).tolist())
         summary = self._summary(rows, constraints)
@@ -113,11 +108,3 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         summary = {**self._summary(rows, constraints), "size": self.size_.to_json(sample.weights)}
         starts = tuple(fitted.intercepts.tolist())
         return AdditiveRules(rows.schema, rows.classes, starts, tuple(found), summary)
-
-
-def _sampled(rows: TrainingSet, random: np.random.RandomState) -> TrainingSet:
-    """Return the rows to choose rules by: all, or of very many an equal share of each class."""
-    if rows.n_rows <= MOST_ROWS:
-        return rows
-    parts = stratified_folds(rows.labels, -(-rows.n_rows // MOST_ROWS), random)
-    return rows.take(np.flatnonzero(parts == 0))

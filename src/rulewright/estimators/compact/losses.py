@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from rulewright.kernels import ROW, STAT, Score
+from rulewright.kernels import STAT, Score
 from rulewright.rules import Head
 from rulewright.weighting import LogLikelihood
 from rulewright.weighting.l1 import Multinomial
@@ -88,8 +88,6 @@ class ClassLoss:
         Number of classes.
     l2 : float
         Ridge penalty of the responses.
-    ordinal : bool
-        Whether rules speak for all classes from one on, or up to one.
     """
 
     def __init__(
@@ -98,14 +96,13 @@ class ClassLoss:
         weights: FloatArray,
         n_classes: int,
         l2: float,
-        ordinal: bool = False,
         n_threads: int = 1,
     ) -> None:
         self.labels, self.weights, self.n_classes, self.l2 = labels, weights, n_classes, l2
         self.n_threads = n_threads
         start = np.zeros(n_classes)
         self.likelihood = LogLikelihood(
-            labels, weights, start, ordinal=ordinal, weigh_rows=True, n_threads=n_threads
+            labels, weights, start, weigh_rows=True, n_threads=n_threads
         )
         self.heads, self.unit = self.likelihood.heads, self.likelihood.unit
         self.stats = self.likelihood.stats
@@ -223,8 +220,3 @@ class NumberLoss:
     def loss_of(self, fitted: Fitted, rows: BoolArray) -> FloatArray:
         """Return the squared errors of some rows."""
         return np.asarray((self.numbers[rows] - fitted.answers[rows, 0]) ** 2)
-
-
-def all_rows(n_rows: int) -> RowArray:
-    """Return the places of all rows."""
-    return np.arange(n_rows, dtype=ROW)

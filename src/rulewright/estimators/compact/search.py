@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -58,6 +58,14 @@ class Member:
     def n_conditions(self) -> int:
         """Number of conditions."""
         return len(self.found.tests)
+
+
+class _Extended(NamedTuple):
+    """Members with one more, how they fit, and their objective."""
+
+    members: list[Member]
+    fitted: Fitted
+    objective: float
 
 
 class CompactSearch:
@@ -108,21 +116,21 @@ class CompactSearch:
     def grow(self) -> bool:
         """Add the best rule that is found; return False if none gains enough."""
         best = self._best_with(self.members, self.fitted)
-        if best is None or self._fit(best).loss > self.fitted.loss - max(self.min_gain, LEAST_GAIN):
+        least = max(self.min_gain, LEAST_GAIN)
+        if best is None or best.fitted.loss > self.fitted.loss - least:
             return False
-        self._take(best)
+        self._take(best.members)
         return True
 
-    def improve(self) -> bool:
-        """Take out conditions, then replace rules, as long as the objective falls."""
-        changed = self._cut()
+    def improve(self) -> None:
+        """Take out what does not pay, replace each rule if that helps, and take out again."""
+        self._cut()
         for place in range(len(self.members)):
             others = self.members[:place] + self.members[place + 1 :]
             best = self._best_with(others, self._fit(others))
-            if best is not None and self._objective(best, self._fit(best)) < self.objective:
-                self._take(best)
-                changed = True
-        return self._cut() or changed
+            if best is not None and best.objective < self.objective:
+                self._take(best.members)
+        self._cut()
 
     def settle(self) -> None:
         """Fit the responses to many digits."""
@@ -141,10 +149,11 @@ class CompactSearch:
     def _objective(self, members: Sequence[Member], fitted: Fitted) -> float:
         return fitted.loss + self.charge * sum(member.n_conditions for member in members)
 
-    def _best_with(self, members: Sequence[Member], fitted: Fitted) -> list[Member] | None:
+    def _best_with(self, members: Sequence[Member], fitted: Fitted) -> _Extended | None:
         """Return the members with the proposal that lowers the objective most."""
         self.loss.look(fitted)
-        best, least, tried = None, math.inf, list[Member]()
+        best: _Extended | None = None
+        tried: list[Member] = []
         for found, head in self._proposals():
             if len(tried) == N_TRIED:
                 break
@@ -156,9 +165,10 @@ class CompactSearch:
                 continue
             tried.append(member)
             more = [*members, member]
-            objective = self._objective(more, self._fit(more))
-            if objective < least:
-                best, least = more, objective
+            found_fit = self._fit(more)
+            objective = self._objective(more, found_fit)
+            if best is None or objective < best.objective:
+                best = _Extended(more, found_fit, objective)
         return best
 
     def _nearest(self, member: Member, others: Sequence[Member]) -> float:
@@ -211,11 +221,9 @@ class CompactSearch:
         gains = [self._gain(one, head) for one in ends]
         gain = max(gains)
         found = ends[gains.index(gain)]
-        while len(found.tests) > 1:
-            shorter = [found.without(place) for place in range(len(found.tests))]
-            shorter = [one for one in shorter if self.limits.allows(one.grown)]
+        while shorter := self._without_one(found):
             gains = [self._gain(one, head) for one in shorter]
-            if not gains or max(gains) < gain:
+            if max(gains) < gain:
                 break
             gain = max(gains)
             found = shorter[gains.index(gain)]
@@ -239,29 +247,31 @@ class CompactSearch:
         mask[0, found.cover(self.binned.codes, self.n_threads)] = True
         return Member(found, head, PackedCovers.pack(mask))
 
-    def _cut(self) -> bool:
-        """Take out conditions and rules of the model while the objective falls."""
-        changed = False
+    def _cut(self) -> None:
+        """Take out conditions that do not pay, and rules that gain too little, one at a time."""
         while (shorter := self._shorter()) is not None:
             self._take(shorter)
-            changed = True
-        return changed
 
     def _shorter(self) -> list[Member] | None:
         """Return the model without a condition or a rule, if one does not pay."""
         best, least = None, self.objective - LEAST_GAIN
         for place, member in enumerate(self.members):
-            others = self.members[:place], self.members[place + 1 :]
-            ways, rest = [], [*others[0], *others[1]]
+            before, after = self.members[:place], self.members[place + 1 :]
+            rest = [*before, *after]
+            # The conditions of a rule are charged once more, so that its gain alone decides.
             without = self._objective(rest, self._fit(rest)) + self.charge * member.n_conditions
             if without - self.min_gain < least:
                 best, least = rest, without - self.min_gain
-            for k in range(member.n_conditions if member.n_conditions > 1 else 0):
-                found = member.found.without(k)
-                if self.limits.allows(found.grown):
-                    ways.append([*others[0], self._member(found, member.head), *others[1]])
-            for members in ways:
+            for found in self._without_one(member.found):
+                members = [*before, self._member(found, member.head), *after]
                 objective = self._objective(members, self._fit(members))
                 if objective < least:
                     best, least = members, objective
         return best
+
+    def _without_one(self, found: FoundRule) -> list[FoundRule]:
+        """Return the rules that lack one of the conditions, but none that is required."""
+        if len(found.tests) == 1:
+            return []
+        shorter = [found.without(place) for place in range(len(found.tests))]
+        return [one for one in shorter if self.limits.allows(one.grown)]

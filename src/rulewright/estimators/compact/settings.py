@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -37,8 +38,8 @@ RIDGES = (1.0, 4.0)
 CHARGE = 0.5
 """Share of its description length that a condition is charged."""
 
-MOST_ROWS = 20_000
-"""Rules are chosen on about so many rows; the responses are then fitted to all."""
+LEAST_WEIGHT = 2.0
+"""A rule for a single row says nothing of others."""
 
 PATIENCE = 6
 """Sizes without a gain on rows left out before a fold stops."""
@@ -84,7 +85,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
         Integer(0, words=("cv",)),
         'Most rules in the model; "cv" takes the smallest number whose loss on rows left out is '
         "within one standard error of the least. Fewer than 50 rows are not parted: rules are "
-        "then added while they pay for their conditions.",
+        "then added while each gains `min_gain`.",
         default="cv",
         kw_only=False,
     )
@@ -132,7 +133,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
     def _limits(self, rows: LearningRows[Any], loss: Loss, constraints: Constraints) -> Any:
         return SearchLimits(
             max_conditions=self.max_conditions,
-            min_weight=2.0,
+            min_weight=LEAST_WEIGHT,
             missing_conditions=self.missing_conditions,
             constraints=constraints,
         ).compile(rows.schema, loss.unit)
@@ -195,7 +196,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
         seeds: Sequence[int],
         advance: Callable[[], None],
     ) -> Size | None:
-        """Learn without each fold in turn, for each ridge penalty; None without folds."""
+        """Learn without each fold in turn, for each ridge penalty; None if nothing is open."""
         ridges = RIDGES if self.l2 is None else (float(self.l2),)
         if folds is None or (self.n_rules != "cv" and len(ridges) == 1):
             return None
@@ -207,7 +208,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
             advance()
             return trace
 
-        tasks = [_Task(run, l2, fold) for l2 in ridges for fold in range(n_folds)]
+        tasks = [partial(run, l2, fold) for l2 in ridges for fold in range(n_folds)]
         traces = run_parallel(tasks, self._n_threads)
         judged = []
         for place, l2 in enumerate(ridges):
@@ -215,18 +216,6 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
             judged.append((l2, *_joined(own, folds, cap)))
         exact = None if self.n_rules == "cv" else cap
         return chosen_size(judged, weights, exact)
-
-
-@dataclass(frozen=True)
-class _Task:
-    """A fold to run."""
-
-    run: Callable[[float, int, Callable[[], None]], Trace]
-    l2: float
-    fold: int
-
-    def __call__(self, check: Callable[[], None]) -> Trace:
-        return self.run(self.l2, self.fold, check)
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,7 +229,7 @@ class Trace:
 def followed(
     search: CompactSearch, left_out: BoolArray, cap: int, check: Callable[[], None]
 ) -> Trace:
-    """Add rules one by one while the rows left out gain, now and then at least."""
+    """Add rules one by one until several in turn have gained nothing on the rows left out."""
     losses, answers = [], []
     while True:
         check()
