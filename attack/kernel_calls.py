@@ -286,7 +286,7 @@ def _response_fit(rng: Rng) -> tuple[Callable[..., Any], dict[str, Any]]:
     covers = rng.integers(0, 2**63, (n_rules, words)).astype(np.uint64)
     covers[:, -1] &= np.uint64((1 << (n_rows % 64 or 64)) - 1)
     return run, {
-        "labels": rng.integers(0, 2, n_rows).astype(np.int32),
+        "shares": rng.dirichlet([1.0, 1.0], n_rows),
         "weights": rng.random(n_rows),
         "probabilities": rng.dirichlet([1.0, 1.0], n_rows),
         "covers": covers,

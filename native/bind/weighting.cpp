@@ -102,20 +102,24 @@ class BoundResponseFit {
   public:
     using Rules = Vector<std::int32_t>;
 
-    BoundResponseFit(Vector<std::int32_t> labels, Vector<double> weights,
+    BoundResponseFit(Matrix<double> shares, Vector<double> weights,
                      MutableMatrix<double> probabilities, Matrix<std::uint64_t> covers,
                      Matrix<std::int32_t> heads, Vector<std::int8_t> signs)
-        : labels_(std::move(labels)),
+        : shares_(std::move(shares)),
           weights_(std::move(weights)),
           probabilities_(std::move(probabilities)),
           covers_(std::move(covers)),
           heads_(std::move(heads)),
           signs_(std::move(signs)) {
-        const std::size_t n = labels_.shape(0), n_rules = covers_.shape(0);
+        const std::size_t n = shares_.shape(0), n_rules = covers_.shape(0);
         require(weights_.shape(0) == n && probabilities_.shape(0) == n,
-                "labels, weights and probabilities differ in rows");
+                "shares, weights and probabilities differ in rows");
         require_weights(as_span(weights_), 0);
-        require_labels(labels_, probabilities_.shape(1));
+        require(shares_.shape(1) == probabilities_.shape(1),
+                "shares and probabilities differ in classes");
+        for (std::size_t i = 0; i < n * shares_.shape(1); ++i) {
+            require(0 <= shares_.data()[i] && shares_.data()[i] <= 1, "a share is not in [0, 1]");
+        }
         require(covers_.shape(1) == (n + 63) / 64, "covers have the wrong number of words");
         require(heads_.shape(0) == n_rules && heads_.shape(1) == 2 && signs_.shape(0) == n_rules,
                 "covers, heads and signs differ in rules");
@@ -156,8 +160,8 @@ class BoundResponseFit {
 
   private:
     ResponseFit view() const {
-        return {labels_.shape(0), probabilities_.shape(1), covers_.shape(1),
-                labels_.data(),   weights_.data(),         probabilities_.data(),
+        return {shares_.shape(0), probabilities_.shape(1), covers_.shape(1),
+                shares_.data(),   weights_.data(),         probabilities_.data(),
                 covers_.data(),   heads_.data(),           signs_.data(),
                 hits_.data()};
     }
@@ -170,7 +174,7 @@ class BoundResponseFit {
         return without_gil(body);
     }
 
-    Vector<std::int32_t> labels_;
+    Matrix<double> shares_;
     Vector<double> weights_;
     MutableMatrix<double> probabilities_;
     Matrix<std::uint64_t> covers_;
@@ -250,9 +254,9 @@ void bind_weighting(nb::module_& m) {
         .def("sum_stats", &BoundLikelihood::sum_stats, array("rows"), "n_threads"_a)
         .def("class_weights", &BoundLikelihood::class_weights, array("rows"), "n_threads"_a);
     nb::class_<BoundResponseFit>(m, "ResponseFit")
-        .def(nb::init<Vector<std::int32_t>, Vector<double>, MutableMatrix<double>,
-                      Matrix<std::uint64_t>, Matrix<std::int32_t>, Vector<std::int8_t>>(),
-             array("labels"), array("weights"), array("probabilities"), array("covers"),
+        .def(nb::init<Matrix<double>, Vector<double>, MutableMatrix<double>, Matrix<std::uint64_t>,
+                      Matrix<std::int32_t>, Vector<std::int8_t>>(),
+             array("shares"), array("weights"), array("probabilities"), array("covers"),
              array("heads"), array("signs"))
         .def("sweep", &BoundResponseFit::sweep, array("rules"), array("responses"), "l1"_a, "l2"_a)
         .def("move", &BoundResponseFit::move, array("rules"), array("steps"))

@@ -47,8 +47,7 @@ struct Derivatives {
     double g, h;
 };
 
-// share(p) is the probability of the head's classes in a row. Labels are not looked at: a branch on
-// them would be hard to foresee.
+// share(p) is the probability of the head's classes in a row.
 template <class Share>
 Derivatives sum_derivatives(const ResponseFit& fit, std::int32_t rule, const Share& share) {
     double expected = 0, h = 0;
@@ -104,8 +103,9 @@ std::vector<double> weigh_hits(const ResponseFit& fit, std::size_t n_rules) {
         const auto rule = static_cast<std::int32_t>(i);
         const Head head = head_of(fit, rule);
         each_covered(fit, rule, [&](std::size_t row) {
-            const auto label = static_cast<std::size_t>(fit.labels[row]);
-            if (head.first <= label && label <= head.last) hits[i] += fit.weights[row];
+            const double* q = fit.shares + row * fit.n_classes;
+            const double share = std::accumulate(q + head.first, q + head.last + 1, 0.0);
+            hits[i] += fit.weights[row] * share;
         });
     }
     return hits;

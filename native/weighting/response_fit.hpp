@@ -2,13 +2,13 @@
 //
 // Coordinate descent on the penalised negative log-likelihood
 //
-//   sum_i w_i (log sum_k exp f_ik - f_i,y_i) + sum_j (l1 |b_j| + l2 b_j^2 / 2),
+//   sum_i w_i (log sum_k exp f_ik - sum_k q_ik f_ik) + sum_j (l1 |b_j| + l2 b_j^2 / 2),
 //
-// where f_ik is the sum of the responses b_j of the rules that cover row i and speak for class k. A
-// response keeps the sign of its rule; a rule of sign 0 is free and has no penalty (one that covers
-// everything is an intercept). Covers are packed bits. Rows keep their probabilities: a step
-// multiplies those of the voted classes by exp(step) and then all to sum to 1, without an
-// exponential per row.
+// where q_ik is the share of class k in row i (1 for the class of the row, if it has one) and f_ik the
+// sum of the responses b_j of the rules that cover row i and speak for class k. A response keeps
+// the sign of its rule; a rule of sign 0 is free and has no penalty (one that covers everything is
+// an intercept). Covers are packed bits. Rows keep their probabilities: a step multiplies those of
+// the voted classes by exp(step) and then all to sum to 1, without an exponential per row.
 //
 // Cost: O(covered rows x K) per coordinate. Sums run over the rows of one rule in order, so no
 // result depends on the number of threads.
@@ -25,7 +25,7 @@ struct ResponseFit {
     std::size_t n_rows;
     std::size_t n_classes;
     std::size_t n_words;  // 64-bit words of a cover
-    const std::int32_t* labels;
+    const double* shares;  // n_rows x n_classes
     const double* weights;
     double* probabilities;        // n_rows x n_classes
     const std::uint64_t* covers;  // n_rules x n_words, spare bits 0
@@ -34,8 +34,7 @@ struct ResponseFit {
     const double* hits;           // n_rules, see weigh_hits
 };
 
-// Weight of the rows of its classes that each rule covers: what of its
-// derivative never changes.
+// Weight of its classes in the rows that each rule covers: what of its derivative never changes.
 std::vector<double> weigh_hits(const ResponseFit& fit, std::size_t n_rules);
 
 // A Newton step for each rule in turn, from where the steps before left off. Returns the sum of

@@ -60,7 +60,7 @@ def exponential(**given):
 
 
 def response_fit(**given):
-    made = ("labels", "weights", "probabilities", "covers", "heads", "signs")
+    made = ("shares", "weights", "probabilities", "covers", "heads", "signs")
     state = _core.ResponseFit(**pick(given, *made))
     rules, n_threads = given["rules"], given["n_threads"]
     state.sweep(rules, given["responses"], given["l1"], given["l2"])
@@ -178,7 +178,7 @@ def good_response_fit():
     covers = np.full((2, 2), 2**64 - 1, np.uint64)
     covers[:, 1] = 2 ** (N - 64) - 1
     return {
-        **{"labels": (np.arange(N) % 2).astype(np.int32), "weights": np.ones(N)},
+        **{"shares": np.eye(2)[np.arange(N) % 2], "weights": np.ones(N)},
         **{"probabilities": np.full((N, 2), 0.5), "covers": covers},
         **{"heads": int32([0, 0], [0, 1]), "signs": np.array([1, -1], np.int8)},
         **{"rules": int32(0, 1), "responses": np.zeros(2), "steps": np.full(2, 0.1)},

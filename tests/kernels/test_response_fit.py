@@ -29,11 +29,13 @@ def twins(seed, n_rows, n_classes, n_rules=6):
     heads[::2, 1] = heads[::2, 0]
     signs = rng.integers(-1, 2, n_rules).astype(np.int8)
     heads[signs == 0] = 0  # a free vote for all classes could be of any size
-    labels = rng.integers(0, n_classes, n_rows).astype(np.int32)
+    labels = rng.integers(0, n_classes, n_rows)
+    mixed = softmax(rng.normal(size=(n_rows, n_classes)))
+    targets = np.where(rng.random((n_rows, 1)) < 0.5, np.eye(n_classes)[labels], mixed)
     weights = rng.choice([0.0, 0.5, 1.0, 3.0], n_rows)
     p = softmax(rng.normal(scale=2, size=(n_rows, n_classes)))
     fits = [
-        make(labels, weights, kept, covers, heads, signs)
+        make(targets, weights, kept, covers, heads, signs)
         for make, kept in ((kernels.ResponseFit, p), (reference.ResponseFit, p.copy()))
     ]
     rules = rng.permutation(n_rules).astype(np.int32)
@@ -88,7 +90,7 @@ def test_threads_do_not_change_a_bit(n_classes):
 
 def fit(**changed):
     arguments = {
-        "labels": np.array([0, 1, 1], np.int32),
+        "shares": np.eye(2)[[0, 1, 1]],
         "weights": np.ones(3),
         "probabilities": np.full((3, 2), 0.5),
         "covers": packed(np.array([[1, 1, 0], [0, 1, 1]], bool)),
@@ -99,8 +101,10 @@ def fit(**changed):
 
 
 FAULTS = {
-    "label too large": {"labels": np.array([0, 1, 2], np.int32)},
-    "label negative": {"labels": np.array([0, 1, -1], np.int32)},
+    "share too large": {"shares": np.array([[0, 1], [0, 2], [1, 0]], float)},
+    "share negative": {"shares": np.array([[0, 1], [0, 1], [-1, 0]], float)},
+    "share not a number": {"shares": np.array([[0, 1], [0, 1], [np.nan, 0]], float)},
+    "shares of too many classes": {"shares": np.eye(3)},
     "weights too short": {"weights": np.ones(2)},
     "probabilities too short": {"probabilities": np.full((2, 2), 0.5)},
     "single probabilities": {"probabilities": np.full((3, 2), 0.5, np.float32)},

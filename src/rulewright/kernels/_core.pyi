@@ -117,7 +117,7 @@ class Likelihood:
 class ResponseFit:
     def __init__(
         self,
-        labels: IntArray,
+        shares: FloatArray,
         weights: FloatArray,
         probabilities: FloatArray,
         covers: WordArray,

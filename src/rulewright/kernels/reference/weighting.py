@@ -122,25 +122,24 @@ class ResponseFit:
 
     def __init__(
         self,
-        labels: IntArray,
+        shares: FloatArray,
         weights: FloatArray,
         probabilities: FloatArray,
         covers: WordArray,
         heads: IntArray,
         signs: SignArray,
     ) -> None:
-        self.labels, self.weights, self.probabilities = labels, weights, probabilities
+        self.shares, self.weights, self.probabilities = shares, weights, probabilities
         classes = np.arange(probabilities.shape[1])
         bits = np.unpackbits(covers.astype("<u8").view(np.uint8), axis=1, bitorder="little")
-        covered = bits[:, : len(labels), None].astype(np.bool_)
+        covered = bits[:, : len(shares), None].astype(np.bool_)
         speaks = (heads[:, :1] <= classes) & (classes <= heads[:, 1:])
         self.design = covered & speaks[:, None, :]  # rules x rows x classes
         self.signs = signs
 
     def gradients(self, rules: IntArray, n_threads: int) -> FloatArray:
         """Differentiate the negative log-likelihood along each rule."""
-        hit = self.labels[:, None] == np.arange(self.probabilities.shape[1])
-        residuals = self.weights[:, None] * (self.probabilities - hit)
+        residuals = self.weights[:, None] * (self.probabilities - self.shares)
         g: FloatArray = (self.design[rules] * residuals).sum(axis=(1, 2))
         return g
 

@@ -1,8 +1,8 @@
 """Multinomial fit of the responses of given rules, by coordinate descent along a path.
 
 The objective is ``L / W + penalty sum_j |b_j| + l2 / (2 W) sum_j b_j^2`` with the negative
-log-likelihood ``L = sum_i w_i (log sum_k exp f_ik - f_i,y_i)``, W the sum of the weights, and free
-intercepts. A response keeps its sign: a rule goes on speaking for its classes, so that a monotone
+log-likelihood ``L = sum_i w_i (log sum_k exp f_ik - sum_k q_ik f_ik)``, W the sum of the weights,
+q_ik the share of class k in row i (1 for its label), and free intercepts. A response keeps its sign: a rule goes on speaking for its classes, so that a monotone
 model stays monotone.
 """
 
@@ -64,6 +64,8 @@ class Multinomial:
         Weight of each row; rows of weight 0 get probabilities, but do not count.
     n_classes : int
         Number of classes, at least 2.
+    shares : float64 array of shape (rows, classes), optional
+        Shares of the classes in each row; by default its label has all.
     l2 : float
         Ridge penalty of the responses.
     tolerance : float
@@ -81,6 +83,7 @@ class Multinomial:
         weights: FloatArray,
         n_classes: int,
         *,
+        shares: FloatArray | None = None,
         l2: float = L2,
         tolerance: float = TOLERANCE,
         n_threads: int = 1,
@@ -95,14 +98,15 @@ class Multinomial:
         self.total = float(weights.sum())
         self.least_change = tolerance * self.total
         self.signs, self.n_rules = signs, len(covers)
-        self.labels, self.weights = labels, weights
+        self.shares = np.eye(n_classes)[labels] if shares is None else shares
+        self.weights = weights
         self.rules = np.arange(self.n_rules, dtype=np.int32)
         # An intercept is a free rule that covers every row; that of class 0 is not needed.
         classes = np.arange(1, n_classes, dtype=np.int32)
         self.free = self.n_rules + classes - 1
         self.probabilities = np.full((n_rows, n_classes), 1 / n_classes)
         self.state = kernels.ResponseFit(
-            labels,
+            self.shares,
             weights,
             self.probabilities,
             np.vstack([covers, PackedCovers.all_rows(n_classes - 1, n_rows).words]),
@@ -150,9 +154,9 @@ class Multinomial:
     def solution(self) -> Solution:
         """Describe the fit as the solution of its penalty; the duality gap is not known."""
         b, pulls = self.responses, self._find_pulls() - self.ridge * np.abs(self.responses)
-        own = self.probabilities[np.arange(len(self.labels)), self.labels]
-        counted = self.weights > 0
-        loss = -float(self.weights[counted] @ np.log(own[counted])) / self.total
+        counted = self.weights[:, np.newaxis] * self.shares > 0
+        logs = np.log(self.probabilities, where=counted, out=np.zeros_like(self.probabilities))
+        loss = -float(self.weights @ (self.shares * logs).sum(axis=1)) / self.total
         charged = self.penalty * float(np.abs(b).sum())
         charged += self.ridge * float(b @ b) / (2 * self.total)
         excess = pulls / self.total - self.penalty
