@@ -3,6 +3,7 @@
 #include "base/parallel.hpp"
 #include "search/count.hpp"
 #include "search/grow.hpp"
+#include "search/prune.hpp"
 #include "search/rows.hpp"
 #include "search/scan.hpp"
 #include "search/scores/registry.hpp"
@@ -53,18 +54,43 @@ auto cover(const BoundColumns& columns, const Matrix<std::int32_t>& tests, int n
     return to_numpy(columns.run([&](const auto& c) { return cover_rows(c, parsed, n_threads); }));
 }
 
-auto prefixes(const BoundColumns& columns, const Matrix<std::int32_t>& tests,
-              const Matrix<Stat>& stats, std::size_t first_lane, const Vector<std::uint8_t>& side,
-              int n_threads) {
-    const std::vector<CodeTest> parsed = checked_tests(columns, tests);
+// The two lanes of a split, checked.
+SplitPairs checked_pairs(const BoundColumns& columns, const Matrix<Stat>& stats,
+                         std::size_t first_lane, const Vector<std::uint8_t>& side) {
     const std::size_t n_lanes = stats.shape(1);
     require(stats.shape(0) == columns.n_rows() && side.shape(0) == columns.n_rows(),
             "statistics, sides and codes differ in rows");
     require(n_lanes >= 2 && first_lane <= n_lanes - 2, "statistics have too few lanes");
-    require(std::ranges::all_of(as_span(side), [](auto s) { return s <= 1; }), "a side is 0 or 1");
-    const SplitPairs pairs{stats.data() + first_lane, n_lanes, side.data()};
+    std::uint8_t largest = 0;  // a plain loop, which the compiler turns into vector instructions
+    for (const std::uint8_t s : as_span(side)) largest = std::max(largest, s);
+    require(largest <= 1, "a side is 0 or 1");
+    return {stats.data() + first_lane, n_lanes, side.data()};
+}
+
+auto prefixes(const BoundColumns& columns, const Matrix<std::int32_t>& tests,
+              const Matrix<Stat>& stats, std::size_t first_lane, const Vector<std::uint8_t>& side,
+              int n_threads) {
+    const std::vector<CodeTest> parsed = checked_tests(columns, tests);
+    const SplitPairs pairs = checked_pairs(columns, stats, first_lane, side);
     return to_numpy(
         columns.run([&](const auto& c) { return prefix_sums(c, parsed, pairs, n_threads); }));
+}
+
+auto prune(const BoundColumns& columns, const Matrix<std::int32_t>& tests,
+           const Matrix<Stat>& stats, std::size_t first_lane, const Vector<std::uint8_t>& side,
+           double unit, bool down, double l2, const MutableVector<double>& worth,
+           const Vector<std::uint8_t>& required, double least, int n_threads) {
+    const std::vector<CodeTest> parsed = checked_tests(columns, tests);
+    const SplitPairs pairs = checked_pairs(columns, stats, first_lane, side);
+    require_positive(unit, "the unit of the statistics must be positive and finite");
+    require_penalty(l2, "l2 must be finite and not negative");
+    require(worth.shape(0) == columns.n_columns() && required.shape(0) == columns.n_columns(),
+            "worths, required columns and codes differ in columns");
+    const EvidenceUnit evidence{unit, down ? -1.0 : 1.0, l2};
+    const ColumnWorth by_column{{worth.data(), worth.shape(0)}, as_span(required), least};
+    return to_numpy(columns.run([&](const auto& c) {
+        return prune_tests(c, parsed, pairs, evidence, by_column, n_threads);
+    }));
 }
 
 // A score by its name; checked_lanes compares it with the statistics.
@@ -195,6 +221,9 @@ void bind_search(nb::module_& m) {
           "limits"_a);
     m.def("prefix_sums", &prefixes, "columns"_a, array("tests"), array("stats"), "first_lane"_a,
           array("side"), "n_threads"_a);
+    m.def("prune_tests", &prune, "columns"_a, array("tests"), array("stats"), "first_lane"_a,
+          array("side"), "unit"_a, "down"_a, "l2"_a, array("worth"), array("required"), "least"_a,
+          "n_threads"_a);
 }
 
 }  // namespace rulewright

@@ -376,3 +376,37 @@ def test_bad_prefixes_are_refused(fault):
     """Prefix sums over arrays that do not fit are an error, never a crash."""
     with pytest.raises(REFUSED):
         prefixes(**PREFIX_FAULTS[fault])
+
+
+def pruned(**changed):
+    arguments = {
+        "columns": good_columns(),
+        "tests": np.array([[0, 0, 1, -1], [1, 1, 1, -1]], dtype=np.int32),
+        "stats": np.ones((N_ROWS, 4), dtype=STAT),
+        "score": Score("newton", unit=1.0, first_lane=2),
+        "side": np.arange(N_ROWS) % 2 == 0,
+        "worth": np.ones(2),
+        "required": np.zeros(2, dtype=np.uint8),
+    }
+    return kernels.prune_tests(**{**arguments, **changed})
+
+
+PRUNE_FAULTS = {
+    "column beyond the table": {"tests": np.array([[2, 0, 0, -1]], dtype=np.int32)},
+    "statistics too short": {"stats": np.ones((N_ROWS - 1, 4), dtype=STAT)},
+    "first lane too far": {"score": Score("newton", unit=1.0, first_lane=3)},
+    "no unit": {"score": Score("newton", unit=0.0)},
+    "negative penalty": {"score": Score("newton", unit=1.0, l2=-1.0)},
+    "sides too short": {"side": np.ones(N_ROWS - 1, dtype=np.bool_)},
+    "worths of fewer columns": {"worth": np.ones(1)},
+    "whole worths": {"worth": np.ones(2, dtype=np.int64)},
+    "worths of more columns": {"required": np.zeros(3, dtype=np.uint8)},
+}
+
+
+@pytest.mark.parametrize("fault", PRUNE_FAULTS)
+def test_bad_pruning_is_refused(fault):
+    """Faulty tests, statistics, sides and worths are errors, not crashes."""
+    assert len(pruned()) <= 2
+    with pytest.raises(REFUSED):
+        pruned(**PRUNE_FAULTS[fault])

@@ -37,6 +37,10 @@ def search(**given):
     _core.count_histogram(columns, rows, stats, n_threads)
     _core.cover_rows(columns, given["tests"], n_threads)
     _core.prefix_sums(columns, given["tests"], stats, 0, given["side"], n_threads)
+    unit, down, l2 = (given[name] for name in ("unit", "down", "l2"))
+    worth, required = given["worth"], given["required"]
+    split = given["tests"], stats, 0, given["side"]
+    _core.prune_tests(columns, *split, unit, down, l2, worth, required, given["least"], n_threads)
     _core.scan_histogram(columns, given["histogram"], given["totals"], score, limits)
     _core.grow_rule(columns, rows, stats, score, limits, given["workspace"], n_threads)
 
@@ -129,12 +133,13 @@ def good_search():
         **{"required": np.zeros(2, np.uint8), "groups": np.ones(2, np.uint64)},
         **{"tests": int32([0, 0, 1, -1], [1, 1, 1, 0]), "side": (SIGNS > 0).astype(np.uint8)},
         **{"histogram": np.ones((7, 3), np.int64), "totals": np.full(3, 4, np.int64)},
+        **{"worth": np.zeros(2), "least": 0.0},
     }
 
 
 def good_trees():
     taken = {name: value for name, value in good_search().items() if name not in SCORE}
-    for name in ("workspace", "tests", "side", "histogram", "totals"):
+    for name in ("workspace", "tests", "side", "histogram", "totals", "worth", "least"):
         taken.pop(name)
     taken["stats"] = np.stack([np.ones(N), SIGNS], axis=1).astype(np.int64)
     return {

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from builders import SEEDS, random_columns
 from rulewright import kernels
-from rulewright.kernels import GROUP, reference
+from rulewright.kernels import GROUP, Score, reference
 
 pytestmark = pytest.mark.native
 
@@ -125,6 +125,53 @@ def test_threads_do_not_change_prefix_sums():
         one, kernels.prefix_sums(columns, tests, stats, 0, side, n_threads=2)
     )
     assert one.sum() > 0
+
+
+def prune(door, columns, tests, seed, n_threads=1):
+    """Prune with statistics, worths and required columns drawn by the seed."""
+    rng = np.random.default_rng(seed)
+    n, p = columns.n_rows, len(columns.n_bins)
+    stats = np.stack([rng.integers(-(2**40), 2**40, n), rng.integers(0, 2**40, n)], axis=1)
+    score = Score("newton", unit=2.0**-38, l2=float(rng.integers(0, 2)), down=rng.random() < 0.5)
+    worth, required = rng.normal(size=p), (rng.random(p) < 0.2).astype(np.uint8)
+    side, least = rng.random(n) < 0.5, float(rng.normal() / 2)
+    split = stats, score, side
+    places = door.prune_tests(columns, tests, *split, worth, required, least, n_threads)
+    return places, worth
+
+
+@given(covers(), SEEDS)
+def test_pruned_tests_equal_the_twin(case, seed):
+    """The same tests stay, and columns have the same worth, to the bit."""
+    (native, worth), (twin, expected) = (prune(door, *case, seed) for door in (kernels, reference))
+    np.testing.assert_array_equal(native, twin)
+    np.testing.assert_array_equal(worth, expected)
+
+
+@given(SEEDS)
+def test_of_many_tests_the_first_can_go(seed):
+    """More tests than bits of a word are pruned like the twin prunes them: those beyond stay."""
+    rng = np.random.default_rng(seed)
+    columns = random_columns(rng, 50, 5)
+    tests = np.zeros((70, 4), dtype=np.int32)
+    tests[:, 0], tests[:, 2], tests[:, 3] = rng.integers(0, 5, 70), 99, -1
+    tests[rng.integers(0, 70, 5), 1] = 1
+    (native, worth), (twin, expected) = (
+        prune(door, columns, tests, seed) for door in (kernels, reference)
+    )
+    np.testing.assert_array_equal(native, twin)
+    np.testing.assert_array_equal(worth, expected)
+    assert not len(native) or set(range(64, 70)) <= set(native.tolist())
+
+
+def test_threads_do_not_change_pruned_tests():
+    """Blocks of rows join to the same sums for any number of threads."""
+    columns = random_columns(np.random.default_rng(1), 13_000, 5)
+    tests = np.array([[0, 0, 3, 1], [3, 0, 2, -1], [1, 1, 9, -1]], dtype=np.int32)
+    for seed in range(10):
+        one, two = (prune(kernels, columns, tests, seed, n_threads) for n_threads in (1, 2))
+        np.testing.assert_array_equal(one[0], two[0])
+        np.testing.assert_array_equal(one[1], two[1])
 
 
 @given(st.integers(0, 200), st.integers(1, 4), st.floats(0, 1), SEEDS)

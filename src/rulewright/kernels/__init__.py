@@ -106,6 +106,7 @@ __all__ = [
     "grow_rule",
     "grow_tree",
     "prefix_sums",
+    "prune_tests",
     "route_rows",
     "rule_bits",
     "rule_covers",
@@ -247,6 +248,26 @@ def prefix_sums(
         columns.native, tests, stats, first_lane, side.view(np.uint8), n_threads
     )
     return sums.reshape(2, len(tests) + 1, 2)
+
+
+def prune_tests(
+    columns: CodeColumns,
+    tests: IntArray,
+    stats: StatArray,
+    score: Score,
+    side: BoolArray,
+    worth: FloatArray,
+    required: ByteArray,
+    least: float = 0.0,
+    n_threads: int = 1,
+) -> IntArray:
+    """Find the tests that pay on the rows off `side` (see `native/search/prune.hpp`).
+
+    `score` is of one vote. `worth`, one number for each column, is updated.
+    """
+    where = tests, stats, score.first_lane, side.view(np.uint8)
+    evidence = score.unit, score.down, score.l2
+    return _core.prune_tests(columns.native, *where, *evidence, worth, required, least, n_threads)
 
 
 def rule_scores(

@@ -221,6 +221,20 @@ def prefix_sums(
     side: ByteArray,
     n_threads: int,
 ) -> StatArray: ...
+def prune_tests(
+    columns: Columns,
+    tests: IntArray,
+    stats: StatArray,
+    first_lane: int,
+    side: ByteArray,
+    unit: float,
+    down: bool,
+    l2: float,
+    worth: FloatArray,
+    required: ByteArray,
+    least: float,
+    n_threads: int,
+) -> IntArray: ...
 def add_responses(
     codes: CodeArray,
     intervals: IntArray,

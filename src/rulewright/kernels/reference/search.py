@@ -13,6 +13,8 @@ from rulewright.kernels.structs import (
     ROW,
     STAT,
     BoolArray,
+    ByteArray,
+    FloatArray,
     GrownCondition,
     GrownRule,
     IntArray,
@@ -219,3 +221,47 @@ def prefix_sums(
             on_side = rows[side[rows] == bool(s)]
             sums[s, length] = stats[on_side, first_lane : first_lane + 2].sum(axis=0, dtype=STAT)
     return sums
+
+
+MOST_PRUNED = 64
+"""Tests beyond stay."""
+
+
+def prune_tests(
+    columns: CodeColumns,
+    tests: IntArray,
+    stats: StatArray,
+    score: Score,
+    side: BoolArray,
+    worth: FloatArray,
+    required: ByteArray,
+    least: float = 0.0,
+    n_threads: int = 1,
+) -> IntArray:
+    """Find the tests that pay on the rows off `side`."""
+    kept = np.arange(len(tests), dtype=np.int32)
+    while len(open_ := kept[kept < MOST_PRUNED]):
+        place = tests[open_, 0]
+        whole = _evidence(columns, tests[kept], stats, score, side)
+        rests = [_evidence(columns, tests[kept[kept != i]], stats, score, side) for i in open_]
+        gains = whole - np.array(rests if len(kept) > 1 else [0.0])
+        free = required[place] == 0
+        idle = np.flatnonzero(free & ~((gains > 0) & (worth[place] + gains > least)))
+        if not len(idle):
+            for column, gain in zip(place, gains, strict=True):
+                worth[column] += gain
+            return kept if free.any() or whole > 0 else kept[:0]
+        worst = idle[gains[idle] == gains[idle].min()][-1]
+        worth[place[worst]] += gains[worst]
+        kept = kept[kept != open_[worst]]
+    return kept
+
+
+def _evidence(
+    columns: CodeColumns, tests: IntArray, stats: StatArray, score: Score, side: BoolArray
+) -> float:
+    rows = cover_rows(columns, tests)
+    rows = rows[~side[rows].astype(np.bool_)]
+    g, h = stats[rows, score.first_lane : score.first_lane + 2].sum(axis=0, dtype=STAT)
+    step = (-1.0 if score.down else 1.0) * score.unit * float(g)
+    return float(-step / np.sqrt(max(score.unit * float(h) + score.l2, 1e-12)))
