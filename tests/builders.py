@@ -187,6 +187,7 @@ def mlrules(**changed):
         "class_choice": "joint",
         "formulation": "corrected",
         "min_evidence": 0.0,
+        "prune": False,
         "missing_conditions": False,
         "max_bins": None,
         "stopping": "none",

@@ -88,7 +88,7 @@ def test_stages_end_with_the_prediction(data, make, costs, calibration):
     """After all rules the staged predictions and probabilities are those of the model."""
     X, y = data
     est = costed(make(calibration=calibration), costs).fit(X, y)
-    assert len(list(est.staged_predict(X))) == len(est.model_) + 1
+    assert len(list(est.staged_predict(X))) == len(getattr(est, "stages_", est.model_)) + 1
     *_, last = est.staged_predict(X)
     np.testing.assert_array_equal(last, est.predict(X))
     *_, last = est.staged_predict_proba(X)

@@ -29,6 +29,7 @@ def fits(draw):
         l2=draw(st.sampled_from([0.0, 1e-3, 1.0, 5.0])),
         max_conditions=draw(st.sampled_from([None, 1, 3])),
         min_weight=draw(st.sampled_from([0.0, 0.0, 4.0])),
+        prune=draw(st.booleans()),
         class_choice=draw(st.sampled_from(["joint", "prefixed"])),
         formulation=Formulation(
             default_rule=draw(st.sampled_from(list(DEFAULT_RULES))),
@@ -50,13 +51,13 @@ def test_every_rule_lowers_the_training_loss(fit):
     staged = [
         -np.sum(weights * np.log(p[np.arange(len(y)), y])) for p in est.staged_predict_proba(X)
     ]
-    assert len(staged) == len(est.model_) + 1
+    assert len(staged) == len(est.stages_) + 1
     # a step below this size changes the sum by less than its rounding
     drowned = 1e-13 * staged[0]
     assert np.all(np.diff(staged) < drowned)
-    for before, after, rule in zip(staged, staged[1:], est.model_.rules, strict=False):
+    for before, after, rule in zip(staged, staged[1:], est.stages_.rules, strict=False):
         assert after < before or rule.outcome.value < 1e-6
-    if len(est.model_):
+    if len(est.stages_):
         np.testing.assert_allclose(est.trace_["train_loss"], np.array(staged[1:]) / weights.sum())
 
 
@@ -65,14 +66,26 @@ def test_every_rule_lowers_the_training_loss(fit):
 def test_rules_tell_what_they_cover(fit):
     """Support and class weights of a rule are those of the training rows it covers."""
     est, X, y, weights = fit
-    covers = est.model_.covers(X)
-    for cover, rule in zip(covers.T, est.model_.rules, strict=True):
+    covers = est.stages_.covers(X)
+    for cover, rule in zip(covers.T, est.stages_.rules, strict=True):
         expected = np.bincount(y[cover], weights[cover], len(est.classes_))
         assert rule.coverage.class_weights == pytest.approx(tuple(expected))
         assert rule.coverage.support == pytest.approx(expected.sum())
         assert rule.outcome.value > 0
         assert rule.outcome.value <= 4 * est.learning_rate + 1e-12
         assert est.max_conditions is None or len(rule.body) <= est.max_conditions
+
+
+@settings(max_examples=60)
+@given(fits())
+def test_equal_rules_are_one(fit):
+    """The model joins what the stages have apart, and scores the same."""
+    est, X, _, _ = fit
+    parts = [(rule.body.key, rule.head) for rule in est.model_.rules]
+    assert len(parts) == len(set(parts))
+    assert set(parts) == {(rule.body.key, rule.head) for rule in est.stages_.rules}
+    assert est.model_ == est.stages_.merged()
+    np.testing.assert_allclose(est.model_.scores(X), est.stages_.scores(X), rtol=1e-12, atol=1e-12)
 
 
 @settings(max_examples=60)
@@ -100,15 +113,15 @@ def test_a_row_of_missing_values_gets_the_default_rule(fit):
     assert est.model_.scores(table)[0].tolist() == list(est.model_.intercepts)
 
 
-@pytest.mark.parametrize("subsample", [1.0, 0.5])
-def test_stages_are_shorter_fits(subsample):
+@pytest.mark.parametrize("options", [{}, {"subsample": 0.5}, {"subsample": 0.5, "prune": True}])
+def test_stages_are_shorter_fits(options):
     """After m rules the scores are those of a fit with n_rules = m (T8)."""
     X, y = mixed_table(np.random.default_rng(0), 80, n_classes=3)
-    est = mlrules(n_rules=8, subsample=subsample).fit(X, y)
+    est = mlrules(n_rules=8, **options).fit(X, y)
     for m, p in enumerate(est.staged_predict_proba(X)):
-        shorter = mlrules(n_rules=m, subsample=subsample).fit(X, y)
-        np.testing.assert_array_equal(p, shorter.predict_proba(X))
-        np.testing.assert_array_equal(p, est.model_[:m].predict_proba(X))
+        shorter = mlrules(n_rules=m, **options).fit(X, y)
+        np.testing.assert_array_equal(p, shorter.stages_.predict_proba(X))
+        np.testing.assert_array_equal(p, est.stages_[:m].predict_proba(X))
     labels = list(est.staged_predict(X))
     np.testing.assert_array_equal(labels[-1], est.predict(X))
 
@@ -212,7 +225,9 @@ def test_a_useless_column_changes_nothing():
     assert one.model_.rules == two.model_.rules
 
 
-@pytest.mark.parametrize("options", [{}, {"class_choice": "prefixed"}, {"stopping": "validation"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"class_choice": "prefixed", "prune": True}, {"stopping": "validation"}]
+)
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_seeds_and_threads(options, n_classes):
     """The same seed gives the same model, for one and two threads; another seed another (T13)."""
@@ -265,7 +280,7 @@ def test_responses_are_newton_steps_with_l2(l2, ordinal):
     X, y = mixed_table(np.random.default_rng(8), 150, n_classes=3)
     plain = Formulation(backtracking=False)
     est = mlrules(l2=l2, ordinal=ordinal, n_rules=12, learning_rate=0.2, formulation=plain)
-    model = est.fit(X, y).model_
+    model = est.fit(X, y).stages_
     covers = model.covers(X)
     for rule, cover, scores in zip(model.rules, covers.T, model.staged_scores(X), strict=False):
         inside = softmax(scores)[cover][:, rule.head.classes].sum(axis=1)

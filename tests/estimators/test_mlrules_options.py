@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from builders import mixed_table, mlrules
-from rulewright import Formulation, Window
+from rulewright import Formulation, MLRulesClassifier, Window
 from rulewright.estimators.mlrules.monitor import Monitor
 from rulewright.rules import Head
 from rulewright.search import RuleGrower
@@ -99,9 +99,9 @@ def test_a_union_is_acceptable_when_it_beats_guessing_a_union(scale, chance, mon
         stopping=Window(99, 99, chance),
     ).fit(X, y)
     guess = np.full(4, 0.25) if chance == "uniform" else np.bincount(y.codes) / len(y)
-    covers = est.model_.covers(X)
-    assert any(rule.head.is_union for rule in est.model_.rules)
-    for i, rule in enumerate(est.model_.rules):
+    covers = est.stages_.covers(X)
+    assert any(rule.head.is_union for rule in est.stages_.rules)
+    for i, rule in enumerate(est.stages_.rules):
         codes = y.codes[covers[:, i] & outside[i]]
         right = np.mean((codes >= rule.head.first) & (codes <= rule.head.last))
         assert est.trace_["acceptable"][i] == (right > guess[rule.head.classes].sum())
@@ -162,7 +162,7 @@ def test_rules_use_the_columns_drawn_for_them(share, monkeypatch):
     assert {len(drawn) for drawn, _ in seen} == {max(1, int(share * 9))}
     assert all(used <= {f"x{j}" for j in drawn} for drawn, used in seen)
     assert len({tuple(sorted(drawn)) for drawn, _ in seen}) > 3
-    assert len(est.model_) == 15
+    assert len(est.stages_) == 15
     assert mlrules(column_subsample=share).fit(X, y).model_ == est.model_
     other = mlrules(column_subsample=share, random_state=1).fit(X, y)
     assert other.model_.rules != est.model_.rules
@@ -179,3 +179,53 @@ def test_required_columns_need_not_be_drawn(monkeypatch):
     assert {len(drawn) for drawn, _ in seen} == {2, 3}
     assert len(est.model_) > 0
     assert all("x4" in rule.body.columns for rule in est.model_.rules)
+
+
+def noise_columns(seed, kind="step"):
+    """Draw labels that depend on the first of three columns only, with noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(4500, 3))
+    if kind == "logistic":
+        return X[:500], (rng.random(4500) < 1 / (1 + np.exp(-2 * X[:, 0]))).astype(int)[:500]
+    inside = X[:, 0] > 0 if kind == "step" else np.abs(X[:, 0]) > 0.7
+    return X[:500], (inside != (rng.random(4500) < 0.1)).astype(int)[:500]
+
+
+def test_rules_do_without_columns_of_noise():
+    """At most 15 % of the default's rules use a random column, and nearly all without pruning."""
+
+    def share(*data, **options):
+        est = MLRulesClassifier(random_state=0, **options).fit(*noise_columns(*data))
+        rules = est.model_.rules
+        assert any("x0" in rule.body.columns for rule in rules)
+        return np.mean([bool({"x1", "x2"} & set(rule.body.columns)) for rule in rules])
+
+    kinds = ("logistic", "step", "band")
+    assert np.mean([share(seed, kind) for seed in range(8) for kind in kinds]) <= 0.15
+    assert share(0, prune=False) > 0.8
+
+
+def test_pruned_rules_keep_required_columns():
+    """A condition that an expert asks for stays, whatever it is worth."""
+    X, y = noise_columns(0)
+    constraints = {"required": ["x1"]}
+    est = mlrules(subsample=0.5, prune=True, constraints=constraints).fit(X, y)
+    assert len(est.model_) > 0
+    assert all("x1" in rule.body.columns for rule in est.model_.rules)
+    assert any("x2" not in rule.body.columns for rule in est.model_.rules)
+
+
+def test_nothing_is_pruned_without_rows_outside():
+    """Where every rule sees all rows, rules are as grown."""
+    X, y = noise_columns(0)
+    models = [mlrules(prune=prune).fit(X, y).model_ for prune in (True, False)]
+    assert models[0].rules == models[1].rules
+
+
+def test_labels_that_mean_nothing_end_the_search():
+    """When most rules are refused, learning ends although nothing else would stop it."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 4)), rng.integers(0, 2, 200)
+    est = mlrules(n_rules=2000, subsample=0.5, prune=True).fit(X, y)
+    assert est.stopped_by_ == "no_rule"
+    assert len(est.stages_) < 100

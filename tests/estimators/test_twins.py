@@ -65,6 +65,9 @@ GROUPS = {"groups": [["a", "b"], ["b", "color", "c"]], "digits": 2}
         (3, {"subsample": 0.5, "min_weight": 5.0, "max_bins": 7, "formulation": "published"}),
         (4, {"class_choice": "prefixed", "max_conditions": 2, "stopping": "validation"}),
         (3, {"learning_rate": 1.0, "l2": 0.0, "stopping": "window", "subsample": 0.6}),
+        (2, {"subsample": 0.5, "prune": True}),
+        (3, {"subsample": 0.5, "prune": True, "constraints": {"required": ["a"]}}),
+        (4, {"subsample": 0.7, "prune": True, "ordinal": True, "criterion": "gradient"}),
     ],
 )
 def test_the_twins_learn_the_same_model(n_classes, options, monkeypatch):

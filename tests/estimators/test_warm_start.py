@@ -31,6 +31,7 @@ def scale():
         {"subsample": 0.5, "stopping": "window"},
         {"stopping": Validation(0.2, 5)},
         {"ordinal": True, "subsample": 0.6},
+        {"subsample": 0.5, "prune": True, "learning_rate": 0.2},
     ],
 )
 def test_going_on_equals_learning_at_once(scale, options):
@@ -38,11 +39,12 @@ def test_going_on_equals_learning_at_once(scale, options):
     X, y = scale
     options = {"learning_rate": 1.0, **options}
     warm = mlrules(n_rules=10, warm_start=True, **options).fit(X, y)
-    first = warm.model_
+    first = warm.stages_
     assert 0 < len(first) <= 10
     warm.set_params(n_rules=20).fit(X, y)
     whole = mlrules(n_rules=20, **options).fit(X, y)
     assert warm.model_.rules == whole.model_.rules
+    assert warm.stages_.rules == whole.stages_.rules
     assert len(warm.trace_["train_loss"]) > len(first)
     assert warm.stopped_by_ == whole.stopped_by_
     for name, values in whole.trace_.items():
@@ -112,6 +114,7 @@ def test_going_on_with_fewer_rules_is_refused(scale):
         {"max_conditions": 1},
         {"min_weight": 30.0},
         {"subsample": 0.5},
+        {"prune": True},
         {"stopping": "validation"},
     ],
 )
@@ -129,9 +132,10 @@ def test_steps_may_change_on_the_way(scale):
     est = mlrules(n_rules=4, warm_start=True).fit(*scale)
     est.set_params(n_rules=8, learning_rate=0.01, calibration="temperature")
     est.fit(*scale)
-    before = mlrules(n_rules=4).fit(*scale).model_
-    assert [r.body for r in est.model_.rules[:4]] == [r.body for r in before.rules]
-    assert est.model_.rules[5].outcome.value < 0.2 * est.model_.rules[0].outcome.value
+    before = mlrules(n_rules=4).fit(*scale).stages_
+    rules = est.stages_.rules
+    assert [r.body for r in rules[:4]] == [r.body for r in before.rules]
+    assert rules[5].outcome.value < 0.2 * rules[0].outcome.value
 
 
 def test_an_interrupted_fit_is_not_taken_up(scale, monkeypatch):

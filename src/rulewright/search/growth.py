@@ -57,6 +57,13 @@ class FoundRule:
         grown = self.grown[:place] + self.grown[place + 1 :]
         return replace(self, grown=grown, tests=self.tests[:place] + self.tests[place + 1 :])
 
+    def only(self, places: list[int]) -> FoundRule:
+        """Return the rule with the conditions at these places only."""
+        grown, tests = self.grown, self.tests
+        return replace(
+            self, grown=tuple(grown[i] for i in places), tests=tuple(tests[i] for i in places)
+        )
+
     def cover(self, codes: CodeColumns, n_threads: int = 1) -> RowArray:
         """Find the rows that the rule covers."""
         return kernels.cover_rows(codes, self.test_array, n_threads)

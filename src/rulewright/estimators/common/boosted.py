@@ -47,13 +47,17 @@ class BoostedClassifier(RuleClassifier[AdditiveRules]):
         content = {} if constraints is None else constraints.to_json()
         return {**summary, "constraints": content} if content else summary
 
+    def _staged(self) -> AdditiveRules:
+        """Return the fitted model with its rules in the order in which they were learned."""
+        return self._fitted()
+
     def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
         """Yield the probabilities after 0, 1, 2, ... rules."""
-        model = self._fitted()
+        model = self._staged()
         return map(model.probabilities, model.staged_scores(X, n_threads=self._n_threads))
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Yield the predictions after 0, 1, 2, ... rules."""
-        model = self._fitted()
+        model = self._staged()
         for scores in model.staged_scores(X, n_threads=self._n_threads):
             yield self.classes_[model.decide(scores)]

@@ -8,6 +8,7 @@ import numpy as np
 
 from rulewright.encoding.binned import bin_table
 from rulewright.estimators.mlrules.monitor import Monitor, Sample
+from rulewright.estimators.mlrules.pruning import Pruning
 from rulewright.search import RuleGrower, SearchLimits, Subsampler, split_rows
 from rulewright.weighting import LogLikelihood, default_scores
 
@@ -63,6 +64,8 @@ class Boosting:
         n_rows, n_columns = self.monitor.train.codes.n_rows, len(rows.columns)
         self.subsampler = Subsampler(n_rows, settings.subsample, random)
         self.columns = Subsampler(n_columns, settings.column_subsample, random, least=1)
+        self.prunes = settings.prune and not self.subsampler.takes_all
+        self.pruning = Pruning(self.monitor.train.codes, self.limits.required, n_threads)
         self.rules: list[Rule] = []
 
     def run(
@@ -74,12 +77,13 @@ class Boosting:
         failures = 0
         while len(self.rules) < n_rules and not self.monitor.stopped_by:
             check()
+            n_refused = self.pruning.n_refused
             if self._add_rule():
                 failures = 0
                 advance()
-            else:
+            elif self.pruning.n_refused == n_refused:
                 failures += 1
-            if failures == most_failures:
+            if failures == most_failures or self.pruning.gives_up(len(self.rules)):
                 self.monitor.stopped_by = "no_rule"
 
     def _add_rule(self) -> bool:
@@ -94,6 +98,11 @@ class Boosting:
         if found is None:
             return False
         head = likelihood.head_of(score, found.vote)
+        if self.prunes:
+            vote = likelihood.score(settings.criterion, settings.l2, head)
+            found = self.pruning.pruned(found, likelihood.stats, vote, subsample.drawn)
+        if found is None:  # no condition pays on other rows
+            return False
         cover = found.cover(codes, self.n_threads)
         step = likelihood.newton_step(
             cover, head, settings.l2, settings.formulation.backtracking, self._min_evidence

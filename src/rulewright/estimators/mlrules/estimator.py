@@ -61,7 +61,10 @@ class MLRulesClassifier(BoostedClassifier):
     Attributes
     ----------
     model_ : AdditiveRules
-        The rules: prints, predicts, explains, saves and exports.
+        The rules, equal ones joined: prints, predicts, explains, saves and exports.
+    stages_ : AdditiveRules
+        The same model with the rules as they were learned, one after the other: `trace_` and
+        `staged_predict` follow it.
     classes_ : ndarray
         Class labels.
     trace_ : dict of arrays
@@ -113,6 +116,13 @@ class MLRulesClassifier(BoostedClassifier):
         'default 0, but 1 where "auto" stopping finds no rows outside the subsamples that could '
         "test the rules: it keeps the model of such a small table from being overfitted.",
         default=None,
+    )
+    prune: bool = Parameter(
+        Flag(),
+        "Whether conditions are taken out of a grown rule that do not pay on the rows outside its "
+        "subsample: alone, and those on their column in all rules so far. Where there are no "
+        "such rows rules stay as grown.",
+        default=True,
     )
     class_choice: str = Parameter(
         Choice(("auto", "joint", "prefixed")),
@@ -178,6 +188,7 @@ class MLRulesClassifier(BoostedClassifier):
         "max_conditions": None,
         "min_weight": 0.0,
         "min_evidence": 0.0,
+        "prune": False,
         "class_choice": "joint",
         "formulation": "published",
         "max_bins": MOST_BINS,
@@ -196,7 +207,8 @@ class MLRulesClassifier(BoostedClassifier):
         self.trace_, self.stopped_by_ = {}, "one_class"
         if len(rows.classes) == 1:
             summary = self._summary(rows, constraints)
-            return AdditiveRules(rows.schema, rows.classes, (0.0,), (), summary)
+            self.stages_ = AdditiveRules(rows.schema, rows.classes, (0.0,), (), summary)
+            return self.stages_
         settings, n_rules = self._settings(rows, constraints), self._most_rules(rows)
         calibration = self._checked_calibration(rows, constraints)
         if settings.counts_weights:
@@ -212,8 +224,13 @@ class MLRulesClassifier(BoostedClassifier):
         out_of_fold = None
         if calibration is not None:
             out_of_fold = self._out_of_fold(settings, rows, calibration, random)
-        model = self._model(boosting)
-        return with_probabilities(model, rows, calibration, out_of_fold, boosting.probabilities())
+        model, known = self._model(boosting), boosting.probabilities()
+        self.stages_ = with_probabilities(model, rows, calibration, out_of_fold, known)
+        return self.stages_.merged()
+
+    def _staged(self) -> AdditiveRules:
+        # Costs are decided after the fit, and are those of the model.
+        return self.stages_.with_costs(self._fitted().costs)
 
     def _most_rules(self, rows: TrainingSet) -> int:
         if self.n_rules is not None:
@@ -234,6 +251,7 @@ class MLRulesClassifier(BoostedClassifier):
             min_weight=self.min_weight,
             min_evidence=0.0 if asked is None else asked,
             untested_evidence=float(auto) if asked is None else asked,
+            prune=self.prune,
             prefixed=self.class_choice == "prefixed" or (self.class_choice == "auto" and many),
             formulation=FORMULATION.made(self.formulation),
             missing_conditions=self.missing_conditions,

@@ -71,6 +71,7 @@ class BoostingSettings:
     min_weight: float
     min_evidence: float
     untested_evidence: float
+    prune: bool
     prefixed: bool
     formulation: Formulation
     missing_conditions: bool
