@@ -51,7 +51,8 @@ def learned(tmp_path_factory, loans):
     """Learn a small model; give what was printed and the file of the model."""
     path = tmp_path_factory.mktemp("model") / "loans.json"
     args = ["--target", "repaid", "--model", path, "--cv", 3, "--rules-shown", 5]
-    result = run("learn", loans, *args, "--set", "n_rules=25", "--set", "max_conditions=3")
+    args += ["--learner", "mlrules"]
+    result = run("learn", loans, *args, "--set", "n_rules=40", "--set", "max_conditions=3")
     assert result.exit_code == 0, result.output
     return result, path
 

@@ -61,7 +61,7 @@ def test_learners_are_compared_on_sets_with_ranks_and_tests(cli, tmp_path):
         (["data.csv", "--target", "z"], "target='z': there is no such column"),
         (["--suite", "x"], "--suite x: unknown. Known are: uci35"),
         (["--sets", "irsi"], "There is no data set 'irsi'. Did you mean"),
-        (["--sets", "iris", "--learners", "x"], "--learners x: unknown. Known are: mlrules,"),
+        (["--sets", "iris", "--learners", "x"], "--learners x: unknown. Known are: compact,"),
         (
             ["--sets", "iris", "--learners", "mlrules:rules=3"],
             "--learners mlrules:rules=3: mlrules",

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rulewright import MLRulesClassifier, load_model
+from rulewright import CompactRulesClassifier, MLRulesClassifier, load_model
 from rulewright.cli.learn import split_settings
 from rulewright.estimators import LEARNERS, SlipperClassifier
 
@@ -43,9 +43,9 @@ def test_prints_schema_scores_and_rules(learned):
         r"3-fold cross-validation +accuracy +log-loss +AUC\n",
         r"MLRulesClassifier +0\.7\d\d ± 0\.\d{3} +0\.\d{3} ± 0\.\d{3} +0\.\d{3} ± 0\.\d{3}\n",
         r"majority class +0\.68\d ± 0\.00\d +0\.62\d ± 0\.00\d +0\.500 ± 0\.000\n",
-        r"AdditiveRules: 25 rules, 2 classes \(no, yes\)\n",
+        rf"AdditiveRules: {len(load_model(path))} rules, 2 classes \(no, yes\)\n",
         r"\+\d\.\d{3} .* IF late_payments >= .* THEN no\n",
-        rf"\.\.\. and 20 more; 'rulewright show {re.escape(str(path))} --all' shows all\n",
+        rf"and {len(load_model(path)) - 5} more; .rulewright show {re.escape(str(path))} --all. shows",
         rf"\nmodel saved to {re.escape(str(path))}\n$",
     ]
     assert re.search(".*".join(parts), result.stdout, flags=re.DOTALL)
@@ -61,8 +61,26 @@ def test_output_without_a_terminal_is_plain(learned):
 
 def test_the_saved_model_is_that_of_the_library(learned, loans):
     """The command line learns what `fit` learns from the file."""
-    estimator = MLRulesClassifier(n_rules=25, max_conditions=3, random_state=0)
+    estimator = MLRulesClassifier(n_rules=40, max_conditions=3, random_state=0)
     assert load_model(learned[1]) == estimator.fit(loans, "repaid").model_
+
+
+def test_few_rules_are_the_default_and_tell_their_price(cli, loans, tmp_path):
+    """Without a name compact rules are learned; printed and saved is what few rules lose."""
+    path = tmp_path / "m.json"
+    result = cli("learn", loans, "--target", "repaid", "--cv", 0, "--model", path)
+    assert result.exit_code == 0, result.output
+    saved = load_model(path)
+    assert saved == CompactRulesClassifier(random_state=0).fit(loans, "repaid").model_
+    few, many = saved.summary["price"]
+    assert (few["n_rules"], many["learner"]) == (len(saved), "MLRules")
+    line = (
+        f"on rows left out: {len(saved)} rules (CompactRules) accuracy {few['accuracy']:.3f}, "
+        f"log-loss {few['log_loss']:.3f}; {many['n_rules']} rules (MLRules) accuracy "
+        f"{many['accuracy']:.3f}, log-loss {many['log_loss']:.3f}"
+    )
+    assert line in result.stdout.splitlines()
+    assert line in cli("show", path).stdout.splitlines()
 
 
 def test_slipper_is_a_learner_too(cli, loans, tmp_path):
@@ -186,15 +204,15 @@ def test_unknown_columns_bring_near_matches(cli_failure, loans):
     [
         (["--set", "n_rules"], "must be written as name=value"),
         (["--set", "=3"], "must be written as name=value"),
-        (["--set", "n_rule=3"], "no parameter 'n_rule'; it has calibration"),
+        (["--set", "n_rule=3"], "no parameter 'n_rule'; it has condition_cost"),
         (["--set", "n_rules=many"], "n_rules=many must be a whole number >= 0"),
-        (["--set", "learning_rate=2"], "must be a number > 0 and <= 1"),
-        (["--set", "warm_start=perhaps"], "must be true or false"),
-        (["--set", "criterion=newt"], "must be one of newton, gradient"),
+        (["--set", "teacher=2"], "must be a number >= 0 and <= 1"),
+        (["--set", "missing_conditions=perhaps"], "must be true or false"),
+        (["--learner", "mlrules", "--set", "criterion=newt"], "must be one of newton, gradient"),
         (["--set", "l2=1", "--set", "l2=2"], "--set: l2 is given twice"),
         (
             ["--learner", "slip"],
-            "--learner slip: unknown. Known are: mlrules, slipper,",
+            "--learner slip: unknown. Known are: compact, mlrules, slipper,",
         ),
         (["--cv", "1"], "--cv 1: one fold"),
         (["--cv", "-1"], "Invalid value for '--cv'"),
@@ -317,4 +335,4 @@ def test_rule_sets_are_learned_too(cli, loans, tmp_path):
     assert cli("predict", path, loans).stdout.splitlines()[0].endswith("abstains")
     refused = cli("learn", loans, "--target", "repaid", *options, "--forbid", "age")
     assert refused.exit_code == 2
-    assert "mlrules and slipper and compact do" in refused.output
+    assert "compact and mlrules and slipper do" in refused.output

@@ -9,13 +9,13 @@ def test_shows_the_strongest_rules(cli, model):
     assert lines[0] == "learner: MLRulesClassifier"
     assert "training rows: 800" in lines
     assert sum(" IF " in line for line in lines) == 20
-    assert lines[-1] == "... and 5 more; --all shows all"
+    assert lines[-1] == f"... and {len(load_model(model)) - 20} more; --all shows all"
 
 
 def test_shows_all_rules(cli, model):
     """With --all no rule is hidden."""
     lines = cli("show", model, "--all").stdout.splitlines()
-    assert sum(" IF " in line for line in lines) == 25
+    assert sum(" IF " in line for line in lines) == len(load_model(model)) > 20
     assert "more;" not in lines[-1]
 
 

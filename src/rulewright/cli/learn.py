@@ -102,8 +102,8 @@ def learn(
         str | None,
         typer.Option(
             metavar="NAME",
-            help=f"For classes one of: {', '.join(LEARNERS)} (default mlrules); for numbers: "
-            f"{', '.join(REGRESSORS)}.",
+            help=f"For classes one of: {', '.join(LEARNERS)}; for numbers: "
+            f"{', '.join(REGRESSORS)}. The first is the default.",
         ),
     ] = None,
     task: Annotated[

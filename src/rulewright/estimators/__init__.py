@@ -18,20 +18,20 @@ from rulewright.estimators.sl2.estimator import SL2Classifier
 from rulewright.estimators.slipper.estimator import SlipperClassifier
 
 LEARNERS: Mapping[str, type[RuleClassifier[Any]]] = {
+    "compact": CompactRulesClassifier,
     "mlrules": MLRulesClassifier,
     "slipper": SlipperClassifier,
     "sl2": SL2Classifier,
     "ruleset-ensemble": RuleSetEnsembleClassifier,
     "rulefit": RuleFitClassifier,
-    "compact": CompactRulesClassifier,
 }
-"""The learners of classes by their names on the command line."""
+"""The learners of classes by their names on the command line; the first is the default."""
 
 REGRESSORS: Mapping[str, type[RuleRegressor]] = {
-    "rulefit": RuleFitRegressor,
     "compact": CompactRulesRegressor,
+    "rulefit": RuleFitRegressor,
 }
-"""The learners of numbers by their names on the command line."""
+"""The learners of numbers by their names on the command line; the first is the default."""
 
 __all__ = [
     "LEARNERS",

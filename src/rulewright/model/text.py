@@ -62,9 +62,24 @@ def counted(number: int, noun: str) -> str:
 def header(model: RuleModel) -> str:
     """Write what stands above the rules: what the model is, where rows start, what numbers mean."""
     lines = [title_of(model), model.preamble()]
+    if price := price_of(model):
+        lines.append(price)
     if any(rule.coverage.rows == "training" for rule in model.rules):
         lines.append(_NOTES[model.n_classes is not None])
     return "\n".join(lines)
+
+
+def price_of(model: RuleModel) -> str:
+    """Say what few rules lose against many, if the summary tells; a file may hold anything."""
+    try:
+        parts = [
+            f"{counted(int(one['n_rules']), 'rule')} ({plain(str(one['learner']))}) accuracy "
+            f"{float(one['accuracy']):.3f}, log-loss {float(one['log_loss']):.3f}"
+            for one in model.summary.get("price", ())
+        ]
+    except (TypeError, ValueError, KeyError, OverflowError):
+        return ""
+    return f"on rows left out: {'; '.join(parts)}" if parts else ""
 
 
 def rule_cells(model: RuleModel, ids: Sequence[int]) -> list[dict[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -10,18 +10,20 @@ from sklearn.utils import check_random_state
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.common.boosted import BoostedClassifier
 from rulewright.estimators.common.folds import assign_folds, choosing_rows, kept_splits
+from rulewright.estimators.common.ordinal import ordered_target
+from rulewright.estimators.common.parameters import Order, Parameter, Real
 from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
 from rulewright.estimators.common.weights import counted
 from rulewright.estimators.compact.losses import LEAST_PROBABILITY, ClassLoss
-from rulewright.estimators.compact.settings import RIDGES, CompactRules, Size
+from rulewright.estimators.compact.settings import CompactRules, Size
+from rulewright.estimators.compact.teacher import Lessons
 from rulewright.model import AdditiveRules
 from rulewright.rules import Adds, Coverage, Rule
 from rulewright.search import LEAST_ROWS
 
 if TYPE_CHECKING:
-    from rulewright.data import TrainingSet
+    from rulewright.data import Target, TrainingSet
     from rulewright.estimators.compact.search import CompactSearch
-    from rulewright.kernels import FloatArray
     from rulewright.search import Constraints
 
 
@@ -53,27 +55,59 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
     (True, True)
     """
 
+    l2: float = Parameter(
+        Real(0, above=True), "Ridge penalty of the responses, in rows.", default=0.4
+    )
+    condition_cost: float = Parameter(
+        Real(0),
+        "What a condition must gain, as a share of the logarithm of the number of conditions that "
+        "there are to choose from.",
+        default=0.2,
+    )
+    min_gain: float = Parameter(
+        Real(0),
+        "What a rule must gain to be in the model: the logarithm by which it makes the targets of "
+        "the training rows more probable.",
+        default=0.75,
+    )
+    teacher: float = Parameter(
+        Real(0, 1),
+        "Share of the targets that are probabilities of a large ensemble, MLRules with its "
+        "defaults; the rest are the labels. 0 learns from labels alone.",
+        default=0.75,
+    )
+    ordinal: Any = Parameter(
+        Order(),
+        'Whether the classes form a scale: rules then vote for "at least" or "at most" a class. '
+        "True takes the order that ordered categories declare, or else that of sorted labels; a "
+        "list has the classes from low to high.",
+        default=False,
+    )
+
+    def _read_target(self, target: Target) -> Target:
+        """Order the classes of an ordinal target from low to high."""
+        return ordered_target(target, self.ordinal)
+
     def _learn(self, rows: TrainingSet) -> AdditiveRules:
-        constraints = self._checked_constraints(rows)
-        n_classes = len(rows.classes)
-        self.size_ = Size(0, RIDGES[0])
-        if n_classes == 1 or len(np.unique(rows.labels)) == 1:
+        ordinal = self.ordinal is not False
+        constraints = self._checked_constraints(rows, ordinal)
+        self.size_ = Size(0)
+        if len(rows.classes) == 1 or len(np.unique(rows.labels)) == 1:
             return self._constant(rows, constraints)
         rows, random = counted(rows), check_random_state(self.random_state)
         sample = choosing_rows(rows, random)
         folds = None
         if sample.n_rows >= LEAST_ROWS:
             folds = assign_folds(sample.labels, kept_splits(self.cv, sample.places), random)
-
-        def loss(weights: FloatArray, l2: float, n_threads: int) -> ClassLoss:
-            return ClassLoss(sample.labels, weights, n_classes, l2, n_threads=n_threads)
-
-        search = self._search(sample, loss, constraints, folds, random, n_classes)
-        model = self._model(rows, sample, search, constraints)
+        lessons = Lessons(sample, self.teacher, ordinal, constraints)
+        search = self._search(sample, lessons.loss, constraints, folds, random, len(rows.classes))
+        model = self._model(rows, lessons, search, constraints)
         answers, left_out = self.size_.out_of_fold, None
         if answers is not None and folds is not None:
             scores = np.log(np.maximum(answers, LEAST_PROBABILITY))
             left_out = OutOfFold.of(scores, folds, sample)
+            price = lessons.price(answers, len(model))
+            model = model.with_summary({**model.summary, "price": price})
         return with_probabilities(model, rows, None, left_out)
 
     def _constant(self, rows: TrainingSet, constraints: Constraints) -> AdditiveRules:
@@ -86,7 +120,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
     def _model(
         self,
         rows: TrainingSet,
-        sample: TrainingSet,
+        lessons: Lessons,
         search: CompactSearch,
         constraints: Constraints,
     ) -> AdditiveRules:
@@ -94,17 +128,19 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         bodies = [member.body for member in search.members]
         heads = [member.head for member in search.members]
         fitted = search.fitted
-        if sample is not rows:
+        if lessons.rows is not rows:
             lines = (body.holds(rows.table) for body in bodies)
             covers = PackedCovers.pack_lines(lines, rows.n_rows)
-            loss = ClassLoss(rows.labels, rows.weights, len(rows.classes), search.loss.l2)
-            fitted = loss.fit(covers, heads, 1e-20)
+            targets = np.eye(len(rows.classes))[rows.labels]
+            loss = ClassLoss(rows.labels, rows.weights, targets, self.l2, lessons.ordinal)
+            fitted = loss.settle(covers, heads)
         found = []
         for body, head, response in zip(bodies, heads, fitted.responses.tolist(), strict=True):
             if response != 0:
                 weights = rows.weights_by_class(body.holds(rows.table))
                 coverage = Coverage.of(tuple(weights.tolist()))
                 found.append(Rule(body, Adds(head, response), coverage))
-        summary = {**self._summary(rows, constraints), "size": self.size_.to_json(sample.weights)}
+        size = self.size_.to_json(lessons.rows.weights)
+        summary = {**self._summary(rows, constraints), "size": size}
         starts = tuple(fitted.intercepts.tolist())
         return AdditiveRules(rows.schema, rows.classes, starts, tuple(found), summary)

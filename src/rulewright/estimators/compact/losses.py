@@ -61,6 +61,9 @@ class Loss(Protocol):
     def fit(self, covers: PackedCovers, heads: Sequence[Head], tolerance: float) -> Fitted:
         """Fit the responses of all rules."""
 
+    def settle(self, covers: PackedCovers, heads: Sequence[Head]) -> Fitted:
+        """Fit the responses of the finished rules, to many digits."""
+
     def look(self, fitted: Fitted) -> None:
         """Bring the statistics up to date with a fit."""
 
@@ -78,58 +81,83 @@ class Loss(Protocol):
 
 
 class ClassLoss:
-    """The negative log-likelihood of classes.
+    """The negative log-likelihood of the shares of classes in the rows.
 
     Parameters
     ----------
     labels, weights : arrays
         Class and weight of each row; rows of weight 0 are not learned from.
-    n_classes : int
-        Number of classes.
+    shares : float64 array of shape (rows, classes)
+        What is learned: 1 for the label of a row, or a share of it and of what a teacher says.
     l2 : float
         Ridge penalty of the responses.
+    ordinal : bool
+        Whether the classes are in an order, and rules speak for "at least" or "at most" one.
     """
 
     def __init__(
         self,
         labels: IntArray,
         weights: FloatArray,
-        n_classes: int,
+        shares: FloatArray,
         l2: float,
+        ordinal: bool = False,
         n_threads: int = 1,
     ) -> None:
-        self.labels, self.weights, self.n_classes, self.l2 = labels, weights, n_classes, l2
+        self.labels, self.weights, self.shares, self.l2 = labels, weights, shares, l2
         self.n_threads = n_threads
-        start = np.zeros(n_classes)
+        start = np.zeros(shares.shape[1])
         self.likelihood = LogLikelihood(
-            labels, weights, start, weigh_rows=True, n_threads=n_threads
+            labels, weights, start, ordinal=ordinal, weigh_rows=True, n_threads=n_threads
         )
         self.heads, self.unit = self.likelihood.heads, self.likelihood.unit
         self.stats = self.likelihood.stats
+        self.surplus = self._surplus()
+
+    def _surplus(self) -> StatArray:
+        """Return by how much the label of a row exceeds its shares, for each pair of lanes."""
+        excess = self._label_shares() - self.shares
+        if self.likelihood.cumulative:  # a pair tells of all classes from a cut on
+            excess = excess[:, ::-1].cumsum(axis=1)[:, -2::-1]
+        return np.rint(self.weights[:, np.newaxis] * excess / self.unit).astype(STAT)
 
     def fit(self, covers: PackedCovers, heads: Sequence[Head], tolerance: float) -> Fitted:
         """Fit by coordinate descent; a response keeps the direction of its head."""
+        return self._fit(covers, heads, self.shares, tolerance)
+
+    def settle(self, covers: PackedCovers, heads: Sequence[Head]) -> Fitted:
+        """Fit to the labels alone: a teacher helps to choose rules, labels weigh them."""
+        return self._fit(covers, heads, self._label_shares(), 1e-20)
+
+    def _label_shares(self) -> FloatArray:
+        return np.eye(self.shares.shape[1])[self.labels]
+
+    def _fit(
+        self, covers: PackedCovers, heads: Sequence[Head], shares: FloatArray, tolerance: float
+    ) -> Fitted:
         fit = Multinomial(
             covers.words,
             np.array(heads, dtype=np.int32).reshape(-1, 2),
             np.ones(len(heads), dtype=np.int8),
             self.labels,
             self.weights,
-            self.n_classes,
+            shares.shape[1],
+            shares=shares,
             l2=self.l2,
             tolerance=tolerance,
             n_threads=self.n_threads,
         )
         fit.keep(fit.rules)
-        answers = fit.probabilities
-        own = np.maximum(answers[np.arange(len(answers)), self.labels], LEAST_PROBABILITY)
-        b = fit.responses.copy()
-        loss = -float(self.weights @ np.log(own)) + 0.5 * self.l2 * float(b @ b)
+        answers, b = fit.probabilities, fit.responses.copy()
+        logs = np.log(np.maximum(answers, LEAST_PROBABILITY))
+        loss = -float(self.weights @ (shares * logs).sum(axis=1))
+        loss += 0.5 * self.l2 * float(b @ b)
         return Fitted(loss, b, fit.intercepts, answers)
 
     def look(self, fitted: Fitted) -> None:
         """Compute the derivatives at the probabilities."""
         self.likelihood.restart(np.maximum(fitted.answers, LEAST_PROBABILITY))
+        self.stats[:, 0 : 2 * self.likelihood.n_pairs : 2] += self.surplus
 
     def score(self, head: Head | None) -> Score:
         """Describe Newton's score."""
@@ -192,6 +220,10 @@ class NumberLoss:
         loss = 0.5 * self.total * math.log(max(squares, self.floor) / self.total)
         intercept = np.array([center - float(b @ means)])
         return Fitted(loss, signs * b, intercept, answers[:, np.newaxis])
+
+    def settle(self, covers: PackedCovers, heads: Sequence[Head]) -> Fitted:
+        """Fit as always: the normal equations are exact."""
+        return self.fit(covers, heads, 0.0)
 
     def look(self, fitted: Fitted) -> None:
         """Take the residuals in units of their deviation."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.estimators.common.base import RuleRegressor
@@ -18,7 +19,7 @@ from rulewright.search import LEAST_ROWS, Constraints
 
 if TYPE_CHECKING:
     from rulewright.data import RegressionSet
-    from rulewright.kernels import FloatArray
+    from rulewright.kernels import BoolArray
 
 
 class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
@@ -59,8 +60,8 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
         if rows.n_rows >= LEAST_ROWS:
             folds = number_folds(rows.n_rows, self.cv, rows.places, random)
 
-        def loss(weights: FloatArray, l2: float, n_threads: int) -> NumberLoss:
-            return NumberLoss(y, weights, l2)
+        def loss(train: BoolArray, l2: float, seed: int, n_threads: int) -> NumberLoss:
+            return NumberLoss(y, np.where(train, rows.weights, 0.0), l2)
 
         search = self._search(rows, loss, constraints, folds, random, 1)
         fitted = search.fitted

@@ -133,8 +133,8 @@ class CompactSearch:
         self._cut()
 
     def settle(self) -> None:
-        """Fit the responses to many digits."""
-        self.fitted = self._fit(self.members, 1e-20)
+        """Fit the responses of the finished rules."""
+        self.fitted = self.loss.settle(*self._problem(self.members))
 
     def _take(self, members: Sequence[Member]) -> None:
         self.members = list(members)
@@ -142,9 +142,12 @@ class CompactSearch:
         self.objective = self._objective(members, self.fitted)
 
     def _fit(self, members: Sequence[Member], tolerance: float = 1e-5) -> Fitted:
-        covers = PackedCovers.pack(np.empty((0, len(self.train)), dtype=np.bool_))
-        covers = covers.stack(*(member.cover for member in members))
-        return self.loss.fit(covers, [member.head for member in members], tolerance)
+        return self.loss.fit(*self._problem(members), tolerance)
+
+    def _problem(self, members: Sequence[Member]) -> tuple[PackedCovers, list[Head]]:
+        none = PackedCovers.pack(np.empty((0, len(self.train)), dtype=np.bool_))
+        covers = none.stack(*(member.cover for member in members))
+        return covers, [member.head for member in members]
 
     def _objective(self, members: Sequence[Member], fitted: Fitted) -> float:
         return fitted.loss + self.charge * sum(member.n_conditions for member in members)

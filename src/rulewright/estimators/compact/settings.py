@@ -32,12 +32,6 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray, IntArray
     from rulewright.search import Constraints
 
-RIDGES = (1.0, 4.0)
-"""Ridge penalties that cross-validation chooses from, in rows."""
-
-CHARGE = 0.5
-"""Share of its description length that a condition is charged."""
-
 LEAST_WEIGHT = 2.0
 """A rule for a single row says nothing of others."""
 
@@ -55,8 +49,6 @@ class Size:
     ----------
     n_rules : int
         Number of rules.
-    l2 : float
-        Ridge penalty.
     losses : float64 array of shape (sizes, rows) or None
         Losses of the rows by the fold that left them out, for 0, 1, 2, ... rules.
     out_of_fold : float64 array of shape (rows, outputs) or None
@@ -64,13 +56,12 @@ class Size:
     """
 
     n_rules: int
-    l2: float
     losses: FloatArray | None = None
     out_of_fold: FloatArray | None = None
 
     def to_json(self, weights: FloatArray) -> dict[str, Any]:
         """Give the size and the curve of losses as plain data."""
-        known: dict[str, Any] = {"n_rules": self.n_rules, "l2": self.l2}
+        known: dict[str, Any] = {"n_rules": self.n_rules}
         if self.losses is not None:
             seen = ~np.isnan(self.losses[0])
             means = np.average(self.losses[:, seen], axis=1, weights=weights[seen])
@@ -96,12 +87,12 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
         default=None,
     )
     cv: Any = Parameter(
-        Folds(), "Folds that choose the number of rules and the ridge penalty.", default=5
+        Folds(),
+        "Folds that choose the number of rules, and say what the model is worth on rows left out.",
+        default=5,
     )
-    l2: float | None = Parameter(
-        Real(0, above=True, optional=True),
-        "Ridge penalty of the responses, in rows; by default chosen with the number of rules.",
-        default=None,
+    l2: float = Parameter(
+        Real(0, above=True), "Ridge penalty of the responses, in rows.", default=1.0
     )
     max_conditions: int | None = Parameter(
         Integer(1, optional=True), "Most conditions in a rule.", default=None
@@ -110,7 +101,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
         Real(0),
         "What a condition must gain, as a share of the logarithm of the number of conditions that "
         "there are to choose from.",
-        default=CHARGE,
+        default=0.5,
     )
     min_gain: float = Parameter(
         Real(0),
@@ -126,8 +117,9 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
     )
     max_bins: int | None = Parameter(
         Integer(2, optional=True),
-        "Most bins of a numeric column; by default one per value up to 2,048 rows, 255 beyond.",
-        default=None,
+        "Most bins of a numeric column: few thresholds are quickly tried, and fit less noise. "
+        "None: one per value up to 2,048 rows, 255 beyond.",
+        default=64,
     )
 
     def _limits(self, rows: LearningRows[Any], loss: Loss, constraints: Constraints) -> Any:
@@ -153,7 +145,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
     def _search(
         self,
         rows: LearningRows[Any],
-        loss: Callable[[FloatArray, float, int], Loss],
+        loss: Callable[[BoolArray, float, int, int], Loss],
         constraints: Constraints,
         folds: IntArray | None,
         random: np.random.RandomState,
@@ -164,8 +156,8 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
         n_folds = 0 if folds is None else 1 + int(folds.max())
         seed, *seeds = random.randint(2**31, size=1 + n_folds).tolist()
 
-        def start(train: BoolArray, l2: float, own_seed: int, n_threads: int) -> CompactSearch:
-            own = loss(np.where(train, rows.weights, 0.0), l2, n_threads)
+        def start(train: BoolArray, own_seed: int, n_threads: int) -> CompactSearch:
+            own = loss(train, self.l2, own_seed, n_threads)
             return CompactSearch(
                 own,
                 binned,
@@ -178,44 +170,38 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
                 n_threads,
             )
 
-        with progress_bar("searching rules", 1 + 2 * n_folds, bool(self.verbose)) as advance:
+        with progress_bar("searching rules", 1 + n_folds, bool(self.verbose)) as advance:
             size = self._choose_size(start, folds, rows.weights, cap, seeds, advance)
-            l2 = size.l2 if size is not None else self.l2 or RIDGES[0]
-            search = start(np.ones(rows.n_rows, dtype=np.bool_), l2, seed, self._n_threads)
+            search = start(np.ones(rows.n_rows, dtype=np.bool_), seed, self._n_threads)
             searched(search, cap if size is None else size.n_rules)
             advance()
-        self.size_ = size or Size(len(search.members), l2)
+        self.size_ = size or Size(len(search.members))
         return search
 
     def _choose_size(
         self,
-        start: Callable[[BoolArray, float, int, int], CompactSearch],
+        start: Callable[[BoolArray, int, int], CompactSearch],
         folds: IntArray | None,
         weights: FloatArray,
         cap: int,
         seeds: Sequence[int],
         advance: Callable[[], None],
     ) -> Size | None:
-        """Learn without each fold in turn, for each ridge penalty; None if nothing is open."""
-        ridges = RIDGES if self.l2 is None else (float(self.l2),)
-        if folds is None or (self.n_rules != "cv" and len(ridges) == 1):
+        """Learn without each fold in turn; None if there are no folds."""
+        if folds is None:
             return None
-        n_folds = int(folds.max()) + 1
 
-        def run(l2: float, fold: int, check: Callable[[], None]) -> Trace:
-            search = start(folds != fold, l2, seeds[fold], 1)
+        def run(fold: int, check: Callable[[], None]) -> Trace:
+            search = start(folds != fold, seeds[fold], 1)
             trace = followed(search, folds == fold, cap, check)
             advance()
             return trace
 
-        tasks = [partial(run, l2, fold) for l2 in ridges for fold in range(n_folds)]
+        tasks = [partial(run, fold) for fold in range(int(folds.max()) + 1)]
         traces = run_parallel(tasks, self._n_threads)
-        judged = []
-        for place, l2 in enumerate(ridges):
-            own = traces[place * n_folds : (place + 1) * n_folds]
-            judged.append((l2, *_joined(own, folds, cap)))
-        exact = None if self.n_rules == "cv" else cap
-        return chosen_size(judged, weights, exact)
+        losses, answers = _joined(traces, folds, cap)
+        n_rules = chosen_size(losses, weights) if self.n_rules == "cv" else cap
+        return Size(n_rules, losses, answers[n_rules])
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,28 +238,19 @@ def _joined(traces: Sequence[Trace], folds: IntArray, cap: int) -> tuple[FloatAr
     return losses, answers
 
 
-def chosen_size(
-    judged: Sequence[tuple[float, FloatArray, FloatArray]], weights: FloatArray, exact: int | None
-) -> Size:
+def chosen_size(losses: FloatArray, weights: FloatArray) -> int:
     """Return the smallest number of rules within one standard error of the best.
 
-    The standard error is that of the difference of the losses row by row, of the ridge penalty
-    whose least loss is lowest.
+    The standard error is that of the difference of the losses row by row.
     """
-    seen = ~np.isnan(judged[0][1][0])
+    seen = ~np.isnan(losses[0])
     own = weights[seen]
-    sizes = slice(None) if exact is None else slice(exact, exact + 1)
-    means = [np.average(losses[sizes, seen], axis=1, weights=own) for _, losses, _ in judged]
-    best = int(np.argmin([mean.min() for mean in means]))
-    l2, losses, answers = judged[best]
-    if exact is not None:
-        return Size(exact, l2, losses, answers[exact])
-    least = int(np.argmin(means[best]))
+    means = np.average(losses[:, seen], axis=1, weights=own)
+    least = int(np.argmin(means))
     differences = losses[:, seen] - losses[least, seen]
     spread = np.average((differences - differences.mean(axis=1)[:, None]) ** 2, axis=1, weights=own)
     errors = np.sqrt(spread / np.count_nonzero(seen))
-    n_rules = int(np.argmax(means[best] <= means[best][least] + errors))
-    return Size(n_rules, l2, losses, answers[n_rules])
+    return int(np.argmax(means <= means[least] + errors))
 
 
 def searched(search: CompactSearch, n_rules: int) -> None:

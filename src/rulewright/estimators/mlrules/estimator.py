@@ -11,6 +11,7 @@ from rulewright.capacity import STOPPING, Stopping, Window
 from rulewright.encoding.binned import MOST_BINS
 from rulewright.estimators.common.boosted import BoostedClassifier
 from rulewright.estimators.common.folds import assign_folds, kept_splits, out_of_fold_scores
+from rulewright.estimators.common.ordinal import ordered_target
 from rulewright.estimators.common.parameters import (
     Choice,
     Flag,
@@ -282,25 +283,12 @@ class MLRulesClassifier(BoostedClassifier):
 
     def _read_target(self, target: Target) -> Target:
         """Order the classes of an ordinal target from low to high."""
-        if self.ordinal is False:
-            return target
-        if self.class_choice == "prefixed" and len(target.classes) > 2:
+        if self._is_ordinal and self.class_choice == "prefixed" and len(target.classes) > 2:
             raise ValueError(
                 "class_choice='prefixed' would vote at one step of the scale only: take 'joint' "
                 "with ordinal=True"
             )
-        if self.ordinal is not True:
-            return target.ordered(list(self.ordinal))
-        if target.declared_order is not None:
-            return target.ordered(target.declared_order)
-        declared, found = target.declared, tuple(map(str, target.classes))
-        if declared is not None and declared != found:
-            raise ValueError(
-                f"ordinal=True takes the classes in the order {' < '.join(found)}, but the target "
-                f"declares {', '.join(declared)} without an order: say ordinal={list(declared)!r}, "
-                "or whichever order is meant"
-            )
-        return target
+        return ordered_target(target, self.ordinal)
 
     def _checked_calibration(
         self, rows: TrainingSet, constraints: Constraints

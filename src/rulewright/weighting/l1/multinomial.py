@@ -2,8 +2,8 @@
 
 The objective is ``L / W + penalty sum_j |b_j| + l2 / (2 W) sum_j b_j^2`` with the negative
 log-likelihood ``L = sum_i w_i (log sum_k exp f_ik - sum_k q_ik f_ik)``, W the sum of the weights,
-q_ik the share of class k in row i (1 for its label), and free intercepts. A response keeps its sign: a rule goes on speaking for its classes, so that a monotone
-model stays monotone.
+q_ik the share of class k in row i (1 for its label), and free intercepts. A response keeps its
+sign: a rule goes on speaking for its classes, so that a monotone model stays monotone.
 """
 
 from __future__ import annotations
