@@ -16,7 +16,13 @@ _NOTES = {
     True: "precision is counted on training rows, which chose the rules: expect less on new rows",
     False: "mean is counted on training rows, which chose the rules",
 }
-_COVERED = {"training": "training rows", "left out": "rows left out", "given": "given rows"}
+_CORRECTED = "precision is that of training rows, less what rules lose on rows left out"
+_COVERED = {
+    "training": "training rows",
+    "corrected": "training rows",
+    "left out": "rows left out",
+    "given": "given rows",
+}
 
 
 def strongest_rules(
@@ -64,8 +70,11 @@ def header(model: RuleModel) -> str:
     lines = [title_of(model), model.preamble()]
     if price := price_of(model):
         lines.append(price)
-    if any(rule.coverage.rows == "training" for rule in model.rules):
+    counted_on = {rule.coverage.rows for rule in model.rules}
+    if "training" in counted_on:
         lines.append(_NOTES[model.n_classes is not None])
+    if "corrected" in counted_on:
+        lines.append(_CORRECTED)
     return "\n".join(lines)
 
 

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
     from rulewright.rules.outcomes import Head
 
-Rows: TypeAlias = Literal["training", "left out", "given"]
-"""Rows that the rule was learned from, rows that its learner left out, or other rows."""
+Rows: TypeAlias = Literal["training", "corrected", "left out", "given"]
+"""Rows that the rule was learned from, the same with the share of its classes corrected for that,
+rows that its learner left out, or other rows."""
 
 # The 97.5 percent point of the normal distribution.
 _Z = 1.959963984540054
@@ -32,7 +33,7 @@ class Coverage:
         Weight of the covered rows.
     class_weights : tuple of float
         Weight of the covered rows of each class.
-    rows : {"training", "left out", "given"}
+    rows : {"training", "corrected", "left out", "given"}
         On which rows it was counted.
     """
 
@@ -95,7 +96,7 @@ class NumberCoverage:
         Weight of the covered rows.
     mean, deviation : float
         Weighted mean and standard deviation of the numbers of the covered rows.
-    rows : {"training", "left out", "given"}
+    rows : {"training", "corrected", "left out", "given"}
         On which rows it was counted.
     """
 

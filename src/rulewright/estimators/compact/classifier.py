@@ -14,6 +14,7 @@ from rulewright.estimators.common.ordinal import ordered_target
 from rulewright.estimators.common.parameters import Order, Parameter, Real
 from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
 from rulewright.estimators.common.weights import counted
+from rulewright.estimators.compact.left_out import Optimism
 from rulewright.estimators.compact.losses import LEAST_PROBABILITY, ClassLoss
 from rulewright.estimators.compact.settings import CompactRules, Size
 from rulewright.estimators.compact.teacher import Lessons
@@ -23,7 +24,8 @@ from rulewright.search import LEAST_ROWS
 
 if TYPE_CHECKING:
     from rulewright.data import Target, TrainingSet
-    from rulewright.estimators.compact.search import CompactSearch
+    from rulewright.estimators.compact.settings import Searched
+    from rulewright.kernels import IntArray
     from rulewright.search import Constraints
 
 
@@ -100,8 +102,8 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         if sample.n_rows >= LEAST_ROWS:
             folds = assign_folds(sample.labels, kept_splits(self.cv, sample.places), random)
         lessons = Lessons(sample, self.teacher, ordinal, constraints)
-        search = self._search(sample, lessons.loss, constraints, folds, random, len(rows.classes))
-        model = self._model(rows, lessons, search, constraints)
+        found = self._search(sample, lessons.loss, constraints, folds, random, len(rows.classes))
+        model = self._model(rows, lessons, found, folds, constraints)
         answers, left_out = self.size_.out_of_fold, None
         if answers is not None and folds is not None:
             scores = np.log(np.maximum(answers, LEAST_PROBABILITY))
@@ -121,26 +123,31 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         self,
         rows: TrainingSet,
         lessons: Lessons,
-        search: CompactSearch,
+        searched: Searched,
+        folds: IntArray | None,
         constraints: Constraints,
     ) -> AdditiveRules:
         """Turn the members into rules; if they were chosen on a sample, fit them to all rows."""
+        search, sample = searched.search, lessons.rows
         bodies = [member.body for member in search.members]
         heads = [member.head for member in search.members]
         fitted = search.fitted
-        if lessons.rows is not rows:
+        if sample is not rows:
             lines = (body.holds(rows.table) for body in bodies)
             covers = PackedCovers.pack_lines(lines, rows.n_rows)
             targets = np.eye(len(rows.classes))[rows.labels]
             loss = ClassLoss(rows.labels, rows.weights, targets, self.l2, lessons.ordinal)
             fitted = loss.settle(covers, heads)
+        optimism = None if folds is None else Optimism.of(searched.left_out, folds, sample)
         found = []
-        for body, head, response in zip(bodies, heads, fitted.responses.tolist(), strict=True):
+        for member, response in zip(search.members, fitted.responses.tolist(), strict=True):
             if response != 0:
-                weights = rows.weights_by_class(body.holds(rows.table))
+                weights = rows.weights_by_class(member.body.holds(rows.table))
                 coverage = Coverage.of(tuple(weights.tolist()))
-                found.append(Rule(body, Adds(head, response), coverage))
-        size = self.size_.to_json(lessons.rows.weights)
+                if optimism is not None:
+                    coverage = optimism.corrected(weights, member.head)
+                found.append(Rule(member.body, Adds(member.head, response), coverage))
+        size = self.size_.to_json(sample.weights)
         summary = {**self._summary(rows, constraints), "size": size}
         starts = tuple(fitted.intercepts.tolist())
         return AdditiveRules(rows.schema, rows.classes, starts, tuple(found), summary)

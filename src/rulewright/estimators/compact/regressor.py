@@ -63,7 +63,7 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
         def loss(train: BoolArray, l2: float, seed: int, n_threads: int) -> NumberLoss:
             return NumberLoss(y, np.where(train, rows.weights, 0.0), l2)
 
-        search = self._search(rows, loss, constraints, folds, random, 1)
+        search, _ = self._search(rows, loss, constraints, folds, random, 1)
         fitted = search.fitted
         found = []
         for member, response in zip(search.members, fitted.responses.tolist(), strict=True):

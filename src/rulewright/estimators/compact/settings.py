@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rulewright.data.training import LearningRows
     from rulewright.encoding.binned import BinnedColumns
     from rulewright.estimators.compact.losses import Loss
+    from rulewright.estimators.compact.search import Member
     from rulewright.kernels import BoolArray, FloatArray, IntArray
     from rulewright.search import Constraints
 
@@ -67,6 +68,13 @@ class Size:
             means = np.average(self.losses[:, seen], axis=1, weights=weights[seen])
             known["left_out_loss"] = means.tolist()
         return known
+
+
+class Searched(NamedTuple):
+    """The search on all rows, and the rules of the models learned without each fold."""
+
+    search: CompactSearch
+    left_out: list[list[Member]]
 
 
 class CompactRules(RuleEstimator[Model], Generic[Model]):
@@ -150,7 +158,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
         folds: IntArray | None,
         random: np.random.RandomState,
         n_classes: int,
-    ) -> CompactSearch:
+    ) -> Searched:
         """Choose the size by the folds, then search on all rows."""
         binned, cap = self._binned(rows, constraints), self._cap(n_classes)
         n_folds = 0 if folds is None else 1 + int(folds.max())
@@ -171,25 +179,25 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
             )
 
         with progress_bar("searching rules", 1 + n_folds, bool(self.verbose)) as advance:
-            size = self._choose_size(start, folds, rows.weights, cap, seeds, advance)
+            traces = self._traces(start, folds, cap, seeds, advance)
+            size = None if folds is None else self._size(traces, folds, rows.weights, cap)
             search = start(np.ones(rows.n_rows, dtype=np.bool_), seed, self._n_threads)
             searched(search, cap if size is None else size.n_rules)
             advance()
         self.size_ = size or Size(len(search.members))
-        return search
+        return Searched(search, [trace.members[: self.size_.n_rules] for trace in traces])
 
-    def _choose_size(
+    def _traces(
         self,
         start: Callable[[BoolArray, int, int], CompactSearch],
         folds: IntArray | None,
-        weights: FloatArray,
         cap: int,
         seeds: Sequence[int],
         advance: Callable[[], None],
-    ) -> Size | None:
-        """Learn without each fold in turn; None if there are no folds."""
+    ) -> list[Trace]:
+        """Learn without each fold in turn."""
         if folds is None:
-            return None
+            return []
 
         def run(fold: int, check: Callable[[], None]) -> Trace:
             search = start(folds != fold, seeds[fold], 1)
@@ -198,7 +206,12 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
             return trace
 
         tasks = [partial(run, fold) for fold in range(int(folds.max()) + 1)]
-        traces = run_parallel(tasks, self._n_threads)
+        return run_parallel(tasks, self._n_threads)
+
+    def _size(
+        self, traces: Sequence[Trace], folds: IntArray, weights: FloatArray, cap: int
+    ) -> Size:
+        """Choose the number of rules, unless it is given."""
         losses, answers = _joined(traces, folds, cap)
         n_rules = chosen_size(losses, weights) if self.n_rules == "cv" else cap
         return Size(n_rules, losses, answers[n_rules])
@@ -206,10 +219,14 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What a fold shows: losses (sizes, rows) and answers (sizes, rows, outputs) of its rows."""
+    """What a fold shows: losses (sizes, rows) and answers (sizes, rows, outputs) of its rows.
+
+    The members are the rules in the order in which they came in.
+    """
 
     losses: FloatArray
     answers: FloatArray
+    members: list[Member]
 
 
 def followed(
@@ -223,7 +240,7 @@ def followed(
         answers.append(search.fitted.answers[left_out].copy())
         best = int(np.argmin([loss.mean() for loss in losses]))
         if len(losses) > cap or len(losses) - best > PATIENCE or not search.grow():
-            return Trace(np.array(losses), np.array(answers))
+            return Trace(np.array(losses), np.array(answers), search.members)
 
 
 def _joined(traces: Sequence[Trace], folds: IntArray, cap: int) -> tuple[FloatArray, FloatArray]:
