@@ -10,93 +10,72 @@ namespace rulewright {
 
 namespace {
 
-constexpr std::size_t kMostTests = 64;
+constexpr std::size_t kMostTests = 12;
 constexpr double kLeastCurvature = 1e-12;
 
-// The rows to judge by, each with the tests that it fails as bits.
-class Failures {
+// Adds up the rows of one block to judge by, each at the set of tests that it fails; rows that fail
+// a test beyond the most do not count.
+template <class Code>
+void add_block(const Columns<Code>& columns, std::span<const CodeTest> tests,
+               const SplitPairs& pairs, std::size_t begin, std::size_t end, Stat* sums) {
+    std::vector<Row> rows(end - begin);
+    std::vector<std::uint16_t> failed(end - begin);
+    std::size_t n = 0;
+    for (std::size_t row = begin; row < end; ++row) {
+        rows[n] = static_cast<Row>(row);
+        n += pairs.side[row] == 0 ? 1 : 0;
+    }
+    for (std::size_t t = 0; t < tests.size(); ++t) {
+        const CodeTest& test = tests[t];
+        const Code* codes = columns.column(static_cast<std::size_t>(test.column));
+        const std::size_t bit = std::min(t, kMostTests);
+        for (std::size_t i = 0; i < n; ++i) {
+            const unsigned fails = test.holds(codes[std::size_t{rows[i]} * kGroup]) ? 0 : 1;
+            failed[i] = static_cast<std::uint16_t>(failed[i] | fails << bit);
+        }
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        if (failed[i] >> kMostTests != 0) continue;
+        const Stat* pair = pairs.values + std::size_t{rows[i]} * pairs.n_lanes;
+        sums[2 * std::size_t{failed[i]}] += pair[0];
+        sums[2 * std::size_t{failed[i]} + 1] += pair[1];
+    }
+}
+
+// Sums of both lanes over the rows to judge by, for each set of the first tests that a row fails.
+class FailureSums {
   public:
     template <class Code>
-    Failures(const Columns<Code>& columns, std::span<const CodeTest> tests, const SplitPairs& pairs,
-             int n_threads)
-        : pairs_(pairs),
-          n_rows_(columns.n_rows),
-          n_threads_(n_threads),
-          rows_(n_rows_),
-          failed_(n_rows_),
-          counts_(count_blocks(n_rows_)) {
-        parallel_blocks(n_rows_, n_threads,
+    FailureSums(const Columns<Code>& columns, std::span<const CodeTest> tests,
+                const SplitPairs& pairs, int n_threads)
+        : n_tests_(std::min(tests.size(), kMostTests)), sums_(std::size_t{2} << n_tests_) {
+        const std::size_t width = sums_.size();
+        std::vector<Stat> partial(count_blocks(columns.n_rows) * width);
+        parallel_blocks(columns.n_rows, n_threads,
                         [&](std::size_t block, std::size_t begin, std::size_t end) {
-                            counts_[block] = fill(columns, tests, begin, end);
+                            add_block(columns, tests, pairs, begin, end, &partial[block * width]);
                         });
+        for (std::size_t i = 0; i < partial.size(); ++i) sums_[i % width] += partial[i];
     }
 
-    // Sums of both lanes over the rows that fail only the l-th of the tests kept, and at last over
-    // those that fail none.
-    std::vector<Stat> sums(std::uint64_t kept, std::size_t n_tests) const {
-        const std::size_t width = 2 * (n_tests + 2);  // the last pair is of all other rows
-        std::vector<Stat> partial(counts_.size() * width);
-        parallel_blocks(n_rows_, n_threads_,
-                        [&](std::size_t block, std::size_t begin, std::size_t) {
-                            add(kept, n_tests, begin, counts_[block], &partial[block * width]);
-                        });
-        std::vector<Stat> total(width);
-        for (std::size_t i = 0; i < partial.size(); ++i) total[i % width] += partial[i];
-        return total;
+    // Sums over the rows that fail only the l-th of the tests kept, and at last over those that
+    // fail none.
+    std::vector<Stat> by_test(std::size_t kept) const {
+        std::vector<Stat> sums(2 * (n_tests_ + 1));
+        for (std::size_t set = 0; 2 * set < sums_.size(); ++set) {
+            const std::size_t failed = set & kept;
+            if ((failed & (failed - 1)) != 0 && failed != 0) continue;
+            const auto first = static_cast<std::size_t>(std::countr_zero(failed));
+            const std::size_t place = failed == 0 ? n_tests_ : first;
+            sums[2 * place] += sums_[2 * set];
+            sums[2 * place + 1] += sums_[2 * set + 1];
+        }
+        return sums;
     }
 
   private:
-    template <class Code>
-    std::size_t fill(const Columns<Code>& columns, std::span<const CodeTest> tests,
-                     std::size_t begin, std::size_t end) {
-        Row* rows = &rows_[begin];
-        std::uint64_t* failed = &failed_[begin];
-        std::size_t n = 0;
-        for (std::size_t row = begin; row < end; ++row) {
-            rows[n] = static_cast<Row>(row);
-            n += pairs_.side[row] == 0 ? 1 : 0;
-        }
-        for (std::size_t t = 0; t < tests.size(); ++t) {
-            const CodeTest& test = tests[t];
-            const Code* codes = columns.column(static_cast<std::size_t>(test.column));
-            const auto fails = [&](std::size_t i) {
-                return std::uint64_t{!test.holds(codes[std::size_t{rows[i]} * kGroup])};
-            };
-            if (t < kMostTests) {
-                for (std::size_t i = 0; i < n; ++i) failed[i] |= fails(i) << t;
-                continue;
-            }
-            std::size_t left = 0;
-            for (std::size_t i = 0; i < n; ++i) {
-                const bool stays = fails(i) == 0;
-                rows[left] = rows[i];
-                failed[left] = failed[i];
-                left += stays ? 1 : 0;
-            }
-            n = left;
-        }
-        return n;
-    }
-
-    void add(std::uint64_t kept, std::size_t n_tests, std::size_t begin, std::size_t n,
-             Stat* sums) const {
-        for (std::size_t i = begin; i < begin + n; ++i) {
-            const std::uint64_t failed = failed_[i] & kept;
-            const auto first = static_cast<std::size_t>(std::countr_zero(failed));
-            std::size_t place = failed == 0 ? n_tests : first;
-            place = (failed & (failed - 1)) != 0 && failed != 0 ? n_tests + 1 : place;
-            const Stat* pair = pairs_.values + std::size_t{rows_[i]} * pairs_.n_lanes;
-            sums[2 * place] += pair[0];
-            sums[2 * place + 1] += pair[1];
-        }
-    }
-
-    SplitPairs pairs_;
-    std::size_t n_rows_;
-    int n_threads_;
-    std::vector<Row> rows_;
-    std::vector<std::uint64_t> failed_;
-    std::vector<std::size_t> counts_;  // rows to judge by in each block
+    std::size_t n_tests_;
+    std::vector<Stat> sums_;
 };
 
 double evidence(Stat g, Stat h, const EvidenceUnit& unit) {
@@ -112,12 +91,12 @@ std::vector<std::int32_t> prune_tests(const Columns<Code>& columns, std::span<co
                                       const SplitPairs& pairs, const EvidenceUnit& unit,
                                       const ColumnWorth& by_column, int n_threads) {
     const std::size_t n = std::min(tests.size(), kMostTests);
-    const Failures failures(columns, tests, pairs, n_threads);
-    std::uint64_t kept = n == kMostTests ? ~std::uint64_t{0} : (std::uint64_t{1} << n) - 1;
+    const FailureSums failures(columns, tests, pairs, n_threads);
+    std::size_t kept = (std::size_t{1} << n) - 1;
     const auto column = [&](std::size_t t) { return static_cast<std::size_t>(tests[t].column); };
     std::vector<double> worth(n);
     while (kept != 0) {
-        const std::vector<Stat> sums = failures.sums(kept, n);
+        const std::vector<Stat> sums = failures.by_test(kept);
         const Stat g = sums[2 * n], h = sums[2 * n + 1];
         const double whole = evidence(g, h, unit);
         const bool single = tests.size() <= kMostTests && std::has_single_bit(kept);
@@ -144,7 +123,7 @@ std::vector<std::int32_t> prune_tests(const Columns<Code>& columns, std::span<co
             return places;
         }
         by_column.worth[column(least)] += worth[least];
-        kept &= ~(std::uint64_t{1} << least);
+        kept &= ~(std::size_t{1} << least);
     }
     std::vector<std::int32_t> places;  // tests beyond the most, if any
     for (std::size_t t = n; t < tests.size(); ++t) places.push_back(static_cast<std::int32_t>(t));

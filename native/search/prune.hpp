@@ -8,8 +8,8 @@
 // IN: tests in the order of growth; `pairs`: the lanes g and h, and side 0 for the rows to judge
 // by. IN/OUT: `worth` per column. It gains what a condition was worth when it went, or at the end.
 // OUT: places of the tests that stay; none if no rule is left, or only columns that are required
-// and no evidence. Of more than 64 tests, those beyond stay.
-// Cost: O(n x tests) once, then O(rows judged by) for every condition that goes.
+// and no evidence. Of more than 12 tests, those beyond stay.
+// Cost: O(n x tests) once, then O(2^tests) for every condition that goes.
 #pragma once
 
 #include <vector>

@@ -83,7 +83,7 @@ class Boosting:
                 advance()
             elif self.pruning.n_refused == n_refused:
                 failures += 1
-            if failures == most_failures or self.pruning.gives_up(len(self.rules)):
+            if failures == most_failures or self.pruning.gives_up:
                 self.monitor.stopped_by = "no_rule"
 
     def _add_rule(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,11 +13,11 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, ByteArray, CodeColumns, Score, StatArray
     from rulewright.search import FoundRule
 
-LEAST_WORTH = 0.5
+LEAST_WORTH = 0.15
 """What a column must have been worth, as a share of the mean of all columns at its highest."""
 
-REFUSED_PER_RULE, MOST_REFUSED = 2, 50
-"""The search gives up when more rules were refused: so many for every rule kept, and some more."""
+LAST_RULES, MOST_REFUSED = 40, 30
+"""The search gives up when more of the last grown rules were refused (`docs/defaults.md`)."""
 
 
 class Pruning:
@@ -42,6 +43,7 @@ class Pruning:
         self.worth = np.zeros(len(required))
         self.highest_mean = 0.0
         self.n_refused = 0
+        self.last: deque[bool] = deque(maxlen=LAST_RULES)  # whether each was refused
 
     def pruned(
         self, found: FoundRule, stats: StatArray, score: Score, drawn: BoolArray
@@ -63,11 +65,13 @@ class Pruning:
             self.n_threads,
         )
         self.highest_mean = max(self.highest_mean, float(np.maximum(self.worth, 0.0).mean()))
+        self.last.append(not len(places))
         if not len(places):
             self.n_refused += 1
             return None
         return found if len(places) == len(found.tests) else found.only(places.tolist())
 
-    def gives_up(self, n_rules: int) -> bool:
-        """Tell whether most rules were refused, beside the number of rules kept."""
-        return self.n_refused > REFUSED_PER_RULE * n_rules + MOST_REFUSED
+    @property
+    def gives_up(self) -> bool:
+        """Whether most of the last rules were refused."""
+        return sum(self.last) > MOST_REFUSED

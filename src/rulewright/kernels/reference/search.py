@@ -223,7 +223,7 @@ def prefix_sums(
     return sums
 
 
-MOST_PRUNED = 64
+MOST_PRUNED = 12
 """Tests beyond stay."""
 
 
