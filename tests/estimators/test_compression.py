@@ -13,6 +13,7 @@ from rulewright.estimators.common.compression import compress, size_curve
 from rulewright.model import AdditiveRules, load_model
 from rulewright.model.steps import IsotonicSteps
 from rulewright.rules import Adds, Conjunction, Range
+from rulewright.weighting import elimination
 from rulewright.weighting.l1.multinomial import L2
 
 
@@ -122,6 +123,48 @@ def test_the_size_is_chosen_by_cross_validation(learned):
     tiny = compress(est, X, y, len(small) // 3)
     assert log_loss_of(small, new, labels) < log_loss_of(tiny, new, labels)
     assert log_loss_of(small, new, labels) < log_loss_of(est.model_, new, labels) + 0.04
+
+
+def lines_of_three(seed, n_rows):
+    """Draw boards of nine squares; the class tells whether three crosses stand in a line."""
+    board = np.random.default_rng(seed).integers(0, 3, size=(n_rows, 9)).astype(float)
+    rows = np.arange(9).reshape(3, 3)
+    lines = [*rows, *rows.T, rows.diagonal(), rows[::-1].diagonal()]
+    return board, np.any([(board[:, line] == 1).all(axis=1) for line in lines], axis=0).astype(int)
+
+
+def test_the_size_loses_nothing_visible():
+    """A concept of eight rules keeps enough of them, where two would have twice the error."""
+    X, y = lines_of_three(0, 300)
+    est = mlrules(n_rules=300, learning_rate=0.1, subsample=0.5, max_conditions=4).fit(X, y)
+    new, labels = lines_of_three(1, 4000)
+    small = compress(est, X, y)
+    wrong = [np.mean(model.predict(new) != labels) for model in (small, est.model_)]
+    assert len(small) >= 10
+    assert wrong[0] < wrong[1] + 0.04
+
+
+def overlap(model, X):
+    """Give the mean, over the rules, of the largest share of rows in common with another rule."""
+    covers = model.covers(X).astype(float)
+    common, sizes = covers.T @ covers, covers.sum(axis=0)
+    shares = common / (sizes[:, np.newaxis] + sizes - common)
+    return (shares - np.eye(len(shares))).max(axis=1).mean()
+
+
+def test_rules_of_the_same_rows_are_not_kept_side_by_side(monkeypatch):
+    """With the penalty on overlap the rules of a small model have fewer rows in common."""
+    tables = [noisy(seed, 300) for seed in range(3)]
+    options = {"n_rules": 150, "learning_rate": 0.1, "subsample": 0.5, "max_conditions": 3}
+    models = [mlrules(**options).fit(X, y) for X, y in tables]
+
+    def mean_overlap():
+        pairs = zip(models, tables, strict=True)
+        return np.mean([overlap(compress(est, X, y, 12), X) for est, (X, y) in pairs])
+
+    penalised = mean_overlap()
+    monkeypatch.setattr(elimination, "OVERLAP_PENALTY", 0.0)
+    assert penalised < 0.95 * mean_overlap()
 
 
 def test_rules_that_say_nothing_are_not_chosen():

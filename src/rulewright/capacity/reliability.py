@@ -26,8 +26,14 @@ def accuracy(labels: IntArray, probabilities: FloatArray, weights: FloatArray) -
 
 def log_loss(labels: IntArray, probabilities: FloatArray, weights: FloatArray) -> float:
     """Give the mean of -log of the true class's probability, which counts as at least 2e-16."""
+    return float(np.average(row_losses(labels, probabilities), weights=weights))
+
+
+def row_losses(labels: IntArray, probabilities: FloatArray) -> FloatArray:
+    """Give -log of the probability of each row's true class, which counts as at least 2e-16."""
     given = probabilities[np.arange(len(labels)), labels]
-    return float(np.average(-np.log(np.maximum(given, _LEAST_PROBABILITY)), weights=weights))
+    losses: FloatArray = -np.log(np.maximum(given, _LEAST_PROBABILITY))
+    return losses
 
 
 def brier(labels: IntArray, probabilities: FloatArray, weights: FloatArray) -> float:

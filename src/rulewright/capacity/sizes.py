@@ -20,30 +20,34 @@ def sizes_up_to(most: int) -> list[int]:
     return sizes
 
 
-def smallest_good(
-    sizes: Sequence[int], losses: FloatArray, weights: Sequence[float], n_rows: int
-) -> int:
+CHARGE = 1 / 3
+"""Share of the charge of BIC, log(n) / 2n, that a rule must earn (`docs/defaults.md`)."""
+
+
+def smallest_good(sizes: Sequence[int], losses: FloatArray, weights: FloatArray) -> int:
     """Return the smallest size within one standard error of the best.
 
     Parameters
     ----------
     sizes : sequence of int
         Ascending numbers of rules.
-    losses : array of shape (folds, sizes)
-        Log-loss of each size on the rows of each fold.
-    weights : sequence of float
-        Weight of each fold.
-    n_rows : int
-        Number of rows. Every rule has seen the rows that judge it and is charged for it as much as
-        by BIC, log(n) / 2n: without that the largest model would look best.
+    losses : array of shape (sizes, rows)
+        Loss of each row, left out, by each size. Every rule has seen the rows that judge it and is
+        charged for it: without that the largest model would look best.
+    weights : array of shape (rows,)
+        Weights of the rows, as numbers of rows.
 
     Returns
     -------
     int
-        The size. The standard error is that of the difference to the best, over the folds.
+        The size. The standard error is that of the difference to the best, row by row: most of
+        what varies from row to row is common to all sizes.
     """
-    charges = np.array(sizes) * np.log(n_rows) / (2 * n_rows)
-    charged = np.average(losses, axis=0, weights=weights) + charges
+    n = max(float(weights.sum()), 1.0)
+    means = np.average(losses, axis=1, weights=weights)
+    charged = means + CHARGE * np.log(n) / (2 * n) * np.array(sizes)
     best = int(np.argmin(charged))
-    errors = (losses - losses[:, [best]]).std(axis=0, ddof=1) / np.sqrt(len(losses))
+    differences = losses - losses[best]
+    centred = differences - (means - means[best])[:, np.newaxis]
+    errors = np.sqrt(np.average(centred**2, axis=1, weights=weights) / n)
     return sizes[int(np.argmax(charged <= charged[best] + errors))]

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 SPARE_RULES = 20
 """So many rules more than wanted are active when elimination begins."""
 
+OVERLAP_PENALTY = 0.5
+"""Share of its worth that a rule loses if another covers the same rows (`docs/defaults.md`)."""
+
 
 def selections(
     fit: Multinomial, sizes: Sequence[int], check: Callable[[], None]
@@ -51,7 +54,8 @@ def drop(fit: Multinomial, n_kept: int) -> None:
     """Take out active rules until `n_kept` are left, each time the one that is missed least.
 
     Without rule j the loss is about ``b_j^2 / (2 C_jj)`` higher once the others have made up
-    for it, by ``-C_kj b_j / C_jj``, where C is the inverse of the second derivatives.
+    for it, by ``-C_kj b_j / C_jj``, where C is the inverse of the second derivatives. A rule that
+    covers much the same rows as another counts for less: few rules are read one by one.
     """
     rules = fit.active
     ids = np.concatenate([rules, fit.free])
@@ -61,14 +65,16 @@ def drop(fit: Multinomial, n_kept: int) -> None:
         is_rule, max(fit.ridge, LEAST_RIDGE * fit.total), LEAST_RIDGE * fit.total
     )
     inverse, values = np.linalg.inv(second), fit.values[ids]
-    kept = np.ones(len(ids), dtype=np.bool_)
+    kept, overlaps = np.ones(len(ids), dtype=np.bool_), fit.overlaps(rules)
     for _ in range(len(rules) - n_kept):
         costs = values**2 / np.maximum(np.diag(inverse), 1e-300)
+        costs[: len(rules)] *= 1 - OVERLAP_PENALTY * overlaps.max(axis=1)
         j = int(np.argmin(np.where(kept & is_rule, costs, np.inf)))
         column = inverse[:, j] / max(inverse[j, j], 1e-300)
         values = values - column * values[j]
         inverse = inverse - np.outer(column, inverse[j])
         kept[j] = False
+        overlaps[:, j] = 0.0
         values[is_rule & (~kept | (values * signs <= 0))] = 0.0
     fit.move(ids, values - fit.values[ids])
     fit.keep(ids[kept & is_rule])

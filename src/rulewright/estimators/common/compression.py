@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.capacity.reliability import accuracy, log_loss, reliability
+from rulewright.capacity.reliability import accuracy, reliability, row_losses
 from rulewright.capacity.sizes import sizes_up_to, smallest_good
 from rulewright.estimators.common.after_fit import additive_of, read_rows
 from rulewright.estimators.common.folds import (
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray, IntArray, SignArray, WordArray
     from rulewright.model import AdditiveRules
 
+ROWS_ADVICE = "best all rows that the model was learned from"
+"""Rows to choose by: keeping rows aside for it costs more than it gains (`docs/defaults.md`)."""
+
 MOST_RULES = 200
 """Most rules that cross-validation chooses; ask for more by number."""
 
@@ -56,21 +59,22 @@ def compress(
 
     Equal rules are joined; a logistic fit with a falling L1 penalty over all rules proposes a few
     more than wanted; they are refitted without it, and the rule that is missed least is taken out
-    until the size is reached. Responses keep their signs.
+    until the size is reached; of rules that cover much the same rows some go sooner. Responses
+    keep their signs.
 
     Parameters
     ----------
     model : AdditiveRules or fitted estimator
         The model to compress. Calibrated steps are dropped: they fit the old scores.
     X : array, dataframe, dict of columns, path of a file or Table
-        Rows to fit to, best those that the rules were learned from.
+        Rows to choose by and to fit to, best all rows that the model was learned from.
     y : array-like or str, optional
         Their classes, or the name of the column of X that holds them; by default the target that
         a Table was read with.
     n_rules : int, optional
         Most rules to keep. By default the size is chosen by cross-validation: the smallest model
-        whose log-loss, with log(n) / 2n charged for each rule, is within one standard error of
-        the lowest.
+        whose log-loss, with a third of log(n) / 2n charged for each rule, is within one standard
+        error of the lowest. The standard error is that of the difference row by row.
     sample_weight : array-like or str, optional
         Row weights, or the name of the column of X that holds them. A weight is a number of
         rows: 2 is a row twice. Weights that sum to less than a hundredth of the number of rows
@@ -128,8 +132,8 @@ def compress_rows(
         advance()
     size = sizes[-1]
     if n_rules is None and judged:
-        losses = np.array([fold.log_loss for fold in judged])
-        size = smallest_good(sizes, losses, [fold.weight for fold in judged], sample.n_rows)
+        losses = np.concatenate([fold.losses for fold in judged], axis=1)
+        size = smallest_good(sizes, losses, np.concatenate([fold.weights for fold in judged]))
     kept = [merged.rules[rule] for rule in chosen[size].rules.tolist()]
     small = _refitted(merged.with_rules(kept), rows, n_threads)
     by = "n_rules" if n_rules is not None else "cross-validation"
@@ -176,11 +180,16 @@ class _Kept(NamedTuple):
 
 
 class _Judged(NamedTuple):
-    """How good each size is on the rows of one fold."""
+    """How good each size is on the rows of one fold: loss of each row, share of right labels."""
 
-    weight: float
-    log_loss: list[float]
+    weights: FloatArray
+    losses: FloatArray
     accuracy: list[float]
+
+    @property
+    def log_loss(self) -> FloatArray:
+        """Mean loss of each size."""
+        return np.average(self.losses, axis=1, weights=self.weights)
 
 
 def _choose(problem: _Problem, sizes: Sequence[int], n_threads: int) -> dict[int, _Kept]:
@@ -212,9 +221,9 @@ def _judge(
     losses, shares = {}, {}
     for size, _ in selections(fit, sizes, check):
         p = fit.probabilities[fold]
-        losses[size], shares[size] = log_loss(labels, p, weights), accuracy(labels, p, weights)
+        losses[size], shares[size] = row_losses(labels, p), accuracy(labels, p, weights)
     advance()
-    return _Judged(float(weights.sum()), [losses[s] for s in sizes], [shares[s] for s in sizes])
+    return _Judged(weights, np.array([losses[s] for s in sizes]), [shares[s] for s in sizes])
 
 
 def _folds(labels: IntArray, cv: Any, random: np.random.RandomState) -> list[BoolArray]:
@@ -230,7 +239,7 @@ def _curve(
 ) -> list[dict[str, Any]]:
     if not judged:
         return []
-    weights = [fold.weight for fold in judged]
+    weights = [fold.weights.sum() for fold in judged]
     losses = np.array([fold.log_loss for fold in judged])
     shares = np.average([fold.accuracy for fold in judged], axis=0, weights=weights)
     means, spreads = np.average(losses, axis=0, weights=weights), losses.std(axis=0, ddof=1)

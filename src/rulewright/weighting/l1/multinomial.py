@@ -97,7 +97,7 @@ class Multinomial:
             self.l2, self.ridge = l2, min(float(np.ldexp(l2, shift)), LARGEST_RIDGE)
         self.total = float(weights.sum())
         self.least_change = tolerance * self.total
-        self.signs, self.n_rules = signs, len(covers)
+        self.signs, self.n_rules, self.covers = signs, len(covers), covers
         self.shares = np.eye(n_classes)[labels] if shares is None else shares
         self.weights = weights
         self.rules = np.arange(self.n_rules, dtype=np.int32)
@@ -171,6 +171,19 @@ class Multinomial:
         dropped = np.setdiff1d(self.active, rules).astype(np.int32)
         self.move(dropped, -self.responses[dropped])
         self._descend(np.concatenate([self.free, rules]), 0.0)
+
+    def overlaps(self, rules: IntArray) -> FloatArray:
+        """Return, for each two of the rules, the weight of common rows by that of all theirs.
+
+        A rule has no overlap with itself.
+        """
+        covers = PackedCovers(self.covers[rules], len(self.labels)).unpack().astype(float)
+        common = (covers * self.weights) @ covers.T
+        own = np.diag(common)
+        either = own[:, np.newaxis] + own - common
+        shares: FloatArray = common / np.maximum(either, LEAST_PENALTY)
+        np.fill_diagonal(shares, 0.0)
+        return shares
 
     @contextmanager
     def restored(self) -> Iterator[None]:
