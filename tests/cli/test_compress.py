@@ -1,7 +1,7 @@
 import pytest
 
 from rulewright import load_model
-from rulewright.estimators.common.compression import compress
+from rulewright.estimators.common.compression import ROWS_ADVICE, compress
 
 
 @pytest.fixture
@@ -21,6 +21,14 @@ def test_the_saved_model_is_that_of_the_library(cli, model, loans, small):
     assert f"compression: {len(expected)} of " in result.stdout
     assert result.stdout.count(" IF ") == min(2, len(expected))
     assert result.stdout.endswith(f"\nmodel saved to {small}\n")
+
+
+def test_the_help_and_the_function_advise_the_same_rows(cli):
+    """Both name the rows that the model was learned from, and nothing else."""
+    shown = " ".join(cli("compress", "--help").stdout.replace("│", " ").split())
+    assert ROWS_ADVICE in shown
+    assert ROWS_ADVICE in " ".join(compress.__doc__.split())
+    assert "was not learned from" not in shown
 
 
 def test_the_sizes_are_shown_again(cli, model, loans, small):

@@ -11,55 +11,60 @@ from rulewright.cli.limits import MaxUnzipped
 from rulewright.cli.output import check_output
 from rulewright.cli.training import ColumnRoles, open_file
 from rulewright.data import MAX_UNZIPPED_BYTES
+from rulewright.estimators.common.compression import ROWS_ADVICE
 from rulewright.estimators.common.compression import compress as compress_model
-from rulewright.model import load_model
+from rulewright.model import AdditiveRules, load_model
 
 _LARGEST_SEED = 2**32 - 1
 
 app = typer.Typer(add_completion=False)
 
 
+Model = Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)]
+File = Annotated[
+    Path,
+    typer.Argument(help=f"Table to choose by, {ROWS_ADVICE}.", show_default=False),
+]
+Target = Annotated[
+    str, typer.Option(metavar="COL", help="Column with the classes.", show_default=False)
+]
+Output = Annotated[
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Save the smaller model here, as JSON.",
+        show_default=False,
+    ),
+]
+Rules = Annotated[
+    int | None,
+    typer.Option(
+        min=1, metavar="N", help="Most rules to keep.  [default: chosen by cross-validation]"
+    ),
+]
+Weights = Annotated[
+    str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
+]
+Cv = Annotated[int, typer.Option(min=2, metavar="FOLDS", help="Folds of the cross-validation.")]
+Seed = Annotated[int, typer.Option(min=0, max=_LARGEST_SEED, help="Seed of the folds.")]
+Jobs = Annotated[int, typer.Option(min=1, metavar="N", help="Threads.")]
+RulesShown = Annotated[int, typer.Option(min=0, metavar="N", help="Print the N strongest rules.")]
+
+
 @app.command()
 def compress(
-    model: Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)],
-    file: Annotated[
-        Path,
-        typer.Argument(
-            help="Table to choose by, best of rows that the model was not learned from: on "
-            "training rows the figures are optimistic and too many rules are kept.",
-            show_default=False,
-        ),
-    ],
-    target: Annotated[
-        str, typer.Option(metavar="COL", help="Column with the classes.", show_default=False)
-    ],
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Save the smaller model here, as JSON.",
-            show_default=False,
-        ),
-    ],
-    rules: Annotated[
-        int | None,
-        typer.Option(
-            min=1, metavar="N", help="Most rules to keep.  [default: chosen by cross-validation]"
-        ),
-    ] = None,
-    weights: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
-    ] = None,
-    cv: Annotated[
-        int, typer.Option(min=2, metavar="FOLDS", help="Folds of the cross-validation.")
-    ] = 5,
-    seed: Annotated[int, typer.Option(min=0, max=_LARGEST_SEED, help="Seed of the folds.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Threads.")] = 1,
-    rules_shown: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Print the N strongest rules.")
-    ] = 20,
+    model: Model,
+    file: File,
+    target: Target,
+    output: Output,
+    rules: Rules = None,
+    weights: Weights = None,
+    cv: Cv = 5,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    rules_shown: RulesShown = 20,
     max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
 ) -> None:
     """Keep few rules of MODEL, with responses refitted to the classes of FILE."""
@@ -76,6 +81,11 @@ def compress(
         verbose=int(sys.stderr.isatty()),
     )
     small.save(output)  # before printing: a closed pipe must not lose it
+    _print(small, output, rules_shown)
+
+
+def _print(small: AdditiveRules, output: Path, rules_shown: int) -> None:
+    """Print the sizes that were tried, the strongest rules and where the model is."""
     console = make_console()
     print_curve(console, small.summary["compression"])
     console.print()
