@@ -205,6 +205,16 @@ def test_rules_do_without_columns_of_noise():
     assert share(0, prune=False) > 0.8
 
 
+def test_large_tables_are_pruned_on_request_only(monkeypatch):
+    """With more rows than the limit "auto" is False, up to it True."""
+    X, y = noise_columns(0)
+    rules = {p: mlrules(subsample=0.5, prune=p).fit(X, y).model_.rules for p in (True, False)}
+    assert rules[True] != rules[False]
+    for most, prunes in ((500, True), (499, False)):
+        monkeypatch.setattr("rulewright.estimators.mlrules.estimator.MOST_PRUNED_ROWS", most)
+        assert mlrules(subsample=0.5, prune="auto").fit(X, y).model_.rules == rules[prunes]
+
+
 def test_pruned_rules_keep_required_columns():
     """A condition that an expert asks for stays, whatever it is worth."""
     X, y = noise_columns(0)

@@ -36,7 +36,7 @@ def test_planted_rules_are_recovered(criterion, max_bins):
     est = mlrules(
         n_rules=40, criterion=criterion, subsample=0.5, max_conditions=2, max_bins=max_bins
     ).fit(X, noisy)
-    strongest = sorted(est.model_.rules, key=importance)[-5:]
+    strongest = sorted(est.stages_.rules, key=importance)[-5:]
     used = {column for rule in strongest for column in rule.body.columns}
     assert used <= {"n2", "s1", "n4", "n0"}
     bodies = {frozenset(rule.body.columns) for rule in est.model_.rules if rule.head.first == 1}

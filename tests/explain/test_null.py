@@ -209,8 +209,9 @@ def test_errors_say_what_is_needed():
     votes = RuleSetEnsembleClassifier(2, 2, max_steps=50, random_state=0)
     with pytest.raises(ValueError, match="interactions needs a model that adds up rules"):
         interaction_null(votes, ROWS, y)
+    joined = MLRulesClassifier(20, prune=False, random_state=0)
     with pytest.raises(ValueError, match=r"joins columns .*rules have one condition"):
-        interaction_null(CLASSIFIERS[0], ROWS, y, additive=MLRulesClassifier(20, random_state=0))
+        interaction_null(CLASSIFIERS[0], ROWS, y, additive=joined)
     with pytest.raises(ValueError, match="requires y to be passed"):
         interaction_null(CLASSIFIERS[0], ROWS)
     with pytest.raises(ValueError, match="n_replications=0 must be at least 1"):

@@ -163,18 +163,20 @@ def _literal(node: ast.expr) -> object:
 
 @dataclass(frozen=True)
 class Flag:
-    """True or False."""
+    """True, False or one of `words`."""
+
+    words: tuple[str, ...] = ()
 
     def accepts(self, value: object) -> bool:
         """Tell whether the value is allowed."""
-        return isinstance(value, bool)
+        return isinstance(value, bool) or (isinstance(value, str) and value in self.words)
 
     def parse(self, text: str) -> object:
         """Read a value from the command line."""
-        return {"true": True, "false": False}[text.lower()]
+        return text if text in self.words else {"true": True, "false": False}[text.lower()]
 
     def __str__(self) -> str:
-        return "true or false"
+        return ", ".join((*self.words, "true or false"))
 
 
 @dataclass(frozen=True)

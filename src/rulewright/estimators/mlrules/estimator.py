@@ -42,6 +42,9 @@ RULES_PER_CLASS = 250
 MANY_CLASSES = 30
 """More classes get no more rules, and have the class of a rule chosen before it is grown."""
 
+MOST_PRUNED_ROWS = 2000
+"""Rules of larger tables stay as grown, unless pruning is asked for (`docs/defaults.md`)."""
+
 PAPER_WINDOW = Window(size=10, most_bad=8, chance="uniform")
 """The stopping rule of the paper."""
 
@@ -118,12 +121,13 @@ class MLRulesClassifier(BoostedClassifier):
         "test the rules: it keeps the model of such a small table from being overfitted.",
         default=None,
     )
-    prune: bool = Parameter(
-        Flag(),
+    prune: bool | str = Parameter(
+        Flag(words=("auto",)),
         "Whether conditions are taken out of a grown rule that do not pay on the rows outside its "
         "subsample: alone, and those on their column in all rules so far. Where there are no "
-        "such rows rules stay as grown.",
-        default=True,
+        'such rows rules stay as grown. "auto" is true up to 2,000 rows: beyond, there are enough '
+        "to grow by, and short rules cost accuracy.",
+        default="auto",
     )
     class_choice: str = Parameter(
         Choice(("auto", "joint", "prefixed")),
@@ -252,7 +256,7 @@ class MLRulesClassifier(BoostedClassifier):
             min_weight=self.min_weight,
             min_evidence=0.0 if asked is None else asked,
             untested_evidence=float(auto) if asked is None else asked,
-            prune=self.prune,
+            prune=rows.n_rows <= MOST_PRUNED_ROWS if self.prune == "auto" else bool(self.prune),
             prefixed=self.class_choice == "prefixed" or (self.class_choice == "auto" and many),
             formulation=FORMULATION.made(self.formulation),
             missing_conditions=self.missing_conditions,
