@@ -177,7 +177,7 @@ class Multinomial:
 
         A rule has no overlap with itself.
         """
-        covers = PackedCovers(self.covers[rules], len(self.labels)).unpack().astype(float)
+        covers = PackedCovers(self.covers[rules], len(self.weights)).unpack().astype(float)
         common = (covers * self.weights) @ covers.T
         own = np.diag(common)
         either = own[:, np.newaxis] + own - common
