@@ -115,6 +115,13 @@ def rule_matrix(**given):
     )
 
 
+def signed_rules(**given):
+    words = given["holds"], given["fails"]
+    lines, n_threads = given["lines"], given["n_threads"]
+    _core.signed_products(*words, lines, given["others"], n_threads)
+    _core.signed_sums(*words, lines, given["values"], n_threads)
+
+
 def int32(*values):
     return np.array(values, dtype=np.int32)
 
@@ -159,6 +166,14 @@ def good_rule_matrix():
         **{"columns": int32(0, 1, 2), "others": int32(2, 0), "weights": np.ones(N)},
         **{"values": np.ones(N), "coefs": np.zeros(3), "sums": np.ones(3)},
         **{"products": np.eye(3), "l1": 0.1, "l2": 0.1, "change": 1e-3, "max_sweeps": 20},
+    }
+
+
+def good_signed_rules():
+    holds = np.array([[5, 3], [6, 1], [7, 2]], np.uint64)
+    return {
+        **{"holds": holds, "fails": holds << np.uint64(3), "lines": int32(0, 2, 2)},
+        **{"others": int32(1, 0), "values": np.ones(N), "n_threads": 3},
     }
 
 
@@ -241,6 +256,7 @@ CALLS = {
     "rules": (rules, good_rules),
     "trees": (trees, good_trees),
     "rule matrix": (rule_matrix, good_rule_matrix),
+    "signed rules": (signed_rules, good_signed_rules),
     "partition": (_core.find_partition, good_partition),
     "encode": (_core.encode_values, good_encoding),
     "draw": (_core.draw_rows, lambda: {"n": N, "size": 9, "seed": 1}),

@@ -114,6 +114,8 @@ __all__ = [
     "scan_histogram",
     "score_names",
     "side_of_codes",
+    "signed_products",
+    "signed_sums",
     "split_by_weight",
     "usable_cpus",
 ]
@@ -299,3 +301,18 @@ def rule_bits(codes: CodeArray, compiled: CompiledRules, n_threads: int = 1) -> 
     bits = np.zeros((len(compiled.rule_starts) - 1, -(-codes.shape[1] // 64)), dtype=np.uint64)
     _core.rule_bits(codes, *compiled, bits, n_threads)
     return bits
+
+
+def signed_products(
+    holds: WordArray, fails: WordArray, lines: IntArray, others: IntArray, n_threads: int = 1
+) -> StatArray:
+    """Multiply rules in {-1, 0, 1} over the rows: lines x others, exact."""
+    products = _core.signed_products(holds, fails, lines, others, n_threads)
+    return products.reshape(len(lines), len(others))
+
+
+def signed_sums(
+    holds: WordArray, fails: WordArray, lines: IntArray, values: FloatArray, n_threads: int = 1
+) -> FloatArray:
+    """Sum a number per row times the value of the rule, for each of the lines."""
+    return _core.signed_sums(holds, fails, lines, values, n_threads)

@@ -261,3 +261,9 @@ def rule_bits(
     out: WordArray,
     n_threads: int,
 ) -> None: ...
+def signed_products(
+    holds: WordArray, fails: WordArray, lines: IntArray, others: IntArray, n_threads: int
+) -> StatArray: ...
+def signed_sums(
+    holds: WordArray, fails: WordArray, lines: IntArray, values: FloatArray, n_threads: int
+) -> FloatArray: ...

@@ -23,6 +23,7 @@ from rulewright.kernels.reference.search import (
     split_by_weight,
     used_lanes,
 )
+from rulewright.kernels.reference.signed_rules import signed_products, signed_sums
 from rulewright.kernels.reference.trees import grow_tree, route_rows
 from rulewright.kernels.reference.weighting import Exponential, Likelihood, ResponseFit
 
@@ -53,6 +54,8 @@ __all__ = [
     "rule_covers",
     "rule_scores",
     "scan_histogram",
+    "signed_products",
+    "signed_sums",
     "split_by_weight",
     "used_lanes",
 ]
