@@ -173,3 +173,8 @@ class SignedStack:
         self._words[0, self._size : size] = covers.holds.words
         self._words[1, self._size : size] = covers.fails.words
         self._size = size
+
+    def replace(self, place: int, covers: SignedCovers) -> None:
+        """Put one rule in the place of another."""
+        self._words[0, place : place + 1] = covers.holds.words
+        self._words[1, place : place + 1] = covers.fails.words

@@ -1,0 +1,6 @@
+"""Weights of rules in {-1, 0, 1} by their margins: one criterion a file, one protocol for all."""
+
+from rulewright.weighting.margins.criterion import Criterion, Solution, State
+from rulewright.weighting.margins.mmv import MMV
+
+__all__ = ["MMV", "Criterion", "Solution", "State"]
