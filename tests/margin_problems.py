@@ -88,3 +88,25 @@ def best_in_one_ball(problem, kappa):
         options={"ftol": 1e-14, "maxiter": 500},
     )
     return -found.fun
+
+
+def best_in_p_ball(problem, kappa, p):
+    """Maximise d.w - kappa w'Sw with Lp(w) <= 1 by SLSQP, for 1 < p <= infinity."""
+    d, h = problem.means, 2 * kappa * problem.covariance
+    limits = [(-1, 1)] * len(d)
+    ball = {
+        "type": "ineq",
+        "fun": lambda w: 1 - (np.abs(w) ** p).sum(),
+        "jac": lambda w: -p * np.sign(w) * np.abs(w) ** (p - 1),
+    }
+    found = minimize(
+        lambda w: w @ h @ w / 2 - d @ w,
+        np.sign(d) * 0.5 / len(d),
+        jac=lambda w: h @ w - d,
+        bounds=limits,
+        constraints=[] if np.isinf(p) else [ball],
+        method="SLSQP",
+        options={"ftol": 1e-15, "maxiter": 1000},
+    )
+    outside = 0.0 if np.isinf(p) else max((np.abs(found.x) ** p).sum() - 1, 0.0)
+    return -found.fun - outside * np.linalg.norm(d)  # what the overstepped ball may have gained

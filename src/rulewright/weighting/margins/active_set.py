@@ -1,4 +1,4 @@
-"""Maximise d.w - h/2 w'Cw over the 1-norm ball by an active set that is kept between problems.
+"""MMV in the 1-norm ball, by an active set that is kept between problems.
 
 The ball is the convex hull of the signed rules and of 0, the atom that takes up what a solution
 inside the ball leaves over. Weights v >= 0 of atoms have the sum 1. On the atoms with a weight the
@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rulewright.weighting.margins.ball import TOLERANCE, Quadratic
+
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, IntArray
-
-TOLERANCE = 1e-9
-"""Gap at which weights count as best."""
 
 NOTHING = -1
 """The atom 0, which is no rule."""
@@ -29,42 +28,35 @@ _REFACTOR = 50
 
 
 class ActiveSet:
-    """The atoms with a weight, and the inverse of their bordered system.
+    """The atoms with a weight, and the inverse of their bordered system."""
 
-    Parameters
-    ----------
-    curvature : float
-        h, the factor of the covariance C = M - dd' of the rules.
-    """
+    p = 1.0
 
-    def __init__(self, curvature: float) -> None:
-        self.curvature, self._updates = curvature, 0
-        self._d, self._products = np.zeros(0), np.zeros((0, 0))
+    def __init__(self) -> None:
+        nothing = np.zeros(0)
+        self._problem, self._updates = Quadratic(nothing, np.zeros((0, 0)), 1.0), 0
         self.atoms: IntArray
         self.signs: FloatArray
         self.v: FloatArray
         self._inverse: FloatArray
         self._take_alone(NOTHING, 1.0)
 
-    def solve(self, d: FloatArray, products: FloatArray) -> tuple[FloatArray, float, float]:
-        """Return the best weights of the rules, their multiplier and their gap.
-
-        Only rules behind the others may be new since the last call.
-        """
-        self._d, self._products = d, products
-        lam = self._settle()
-        for _ in range(100 + 20 * len(d)):
-            w, g = self._gradient()
-            j = int(np.abs(g).argmax()) if len(g) else NOTHING
-            largest = abs(g[j]) if len(g) else 0.0
-            gap = float(largest - g @ w)
-            if gap <= TOLERANCE:
+    def solve(self, problem: Quadratic, w: FloatArray) -> FloatArray:
+        """Return the best weights; rules are those of the last call, then new ones."""
+        self._problem = problem
+        lam, n = self._settle(), len(problem.d)
+        for _ in range(100 + 20 * n):
+            w = self._weights(n)
+            g = problem.gradient(w)
+            j = int(np.abs(g).argmax()) if n else NOTHING
+            largest = abs(g[j]) if n else 0.0
+            if largest - float(g @ w) <= TOLERANCE:
                 break
             if lam < 0 and NOTHING not in self.atoms:
                 lam = self._enter(NOTHING, 1.0, -lam)
             else:
-                lam = self._enter(j, 1.0 if g[j] > 0 else -1.0, largest - lam)
-        return w, float(g @ w), gap
+                lam = self._enter(j, 1.0 if g[j] > 0 else -1.0, float(largest) - lam)
+        return w
 
     def remove(self, j: int) -> None:
         """Forget rule j, whose weight the other atoms share; later rules move up."""
@@ -79,39 +71,45 @@ class ActiveSet:
 
     def _take_alone(self, j: int, sign: float) -> None:
         """Give all weight to one atom."""
-        self.atoms = np.array([j], dtype=np.int32)
-        self.signs, self.v = np.array([sign]), np.ones(1)
-        self._refactor()
+        self.atoms, self.signs = np.zeros(0, dtype=np.int32), np.zeros(0)
+        own = self._column(j, sign)[1]
+        self.atoms, self.signs = np.array([j], dtype=np.int32), np.array([sign])
+        self.v, self._updates = np.ones(1), 0
+        self._inverse = np.array([[-own, 1.0], [1.0, 0.0]])
 
-    def _gradient(self) -> tuple[FloatArray, FloatArray]:
-        """Return the weights of all rules and the gradient there."""
-        w, rules = np.zeros(len(self._d)), self.atoms != NOTHING
-        places = self.atoms[rules]
-        w[places] = active = (self.signs * self.v)[rules]
-        mean = float(self._d[places] @ active)
-        return w, self._d - self.curvature * (self._products[:, places] @ active - mean * self._d)
+    def _weights(self, n_rules: int) -> FloatArray:
+        """Return the weights of all rules."""
+        w, rules = np.zeros(n_rules), self.atoms != NOTHING
+        w[self.atoms[rules]] = (self.signs * self.v)[rules]
+        return w
 
     def _enter(self, j: int, sign: float, slope: float) -> float:
         """Move weight to an atom along which the objective grows; return the multiplier."""
+        z, bend, flat = self._bend(j, sign)
+        step, blocking = _longest_step(self.v, -z[1:])
+        if not flat and slope / bend < step:
+            step, blocking = slope / bend, None
+        self.v = self.v - step * z[1:]
+        if blocking is not None and len(self.atoms) == 1:
+            self._take_alone(j, sign)
+            return self._settle()
+        if blocking is not None:
+            self._leave(blocking)
+            z, bend, _ = self._bend(j, sign)
+        self._border(j, sign, step, z, bend)
+        if self._updates > _REFACTOR:
+            self._refactor()
+        return self._settle()
+
+    def _bend(self, j: int, sign: float) -> tuple[FloatArray, float, bool]:
+        """Return which weights an atom would take the place of, and the curvature on that way.
+
+        The way is flat if it has none, up to rounding.
+        """
         column, own = self._column(j, sign)
         z = self._inverse @ column
         bend = own - float(column @ z)
-        u = -z[1:]
-        flat = bend <= _FLAT * max(own, _FLAT)
-        step, blocking = _longest_step(self.v, u)
-        if not flat and slope / bend < step:
-            step, blocking = slope / bend, None
-        self.v = self.v + step * u
-        if blocking is not None:
-            if len(self.atoms) == 1:
-                self._take_alone(j, sign)
-                return self._settle()
-            self._leave(blocking)
-            column, own = self._column(j, sign)
-            z = self._inverse @ column
-            bend = own - float(column @ z)
-        self._border(j, sign, step, z, bend)
-        return self._settle()
+        return z, bend, bend <= _FLAT * max(own, _FLAT)
 
     def _settle(self) -> float:
         """Find the best weights of the atoms; those that would fall below 0 leave."""
@@ -127,7 +125,7 @@ class ActiveSet:
 
     def _slopes(self) -> FloatArray:
         """Return c of the atoms."""
-        return np.where(self.atoms == NOTHING, 0.0, self.signs * self._padded(self._d, self.atoms))
+        return self.signs * self._of_atoms(self._problem.d)
 
     def _column(self, j: int, sign: float) -> tuple[FloatArray, float]:
         """Return the bordered column of an atom, and its own entry of H."""
@@ -135,57 +133,50 @@ class ActiveSet:
         if j == NOTHING:
             column[1:] = 0
             return column, 0.0
-        d, products, h = self._d, self._products[j], self.curvature
-        other = self._padded(products, self.atoms) - d[j] * self._padded(d, self.atoms)
-        column[1:] = np.where(self.atoms == NOTHING, 0.0, h * sign * self.signs * other)
+        d, products = self._problem.d, self._problem.products[j]
+        h = self._problem.curvature
+        spread = self._of_atoms(products) - d[j] * self._of_atoms(d)
+        column[1:] = h * sign * self.signs * spread
         return column, float(h * (products[j] - d[j] * d[j]))
 
     def _border(self, j: int, sign: float, v: float, z: FloatArray, bend: float) -> None:
         """Add an atom to the system."""
         self.atoms = np.append(self.atoms, np.int32(j))
         self.signs, self.v = np.append(self.signs, sign), np.append(self.v, v)
-        self._updates += 1
-        if self._updates > _REFACTOR or bend <= 0:
-            return self._refactor()
         k = len(z)
         inverse = np.empty((k + 1, k + 1))
         inverse[:k, :k] = self._inverse + np.outer(z, z / bend)
         inverse[:k, k] = inverse[k, :k] = -z / bend
         inverse[k, k] = 1 / bend
-        self._inverse = inverse
-        return None
+        self._inverse, self._updates = inverse, self._updates + 1
 
     def _leave(self, place: int) -> None:
-        """Take an atom out of the system."""
+        """Take an atom out of the system; it is not the only one."""
         kept = np.arange(len(self.atoms)) != place
         self.atoms, self.signs, self.v = self.atoms[kept], self.signs[kept], self.v[kept]
-        self._updates += 1
         row = self._inverse[place + 1]
-        pivot = row[place + 1]
-        if self._updates > _REFACTOR or pivot <= 0:
-            return self._refactor()
-        inverse = self._inverse - np.outer(row, row / pivot)
+        inverse = self._inverse - np.outer(row, row / row[place + 1])
         rest = np.concatenate([[True], kept])
-        self._inverse = inverse[np.ix_(rest, rest)]
-        return None
+        self._inverse, self._updates = inverse[np.ix_(rest, rest)], self._updates + 1
 
     def _refactor(self) -> None:
-        """Find the inverse from scratch."""
-        k = len(self.atoms)
-        system = np.ones((k + 1, k + 1))
-        system[0, 0] = 0
-        for i in range(k):
-            system[1:, i + 1] = self._column(int(self.atoms[i]), self.signs[i])[0][1:]
-        try:
-            self._inverse = np.linalg.inv(system)
-        except np.linalg.LinAlgError:
-            self._inverse = np.linalg.pinv(system, hermitian=True)
-        self._updates = 0
+        """Build the inverse from scratch, atom by atom, without atoms that add no direction."""
+        given = zip(self.atoms.tolist(), self.signs.tolist(), self.v.tolist(), strict=True)
+        (first, sign, v), *others = given
+        self._take_alone(first, sign)
+        self.v[0] = v
+        for j, sign, v in others:
+            z, bend, flat = self._bend(j, sign)
+            if not flat:
+                self._border(j, sign, v, z, bend)
+        self.v, self._updates = self.v / self.v.sum(), 0
 
-    @staticmethod
-    def _padded(values: FloatArray, atoms: IntArray) -> FloatArray:
-        """Return the values of the atoms; that of the atom 0 has no meaning."""
-        return values[np.maximum(atoms, 0)] if len(values) else np.zeros(len(atoms))
+    def _of_atoms(self, values: FloatArray) -> FloatArray:
+        """Return the values of the atoms, 0 for the atom 0."""
+        found = np.zeros(len(self.atoms))
+        rules = self.atoms != NOTHING
+        found[rules] = values[self.atoms[rules]]
+        return found
 
 
 def _longest_step(v: FloatArray, u: FloatArray) -> tuple[float, int | None]:

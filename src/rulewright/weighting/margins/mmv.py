@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.weighting.margins.active_set import TOLERANCE, ActiveSet
-from rulewright.weighting.margins.criterion import Solution
-from rulewright.weighting.margins.working_set import Rows, WorkingSet, one_by_one
+from rulewright.weighting.margins.active_set import ActiveSet
+from rulewright.weighting.margins.ball import BallState
+from rulewright.weighting.margins.box import Box
+from rulewright.weighting.margins.frank_wolfe import FrankWolfe
+from rulewright.weighting.margins.secular import Secular
+from rulewright.weighting.margins.working_set import Rows
 
 if TYPE_CHECKING:
-    from rulewright.encoding.signed import SignedCovers
     from rulewright.kernels import FloatArray
+    from rulewright.weighting.margins.ball import BallSolver
     from rulewright.weighting.margins.criterion import State
 
 
@@ -46,72 +49,12 @@ class MMV:
 
     def start(self, y_signs: FloatArray, weights: FloatArray, n: float | None = None) -> State:
         """Begin without rules."""
-        return OneNormMMV(Rows(y_signs, weights, n), self.variance_weight)
+        rows = Rows(y_signs, weights, n)
+        return BallState(rows, self.variance_weight, self._solver())
 
-
-class OneNormMMV:
-    """The best weights in the 1-norm ball, kept by an active set."""
-
-    def __init__(self, rows: Rows, variance_weight: float) -> None:
-        self.working = WorkingSet(rows)
-        self._kappa = variance_weight
-        self._active = ActiveSet(2 * variance_weight * rows.spread)
-        self._w, self._lam, self._gap = np.zeros(0), 0.0, 0.0
-
-    def add(self, covers: SignedCovers) -> bool:
-        """Append rules; tell if one of them has a gradient above the multiplier."""
-        changed = False
-        for rule in one_by_one(covers):
-            self.working.append(rule)
-            self._w = np.append(self._w, 0.0)
-            changed |= abs(self._slope_of_last()) > self._lam + TOLERANCE
-        return changed
-
-    def solve(self) -> None:
-        """Find the best weights of the working set."""
-        self._w, self._lam, self._gap = self._active.solve(
-            self.working.means, self.working.products
-        )
-
-    def drop_to(self, cap: int) -> None:
-        """Take the rules with the smallest |weight| out of the working set."""
-        lost = False
-        while len(self.working) > cap:
-            j = int(np.abs(self._w).argmin())
-            lost |= self._w[j] != 0
-            self.working.remove(j)
-            self._active.remove(j)
-            self._w = np.delete(self._w, j)
-        if lost:
-            self.solve()
-
-    @property
-    def solution(self) -> Solution:
-        """The weights, whose value is mean minus variance."""
-        mean, variance = moments(self.working, self._w)
-        value = mean - self._kappa * variance
-        return sparse_solution(self.working, self._w, value, self._gap, mean, variance)
-
-    def _slope_of_last(self) -> float:
-        """Return the gradient of the rule that came last."""
-        d, products = self.working.means, self.working.products[-1]
-        covariance = products @ self._w - d[-1] * float(d @ self._w)
-        return float(d[-1] - self._active.curvature * covariance)
-
-
-def moments(working: WorkingSet, w: FloatArray) -> tuple[float, float]:
-    """Return mean and variance of the margins of weights."""
-    used = np.flatnonzero(w)
-    active = w[used]
-    mean = float(working.means[used] @ active)
-    square = float(active @ working.products[np.ix_(used, used)] @ active)
-    return mean, max(working.rows.spread * (square - mean * mean), 0.0)
-
-
-def sparse_solution(
-    working: WorkingSet, w: FloatArray, value: float, gap: float, mean: float, variance: float
-) -> Solution:
-    """State the weights other than 0 by the numbers of their rules."""
-    used = np.flatnonzero(w)
-    lines = np.array(working.lines, dtype=np.int32)[used]
-    return Solution(lines, w[used], value, gap, mean, variance)
+    def _solver(self) -> BallSolver:
+        if self.p == 1:
+            return ActiveSet()
+        if self.p == 2:
+            return Secular()
+        return Box() if np.isinf(self.p) else FrankWolfe(self.p)

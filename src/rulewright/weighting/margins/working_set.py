@@ -50,8 +50,8 @@ class Rows:
         return self.n / (self.n - 1)
 
 
-class WorkingSet:
-    """Means d_j and products M_jk of rules; covers are kept for the rules inside only.
+class KeptRules:
+    """The rules of a working set, with their covers.
 
     Attributes
     ----------
@@ -68,11 +68,52 @@ class WorkingSet:
         self._stack.append(SignedCovers.pack(rows.y[np.newaxis]))  # place 0: the classes
         self._places = np.zeros(1 + _FIRST_SIZE, dtype=np.int32)  # of the classes, then of rules
         self._free: list[int] = []
-        self._means = np.zeros(_FIRST_SIZE)
-        self._products = np.zeros((_FIRST_SIZE, _FIRST_SIZE))
 
     def __len__(self) -> int:
         return len(self.lines)
+
+    @property
+    def covers(self) -> SignedCovers:
+        """The rules inside, in order."""
+        return self._stack.covers[self._places[1 : len(self) + 1]]
+
+    def dot(self, row_numbers: FloatArray) -> FloatArray:
+        """Return for each rule the sum of its value times the number of the row."""
+        return self._stack.covers.dot(row_numbers, self._places[1 : len(self) + 1])
+
+    def append(self, rule: SignedCovers) -> None:
+        """Put one rule behind the others."""
+        k = len(self)
+        if k + 1 == len(self._places):
+            self._places = np.concatenate([self._places, np.zeros(k, dtype=np.int32)])
+        self._places[k + 1] = self._place(rule)
+        self.lines.append(self.n_added)
+        self.n_added += 1
+
+    def remove(self, j: int) -> None:
+        """Take out the rule in place j."""
+        k = len(self)
+        self._free.append(int(self._places[j + 1]))
+        self._places[j + 1 : k] = self._places[j + 2 : k + 1]
+        del self.lines[j]
+
+    def _place(self, rule: SignedCovers) -> int:
+        """Keep the covers of a rule, where a dropped one was if there is any."""
+        if not self._free:
+            self._stack.append(rule)
+            return len(self._stack) - 1
+        place = self._free.pop()
+        self._stack.replace(place, rule)
+        return place
+
+
+class WorkingSet(KeptRules):
+    """Rules with their mean margins d_j and their mean products M_jk."""
+
+    def __init__(self, rows: Rows) -> None:
+        super().__init__(rows)
+        self._means = np.zeros(_FIRST_SIZE)
+        self._products = np.zeros((_FIRST_SIZE, _FIRST_SIZE))
 
     @property
     def means(self) -> FloatArray:
@@ -89,55 +130,35 @@ class WorkingSet:
         """S, the covariance of the margins of single rules."""
         return self.rows.spread * (self.products - np.outer(self.means, self.means))
 
-    @property
-    def covers(self) -> SignedCovers:
-        """The rules inside, in order."""
-        return self._stack.covers[self._places[1 : len(self) + 1]]
-
     def append(self, rule: SignedCovers) -> None:
         """Put one rule behind the others."""
+        super().append(rule)
         k = len(self)
-        if k == len(self._means):
+        if k > len(self._means):
             self._grow()
-        self._places[k + 1] = place = self._place(rule)
-        found = self._measure(rule, place, self._places[: k + 2])
-        self.lines.append(self.n_added)
-        self.n_added += 1
-        self._means[k] = found[0]
-        self._products[k, : k + 1] = self._products[: k + 1, k] = found[1:]
+        found = self._measure(rule, self._places[: k + 1])
+        self._means[k - 1] = found[0]
+        self._products[k - 1, :k] = self._products[:k, k - 1] = found[1:]
 
     def remove(self, j: int) -> None:
         """Take out the rule in place j."""
+        super().remove(j)
         k = len(self)
-        self._free.append(int(self._places[j + 1]))
-        self._places[j + 1 : k] = self._places[j + 2 : k + 1]
-        self._means[j : k - 1] = self._means[j + 1 : k]
-        self._products[j : k - 1, :k] = self._products[j + 1 : k, :k]
-        self._products[: k - 1, j : k - 1] = self._products[: k - 1, j + 1 : k]
-        del self.lines[j]
+        self._means[j:k] = self._means[j + 1 : k + 1]
+        self._products[j:k, : k + 1] = self._products[j + 1 : k + 1, : k + 1]
+        self._products[:k, j:k] = self._products[:k, j + 1 : k + 1]
 
-    def _place(self, rule: SignedCovers) -> int:
-        """Keep the covers of a rule, where a dropped one was if there is any."""
-        if not self._free:
-            self._stack.append(rule)
-            return len(self._stack) - 1
-        place = self._free.pop()
-        self._stack.replace(place, rule)
-        return place
-
-    def _measure(self, rule: SignedCovers, place: int, others: IntArray) -> FloatArray:
+    def _measure(self, rule: SignedCovers, others: IntArray) -> FloatArray:
         """Return the means of a rule times the classes, and times each rule up to itself."""
         covers = self._stack.covers
         if self.rows.equal:
-            counts = covers.gram(np.array([place], dtype=np.int32), others)[0]
-            return np.asarray(counts / len(self.rows.y))
+            return np.asarray(covers.gram(others[-1:], others)[0] / len(self.rows.y))
         (values,) = rule.values()
         return covers.dot(self.rows.a * values, others)
 
     def _grow(self) -> None:
         """Double the room."""
-        k = len(self)
-        self._places = np.concatenate([self._places, np.zeros(k, dtype=np.int32)])
+        k = len(self._means)
         self._means = np.concatenate([self._means, np.zeros(k)])
         products = np.zeros((2 * k, 2 * k))
         products[:k, :k] = self._products

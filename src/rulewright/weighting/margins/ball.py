@@ -1,0 +1,128 @@
+"""Weights in a ball of the p-norm: the state of a solve that goes on rule by rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from rulewright.weighting.margins.criterion import Solution
+from rulewright.weighting.margins.working_set import Rows, WorkingSet, one_by_one
+
+if TYPE_CHECKING:
+    from rulewright.encoding.signed import SignedCovers
+    from rulewright.kernels import FloatArray
+
+TOLERANCE = 1e-9
+"""Gap at which weights count as best."""
+
+
+class Quadratic:
+    """The objective d.w - kappa w'Sw of the rules of a working set.
+
+    Parameters
+    ----------
+    d, products : float64 arrays
+        Mean margins and mean products of the rules.
+    curvature : float
+        2 kappa n / (n - 1), the factor of M - dd' in twice kappa times S.
+    """
+
+    def __init__(self, d: FloatArray, products: FloatArray, curvature: float) -> None:
+        self.d, self.products, self.curvature = d, products, curvature
+
+    def gradient(self, w: FloatArray) -> FloatArray:
+        """Return d - 2 kappa S w."""
+        used = np.flatnonzero(w)
+        active = w[used]
+        spread = self.products[:, used] @ active - float(self.d[used] @ active) * self.d
+        return np.asarray(self.d - self.curvature * spread)
+
+    @property
+    def hessian(self) -> FloatArray:
+        """2 kappa S."""
+        return self.curvature * (self.products - np.outer(self.d, self.d))
+
+
+class BallSolver(Protocol):
+    """Maximises a quadratic over a ball, starting from the last weights."""
+
+    p: float
+
+    def solve(self, problem: Quadratic, w: FloatArray) -> FloatArray:
+        """Return the best weights; `w` are the last ones, 0 for new rules."""
+
+    def remove(self, j: int) -> None:
+        """Forget rule j; later rules move up."""
+
+
+class BallState:
+    """Rules and their best weights in a ball, with the gradient that judges new rules."""
+
+    def __init__(self, rows: Rows, kappa: float, solver: BallSolver) -> None:
+        self.working = WorkingSet(rows)
+        self._kappa, self._solver = kappa, solver
+        self._curvature = 2 * kappa * rows.spread
+        self._w, self._g = np.zeros(0), np.zeros(0)
+
+    def add(self, covers: SignedCovers) -> bool:
+        """Append rules; tell if the gap of the weights so far has opened."""
+        for rule in one_by_one(covers):
+            self.working.append(rule)
+            self._w = np.append(self._w, 0.0)
+            self._g = np.append(self._g, self._slope_of_last())
+        return self._gap > TOLERANCE
+
+    def solve(self) -> None:
+        """Find the best weights of the working set."""
+        problem = Quadratic(self.working.means, self.working.products, self._curvature)
+        self._w = self._solver.solve(problem, self._w)
+        self._g = problem.gradient(self._w)
+
+    def drop_to(self, cap: int) -> None:
+        """Take the rules with the smallest |weight| out of the working set."""
+        lost = False
+        while len(self.working) > cap:
+            j = int(np.abs(self._w).argmin())
+            lost |= self._w[j] != 0
+            self.working.remove(j)
+            self._solver.remove(j)
+            self._w, self._g = np.delete(self._w, j), np.delete(self._g, j)
+        if lost:
+            self.solve()
+
+    @property
+    def solution(self) -> Solution:
+        """The weights, with the value of their best multiple in the 1-norm ball."""
+        mean, variance = self._moments()
+        cost = self._kappa * variance
+        scale = 1.0
+        if self._solver.p > 1 and mean > 0:
+            inside = 1 / float(np.abs(self._w).sum())
+            scale = min(inside, mean / (2 * cost)) if cost > 0 else inside
+        used = np.flatnonzero(self._w)
+        lines = np.array(self.working.lines, dtype=np.int32)[used]
+        value = scale * mean - scale * scale * cost
+        return Solution(lines, self._w[used], value, self._gap, mean, variance)
+
+    @property
+    def _gap(self) -> float:
+        """How much better weights in the ball may be: the dual norm of g minus g.w."""
+        p = self._solver.p
+        q = np.inf if p == 1 else 1.0 if np.isinf(p) else p / (p - 1)
+        largest = float(np.linalg.norm(self._g, q)) if len(self._g) else 0.0
+        return largest - float(self._g @ self._w)
+
+    def _slope_of_last(self) -> float:
+        """Return the gradient of the rule that came last."""
+        d, products = self.working.means, self.working.products[-1]
+        spread = float(products @ self._w) - float(d[-1]) * float(d @ self._w)
+        return float(d[-1]) - self._curvature * spread
+
+    def _moments(self) -> tuple[float, float]:
+        """Return mean and variance of the margins."""
+        used = np.flatnonzero(self._w)
+        active = self._w[used]
+        mean = float(self.working.means[used] @ active)
+        square = float(active @ self.working.products[np.ix_(used, used)] @ active)
+        return mean, max(self.working.rows.spread * (square - mean * mean), 0.0)

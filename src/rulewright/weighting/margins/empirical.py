@@ -1,0 +1,102 @@
+"""The empirical margin: the largest mean margin of weights in the 2-norm ball, in closed form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulewright.weighting.margins.criterion import Solution
+from rulewright.weighting.margins.working_set import KeptRules, Rows, one_by_one
+
+if TYPE_CHECKING:
+    from rulewright.encoding.signed import SignedCovers
+    from rulewright.kernels import FloatArray
+
+
+@dataclass(frozen=True)
+class EmpiricalMargin:
+    """Maximise the mean margin with L2(w) <= 1: w is d, divided by its norm.
+
+    Parameters
+    ----------
+    balance : bool
+        Both classes have the same weight, so that the constant rule has the mean margin 0. With
+        rows of one class only there is nothing to balance.
+    """
+
+    balance: bool = True
+
+    @property
+    def largest_value(self) -> float:
+        """The norm of the mean margins grows with the number of rules."""
+        return np.inf
+
+    def start(
+        self, y_signs: FloatArray, weights: FloatArray, n: float | None = None
+    ) -> EmpiricalMarginState:
+        """Begin without rules."""
+        rows = Rows(y_signs, weights, n)
+        if self.balance:
+            rows = Rows(rows.y, balanced(rows.y, rows.a), n)
+        return EmpiricalMarginState(rows)
+
+
+def balanced(y_signs: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the weights of rows, changed so that each class has half of them, if both occur."""
+    positive = y_signs > 0
+    share = float(weights[positive].sum())
+    if not 0 < share < 1 or positive.all() or not positive.any():
+        return weights
+    scaled = np.where(positive, weights / (2 * share), weights / (2 * weights[~positive].sum()))
+    return np.asarray(scaled / scaled.sum())
+
+
+class EmpiricalMarginState:
+    """Mean margins d_j of the rules, and the sum of d_j x_ij of each row."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.working = KeptRules(rows)
+        self._d, self._sums = np.zeros(0), np.zeros(len(rows.y))
+        self._w = np.zeros(0)
+
+    def add(self, covers: SignedCovers) -> bool:
+        """Append rules; each with a mean margin other than 0 changes the weights."""
+        rows = self.working.rows
+        found = covers.dot(rows.a * rows.y)
+        found[np.abs(found) <= 1e-15] = 0.0  # classes in balance
+        for rule in one_by_one(covers):
+            self.working.append(rule)
+        self._sums += covers.scores(found)
+        self._d = np.concatenate([self._d, found])
+        self._w = np.concatenate([self._w, np.zeros(len(found))])
+        return bool(found.any())
+
+    def solve(self) -> None:
+        """Divide the mean margins by their norm."""
+        norm = float(np.linalg.norm(self._d))
+        self._w = self._d / norm if norm > 0 else np.zeros(len(self._d))
+
+    def drop_to(self, cap: int) -> None:
+        """Take the rules with the smallest |weight| out of the working set."""
+        lost = False
+        while len(self.working) > cap:
+            j = int(np.abs(self._d).argmin())
+            lost |= self._d[j] != 0
+            self._sums -= self.working.covers[j : j + 1].scores(self._d[j : j + 1])
+            self.working.remove(j)
+            self._d, self._w = np.delete(self._d, j), np.delete(self._w, j)
+        if lost:
+            self.solve()
+
+    @property
+    def solution(self) -> Solution:
+        """The weights, whose value is the mean margin; there is no gap."""
+        rows, used = self.working.rows, np.flatnonzero(self._w)
+        norm = float(np.linalg.norm(self._d))
+        margins = rows.y * self._sums / (norm if norm > 0 else 1.0)
+        mean = float(self._d @ self._w)
+        variance = rows.spread * float(rows.a @ (margins - norm) ** 2)
+        lines = np.array(self.working.lines, dtype=np.int32)[used]
+        return Solution(lines, self._w[used], mean, 0.0, mean, variance)

@@ -1,0 +1,92 @@
+"""MMV in balls of other norms: secular equation, Frank-Wolfe steps, box."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from builders import SEEDS
+from margin_problems import best_in_p_ball, dense_weights, draw_problem, run
+from rulewright.encoding.signed import SignedCovers
+from rulewright.weighting.margins import MMV
+
+NORMS = st.sampled_from([1.2, 1.5, 2.0, 3.0, np.inf])
+KAPPAS = st.sampled_from([0.05, 1.0, 5.0])
+
+
+def objective(solution, kappa):
+    return solution.mean - kappa * solution.variance
+
+
+@settings(deadline=None, max_examples=40)
+@given(SEEDS, KAPPAS, NORMS, st.booleans())
+def test_no_weights_of_scipy_are_better(seed, kappa, p, weighted):
+    """Also with singular covariances and weighted rows the objective is that of SLSQP or better."""
+    problem = draw_problem(seed, weighted=weighted)
+    _, found = run(MMV(p=p, variance_weight=kappa), problem)
+    assert objective(found[-1], kappa) >= best_in_p_ball(problem, kappa, p) - 2e-9
+
+
+@settings(deadline=None)
+@given(SEEDS, KAPPAS, NORMS)
+def test_the_solution_says_what_its_weights_do(seed, kappa, p):
+    """Weights lie in the ball, gaps close, mean and variance are those of the margins."""
+    problem = draw_problem(seed, max_rules=10)
+    _, found = run(MMV(p=p, variance_weight=kappa), problem)
+    for solution in found:
+        w = dense_weights(solution, len(problem.x))
+        assert np.linalg.norm(w, p) <= 1 + 1e-9
+        assert -1e-12 <= solution.gap <= 1e-9
+        assert solution.mean == pytest.approx(problem.means @ w, abs=1e-12)
+        assert solution.variance == pytest.approx(w @ problem.covariance @ w, abs=1e-11)
+
+
+@settings(deadline=None)
+@given(SEEDS, NORMS)
+def test_the_value_is_that_of_the_best_multiple_in_the_one_ball(seed, p):
+    """Weights are scaled by c <= 1 / L1(w) for selection; a grid of c finds nothing better."""
+    problem = draw_problem(seed, max_rules=6)
+    solution = run(MMV(p=p), problem)[1][-1]
+    norm = np.abs(solution.weights).sum()
+    scales = np.linspace(0, 1 / norm, 500) if norm else np.zeros(1)
+    values = scales * solution.mean - scales**2 * solution.variance
+    assert solution.value >= values.max() - 1e-12
+    assert solution.value <= values.max() + 1e-4
+
+
+@settings(deadline=None)
+@given(SEEDS, NORMS, st.integers(2, 12))
+def test_longer_prefixes_and_warm_starts(seed, p, block):
+    """The objective never falls, and one solve at the end finds the same."""
+    problem = draw_problem(seed, max_rules=12)
+    _, found = run(MMV(p=p), problem)
+    values = [objective(solution, 1) for solution in found]
+    assert (np.diff(values) >= -2e-9).all()
+    last = run(MMV(p=p), problem, block=block)[1][-1]
+    assert objective(last, 1) == pytest.approx(values[-1], abs=2e-9)
+
+
+@settings(deadline=None)
+@given(SEEDS, NORMS)
+def test_rules_are_dropped_by_the_cap(seed, p):
+    """After drops the weights are the best of the rules that stay."""
+    problem = draw_problem(seed, max_rules=10)
+    state, _ = run(MMV(p=p), problem)
+    state.drop_to(3)
+    rest = problem._replace(x=problem.x[state.working.lines])
+    expected = objective(run(MMV(p=p), rest)[1][-1], 1)
+    assert objective(state.solution, 1) == pytest.approx(expected, abs=2e-9)
+
+
+@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 4.0, np.inf])
+def test_separable_rows_use_the_whole_ball(p):
+    """Margins without variance are as large as the norm allows; nothing to learn gives 0."""
+    state = MMV(p=p).start(np.ones(4), np.full(4, 0.25))
+    state.add(SignedCovers.pack([[1, 1, 1, 1], [1, 1, 1, -1], [1, 1, 1, 1]]))
+    state.solve()
+    assert np.linalg.norm(state.solution.weights, p) == pytest.approx(1)
+    assert state.solution.value == pytest.approx(1) or p > 1
+    idle = MMV(p=p).start(np.array([1.0, -1.0]), np.full(2, 0.5))
+    assert not idle.add(SignedCovers.pack([[1, 1]]))
+    idle.solve()
+    assert len(idle.solution.lines) == 0
