@@ -33,6 +33,7 @@ def test_operations_are_those_of_matrices(matrix):
     assert np.array_equal(covers.maximum(backwards).values(), np.maximum(matrix, other))
     assert np.array_equal(covers.minimum(backwards).values(), np.minimum(matrix, other))
     assert np.array_equal(covers.negated().values(), -matrix)
+    assert np.array_equal(covers.times(backwards).values(), matrix * other)
     assert np.array_equal(covers[::2].stack(covers).values(), np.vstack([matrix[::2], matrix]))
     rows = np.arange(covers.n_rows)[::3]
     assert np.array_equal(covers.take(rows).values(), matrix[:, rows])

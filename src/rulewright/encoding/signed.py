@@ -78,6 +78,11 @@ class SignedCovers:
         """Return the rules with the opposite values."""
         return SignedCovers(self.fails, self.holds)
 
+    def times(self, other: SignedCovers) -> SignedCovers:
+        """Return the products of the values, rule by rule; one rule is taken with each of many."""
+        agree = (self.holds & other.holds) | (self.fails & other.fails)
+        return SignedCovers(agree, (self.holds & other.fails) | (self.fails & other.holds))
+
     def stack(self, *others: SignedCovers) -> SignedCovers:
         """Return these rules followed by others of the same rows; `SignedStack` grows faster."""
         return SignedCovers(
