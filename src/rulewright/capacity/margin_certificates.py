@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -71,11 +71,21 @@ class MarginCertificate:
     rademacher_mmv: Bound | None
     rademacher_margin: Bound | None
 
+    @property
+    def bounds(self) -> dict[str, Bound]:
+        """The bounds that are stated, by name."""
+        return {name: bound for name, bound in vars(self).items() if isinstance(bound, Bound)}
+
+    def doubted(self, *reasons: str) -> MarginCertificate:
+        """Return the same figures as no certificates, for these reasons too (none: unchanged)."""
+        changed: dict[str, Any] = {n: b.doubted(*reasons) for n, b in self.bounds.items()}
+        return replace(self, **changed)
+
     def __str__(self) -> str:
         head = f"{self.generated} rules generated; margins have the mean {self.mean:.4g} and the "
         lines = [f"{head}variance {self.variance:.4g} for L1(w) = {self.l1_norm:.4g}"]
-        bounds = {name: bound for name, bound in vars(self).items() if isinstance(bound, Bound)}
-        return "\n".join(lines + [f"{name.replace('_', ' ')}: {bounds[name]}" for name in bounds])
+        lines += [f"{name.replace('_', ' ')}: {bound}" for name, bound in self.bounds.items()]
+        return "\n".join(lines)
 
 
 def margin_certificates(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulewright import kernels
 from rulewright.encoding.covers import PackedCovers, count_words
-from rulewright.kernels import signed_products, signed_sums
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -99,7 +99,7 @@ class SignedCovers:
     ) -> StatArray:
         """Return the products of rules over the rows, lines x others (all by default), exact."""
         words = self.holds.words, self.fails.words
-        return signed_products(*words, self._places(lines), self._places(others), n_threads)
+        return kernels.signed_products(*words, self._places(lines), self._places(others), n_threads)
 
     def dot(
         self, row_numbers: FloatArray, lines: ArrayLike | None = None, n_threads: int = 1
@@ -109,7 +109,7 @@ class SignedCovers:
         if len(numbers) != self.n_rows:
             raise ValueError(f"{len(numbers)} numbers for {self.n_rows} rows")
         words = self.holds.words, self.fails.words
-        return signed_sums(*words, self._places(lines), numbers, n_threads)
+        return kernels.signed_sums(*words, self._places(lines), numbers, n_threads)
 
     def scores(self, weights: ArrayLike) -> FloatArray:
         """Return for each row the sum of the weights of the rules times their values."""

@@ -15,6 +15,7 @@ from rulewright.explain.dependence import Dependence, partial_dependence
 from rulewright.explain.effects import Effects, local_effects
 from rulewright.explain.importance import Importance, importance, local_importance
 from rulewright.explain.interaction import Interactions, interactions
+from rulewright.explain.margin_certificate import margin_certificate
 from rulewright.explain.null import InteractionNull, NullComparison
 from rulewright.explain.rule_statistics import rule_statistics
 from rulewright.explain.rule_table import (
@@ -51,6 +52,7 @@ __all__ = [
     "literal_importance",
     "local_effects",
     "local_importance",
+    "margin_certificate",
     "pair_table",
     "partial_dependence",
     "predict_or_abstain",

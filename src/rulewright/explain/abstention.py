@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rulewright.capacity.selective import RiskCoverage, SelectiveScore
     from rulewright.kernels import BoolArray
-    from rulewright.model import RuleSetVotes
+    from rulewright.model import ClassModel, RuleSetVotes
 
 
 def predict_or_abstain(model: RuleSetVotes, X: Any, abstain_label: Any = None) -> NDArray[Any]:
@@ -64,7 +64,7 @@ def choose_abstain(
     return selective.lead_for_error(curve, len(np.asarray(y)), target_error, delta)
 
 
-def wrong_rows(model: RuleSetVotes, X: Any, y: Any) -> BoolArray:
+def wrong_rows(model: ClassModel, X: Any, y: Any) -> BoolArray:
     """Tell on which rows the predicted label is wrong, whether the model abstains or not."""
     predicted, labels = model.predict(X), np.asarray(y)
     if labels.shape != predicted.shape:

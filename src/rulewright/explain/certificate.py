@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rulewright.capacity import certificates
 from rulewright.encoding.canonical import domain_sizes
 from rulewright.explain.abstention import wrong_rows
@@ -12,7 +14,7 @@ from rulewright.weighting.posterior import PRIORS, Posterior
 if TYPE_CHECKING:
     from rulewright.capacity.certificates import HeldOutCertificate, VoteCertificate
     from rulewright.encoding.booleans import BooleanEncoding
-    from rulewright.model import RuleSetVotes
+    from rulewright.model import ClassModel, RuleSetVotes
     from rulewright.model.forms.vote_evidence import VoteEvidence
 
 SPLIT = "split"
@@ -74,10 +76,15 @@ def certificate(
 
 
 def held_out_certificate(
-    model: RuleSetVotes, X: Any, y: Any, delta: float = 0.05
+    model: ClassModel, X: Any, y: Any, delta: float = 0.05
 ) -> HeldOutCertificate:
-    """State exact bounds from rows that played no part in learning or choosing the model."""
-    wrong, predicted = wrong_rows(model, X, y), ~model.abstains(X)
+    """State exact bounds from rows that played no part in learning or choosing the model.
+
+    A model that never abstains predicts every row.
+    """
+    wrong = wrong_rows(model, X, y)
+    abstains = getattr(model, "abstains", None)
+    predicted = np.ones(len(wrong), dtype=np.bool_) if abstains is None else ~abstains(X)
     return certificates.held_out_certificate(wrong, predicted, delta)
 
 
