@@ -73,10 +73,10 @@ def dense_weights(solution, n_rules):
     return w
 
 
-def best_in_one_ball(problem, kappa):
-    """Maximise d.w - kappa w'Sw over the 1-norm ball by SLSQP on the split weights."""
+def best_in_one_ball(problem, kappa, costs=0.0):
+    """Maximise d.w - kappa w'Sw - costs.|w| over the 1-norm ball by SLSQP on the split weights."""
     d, s = problem.means, problem.covariance
-    h, c = 2 * kappa * np.block([[s, -s], [-s, s]]), np.concatenate([d, -d])
+    h, c = 2 * kappa * np.block([[s, -s], [-s, s]]), np.concatenate([d - costs, -d - costs])
     n = len(c)
     found = minimize(
         lambda v: v @ h @ v / 2 - c @ v,

@@ -252,3 +252,16 @@ def test_bad_draws_are_refused():
     for signs in ([0.5], [1, 1]):
         with pytest.raises(ValueError, match="signs"):
             b.product_complexity([[1.0]], signs)
+
+
+def test_priors_of_rules_charge_each_by_its_own():
+    """Equal priors give the bound of m rules; a rule with a larger prior is charged less."""
+    equal = b.prior_margin_bound(0.5, [0.6, -0.4, 0.0], np.full(3, math.log(3)), 1000)
+    assert equal.value == pytest.approx(b.repository_margin_bound(0.5, 3, 1000).value)
+    costs = b.prior_costs([math.log(2), math.log(8)], 50, 0.1)
+    expected = [math.sqrt(2 * math.log(2 * odds / 0.1) / 50) for odds in (2, 8)]
+    np.testing.assert_allclose(costs, expected)
+    with pytest.raises(ValueError, match="L1 norm 1"):
+        b.prior_margin_bound(0.5, [0.8, 0.4], np.full(2, math.log(2)), 1000)
+    with pytest.raises(ValueError, match="sum 1"):
+        b.prior_costs([0.1, 0.1], 50)

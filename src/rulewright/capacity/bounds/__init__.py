@@ -47,6 +47,8 @@ from rulewright.capacity.bounds.record import Bound
 from rulewright.capacity.bounds.repository import (
     prefix_certificate,
     prefix_delta,
+    prior_costs,
+    prior_margin_bound,
     repository_margin_bound,
     repository_mmv_bound,
     rule_radius,
@@ -90,6 +92,8 @@ __all__ = [
     "pac_bayes_mmv_bound",
     "prefix_certificate",
     "prefix_delta",
+    "prior_costs",
+    "prior_margin_bound",
     "product_complexity",
     "rademacher_error_bound",
     "rademacher_margin_bound",

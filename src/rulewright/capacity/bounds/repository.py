@@ -17,6 +17,7 @@ from rulewright.capacity.bounds.checks import (
 )
 from rulewright.capacity.bounds.margins import margin_to_error, mmv_to_error
 from rulewright.capacity.bounds.record import (
+    FIXED_PRIOR,
     FIXED_RULES,
     MEAN_MARGIN,
     MMV,
@@ -26,7 +27,7 @@ from rulewright.capacity.bounds.record import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 _ROUNDING = 1e-9
 
@@ -74,6 +75,34 @@ def repository_mmv_bound(
     given = ("w >= 0 with sum 1" if distribution else SMALL_WEIGHTS, *FIXED_RULES)
     penalties = {"deviation": math.sqrt(18 * cost / rows)}
     return sampled(MMV, checked_finite(mmv, "mmv", n), penalties, n, delta, given)
+
+
+def prior_costs(ln_inverse_priors: ArrayLike, n: float, delta: float = 0.05) -> NDArray[np.float64]:
+    """Return sqrt(2 ln(2 / (pi_j delta)) / n): what a unit of |w_j| costs, for ln(1 / pi_j)."""
+    costs = np.asarray(ln_inverse_priors, dtype=np.float64)
+    if costs.ndim != 1 or not (costs >= 0).all() or np.exp(-costs).sum() > 1 + _ROUNDING:
+        raise ValueError("ln_inverse_priors must be ln(1 / pi_j) of priors with sum 1 at most")
+    if not n > 0:
+        raise ValueError(f"n must be above 0, not {n}")
+    return np.asarray(np.sqrt(2 * (math.log(2) + costs + ln_inverse(delta)) / n))
+
+
+def prior_margin_bound(
+    margin: float, weights: ArrayLike, ln_inverse_priors: ArrayLike, n: int, delta: float = 0.05
+) -> Bound:
+    """Bound the mean margin from below, for all w with L1(w) <= 1 and rules with a prior each.
+
+    hat - sum_j |w_j| sqrt(2 ln(2 / (pi_j delta)) / n). Equal priors of m rules give B22 for p = 1
+    and L1(w) = 1.
+    """
+    shares = np.abs(np.asarray(weights, dtype=np.float64))
+    n, rows = checked_rows(n)
+    costs = prior_costs(ln_inverse_priors, rows, delta)
+    if shares.shape != costs.shape or not math.fsum(shares) <= 1 + _ROUNDING:
+        raise ValueError(f"weights must be {len(costs)} numbers with L1 norm 1 at most")
+    penalties = {"deviation": math.fsum(shares[shares > 0] * costs[shares > 0])}
+    given = (SMALL_WEIGHTS, FIXED_PRIOR[0], *FIXED_RULES)
+    return sampled(MEAN_MARGIN, checked_finite(margin, "margin", n), penalties, n, delta, given)
 
 
 def prefix_delta(prefix: int, delta: float) -> float:

@@ -3,6 +3,17 @@
 from rulewright.weighting.margins.criterion import Criterion, Solution, State
 from rulewright.weighting.margins.empirical import EmpiricalMargin
 from rulewright.weighting.margins.mmv import MMV
+from rulewright.weighting.margins.priors import prior_weights
+from rulewright.weighting.margins.rounding import keep_few
 from rulewright.weighting.margins.svm import OneNormSVM
 
-__all__ = ["MMV", "Criterion", "EmpiricalMargin", "OneNormSVM", "Solution", "State"]
+__all__ = [
+    "MMV",
+    "Criterion",
+    "EmpiricalMargin",
+    "OneNormSVM",
+    "Solution",
+    "State",
+    "keep_few",
+    "prior_weights",
+]

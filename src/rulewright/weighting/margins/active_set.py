@@ -48,14 +48,15 @@ class ActiveSet:
         for _ in range(100 + 20 * n):
             w = self._weights(n)
             g = problem.gradient(w)
-            j = int(np.abs(g).argmax()) if n else NOTHING
-            largest = abs(g[j]) if n else 0.0
-            if largest - float(g @ w) <= TOLERANCE:
+            gains = np.abs(g) - problem.costs
+            j = int(gains.argmax()) if n else NOTHING
+            largest = max(float(gains[j]), 0.0) if n else 0.0
+            if largest - float(g @ w - problem.costs @ np.abs(w)) <= TOLERANCE:
                 break
             if lam < 0 and NOTHING not in self.atoms:
                 lam = self._enter(NOTHING, 1.0, -lam)
             else:
-                lam = self._enter(j, 1.0 if g[j] > 0 else -1.0, float(largest) - lam)
+                lam = self._enter(j, 1.0 if g[j] > 0 else -1.0, largest - lam)
         return w
 
     def remove(self, j: int) -> None:
@@ -125,7 +126,8 @@ class ActiveSet:
 
     def _slopes(self) -> FloatArray:
         """Return c of the atoms."""
-        return self.signs * self._of_atoms(self._problem.d)
+        problem = self._problem
+        return self.signs * self._of_atoms(problem.d) - self._of_atoms(problem.costs)
 
     def _column(self, j: int, sign: float) -> tuple[FloatArray, float]:
         """Return the bordered column of an atom, and its own entry of H."""

@@ -18,7 +18,7 @@ TOLERANCE = 1e-9
 
 
 class Quadratic:
-    """The objective d.w - kappa w'Sw of the rules of a working set.
+    """The objective d.w - kappa w'Sw - costs.|w| of the rules of a working set.
 
     Parameters
     ----------
@@ -26,13 +26,22 @@ class Quadratic:
         Mean margins and mean products of the rules.
     curvature : float
         2 kappa n / (n - 1), the factor of M - dd' in twice kappa times S.
+    costs : float64 array, optional
+        What a unit of |weight| of each rule costs; only the active set heeds it.
     """
 
-    def __init__(self, d: FloatArray, products: FloatArray, curvature: float) -> None:
+    def __init__(
+        self,
+        d: FloatArray,
+        products: FloatArray,
+        curvature: float,
+        costs: FloatArray | None = None,
+    ) -> None:
         self.d, self.products, self.curvature = d, products, curvature
+        self.costs = np.zeros(len(d)) if costs is None else costs
 
     def gradient(self, w: FloatArray) -> FloatArray:
-        """Return d - 2 kappa S w."""
+        """Return d - 2 kappa S w, the gradient without the costs."""
         used = np.flatnonzero(w)
         active = w[used]
         spread = self.products[:, used] @ active - float(self.d[used] @ active) * self.d
