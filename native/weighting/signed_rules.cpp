@@ -14,13 +14,13 @@ constexpr std::size_t kTile = 64;
 RULEWRIGHT_CLONES
 std::int64_t product(const Bits* holds, const Bits* fails, const Bits* other_holds,
                      const Bits* other_fails, std::size_t n_words) {
-    std::int64_t sum = 0;
+    std::uint64_t known = 0, different = 0;
     for (std::size_t w = 0; w < n_words; ++w) {
-        const Bits agree = (holds[w] & other_holds[w]) | (fails[w] & other_fails[w]);
-        const Bits differ = (holds[w] & other_fails[w]) | (fails[w] & other_holds[w]);
-        sum += std::popcount(agree) - std::popcount(differ);
+        const Bits both = (holds[w] | fails[w]) & (other_holds[w] | other_fails[w]);
+        known += static_cast<std::uint64_t>(std::popcount(both));
+        different += static_cast<std::uint64_t>(std::popcount((holds[w] ^ other_holds[w]) & both));
     }
-    return sum;
+    return static_cast<std::int64_t>(known) - 2 * static_cast<std::int64_t>(different);
 }
 
 // Adds the values of the rows of a word to their lanes, with the signs that the rule gives them.

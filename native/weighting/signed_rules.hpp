@@ -1,8 +1,8 @@
 // Question: what are the products of rules that take -1, 0 or 1, with each other and with numbers?
 //
 // A rule is two packed covers: the rows where it holds (1) and where it fails (-1); it is unknown
-// (0) on the others. A product of two rules is the number of rows where they agree minus the number
-// of rows where they differ, so it is an exact integer, found from words of 64 rows.
+// (0) on the others. A product of two rules is the number of rows where both are known, minus twice
+// the number of those where they differ, so it is an exact integer, found from words of 64 rows.
 //
 // Cost: O(rows / 64) per pair of rules; O(rows) per rule for sums of numbers.
 #pragma once
