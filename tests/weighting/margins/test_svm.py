@@ -1,4 +1,4 @@
-"""The 1-norm SVM: the linear program, its certificate and column generation."""
+"""The 1-norm SVM: the linear program, its certificate and warm starts."""
 
 import numpy as np
 import pytest
@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from builders import SEEDS
-from margin_problems import dense_weights, draw_problem, run
+from margin_problems import MarginProblem, dense_weights, draw_problem, run
 from rulewright.encoding.signed import SignedCovers
-from rulewright.weighting.margins import OneNormSVM
+from rulewright.weighting.margins import OneNormSVM, svm
 
 BUDGETS = st.sampled_from([0.5, 2.0, 20.0])
 
@@ -34,7 +34,7 @@ def least_hinge(problem, budget):
 @settings(deadline=None, max_examples=40)
 @given(SEEDS, BUDGETS, st.booleans())
 def test_the_loss_is_that_of_the_whole_program(seed, budget, weighted):
-    """Columns made on demand give the hinge loss of the primal with all columns."""
+    """Rules that come one by one end at the hinge loss of the primal with all columns."""
     problem = draw_problem(seed, weighted=weighted, max_rules=10)
     state, found = run(OneNormSVM(budget), problem)
     w = dense_weights(found[-1], len(problem.x))
@@ -72,6 +72,42 @@ def test_values_and_drops(seed, budget, cap):
     state.drop_to(cap)
     rest = problem._replace(x=problem.x[state.working.lines])
     assert state.objective == pytest.approx(least_hinge(rest, budget), abs=1e-7)
+
+
+@pytest.mark.parametrize("budget", [2.0, 10.0, 40.0])
+@pytest.mark.parametrize("cap", [200, 15])
+def test_many_rules_with_equal_margins(budget, cap):
+    """Rules of few columns give the same margin to many rows; every prefix is solved, few dropped.
+
+    The loss never rises without a cap, and the gap of each prefix is that of the true loss.
+    """
+    rng = np.random.default_rng(0)
+    bins = rng.integers(0, 4, (8, 250))
+    base = np.array([np.where(column == code, 1, -1) for column in bins for code in range(4)])
+    pairs = [np.maximum(base[i], base[j]) for i, j in zip(*np.triu_indices(32, 1), strict=True)]
+    x = np.vstack([np.ones((1, 250), dtype=int), base, pairs[::7]])
+    y = np.where(bins[0] + bins[1] * (bins[2] > 1) + rng.normal(size=250) > 3, 1.0, -1.0)
+    problem = MarginProblem(x, y, np.full(250, 1 / 250))
+    state, losses = OneNormSVM(budget).start(y, problem.a), []
+    for rule in x:
+        if state.add(SignedCovers.pack(rule[np.newaxis])):
+            state.solve()
+        state.drop_to(cap)
+        assert -1e-12 <= state.solution.gap <= 1e-7
+        losses.append(state.objective)
+    rest = problem._replace(x=x[state.working.lines])
+    assert state.objective == pytest.approx(least_hinge(rest, budget), abs=1e-7)
+    assert (np.diff(losses) <= 1e-7).all() or cap == 15
+
+
+def test_highs_solves_what_the_simplex_method_does_not(monkeypatch):
+    """Without steps of our own the whole program is given to HiGHS, with the same certificate."""
+    problem = draw_problem(5, max_rules=8)
+    expected = least_hinge(problem, 2.0)
+    monkeypatch.setattr(svm, "MOST_STEPS", 0)
+    state, found = run(OneNormSVM(2.0), problem)
+    assert state.objective == pytest.approx(expected, abs=1e-7)
+    assert found[-1].gap <= 1e-7
 
 
 def test_nothing_to_learn_and_no_rules_at_all():

@@ -9,19 +9,20 @@ import numpy as np
 from scipy.optimize import linprog
 
 from rulewright.weighting.margins.criterion import Solution
+from rulewright.weighting.margins.elbow import Elbow
 from rulewright.weighting.margins.working_set import KeptRules, Rows, one_by_one
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from rulewright.encoding.signed import SignedCovers
     from rulewright.kernels import FloatArray
 
 TOLERANCE = 1e-7
-"""Gap at which weights count as best: as exact as the solver of linear programs is."""
+"""Gap at which weights count as best: as exact as solvers of linear programs are."""
 
-_NEW_COLUMNS = 20
-_ROUNDS = 200
+MOST_STEPS = 20_000
+"""Steps of the simplex method in one solve, at most."""
+
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -53,41 +54,39 @@ class OneNormSVM:
 
 
 class OneNormSVMState:
-    """Weights of the rules, prices of the rows and the cost of a unit of weight.
+    """Weights of the rules, prices of the rows and what the rules pay by them.
 
-    The dual is to maximise sum u_i - s t with |sum_i u_i y_i x_ij| <= t and 0 <= u_i <= a_i. A
-    rule whose price |sum_i u_i y_i x_ij| is above t becomes a column of the program; the largest
-    price takes the place of t in the certificate.
+    The dual is to maximise sum u_i - s t with |sum_i u_i y_i x_ij| <= t and 0 <= u_i <= a_i. In the
+    certificate the largest |sum_i u_i y_i x_ij| takes the place of t.
     """
 
     def __init__(self, rows: Rows, budget: float) -> None:
         self.working, self._budget = KeptRules(rows), budget
-        self._w, self._prices = np.zeros(0), np.zeros(0)
+        self._elbow = Elbow(rows, budget)
+        self._w, self._paid = np.zeros(0), np.zeros(0)
         self._u = rows.a.copy()
         self._scores = np.zeros(len(rows.y))
 
     def add(self, covers: SignedCovers) -> bool:
         """Append rules; tell if the gap of the weights so far has opened."""
-        prices = covers.dot(self._u * self.working.rows.y)
+        paid = covers.dot(self._u * self.working.rows.y)
         for rule in one_by_one(covers):
             self.working.append(rule)
-        self._w = np.concatenate([self._w, np.zeros(len(prices))])
-        self._prices = np.concatenate([self._prices, prices])
+        self._w = np.concatenate([self._w, np.zeros(len(paid))])
+        self._paid = np.concatenate([self._paid, paid])
         return self._gap > TOLERANCE
 
     def solve(self) -> None:
-        """Solve programs of few columns until no rule outside has a price above t."""
-        columns = np.flatnonzero(self._w)
-        for _ in range(_ROUNDS):
-            outside = np.abs(self._prices)
-            outside[columns] = -np.inf
-            dearest = np.argsort(-outside, kind="stable")[:_NEW_COLUMNS]
-            level = np.abs(self._prices[columns]).max(initial=0.0)
-            new = dearest[outside[dearest] > level]
-            if not len(new) or self._gap <= TOLERANCE:
-                break
-            columns = np.sort(np.concatenate([columns, new]))
-            self._solve_columns(columns)
+        """Find the best weights of the working set, from the last vertex.
+
+        If rounding keeps the simplex method from closing the gap, HiGHS solves the whole program.
+        """
+        working = self.working
+        self._elbow.solve(working.dot, working.rule, MOST_STEPS)
+        self._take(self._elbow.weights(len(working)), self._elbow.prices)
+        if self._gap > TOLERANCE:
+            self._elbow.reset()
+            self._take(*dual_program(working.covers, working.rows, self._budget))
 
     def drop_to(self, cap: int) -> None:
         """Take the rules with the smallest |weight| out of the working set."""
@@ -96,9 +95,9 @@ class OneNormSVMState:
             j = int(np.abs(self._w).argmin())
             lost |= self._w[j] != 0
             self.working.remove(j)
-            self._w, self._prices = np.delete(self._w, j), np.delete(self._prices, j)
+            self._elbow.remove(j)
+            self._w, self._paid = np.delete(self._w, j), np.delete(self._paid, j)
         if lost:
-            self._solve_columns(np.flatnonzero(self._w))
             self.solve()
 
     @property
@@ -122,32 +121,30 @@ class OneNormSVMState:
     @property
     def _gap(self) -> float:
         """The hinge loss minus that of the dual with these prices."""
-        cost = float(np.abs(self._prices).max(initial=0.0))
+        cost = float(np.abs(self._paid).max(initial=0.0))
         return self.objective - (float(self._u.sum()) - self._budget * cost)
 
-    def _solve_columns(self, columns: NDArray[np.intp]) -> None:
-        """Solve the dual of the program of some rules; its multipliers are their weights."""
-        rows, covers = self.working.rows, self.working.covers[columns]
-        x, n = covers.values() * rows.y, len(rows.y)
-        limits = np.column_stack([np.zeros(n + 1), np.append(rows.a, np.inf)])
-        found = linprog(
-            np.append(-np.ones(n), self._budget),
-            A_ub=np.column_stack([np.vstack([x, -x]), -np.ones(2 * len(x))]),
-            b_ub=np.zeros(2 * len(x)),
-            bounds=limits,
-            method="highs",
-        )
-        if found.status != 0:
-            raise RuntimeError(f"the linear program was not solved: {found.message}")
-        plus, minus = -np.asarray(found.ineqlin.marginals).reshape(2, -1)
-        self._u = np.clip(found.x[:-1], 0, rows.a)
-        self._w = np.zeros(len(self.working))
-        self._w[columns] = _within(plus - minus, self._budget)
-        self._scores = covers.scores(self._w[columns])
-        self._prices = self.working.dot(self._u * rows.y)
+    def _take(self, w: FloatArray, u: FloatArray) -> None:
+        """Keep weights and prices, with what follows from them."""
+        w = np.where(np.abs(w) <= _ROUNDING * self._budget, 0.0, w)
+        w *= min(1.0, self._budget / max(float(np.abs(w).sum()), _ROUNDING))
+        used = np.flatnonzero(w)
+        self._w, self._u = w, u
+        self._scores = self.working.covers[used].scores(w[used])
+        self._paid = self.working.dot(u * self.working.rows.y)
 
 
-def _within(w: FloatArray, budget: float) -> FloatArray:
-    """Return weights with an L1 norm of the budget at most, which rounding may have exceeded."""
-    w = np.where(np.abs(w) <= 1e-12 * budget, 0.0, w)
-    return w * min(1.0, budget / max(float(np.abs(w).sum()), 1e-300))
+def dual_program(covers: SignedCovers, rows: Rows, budget: float) -> tuple[FloatArray, FloatArray]:
+    """Solve the dual by HiGHS: return the weights, which are its multipliers, and the prices."""
+    x, n = covers.values() * rows.y, len(rows.y)
+    found = linprog(
+        np.append(-np.ones(n), budget),
+        A_ub=np.column_stack([np.vstack([x, -x]), -np.ones(2 * len(x))]),
+        b_ub=np.zeros(2 * len(x)),
+        bounds=np.column_stack([np.zeros(n + 1), np.append(rows.a, np.inf)]),
+        method="highs",
+    )
+    if found.status != 0:
+        raise RuntimeError(f"the linear program was not solved: {found.message}")
+    plus, minus = -np.asarray(found.ineqlin.marginals).reshape(2, -1)
+    return np.asarray(plus - minus), np.clip(found.x[:-1], 0, rows.a)

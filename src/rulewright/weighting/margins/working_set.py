@@ -77,6 +77,11 @@ class KeptRules:
         """The rules inside, in order."""
         return self._stack.covers[self._places[1 : len(self) + 1]]
 
+    def rule(self, j: int) -> SignedCovers:
+        """Return the rule in place j."""
+        place = int(self._places[j + 1])
+        return self._stack.covers[place : place + 1]
+
     def dot(self, row_numbers: FloatArray) -> FloatArray:
         """Return for each rule the sum of its value times the number of the row."""
         return self._stack.covers.dot(row_numbers, self._places[1 : len(self) + 1])
