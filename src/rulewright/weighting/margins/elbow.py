@@ -151,8 +151,9 @@ class Elbow:
         share = float(self._rows.a[row])
         dv = self._inverse[:, place + 1] * (1.0 if up else -1.0)
         slope = float(u[place]) if up else share - float(u[place])
-        stop = self._search(dv, dv @ self._columns, slope)
-        self._move(stop.step, dv, dv @ self._columns)
+        dm = dv @ self._columns
+        stop = self._search(dv, dm, slope)
+        self._move(stop.step, dv, dm)
         if stop.row is not None:
             self.elbow[place] = stop.row
             change = self._columns[:, stop.row] @ self._inverse

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from rulewright.encoding.signed import SignedCovers
     from rulewright.kernels import FloatArray
 
+_ROUNDING = 1e-13
+
 
 @dataclass(frozen=True)
 class EmpiricalMargin:
@@ -65,7 +67,7 @@ class EmpiricalMarginState:
         """Append rules; each with a mean margin other than 0 changes the weights."""
         rows = self.working.rows
         found = covers.dot(rows.a * rows.y)
-        found[np.abs(found) <= 1e-15] = 0.0  # classes in balance
+        found[np.abs(found) <= _ROUNDING] = 0.0  # classes in balance
         for rule in one_by_one(covers):
             self.working.append(rule)
         self._sums += covers.scores(found)
