@@ -90,3 +90,15 @@ def test_separable_rows_use_the_whole_ball(p):
     assert not idle.add(SignedCovers.pack([[1, 1]]))
     idle.solve()
     assert len(idle.solution.lines) == 0
+
+
+@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, np.inf])
+def test_a_perfect_rule_of_weighted_rows_has_all_weight(p):
+    """Its margins have no variance, but rounding may say a little less than none."""
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        shares, y = rng.random(5), rng.choice([-1.0, 1.0], 5)
+        state = MMV(p).start(y, shares / shares.sum())
+        state.add(SignedCovers.pack(y[np.newaxis]))
+        state.solve()
+        assert state.solution.weights == pytest.approx([1.0])

@@ -37,9 +37,10 @@ class Secular:
 def least_shift(hessian: FloatArray) -> float:
     """Return a t next to 0 with which a singular Hessian has a Cholesky factor.
 
-    Weights of this t have gradients of this size, so their gap is that small, too.
+    Weights of this t have gradients of this size, so their gap is that small, too. Products of
+    rules are rounded in units of 1, so a variance of 0 may come out below 0.
     """
-    return _LEAST * max(float(hessian.diagonal().max()), _LEAST)
+    return _LEAST * max(float(hessian.diagonal().max()), 1.0)
 
 
 def shifted_weights(hessian: FloatArray, d: FloatArray, t: float) -> tuple[FloatArray, FloatArray]:
