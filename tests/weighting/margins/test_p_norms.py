@@ -92,6 +92,19 @@ def test_separable_rows_use_the_whole_ball(p):
     assert len(idle.solution.lines) == 0
 
 
+@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 4.0, np.inf])
+@pytest.mark.parametrize("n", [3, 7, 49])
+def test_one_rule_without_variance(p, n):
+    """A variance that rounding makes negative is none: the only rule gets the weight 1."""
+    shares = np.random.default_rng(n).random(n)
+    for a in (np.full(n, 1 / n), shares / shares.sum()):
+        state = MMV(p=p).start(-np.ones(n), a)
+        assert state.add(SignedCovers.constant(n))
+        state.solve()
+        assert state.solution.weights == pytest.approx([-1.0])
+        assert state.solution.gap <= 1e-9
+
+
 @pytest.mark.parametrize("p", [1.0, 1.5, 2.0, np.inf])
 def test_a_perfect_rule_of_weighted_rows_has_all_weight(p):
     """Its margins have no variance, but rounding may say a little less than none."""

@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from rulewright.weighting.margins.secular import least_shift
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
@@ -40,6 +42,7 @@ class Border:
 
     def __init__(self, problem: Quadratic, p: float) -> None:
         self._d, self._hessian = problem.d, problem.hessian
+        self._least = least_shift(problem)
         self._flat = p >= 2  # z is w
         self._power = p if p >= 2 else p / (p - 1)
 
@@ -51,7 +54,10 @@ class Border:
         start = w / norm
         here = self._at(start if self._flat else np.sign(start) * np.abs(start) ** (p - 1), t)
         for _ in range(_STEPS):
-            there = self._step(here)
+            try:
+                there = self._step(here)
+            except LinAlgError:  # t is lost in rounding errors
+                break
             if there is None:
                 break
             here = there
@@ -83,7 +89,7 @@ class Border:
         """Solve with the derivative of Hw + ts in z."""
         bends = (self._power - 1) * np.abs(here.z) ** (self._power - 2)
         if self._flat:
-            return _cholesky_solve(self._hessian, here.t * bends, right)
+            return _cholesky_solve(self._hessian, here.t * bends + self._least, right)
         roots = np.sqrt(bends)
         shifts = np.full(len(roots), here.t)
         inner = _cholesky_solve(roots[:, np.newaxis] * self._hessian * roots, shifts, roots * right)
@@ -93,7 +99,6 @@ class Border:
 def _cholesky_solve(matrix: FloatArray, shifts: FloatArray, right: FloatArray) -> FloatArray:
     """Solve with a matrix plus a diagonal, both without negative curvature."""
     shifted = matrix.copy()
-    least = 1e-14 * max(float(matrix.diagonal().max()), 1e-300)
-    shifted.flat[:: len(right) + 1] += shifts + least
+    shifted.flat[:: len(right) + 1] += shifts
     factor = cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
     return np.asarray(cho_solve(factor, right, check_finite=False))

@@ -31,7 +31,7 @@ class Box:
             g = problem.gradient(w)
             if np.abs(g).sum() - g @ w <= TOLERANCE:
                 break
-            if not self._move(hessian, g, w, free):
+            if not self._move(hessian, least_shift(problem), g, w, free):
                 free[np.where(free, -np.inf, -g * w).argmax()] = True
         return w
 
@@ -39,13 +39,14 @@ class Box:
         """Nothing is kept between problems."""
 
     @staticmethod
-    def _move(hessian: FloatArray, g: FloatArray, w: FloatArray, free: BoolArray) -> bool:
+    def _move(
+        hessian: FloatArray, shift: float, g: FloatArray, w: FloatArray, free: BoolArray
+    ) -> bool:
         """Move the free weights to their best values or to the first bound; tell if it is one."""
         places = np.flatnonzero(free)
         if not len(places):
             return False
-        part = hessian[np.ix_(places, places)]
-        u, _ = shifted_weights(part, g[places], least_shift(part))
+        u, _ = shifted_weights(hessian[np.ix_(places, places)], g[places], shift)
         ends = np.where(u < 0, -1.0, 1.0)
         steps = np.divide(ends - w[places], u, out=np.full(len(u), np.inf), where=u != 0)
         first = int(steps.argmin())

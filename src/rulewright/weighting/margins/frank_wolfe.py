@@ -34,7 +34,7 @@ class FrankWolfe:
         if not problem.d.any():
             return np.zeros(len(w))
         hessian = problem.hessian
-        inside, _ = shifted_weights(hessian, problem.d, least_shift(hessian))
+        inside, _ = shifted_weights(hessian, problem.d, least_shift(problem))
         if np.linalg.norm(inside, self.p) <= 1:
             return inside
         border = Border(problem, self.p)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
     from rulewright.weighting.margins.ball import Quadratic
 
-_LEAST = 1e-13
+_LEAST = 2e-13
 _STEPS = 100
 
 
@@ -27,20 +27,20 @@ class Secular:
         """Return the best weights; the last ones are not needed."""
         if not problem.d.any():
             return np.zeros(len(w))
-        w, self._t = secular_weights(problem.hessian, problem.d, self._t)
+        w, self._t = secular_weights(problem, self._t)
         return w
 
     def remove(self, j: int) -> None:
         """Nothing is kept between problems but t."""
 
 
-def least_shift(hessian: FloatArray) -> float:
+def least_shift(problem: Quadratic) -> float:
     """Return a t next to 0 with which a singular Hessian has a Cholesky factor.
 
-    Weights of this t have gradients of this size, so their gap is that small, too. Products of
-    rules are rounded in units of 1, so a variance of 0 may come out below 0.
+    It exceeds the rounding errors of M - dd', which are small compared with 1, not with a variance.
+    Weights of this t have gradients of this size, so their gap is that small, too.
     """
-    return _LEAST * max(float(hessian.diagonal().max()), 1.0)
+    return _LEAST * problem.curvature
 
 
 def shifted_weights(hessian: FloatArray, d: FloatArray, t: float) -> tuple[FloatArray, FloatArray]:
@@ -51,13 +51,14 @@ def shifted_weights(hessian: FloatArray, d: FloatArray, t: float) -> tuple[Float
     return np.asarray(cho_solve(factor, d, check_finite=False)), factor[0]
 
 
-def secular_weights(hessian: FloatArray, d: FloatArray, t: float) -> tuple[FloatArray, float]:
+def secular_weights(problem: Quadratic, t: float) -> tuple[FloatArray, float]:
     """Return w and t with norm 1, or those of the least t if they lie inside the ball.
 
     1 / norm - 1 is nearly linear in t and concave: Newton's method is fast, and stays left of
     the root once it is there. The root is at most the norm of d.
     """
-    low, high = least_shift(hessian), float(np.linalg.norm(d))
+    hessian, d = problem.hessian, problem.d
+    low, high = least_shift(problem), float(np.linalg.norm(d))
     t = t if low < t < high else low
     for _ in range(_STEPS):
         w, factor = shifted_weights(hessian, d, t)
