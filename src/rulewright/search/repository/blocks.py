@@ -1,0 +1,106 @@
+"""Blocks of rules made together, and what the generators of rules may look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulewright.encoding.covers import PackedCovers
+from rulewright.encoding.signed import SignedCovers
+from rulewright.search.names import offer_names
+from rulewright.search.repository.errors import BiasError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from rulewright.data import Table
+    from rulewright.kernels import FloatArray
+    from rulewright.rules import Formula
+
+
+@dataclass(frozen=True, eq=False)
+class RuleBlock:
+    """Rules made together.
+
+    Parameters
+    ----------
+    covers : SignedCovers
+        The rows of the repository where each rule holds and where it fails.
+    body : callable
+        Gives the formula of the rule at a line: bodies are written when they are asked for.
+    """
+
+    covers: SignedCovers
+    body: Callable[[int], Formula]
+
+    @classmethod
+    def of(cls, bodies: Sequence[Formula], table: Table) -> RuleBlock:
+        """Evaluate formulas on rows."""
+        return cls(covers_of(bodies, table), bodies.__getitem__)
+
+    def first(self, n: int) -> RuleBlock:
+        """Return the first rules."""
+        return RuleBlock(self.covers[:n], self.body)
+
+    def __len__(self) -> int:
+        return len(self.covers)
+
+
+def covers_of(bodies: Iterable[Formula], table: Table) -> SignedCovers:
+    """Return where formulas hold and where they fail; elsewhere a value they need is missing."""
+    bodies, n = list(bodies), len(table)
+    return SignedCovers(
+        PackedCovers.pack_lines((body.holds(table) for body in bodies), n),
+        PackedCovers.pack_lines((body.fails(table) for body in bodies), n),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """What generators may look at; labels are not among it.
+
+    Parameters
+    ----------
+    table : Table
+        The rows that rules are evaluated on.
+    making : Table
+        The rows that intervals are cut and pairs are chosen on; those of `table` by default.
+    weights : array
+        Weights of the rows of `making`.
+    made : dict of str to list of RuleBlock
+        The rules so far, by the id of their generator.
+    """
+
+    table: Table
+    making: Table
+    weights: FloatArray
+    made: dict[str, list[RuleBlock]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, table: Table, making: Table | None = None, weights: FloatArray | None = None
+    ) -> Sources:
+        """Return the sources before any rule is made."""
+        rows = table if making is None else making
+        return cls(table, rows, np.ones(len(rows)) if weights is None else weights)
+
+    def columns(self, names: Sequence[str] | None, where: str) -> list[int]:
+        """Return the places of columns, of all by default."""
+        schema = self.table.schema
+        for name in names or ():
+            if name not in schema:
+                raise BiasError(
+                    where, f"there is no column {name!r}. {offer_names(str(name), schema.names)}"
+                )
+        return [*range(len(schema))] if names is None else [schema.index(name) for name in names]
+
+    def rules(self, ids: Sequence[str]) -> RuleBlock:
+        """Return the rules of some generators as one block."""
+        blocks = [block for name in ids for block in self.made[name]]
+        places = [(block, line) for block in blocks for line in range(len(block))]
+        if not blocks:
+            return RuleBlock.of([], self.table)
+        covers = blocks[0].covers.stack(*(block.covers for block in blocks[1:]))
+        return RuleBlock(covers, lambda line: places[line][0].body(places[line][1]))

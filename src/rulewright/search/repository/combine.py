@@ -1,0 +1,203 @@
+"""Rules joined from earlier ones by Kleene's "or" and "and"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from rulewright.encoding.signed import SignedCovers
+from rulewright.search.options import check_whole
+from rulewright.search.repository.blocks import RuleBlock, covers_of
+from rulewright.search.repository.errors import BiasError
+from rulewright.search.repository.generators import BLOCK, check_generator, where
+from rulewright.search.repository.joining import all_body, any_body, not_body
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rulewright.kernels import FloatArray
+    from rulewright.rules import Formula
+    from rulewright.search.repository.blocks import Sources
+
+How = Literal["or", "and", "andnot", "signed"]
+HOWS: tuple[How, ...] = ("or", "and", "andnot", "signed")
+Choose = Literal["all", "lowest_mutual_information"]
+_EQUAL = 12
+"""Digits by which mutual informations are told apart; the rest is rounding."""
+
+
+@dataclass(frozen=True)
+class Combine:
+    """Rules joined from some of the rules before, in lexicographic order.
+
+    Parameters
+    ----------
+    over : sequence of str, optional
+        Ids of the generators whose rules are joined; by default all before that join none.
+    how : {"or", "and", "andnot", "signed"}
+        One of them holds; all hold; the first holds and the second fails; or for each pair first
+        "or" and then "the first fails or the second holds".
+    size : int
+        Rules that are joined; more than two by "or" and "and" only.
+    within : sequence of sequences of str, optional
+        Groups of columns: all columns of a rule must be in one group, group after group.
+    choose : {"all", "lowest_mutual_information"}
+        All of them, or the pairs whose parts tell least about each other, least first.
+    id : str
+        What later generators call its rules by.
+    limit : int, optional
+        Most rules; needed with "lowest_mutual_information".
+    """
+
+    over: Sequence[str] | None = None
+    how: How = "or"
+    size: int = 2
+    within: Sequence[Sequence[str]] | None = None
+    choose: Choose = "all"
+    id: str = ""
+    limit: int | None = None
+
+    simple: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_generator(self)
+        check_whole(f"{where(self)}: size", self.size, 2)
+        if self.how not in HOWS:
+            raise BiasError(where(self), f"how={self.how!r} must be one of {', '.join(HOWS)}")
+        if self.choose not in ("all", "lowest_mutual_information"):
+            raise BiasError(
+                where(self), f"choose={self.choose!r} must be all or lowest_mutual_information"
+            )
+        if self.size > 2 and (self.how in ("andnot", "signed") or self.choose != "all"):
+            raise BiasError(
+                where(self), f"size={self.size} needs how 'or' or 'and' and choose 'all'; take 2"
+            )
+        if self.choose != "all" and self.limit is None:
+            raise BiasError(where(self), "lowest_mutual_information needs a limit, such as 200")
+        if self.over is not None:
+            over = (self.over,) if isinstance(self.over, str) else tuple(self.over)
+            object.__setattr__(self, "over", over)
+        if self.within is not None:
+            object.__setattr__(self, "within", tuple(map(tuple, self.within)))
+
+    @property
+    def looks_at_rows(self) -> bool:
+        """Mutual information is that of rows."""
+        return self.choose != "all"
+
+    def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
+        """Join the rules."""
+        parts = sources.rules(self.over or ())
+        join = _Join(self.how, parts)
+        if self.choose == "all":
+            for group in self._groups(parts, sources):
+                yield from join.all_of(group, self.size)
+            return
+        pairs = [pair for group in self._groups(parts, sources) for pair in combinations(group, 2)]
+        bodies = [parts.body(line) for line in range(len(parts))]
+        chosen = lowest_information(pairs, covers_of(bodies, sources.making), sources.weights)
+        chosen = chosen[: self.limit]
+        for start in range(0, len(chosen), BLOCK):
+            yield join.pairs(chosen[start : start + BLOCK])
+
+    def _groups(self, parts: RuleBlock, sources: Sources) -> Iterator[list[int]]:
+        """Give the lines of the rules that may be joined with each other."""
+        if self.within is None:
+            yield [*range(len(parts))]
+            return
+        columns = [set(parts.body(line).columns) for line in range(len(parts))]
+        for group in self.within:
+            sources.columns(group, where(self))
+            yield [line for line, names in enumerate(columns) if names <= set(group)]
+
+
+@dataclass(frozen=True)
+class _Join:
+    """Joins rules of a block: their covers, and their bodies when they are asked for."""
+
+    how: How
+    parts: RuleBlock
+
+    def all_of(self, lines: Sequence[int], size: int) -> Iterator[RuleBlock]:
+        """Join every `size` of the rules; the last one runs fastest."""
+        covers, places = self.parts.covers, np.array(lines, dtype=np.intp)
+        join = SignedCovers.minimum if self.how == "and" else SignedCovers.maximum
+        for chosen in combinations(range(len(lines)), size - 1):
+            last = places[chosen[-1] + 1 :]
+            if len(last):
+                first = [lines[place] for place in chosen]
+                front = reduce(join, (covers[[line]] for line in first))
+                yield self._block([(*first, k) for k in last.tolist()], front, covers[last])
+
+    def pairs(self, pairs: Sequence[tuple[int, int]]) -> RuleBlock:
+        """Join the rules of each pair."""
+        first, last = np.array(pairs, dtype=np.intp).T
+        return self._block(pairs, self.parts.covers[first], self.parts.covers[last])
+
+    def _block(
+        self, places: Sequence[tuple[int, ...]], one: SignedCovers, two: SignedCovers
+    ) -> RuleBlock:
+        """Join rules with the covers `one` in front with those of the last part of each."""
+        if self.how == "and":
+            return RuleBlock(one.minimum(two), self._bodies(places, all_body))
+        if self.how == "andnot":
+            return RuleBlock(one.minimum(two.negated()), self._bodies(places, _first_only))
+        either = RuleBlock(one.maximum(two), self._bodies(places, any_body))
+        if self.how == "or":
+            return either
+        implied = RuleBlock(one.negated().maximum(two), self._bodies(places, _implication))
+        return _alternating(either, implied)
+
+    def _bodies(
+        self, places: Sequence[tuple[int, ...]], join: Callable[[Sequence[Formula]], Formula]
+    ) -> Callable[[int], Formula]:
+        body = self.parts.body
+        return lambda line: join([body(place) for place in places[line]])
+
+
+def _first_only(pair: Sequence[Formula]) -> Formula:
+    return all_body([pair[0], not_body(pair[1])])
+
+
+def _implication(pair: Sequence[Formula]) -> Formula:
+    return any_body([not_body(pair[0]), pair[1]])
+
+
+def _alternating(one: RuleBlock, two: RuleBlock) -> RuleBlock:
+    """Give the first rule of one block, the first of the other, the second of one, and so on."""
+    order = np.arange(2 * len(one)).reshape(2, -1).T.ravel()
+    blocks = (one, two)
+    return RuleBlock(
+        one.covers.stack(two.covers)[order], lambda line: blocks[line % 2].body(line // 2)
+    )
+
+
+def lowest_information(
+    pairs: Sequence[tuple[int, int]], covers: SignedCovers, weights: FloatArray
+) -> list[tuple[int, int]]:
+    """Sort pairs of rules by their mutual information on the rows where both are known."""
+    if not pairs:
+        return []
+    holds, fails = (part.unpack().astype(np.float64) for part in (covers.holds, covers.fails))
+    first, last = np.array(pairs, dtype=np.intp).T
+    joint = np.array(
+        [
+            [((one * weights) @ two.T)[first, last] for two in (holds, fails)]
+            for one in (holds, fails)
+        ]
+    )
+    order = np.lexsort((last, first, np.round(mutual_information(joint), _EQUAL)))
+    return [pairs[place] for place in order.tolist()]
+
+
+def mutual_information(joint: FloatArray) -> FloatArray:
+    """Return the mutual information in nats of 2 x 2 tables of weights, 0 of empty ones."""
+    totals = joint.sum(axis=(0, 1))
+    shares = joint / np.where(totals > 0, totals, 1.0)
+    product = shares.sum(axis=1, keepdims=True) * shares.sum(axis=0, keepdims=True)
+    ratio = np.divide(shares, product, out=np.ones_like(shares), where=shares > 0)
+    return np.asarray((shares * np.log(ratio)).sum(axis=(0, 1)))

@@ -1,0 +1,292 @@
+"""Generators of rules on single columns, of given formulas and of formulas that a function gives.
+
+A generator is a frozen object that makes rules from columns alone, never from labels, in a fixed
+order. `id` is what later generators call its rules by, `limit` the most rules it makes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
+
+import numpy as np
+
+from rulewright.encoding.covers import PackedCovers
+from rulewright.encoding.domains import equal_frequency_cuts
+from rulewright.encoding.signed import SignedCovers
+from rulewright.rules import Conjunction, Labels, Presence, Range, parse_formula
+from rulewright.search.options import check_whole
+from rulewright.search.repository.blocks import RuleBlock
+from rulewright.search.repository.errors import BiasError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from rulewright.data import Column, Table
+    from rulewright.rules import Condition, Formula
+    from rulewright.search.repository.blocks import Sources
+
+BLOCK = 256
+"""Most rules that are made at once: the others wait until they are asked for."""
+
+
+class Generator(Protocol):
+    """What makes rules."""
+
+    simple: ClassVar[bool]
+    """Whether `Combine` joins its rules by default."""
+
+    @property
+    def id(self) -> str:
+        """What later generators call its rules by."""
+
+    @property
+    def limit(self) -> int | None:
+        """Most rules it makes."""
+
+    @property
+    def looks_at_rows(self) -> bool:
+        """Whether its rules depend on the values of the rows, beyond kinds and labels."""
+
+    def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
+        """Make the rules, block by block."""
+
+
+def where(generator: Generator) -> str:
+    """Name a generator in errors."""
+    name = type(generator).__name__
+    return f"{name} {generator.id!r}" if generator.id else name
+
+
+@dataclass(frozen=True)
+class Base:
+    """One rule per label or interval: ``a = v``, ``low < x <= high``.
+
+    A column with fewer than two known values makes no rules.
+
+    Parameters
+    ----------
+    columns : sequence of str, optional
+        The columns, in this order; all by default.
+    n_bins : int
+        Most intervals of a numeric column; each has about equally many rows.
+    kind : {"any", "nominal", "numeric"}
+        Whether columns of other kinds are refused, if they are named, or passed over.
+    id : str
+        What later generators call its rules by.
+    limit : int, optional
+        Most rules.
+    """
+
+    columns: Sequence[str] | None = None
+    n_bins: int = 4
+    kind: Literal["any", "nominal", "numeric"] = "any"
+    id: str = ""
+    limit: int | None = None
+
+    simple: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_generator(self)
+        check_whole(f"{where(self)}: n_bins", self.n_bins, 2)
+        if self.kind not in ("any", "nominal", "numeric"):
+            raise BiasError(where(self), f"kind={self.kind!r} must be any, nominal or numeric")
+
+    @property
+    def looks_at_rows(self) -> bool:
+        """Intervals are cut on rows, labels are not."""
+        return self.kind != "nominal"
+
+    def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
+        """Make the rules of one column after the other."""
+        for place in sources.columns(self.columns, where(self)):
+            column, made = sources.table.columns[place], sources.making.columns[place]
+            if not self._takes(column):
+                continue
+            conditions = _domain(made, equal_frequency_cuts(made, self.n_bins, sources.weights))
+            for start in range(0, len(conditions), BLOCK):
+                yield _column_block(conditions[start : start + BLOCK], column)
+
+    def _takes(self, column: Column) -> bool:
+        ordered = column.schema.type.ordered
+        if self.kind == "any" or ordered == (self.kind == "numeric"):
+            return True
+        if self.columns is not None:
+            found = column.schema.kind
+            raise BiasError(
+                where(self),
+                f"column {column.schema.name!r} is {found}, not {self.kind}; take "
+                f"{'bins' if ordered else 'values'} for it",
+            )
+        return False
+
+
+def _domain(column: Column, cuts: Sequence[float]) -> list[Condition]:
+    """Give the labels that occur, or the intervals; none unless there are two."""
+    name, kind = column.schema.name, column.schema.kind
+    if not column.schema.type.ordered:
+        found = np.unique(column.values[column.values >= 0]).tolist()
+        values: list[Condition] = [Labels(name, (column.schema.labels[i],)) for i in found]
+        return values if len(values) > 1 else []
+    if not cuts:
+        return []
+    ends = pairwise([-np.inf, *cuts, np.inf])
+    return [Range(name, low, high, low_open=low > -np.inf, kind=kind) for low, high in ends]
+
+
+def _column_block(conditions: Sequence[Condition], column: Column) -> RuleBlock:
+    """Evaluate conditions on one column, which fail wherever it is known and they do not hold."""
+    index, known = column.schema.label_index, PackedCovers.pack(~column.is_missing[np.newaxis])
+    # Comparing codes is much quicker than asking every label of a long list.
+    lines = (
+        column.values == index[condition.labels[0]]
+        if isinstance(condition, Labels)
+        else condition.holds(column)
+        for condition in conditions
+    )
+    holds = PackedCovers.pack_lines(lines, len(column))
+    bodies = [Conjunction((condition,)) for condition in conditions]
+    return RuleBlock(SignedCovers(holds, known & ~holds), bodies.__getitem__)
+
+
+@dataclass(frozen=True)
+class Missing:
+    """One rule ``a is missing`` per column with missing values.
+
+    Parameters
+    ----------
+    columns : sequence of str, optional
+        The columns, in this order; all by default.
+    id : str
+        What later generators call its rules by.
+    limit : int, optional
+        Most rules.
+    """
+
+    columns: Sequence[str] | None = None
+    id: str = ""
+    limit: int | None = None
+
+    simple: ClassVar[bool] = True
+    looks_at_rows: ClassVar[bool] = True  # whether a value is missing
+
+    def __post_init__(self) -> None:
+        check_generator(self)
+
+    def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
+        """Make the rule of each column with gaps."""
+        places = sources.columns(self.columns, where(self))
+        columns = [sources.making.columns[place] for place in places]
+        gaps = [column.schema.name for column in columns if column.is_missing.any()]
+        bodies = [Conjunction((Presence(name, True),)) for name in gaps]
+        yield RuleBlock.of(bodies, sources.table)
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """Given rules, in their order.
+
+    Parameters
+    ----------
+    bodies : sequence of str or Formula
+        Formulas, or their texts such as ``"age >= 30 and not color = red"``.
+    id : str
+        What later generators call its rules by.
+    limit : int, optional
+        Most rules.
+    """
+
+    bodies: Sequence[str | Formula]
+    id: str = ""
+    limit: int | None = None
+
+    simple: ClassVar[bool] = True
+    looks_at_rows: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_generator(self)
+        if isinstance(self.bodies, str):
+            raise BiasError(where(self), "bodies must be a list of formulas, not one text")
+        object.__setattr__(self, "bodies", tuple(_read(b, where(self)) for b in self.bodies))
+
+    def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
+        """Evaluate the formulas."""
+        yield from _checked_blocks(self.bodies, sources, where(self))
+
+
+@dataclass(frozen=True)
+class FromFunction:
+    """Rules that a function makes of the table, without its classes.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a `Table` and gives formulas or their texts, in the order of the prior; it is asked
+        for more of them when they are needed. It sees the rows that intervals are cut on.
+    id : str
+        What later generators call its rules by.
+    limit : int, optional
+        Most rules.
+    """
+
+    function: Callable[[Table], Iterable[str | Formula]]
+    id: str = ""
+    limit: int | None = None
+
+    simple: ClassVar[bool] = True
+    looks_at_rows: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_generator(self)
+        if not callable(self.function):
+            raise BiasError(where(self), f"function={self.function!r} must be callable")
+
+    def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
+        """Call the function and evaluate its formulas one by one."""
+        bare = replace(sources.making, target=None, weights=None)
+        yield from _checked_blocks(self.function(bare), sources, where(self), size=1)
+
+
+def check_generator(generator: Generator) -> None:
+    """Refuse a wrong id, limit or list of columns."""
+    if not isinstance(generator.id, str):
+        raise BiasError(type(generator).__name__, f"id={generator.id!r} must be a text")
+    if generator.limit is not None:
+        check_whole(f"{where(generator)}: limit", generator.limit, 1)
+    names = getattr(generator, "columns", None)
+    if names is not None:
+        names = (names,) if isinstance(names, str) else tuple(names)
+        object.__setattr__(generator, "columns", names)
+
+
+def _read(body: str | Formula, at: str) -> Formula:
+    if not isinstance(body, str):
+        return body
+    try:
+        return parse_formula(body)
+    except ValueError as error:
+        raise BiasError(at, f"the rule {body!r} cannot be read: {error}") from None
+
+
+def _checked_blocks(
+    bodies: Iterable[str | Formula], sources: Sources, at: str, size: int = BLOCK
+) -> Iterator[RuleBlock]:
+    """Check that formulas fit the columns, and evaluate a few at a time."""
+    schema, waiting = sources.table.schema, []
+    for given in bodies:
+        body = _read(given, at)
+        try:
+            for condition in body.conditions:
+                sources.columns([condition.column], at)
+                condition.check(schema[condition.column])
+        except BiasError:
+            raise
+        except ValueError as error:
+            raise BiasError(at, f"the rule '{body}': {error}") from None
+        waiting.append(body)
+        if len(waiting) == size:
+            yield RuleBlock.of(waiting, sources.table)
+            waiting = []
+    if waiting:
+        yield RuleBlock.of(waiting, sources.table)

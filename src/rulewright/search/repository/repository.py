@@ -1,0 +1,196 @@
+"""The repository: rules in the order of their generators, made when they are asked for."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from rulewright.encoding.signed import SignedCovers, SignedStack
+from rulewright.rules import Conjunction
+from rulewright.search.repository.blocks import RuleBlock, Sources
+from rulewright.search.repository.combine import Combine
+from rulewright.search.repository.errors import BiasError
+from rulewright.search.repository.generators import Base, where
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rulewright.data import Table
+    from rulewright.kernels import FloatArray
+    from rulewright.rules import Formula
+    from rulewright.search.repository.generators import Generator
+
+
+class BiasTarget(NamedTuple):
+    """The column of the classes that a bias was written for, and the class +1."""
+
+    column: str
+    positive: str | None = None
+
+
+@dataclass(frozen=True)
+class Bias:
+    """Generators in the order of the prior: an early rule is charged less than a late one.
+
+    Parameters
+    ----------
+    generators : sequence of Generator
+        They make rules one after the other, behind the constant rule. Those without an id get one
+        by their place; `over` of a `Combine` names ids before it.
+    target : BiasTarget, optional
+        What the bias was written for.
+    """
+
+    generators: Sequence[Generator]
+    target: BiasTarget | None = None
+
+    def __post_init__(self) -> None:
+        named: dict[str, Generator] = {}
+        for place, generator in enumerate(self.generators, 1):
+            if not hasattr(generator, "blocks"):
+                raise BiasError("bias", f"{generator!r} is no generator of rules, such as Base()")
+            name = generator.id or f"#{place}"
+            if name in named:
+                raise BiasError(where(generator), f"the id {name!r} is used twice; rename one")
+            changes: dict[str, object] = {"id": name}
+            if isinstance(generator, Combine):
+                changes["over"] = _earlier(generator, named)
+            named[name] = replace(generator, **changes)  # type: ignore[type-var]
+        object.__setattr__(self, "generators", tuple(named.values()))
+
+    @property
+    def looks_at_rows(self) -> tuple[str, ...]:
+        """The generators whose rules depend on the values of rows."""
+        return tuple(where(one) for one in self.generators if one.looks_at_rows)
+
+    @property
+    def joined(self) -> frozenset[str]:
+        """The generators whose rules later ones join."""
+        combinations = (one for one in self.generators if isinstance(one, Combine))
+        return frozenset(name for one in combinations for name in one.over or ())
+
+
+def _earlier(combine: Combine, named: dict[str, Generator]) -> tuple[str, ...]:
+    """Return the ids that a combination joins, all of them before it."""
+    if combine.over is None:
+        return tuple(name for name, generator in named.items() if generator.simple)
+    for name in combine.over:
+        if name not in named:
+            known = ", ".join(map(repr, named)) or "none"
+            raise BiasError(
+                where(combine), f"over names {name!r}, which no generator before has; ids: {known}"
+            )
+    return tuple(combine.over)
+
+
+def default_bias(n_bins: int = 4, pairs: str | None = "or") -> Bias:
+    """Return labels and intervals of all columns, then their pairs."""
+    base = Base(n_bins=n_bins)
+    return Bias([base] if pairs is None else [base, Combine(how=pairs)])  # type: ignore[arg-type]
+
+
+class Generated(NamedTuple):
+    """A rule that was kept: how many were generated up to it, and its line."""
+
+    number: int
+    line: int
+
+
+class Repository:
+    """Rules with values -1, 0 and 1 on training rows, the constant rule first.
+
+    Rules that are unknown on every row, and those equal or opposite to an earlier rule on all rows,
+    are dropped, but counted: they are part of what could have been chosen. All rules, dropped or
+    not, can be joined by later generators.
+
+    Parameters
+    ----------
+    bias : Bias
+        The generators.
+    table : Table
+        Rows that the rules are evaluated on.
+    making, weights : Table and array, optional
+        Rows, and their weights, that intervals are cut and pairs are chosen on; those of `table` by
+        default.
+    """
+
+    def __init__(
+        self,
+        bias: Bias,
+        table: Table,
+        making: Table | None = None,
+        weights: FloatArray | None = None,
+    ) -> None:
+        self.bias, self._sources = bias, Sources.of(table, making, weights)
+        self._kept = SignedStack(len(table))
+        self._numbers: list[int] = []
+        self._bodies: list[Callable[[], Formula]] = []
+        self._seen: set[bytes] = set()
+        self.n_generated, self.n_empty, self.n_repeated = 0, 0, 0
+        self.idle: tuple[str, ...] = ()
+        """Generators that made no rule."""
+        self._blocks = self._make()
+
+    @property
+    def covers(self) -> SignedCovers:
+        """The rules kept so far."""
+        return self._kept.covers
+
+    def __len__(self) -> int:
+        """Return how many rules are kept so far."""
+        return len(self._numbers)
+
+    def body(self, line: int) -> Formula:
+        """Return the formula of a rule."""
+        return self._bodies[line]()
+
+    def __iter__(self) -> Iterator[Generated]:
+        """Give the rules in order, also to several readers; new ones are made when needed."""
+        line = 0
+        while True:
+            while line >= len(self._numbers):
+                block = next(self._blocks, None)
+                if block is None:
+                    return
+                self._keep(block)
+            yield Generated(self._numbers[line], line)
+            line += 1
+
+    def _make(self) -> Iterator[RuleBlock]:
+        """Make the constant rule, then those of each generator, not more than its limit."""
+        n_rows = len(self._sources.table)
+        yield RuleBlock(SignedCovers.constant(n_rows), lambda _: Conjunction())
+        joined = self.bias.joined
+        for generator in self.bias.generators:
+            before, left = self.n_generated, generator.limit
+            made = self._sources.made.setdefault(generator.id, [])
+            for block in generator.blocks(self._sources):
+                block = block if left is None else block.first(left)
+                if generator.id in joined:
+                    made.append(block)
+                yield block
+                left = None if left is None else left - len(block)
+                if left == 0:
+                    break
+            if self.n_generated == before:
+                self.idle += (where(generator),)
+
+    def _keep(self, block: RuleBlock) -> None:
+        """Count the rules of a block and keep those that say something new."""
+        new = []
+        for line, key in enumerate(block.covers.keys()):
+            self.n_generated += 1
+            mark = hashlib.blake2b(key, digest_size=16).digest() if key else b""
+            if not key:
+                self.n_empty += 1
+            elif mark in self._seen:
+                self.n_repeated += 1
+            else:
+                self._seen.add(mark)
+                self._numbers.append(self.n_generated)
+                self._bodies.append(partial(block.body, line))
+                new.append(line)
+        if new:
+            self._kept.append(block.covers[new])
