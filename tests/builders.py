@@ -13,6 +13,7 @@ from rulewright.estimators import (
     MLRulesClassifier,
     RuleFitClassifier,
     RuleSetEnsembleClassifier,
+    RumbleClassifier,
     SL2Classifier,
     SlipperClassifier,
     compress,
@@ -355,6 +356,29 @@ def compact(**changed):
     return CompactRulesClassifier(**{**settings, **changed})
 
 
+def rumble(**changed):
+    """Make a small RUMBLE whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "criterion": "mmv",
+        "p": 1.0,
+        "bias": None,
+        "n_bins": 6,
+        "pairs": "or",
+        "max_rules": None,
+        "max_active": 100,
+        "capacity": 0.1,
+        "delta": 0.05,
+        "bias_share": 0.0,
+        "calibration": None,
+        "cv": 3,
+        "time_limit": None,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return RumbleClassifier(**{**settings, **changed})
+
+
 LEARNERS = {
     "mlrules": mlrules,
     "slipper": slipper,
@@ -362,6 +386,7 @@ LEARNERS = {
     "ruleset-ensemble": ruleset_ensemble,
     "rulefit": rulefit,
     "compact": compact,
+    "rumble": rumble,
 }
 """A maker of a small learner for every public estimator, for the laws that all must obey."""
 

@@ -34,13 +34,33 @@ def holds(condition, value):
     return above and below
 
 
+def decides_missing(condition):
+    """Tell whether a condition is true or false, not unknown, where the value is missing."""
+    return "missing" in condition or any(map(decides_missing, condition.get("any", ())))
+
+
+def truth(formula, row):
+    """Give 1 where a formula holds, -1 where it fails, and 0 where it is unknown."""
+    if isinstance(formula, list):
+        return min((truth_of(condition, row) for condition in formula), default=1)
+    ((word, parts),) = formula.items()
+    if word == "not":
+        return -truth(parts, row)
+    values = [truth(part, row) for part in parts]
+    return min(values, default=1) if word == "and" else max(values, default=-1)
+
+
+def truth_of(condition, row):
+    """Give the truth of one condition."""
+    value = row[condition["column"]]
+    if value is None and not decides_missing(condition):
+        return 0
+    return 1 if holds(condition, value) else -1
+
+
 def fired(model, row):
     """Give the rules that hold for a row: a dict of numbers, labels and None."""
-    return [
-        rule
-        for rule in model["rules"]
-        if all(holds(condition, row[condition["column"]]) for condition in rule["if"])
-    ]
+    return [rule for rule in model["rules"] if truth(rule["if"], row) > 0]
 
 
 def predict(model, row):
@@ -102,11 +122,12 @@ def predict_additive(model, row):
         for k, slope in enumerate(line["slopes"] if value is not None else []):
             held = min(max(value, line["low"]), line["high"])
             scores[k] += slope * (held - line["center"])
-    for rule in fired(model, row):
-        head = rule["then"]["head"]
-        first, last = head if isinstance(head, list) else (head, head)
+    for rule in model["rules"]:
+        value, then = truth(rule["if"], row), rule["then"]
+        amount = {1: then["adds"], 0: 0.0, -1: then.get("otherwise", 0.0)}[value]
+        first, last = then["head"] if isinstance(then["head"], list) else (then["head"],) * 2
         for k in range(first, last + 1):
-            scores[k] += rule["then"]["adds"]
+            scores[k] += amount
     weights = [weight_of(model, scores, k) for k in range(len(scores))]
     chances = [weight / sum(weights) for weight in weights]
     return scores, chances, model["classes"]["values"][choose(model, scores, chances)]

@@ -5,11 +5,13 @@ import signal
 import threading
 
 from rulewright import kernels
+from rulewright.encoding.signed import SignedCovers
 
 STEPS = (
     (kernels, "grow_rule"),
     (kernels, "grow_tree"),
     (kernels.DnfSearch, "advance"),
+    (SignedCovers, "gram"),
 )
 """What every search of a learner calls over and over."""
 

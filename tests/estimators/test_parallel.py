@@ -46,6 +46,7 @@ ENDLESS = {
     "n_rounds": 10**7,
     "max_rounds": 10**7,
     "max_steps": 10**9,
+    "n_bins": 500,
     "calibration": None,
 }
 FOLDS = {**DRAWN, **ENDLESS, "n_rounds": "cv", "calibration": "platt"}
@@ -266,6 +267,7 @@ BARS = {
     "ruleset-ensemble": "searching rule sets",
     "compact": "learning rules",
     "rulefit": "weighting rules",
+    "rumble": "weighing rules",
 }
 
 

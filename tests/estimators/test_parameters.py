@@ -21,6 +21,7 @@ from rulewright.estimators.common.parameters import (
     check_parameters,
     parse_settings,
 )
+from rulewright.search.repository import Base
 
 pytestmark = pytest.mark.native
 
@@ -85,6 +86,12 @@ WRONG = {
     "rule_scale": ["size", None],
     "loss": ["hinge", None, 3],
     "split_prior": [1, None],
+    "p": [0.9, 0, math.nan, math.inf, None, "2"],
+    "pairs": ["xor", "none", 3],
+    "max_active": [0, -1, 2.5, None, True],
+    "capacity": [-0.1, math.nan, math.inf, "1"],
+    "delta": [0, 1, -0.1, math.nan, None],
+    "bias_share": [-0.1, 1, math.nan, None],
 }
 """Values outside the declared domains, by parameter."""
 
@@ -94,6 +101,12 @@ WRONG_FOR_FIT = {
         ([3], "expected conjunctions, got int"),
         (["x <= 1"], "expected conjunctions, got str"),
         (3, "a list of conjunctions, got int"),
+    ],
+    "bias": [
+        (3, "must be a Bias, a list of generators or a path"),
+        (["base"], "'base' is no generator of rules"),
+        ("no such file.toml", "cannot be read: No such file"),
+        ([Base(["zz"])], "there is no column 'zz'. There are: a, b"),
     ],
     "positive_class": [
         (value, "is none of 0, 1")
@@ -156,6 +169,7 @@ ALLOWED = {
     ("rulefit", "subsample", None),
     ("rulefit", "max_terms", None),
     ("compact", "max_rules", None),
+    ("rumble", "max_rules", None),
 }
 """Values that only this learner takes."""
 

@@ -93,6 +93,7 @@ def test_every_parameter_has_a_domain(cls):
     for name, value in cls().get_params().items():
         assert cls.DOMAINS[name].accepts(value), name
     checked_later = {
+        "bias",
         "categorical_features",
         "constraints",
         "cost_matrix",

@@ -14,6 +14,7 @@ from rulewright.estimators.mlrules.estimator import MLRulesClassifier
 from rulewright.estimators.rulefit.classifier import RuleFitClassifier
 from rulewright.estimators.rulefit.regressor import RuleFitRegressor
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
+from rulewright.estimators.rumble.estimator import RumbleClassifier
 from rulewright.estimators.sl2.estimator import SL2Classifier
 from rulewright.estimators.slipper.estimator import SlipperClassifier
 
@@ -24,6 +25,7 @@ LEARNERS: Mapping[str, type[RuleClassifier[Any]]] = {
     "sl2": SL2Classifier,
     "ruleset-ensemble": RuleSetEnsembleClassifier,
     "rulefit": RuleFitClassifier,
+    "rumble": RumbleClassifier,
 }
 """The learners of classes by their names on the command line; the first is the default."""
 
@@ -42,6 +44,7 @@ __all__ = [
     "RuleFitClassifier",
     "RuleFitRegressor",
     "RuleSetEnsembleClassifier",
+    "RumbleClassifier",
     "SL2Classifier",
     "SlipperClassifier",
     "calibrate",

@@ -7,7 +7,8 @@ is a class here and a line in `CALIBRATIONS`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -47,9 +48,12 @@ class Calibration:
     ----------
     cv : int or splitter
         Folds that a learner leaves out in turn to get scores of rows it did not learn from.
+    n_rows : float, optional
+        Number of rows that the weights stand for, which smooths; by default that of the rows given.
     """
 
     cv: Any = 5
+    n_rows: float | None = field(default=None, repr=False, kw_only=True)
 
     name: ClassVar[str]
 
@@ -104,10 +108,11 @@ class Temperature(Calibration):
 
     def fit(self, scores: FloatArray, labels: IntArray, weights: FloatArray) -> Linear:
         """Fit the slope."""
+        fit = partial(_fit_linear, free=False, n_rows=self.n_rows)
         if self.origin is None:
-            return _fit_linear(scores, labels, weights, np.zeros(scores.shape[1]), free=False)
+            return fit(scores, labels, weights, np.zeros(scores.shape[1]))
         origin = np.array(self.origin)
-        slope = _fit_linear(scores - origin, labels, weights, origin, free=False).slope
+        slope = fit(scores - origin, labels, weights, origin).slope
         return Linear(slope, tuple(((1 - slope) * origin).tolist()))
 
 
@@ -122,7 +127,8 @@ class Platt(Calibration):
 
     def fit(self, scores: FloatArray, labels: IntArray, weights: FloatArray) -> Linear:
         """Fit the slope and the offsets."""
-        return _fit_linear(scores, labels, weights, np.zeros(scores.shape[1]), free=True)
+        start = np.zeros(scores.shape[1])
+        return _fit_linear(scores, labels, weights, start, free=True, n_rows=self.n_rows)
 
 
 @dataclass(frozen=True)
@@ -137,7 +143,7 @@ class Isotonic(Calibration):
     def fit(self, scores: FloatArray, labels: IntArray, weights: FloatArray) -> StepsByClass:
         """Fit the steps of each class."""
         seen = weights > 0
-        least = 1 / (np.count_nonzero(seen) + 2)
+        least = 1 / ((np.count_nonzero(seen) if self.n_rows is None else self.n_rows) + 2)
         labels, weights = labels[seen], weights[seen] / weights.max(initial=0.0)
         steps = [
             _fit_steps(margin, labels == k, weights, least)
@@ -185,10 +191,12 @@ class StepsByClass:
         return model.with_steps(self.steps)
 
 
-def targets(labels: IntArray, weights: FloatArray, n_classes: int) -> FloatArray:
+def targets(
+    labels: IntArray, weights: FloatArray, n_classes: int, n_rows: float | None = None
+) -> FloatArray:
     """Return the smoothed labels that temperature and Platt scaling are fitted to."""
     shares = np.bincount(labels, weights, n_classes) / weights.sum()
-    counts = len(labels) * shares[labels, None]
+    counts = (len(labels) if n_rows is None else n_rows) * shares[labels, None]
     hit = labels[:, None] == np.arange(n_classes)
     smooth: FloatArray = (counts * hit + 2 / n_classes) / (counts + 2)
     return smooth
@@ -198,7 +206,12 @@ def targets(labels: IntArray, weights: FloatArray, n_classes: int) -> FloatArray
 
 
 def _fit_linear(
-    scores: FloatArray, labels: IntArray, weights: FloatArray, offsets: FloatArray, free: bool
+    scores: FloatArray,
+    labels: IntArray,
+    weights: FloatArray,
+    offsets: FloatArray,
+    free: bool,
+    n_rows: float | None = None,
 ) -> Linear:
     """Fit the slope, and the offsets if they are free.
 
@@ -215,7 +228,8 @@ def _fit_linear(
     spread = float(shares @ (gaps.min(axis=1) / -largest)) * largest if largest > 0 else 0.0
     if spread == 0 and not free:
         return unchanged
-    objective = _Objective(gaps / (spread or 1.0), targets(labels, shares, n_classes), shares)
+    smooth = targets(labels, shares, n_classes, n_rows)
+    objective = _Objective(gaps / (spread or 1.0), smooth, shares)
     point = offsets - offsets[0]  # the slope, then the offsets of all classes but the first
     point[0] = 1.0
     moves = np.full(n_classes, free)

@@ -87,7 +87,7 @@ def test_a_wrong_statement_is_named_with_its_line(statement):
     with pytest.raises(BiasError, match=re.escape(STATEMENTS[statement])) as caught:
         parse_bias(text, "my.toml")
     named = "'a'" if "id = 'a'" in statement else "2"
-    assert str(caught.value).startswith(f"my.toml, line 5, statement {named}: ")
+    assert str(caught.value).startswith(f"bias: my.toml, line 5, statement {named}: ")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_wrong_file_is_named(text, message):
     """What belongs to no statement is an error of the file."""
     with pytest.raises(BiasError, match=re.escape(message)) as caught:
         parse_bias(text, "my.toml")
-    assert str(caught.value).startswith("my.toml: ")
+    assert str(caught.value).startswith("bias: my.toml: ")
 
 
 def test_files_that_cannot_be_read(tmp_path):

@@ -5,8 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from rulewright.data import TrainingSet
+    from rulewright.kernels import FloatArray
 
 LEAST_MEAN = 0.01
 """Weights of a lower mean are not meant as numbers of rows: they are shares, say 1/n each."""
@@ -47,3 +50,11 @@ def counted(rows: TrainingSet) -> TrainingSet:
         return rows
     shares = rows.weights / rows.weights.max()
     return rows.weighted(shares * (rows.n_rows / shares.sum()))
+
+
+def counted_rows(weights: FloatArray) -> float:
+    """Return how many rows whole weights count, or would be as informative as others."""
+    if (weights == np.rint(weights)).all():
+        return float(weights.sum())
+    shares = weights / weights.max()  # weights of any size
+    return float(shares.sum() ** 2 / (shares**2).sum())

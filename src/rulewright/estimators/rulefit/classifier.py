@@ -12,9 +12,10 @@ from rulewright.estimators.common.base import RuleClassifier
 from rulewright.estimators.common.folds import assign_folds, kept_splits
 from rulewright.estimators.common.parameters import Choice, Parameter
 from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
+from rulewright.estimators.common.weights import counted_rows
 from rulewright.estimators.rulefit.ensemble import class_rules
 from rulewright.estimators.rulefit.penalty import choose_solution
-from rulewright.estimators.rulefit.settings import SOLVER, RuleFit, counted_rows
+from rulewright.estimators.rulefit.settings import SOLVER, RuleFit
 from rulewright.model import AdditiveRules
 from rulewright.rules import Head
 from rulewright.search import LEAST_ROWS

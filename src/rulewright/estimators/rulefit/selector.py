@@ -17,8 +17,9 @@ from rulewright.data import RegressionSet, Table, TrainingSet, detect_task, read
 from rulewright.data.optional import optional
 from rulewright.estimators.common.folds import run_parallel
 from rulewright.estimators.common.parameters import Choice, Named, Parameter, check_parameters
+from rulewright.estimators.common.weights import counted_rows
 from rulewright.estimators.rulefit.regressor import scaled_numbers
-from rulewright.estimators.rulefit.settings import FEW_ROWS, CandidateSettings, counted_rows
+from rulewright.estimators.rulefit.settings import FEW_ROWS, CandidateSettings
 from rulewright.estimators.rulefit.voting import Ballot, Method, Stability, Voting
 from rulewright.weighting.l1 import FPC, Squared
 from rulewright.weighting.losses import SquaredLoss

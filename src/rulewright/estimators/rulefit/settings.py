@@ -21,6 +21,7 @@ from rulewright.estimators.common.parameters import (
     Real,
 )
 from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.common.weights import counted_rows
 from rulewright.estimators.rulefit.ensemble import Candidates
 from rulewright.estimators.rulefit.penalty import STRIDE
 from rulewright.model import RuleModel
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from rulewright.data.training import LearningRows
-    from rulewright.kernels import FloatArray, IntArray
+    from rulewright.kernels import IntArray
     from rulewright.search import TreeRules
     from rulewright.search.tree_rules import Loss
     from rulewright.weighting.l1.design import RuleScale
@@ -219,11 +220,3 @@ class RuleFit(CandidateSettings, RuleEstimator[Model], Generic[Model]):
         if isinstance(solver, CoordinateDescent) and counted_rows(rows.weights) < FEW_ROWS:
             return replace(solver, tolerance=min(solver.tolerance, 1e-10))
         return solver
-
-
-def counted_rows(weights: FloatArray) -> float:
-    """Return how many rows whole weights count, or would be as informative as others."""
-    if (weights == np.rint(weights)).all():
-        return float(weights.sum())
-    shares = weights / weights.max()  # weights of any size
-    return float(shares.sum() ** 2 / (shares**2).sum())

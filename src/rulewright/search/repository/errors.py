@@ -13,4 +13,4 @@ class BiasError(DataError):
         self.where, self.reason = where, reason
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.reason}"
+        return f"bias: {self.where}: {self.reason}" if self.where else f"bias: {self.reason}"

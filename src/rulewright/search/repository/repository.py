@@ -50,7 +50,7 @@ class Bias:
         named: dict[str, Generator] = {}
         for place, generator in enumerate(self.generators, 1):
             if not hasattr(generator, "blocks"):
-                raise BiasError("bias", f"{generator!r} is no generator of rules, such as Base()")
+                raise BiasError("", f"{generator!r} is no generator of rules, such as Base()")
             name = generator.id or f"#{place}"
             if name in named:
                 raise BiasError(where(generator), f"the id {name!r} is used twice; rename one")

@@ -1,0 +1,1 @@
+"""RUMBLE: weights for the best prefix of an ordered repository of rules."""

@@ -1,0 +1,303 @@
+"""RUMBLE (Rückert's thesis, 2008, chapter 5): weighted rules of an ordered repository."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from rulewright.estimators.common.base import RuleClassifier
+from rulewright.estimators.common.folds import assign_folds, kept_splits, run_parallel
+from rulewright.estimators.common.parameters import (
+    CheckedByFit,
+    Choice,
+    Folds,
+    Integer,
+    Parameter,
+    Real,
+)
+from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
+from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.common.weights import counted_rows
+from rulewright.estimators.rumble.assembly import Score, rule_model
+from rulewright.estimators.rumble.criteria import CRITERIA, PRACTICAL, penalty_of
+from rulewright.estimators.rumble.loop import Prefix, Selection, best_prefix, constant_prefix
+from rulewright.model import AdditiveRules
+from rulewright.search import LEAST_ROWS
+from rulewright.search.repository import Bias, BiasError, Repository, default_bias, load_bias
+from rulewright.weighting import CALIBRATIONS, Temperature
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rulewright.data import TrainingSet
+    from rulewright.kernels import FloatArray, IntArray
+
+LEAST_COUNT = 2.0
+"""Number of rows that weights stand for at least: of fewer there is no variance."""
+
+SAME_ROWS = "intervals or pairs were taken from the rows that the weights were fitted to"
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A model before its scores are probabilities, and how it was found."""
+
+    model: AdditiveRules
+    prefixes: tuple[Prefix, ...]
+    repository: Repository
+
+
+class RumbleClassifier(RuleClassifier[AdditiveRules]):
+    r"""The best weights for a prefix of rules that are generated, in order, without labels.
+
+    Rules :math:`x_j` are 1 where they hold, -1 where they fail and 0 where a value they need is
+    missing. After every new rule the weights of all rules so far maximise a criterion: for
+    ``"mmv"`` the mean of the margins :math:`y\, w \cdot x` minus their variance, with
+    :math:`\|w\|_p \leq 1`. A penalty grows with the number of rules generated; the prefix with the
+    best criterion minus penalty is taken. So the order of the rules is a prior, which `bias`
+    describes. Of more than two classes each has a score against all others, over one repository.
+
+    Attributes
+    ----------
+    model_ : AdditiveRules
+        The rules: prints, predicts, explains, saves and exports.
+    classes_ : ndarray
+        Class labels.
+    trace_ : list of list of TraceStep
+        For each score the prefixes with new weights: rules generated, objective, penalty, score and
+        number of rules with a weight.
+    weighed_rows_ : ndarray
+        Places of the rows that the weights were fitted to: all, unless `bias_share` sets some
+        aside.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from rulewright import RumbleClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> est = RumbleClassifier(max_rules=200, random_state=0).fit(X, y)
+    >>> bool(est.score(X, y) > 0.9)
+    True
+    """
+
+    criterion: str = Parameter(
+        Choice(tuple(PRACTICAL)),
+        'What the weights maximise: mean minus variance of the margins ("mmv"), the mean margin of '
+        'balanced classes ("margin"), or minus the hinge loss ("svm1").',
+        default="mmv",
+        kw_only=False,
+    )
+    p: float = Parameter(Real(1), 'Norm of the weights for "mmv"; 1 gives few rules.', default=1.0)
+    bias: Any = Parameter(
+        CheckedByFit("Bias, list of generators, path of a TOML file or None"),
+        "The rules and their order; by default labels and intervals of all columns, then their "
+        "pairs.",
+        default=None,
+    )
+    n_bins: int = Parameter(
+        Integer(2), "Most intervals of a numeric column, without `bias`.", default=4
+    )
+    pairs: str | None = Parameter(
+        Choice(("or", "and", "signed"), optional=True),
+        'How pairs of rules are joined, without `bias`; "signed" joins by "or" and by "implies".',
+        default="or",
+    )
+    max_rules: int | None = Parameter(
+        Integer(1, optional=True), "Most rules that are generated.", default=None
+    )
+    max_active: int = Parameter(
+        Integer(1),
+        "Rules in the optimisation; of more, the one with the smallest weight is taken out.",
+        default=100,
+    )
+    capacity: float | None = Parameter(
+        Real(0, optional=True),
+        'Constant of the penalty; by default 1 for "mmv" and 0.1 for others; 0 charges nothing.',
+        default=None,
+    )
+    delta: float = Parameter(
+        Real(1e-12, 1 - 1e-12), "Probability of failure in the penalty.", default=0.05
+    )
+    bias_share: float = Parameter(
+        Real(0, 0.9),
+        "Share of the rows, drawn by their places alone, that intervals are cut and pairs are "
+        "chosen on; the weights are then fitted to the other rows, for which certificates hold.",
+        default=0.0,
+    )
+    calibration: str | None = Parameter(
+        Choice(tuple(CALIBRATIONS), optional=True),
+        "How scores become probabilities, fitted to the scores of rows left out. None fits a "
+        "temperature to the training rows, as for fewer than 50 rows.",
+        default="platt",
+    )
+    cv: Any = Parameter(Folds(), "Folds of the calibration; a number or a splitter.", default=5)
+    time_limit: float | None = Parameter(
+        Real(0, above=True, optional=True),
+        "Seconds for the whole fit, about; the best prefixes found by then are taken, and another "
+        "fit may find others.",
+        default=None,
+    )
+
+    PAPER: ClassVar[Mapping[str, Any]] = {"calibration": None}
+
+    def _learn(self, rows: TrainingSet) -> AdditiveRules:
+        if rows.n_rows < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs two rows or more, n_samples=1 is too few"
+            )
+        random, bias = check_random_state(self.random_state), self._bias(rows)
+        making, weighed = self._parted(rows, random)
+        folds = self._folds(weighed, random)
+        n_fits = 1 if folds is None else 2 + int(folds.max())
+        seconds = None if self.time_limit is None else self.time_limit / n_fits
+        with progress_bar("weighing rules", n_fits, bool(self.verbose)) as advance:
+            learn = partial(self._weigh, bias, making, seconds, advance)
+            learned = learn(weighed, lambda: None)
+            left_out = None if folds is None else self._left_out(learn, weighed, folds)
+        model = self._with_probabilities(learned.model, weighed, left_out)
+        self._warn_of_idle(learned.repository)
+        self.weighed_rows_ = weighed.places
+        self.trace_ = [list(prefix.trace) for prefix in learned.prefixes]
+        return model
+
+    def _bias(self, rows: TrainingSet) -> Bias:
+        """Return the bias that is asked for."""
+        given = self.bias
+        if given is None:
+            return default_bias(self.n_bins, self.pairs)
+        if isinstance(given, str | os.PathLike):
+            given = load_bias(os.fspath(given))
+        elif not isinstance(given, Bias):
+            if not hasattr(given, "__iter__"):
+                raise BiasError("", f"{given!r} must be a Bias, a list of generators or a path")
+            given = Bias(tuple(given))
+        positive = None if given.target is None else given.target.positive
+        if positive is not None and positive not in map(str, rows.classes.tolist()):
+            names = ", ".join(map(str, rows.classes.tolist()))
+            raise BiasError("target", f"positive {positive!r} is none of {names}")
+        return given
+
+    def _parted(
+        self, rows: TrainingSet, random: np.random.RandomState
+    ) -> tuple[TrainingSet | None, TrainingSet]:
+        """Set aside rows to make rules from; not by class, which would tell of the others."""
+        if self.bias_share == 0:
+            return None, rows
+        places = random.permutation(rows.n_rows)
+        n_aside = min(max(1, round(self.bias_share * rows.n_rows)), rows.n_rows - 2)
+        if n_aside < 1:
+            raise ValueError(
+                f"bias_share={self.bias_share!r}: {rows.n_rows} rows are too few to set some "
+                "aside; take 0"
+            )
+        return rows.take(np.sort(places[:n_aside])), rows.take(np.sort(places[n_aside:]))
+
+    def _folds(self, rows: TrainingSet, random: np.random.RandomState) -> IntArray | None:
+        if self.calibration is None or counted_rows(rows.weights) < LEAST_ROWS:
+            return None
+        return assign_folds(rows.labels, kept_splits(self.cv, rows.places), random)
+
+    def _weigh(
+        self,
+        bias: Bias,
+        making: TrainingSet | None,
+        seconds: float | None,
+        advance: Callable[[], None],
+        rows: TrainingSet,
+        check: Callable[[], None],
+    ) -> Learned:
+        """Find the best prefix of each score, over one repository."""
+        source = rows if making is None else making
+        repository = Repository(bias, rows.table, source.table, source.weights)
+        heads = range(len(rows.classes)) if len(rows.classes) > 2 else range(1)
+        started, prefixes = time.monotonic(), []
+        for place, head in enumerate(heads, 1):
+            deadline = None if seconds is None else started + seconds * place / len(heads)
+            signs = np.where(rows.labels == head, 1.0, -1.0)
+            prefixes.append(self._best_prefix(repository, signs, rows.weights, deadline, check))
+        found = zip(heads, (prefix.solution for prefix in prefixes), strict=True)
+        scores = [Score(head, best.lines, best.weights) for head, best in found]
+        summary = {**self._summary(rows), **self._figures(repository, prefixes)}
+        advance()
+        return Learned(rule_model(scores, repository, rows, summary), tuple(prefixes), repository)
+
+    def _best_prefix(
+        self,
+        repository: Repository,
+        signs: FloatArray,
+        weights: FloatArray,
+        deadline: float | None,
+        check: Callable[[], None],
+    ) -> Prefix:
+        shares = weights / weights.max()
+        shares /= shares.sum()
+        n = max(counted_rows(weights), LEAST_COUNT)
+        penalty = penalty_of(self.criterion, n, self.delta, self.capacity)
+        if abs(signs.sum()) == len(signs):
+            next(iter(repository))  # the constant rule, which is always right
+            return constant_prefix(signs[0], penalty(1))
+        criterion = CRITERIA[self.criterion](**({"p": self.p} if self.criterion == "mmv" else {}))
+        selection = Selection(
+            penalty,
+            criterion.largest_value,
+            self.max_active,
+            self.max_rules,
+            deadline,
+        )
+        return best_prefix(repository, criterion.start(signs, shares, n), selection, check)
+
+    def _figures(self, repository: Repository, prefixes: list[Prefix]) -> dict[str, Any]:
+        """Note down how the weights were found."""
+        doubts = [SAME_ROWS] if self.bias_share == 0 and repository.bias.looks_at_rows else []
+        return {
+            "n_generated": repository.n_generated,
+            "prefixes": [prefix.n_generated for prefix in prefixes],
+            "objectives": [prefix.solution.value for prefix in prefixes],
+            "gaps": [prefix.solution.gap for prefix in prefixes],
+            "stop_reasons": [prefix.stop_reason for prefix in prefixes],
+            "bias": [repr(generator) for generator in repository.bias.generators],
+            "doubts": doubts,
+        }
+
+    def _left_out(
+        self, learn: Callable[..., Learned], rows: TrainingSet, folds: IntArray
+    ) -> OutOfFold:
+        """Return the scores of every row by the model that was learned without its fold."""
+
+        def run(fold: int, check: Callable[[], None]) -> FloatArray:
+            model = learn(rows.take(np.flatnonzero(folds != fold)), check).model
+            return model.scores(rows.table.take(np.flatnonzero(folds == fold)), n_threads=1)
+
+        tasks = [partial(run, fold) for fold in range(int(folds.max()) + 1)]
+        scores = np.full((rows.n_rows, len(rows.classes)), np.nan)
+        for fold, found in enumerate(run_parallel(tasks, self._n_threads)):
+            scores[folds == fold] = found
+        return OutOfFold.of(scores, folds, rows)
+
+    def _with_probabilities(
+        self, model: AdditiveRules, rows: TrainingSet, left_out: OutOfFold | None
+    ) -> AdditiveRules:
+        """Turn scores into probabilities, by rows left out or by a temperature of all rows."""
+        if self.calibration is not None and left_out is not None:
+            calibration = CALIBRATIONS[self.calibration](n_rows=counted_rows(left_out.weights))
+            return with_probabilities(model, rows, calibration, left_out)
+        scores = model.scores(rows.table, n_threads=self._n_threads)
+        warmed = (
+            Temperature(n_rows=counted_rows(rows.weights))
+            .fit(scores, rows.labels, rows.weights)
+            .applied(model)
+        )
+        return with_probabilities(warmed, rows, None, None)
+
+    def _warn_of_idle(self, repository: Repository) -> None:
+        """Warn of generators of a given bias that made no rule."""
+        if self.bias is not None and repository.idle:
+            names = ", ".join(repository.idle)
+            warnings.warn(f"bias: no rules came of {names}", UserWarning, stacklevel=5)

@@ -1,0 +1,347 @@
+"""RUMBLE: the loop against prefixes solved from scratch, and the edge cases of its card."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from builders import mixed_table, rumble
+from rulewright import RumbleClassifier, read_table
+from rulewright.capacity.prefixes import mmv_penalty
+from rulewright.encoding.domains import equal_frequency_cuts
+from rulewright.estimators.rumble.loop import Selection, best_prefix
+from rulewright.search.repository import (
+    Base,
+    Bias,
+    BiasError,
+    Combine,
+    Formulas,
+    FromFunction,
+    Missing,
+    Repository,
+    default_bias,
+    dump_bias,
+)
+from rulewright.weighting.margins import MMV
+
+pytestmark = pytest.mark.native
+
+
+def noisy(n, seed=0):
+    """Make rows of three numbers whose classes depend on two of them."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3)).round(2)
+    return X, (X[:, 0] + X[:, 1] + rng.normal(size=n) > 0.3).astype(int)
+
+
+def repository_of(X, y, bias=None):
+    table = read_table(X, target=y)
+    return Repository(default_bias() if bias is None else bias, table)
+
+
+def loop(repository, y, cap=10**6, constant=1.0, largest=1.0, **limits):
+    """Run the loop for MMV on rows of equal weight."""
+    n = len(y)
+    state = MMV().start(np.where(y == 0, 1.0, -1.0), np.full(n, 1 / n), n)
+
+    def penalty(i):
+        return mmv_penalty(i, n, 0.05, constant)
+
+    return best_prefix(repository, state, Selection(penalty, largest, cap, **limits), lambda: None)
+
+
+def test_the_best_prefix_is_that_of_all_prefixes_solved_alone():
+    """Skipped solves and warm starts change nothing: each prefix is solved from scratch here."""
+    X, y = noisy(60)
+    repository = repository_of(X, y)
+    found = loop(repository, y, constant=0.3)
+    n = len(y)
+    scores = []
+    for number, line in repository:
+        state = MMV().start(np.where(y == 0, 1.0, -1.0), np.full(n, 1 / n), n)
+        state.add(repository.covers[: line + 1])
+        state.solve()
+        scores.append((state.solution.value - mmv_penalty(number, n, 0.05, 0.3), number))
+    best = max(score for score, _ in scores)
+    assert found.n_generated == min(number for score, number in scores if score > best - 1e-12)
+    assert max(step.score for step in found.trace) == pytest.approx(best, abs=1e-9)
+    assert len(found.trace) < len(scores)  # most rules need no solve
+
+
+def test_the_trace_adds_up():
+    """Objectives never fall, penalties grow, scores are differences (I1, I12)."""
+    X, y = noisy(80, seed=1)
+    trace = np.array(loop(repository_of(X, y), y).trace)
+    number, objective, penalty, score, support = trace.T
+    assert np.all(np.diff(number) > 0)
+    assert np.all(np.diff(objective) > -1e-9)
+    assert np.all(np.diff(penalty) > 0)
+    np.testing.assert_allclose(score, objective - penalty)
+    assert np.all(support >= 1)
+
+
+def test_stopping_early_changes_nothing():
+    """Where no later prefix can be better, the loop ends with the same weights."""
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    y = (X[:, 0] > 0).astype(int)
+    bias = Bias([Formulas(["x0 > 0"]), Base(), Combine()])
+    early, late = (loop(repository_of(X, y, bias), y, largest=top) for top in (1.0, np.inf))
+    assert early.stop_reason == "no later prefix can be better"
+    assert late.stop_reason == "all rules"
+    assert early.n_generated == late.n_generated == 2
+    np.testing.assert_array_equal(early.solution.weights, late.solution.weights)
+
+
+def test_what_comes_after_the_prefix_does_not_matter():
+    """Other rules behind the chosen prefix leave the weights as they are (I13)."""
+    X, y = noisy(60, seed=2)
+    repository = repository_of(X, y)
+    found = loop(repository, y)
+    bodies = [str(repository.body(line)) for number, line in repository if number > 1]
+    cut = found.n_generated - 1
+    first = bodies[:cut]
+    for rest in (bodies[cut:][::-1], bodies[cut::2]):
+        other = loop(repository_of(X, y, Bias([Formulas([*first, *rest])])), y)
+        if other.n_generated == found.n_generated:
+            np.testing.assert_allclose(other.solution.weights, found.solution.weights)
+        else:  # a rule that was late comes early enough to pay now
+            assert other.solution.value > found.solution.value
+
+
+def test_a_small_working_set_still_finds_weights():
+    """With a cap the support is never larger, and dropped rules can still be joined by others."""
+    X, y = noisy(120, seed=3)
+    free, capped = (loop(repository_of(X, y), y, cap=cap, constant=0.0) for cap in (10**6, 5))
+    assert max(step.support for step in capped.trace) <= 5 < max(s.support for s in free.trace)
+    assert 0 < capped.solution.value <= free.solution.value + 1e-9
+
+
+def test_budgets_end_with_the_best_prefix_so_far():
+    """Rules beyond the budget are not generated; no time leaves the constant rule."""
+    X, y = noisy(60)
+    est = rumble(max_rules=9, capacity=0.0).fit(X, y)
+    assert est.model_.summary["stop_reasons"] == ["max_rules"]
+    assert est.trace_[0][-1].n_generated <= 9
+    hurried = rumble(time_limit=1e-9).fit(X, y)
+    assert hurried.model_.summary["stop_reasons"] == ["time_limit"]
+    assert len(hurried.model_) == 0
+
+
+def test_scores_are_weighted_rules():
+    """The score of a row is the constant plus weights times values -1, 0, 1."""
+    X, y = mixed_table(np.random.default_rng(5), 120)
+    model = rumble().fit(X, y).model_
+    table = read_table({**X, "y": y}, target="y")
+    expected = np.tile(model.intercepts, (120, 1))
+    for rule in model.rules:
+        assert rule.outcome.otherwise == -rule.outcome.value < 0
+        signs = rule.body.holds(table).astype(int) - rule.body.fails(table)
+        expected[:, rule.head.first] += rule.outcome.value * signs
+    np.testing.assert_allclose(model.scores(X), expected, rtol=1e-12)
+
+
+def test_several_classes_share_one_repository():
+    """Rules are generated once; every class has its own weights and trace."""
+    calls = []
+
+    def rules(table):
+        calls.append(len(table))
+        return ["a > 0", "a > 1", "color = red", "b > 0 or color = green"]
+
+    X, y = mixed_table(np.random.default_rng(6), 150, n_classes=3)
+    est = rumble(bias=[FromFunction(rules)]).fit(X, y)
+    assert calls == [150]
+    assert len(est.trace_) == 3
+    assert {rule.head.first for rule in est.model_.rules} == {0, 1, 2}
+
+
+# -- what a row or a table may be (section 9 of the card) ---------------------------------------
+
+
+def test_one_class_is_always_right():
+    """Mean minus variance is 1 with the constant rule alone."""
+    est = rumble().fit([[0.0], [1.0], [2.0]], ["only"] * 3)
+    assert est.trace_[0][-1][:2] == (1, 1.0)
+    assert len(est.model_) == 0
+    assert set(est.predict([[5.0]])) == {"only"}
+
+
+def test_one_row_is_refused_and_two_or_three_are_not():
+    """There is no variance of one row."""
+    with pytest.raises(ValueError, match="n_samples=1 is too few"):
+        rumble().fit([[0.0]], [1])
+    for n in (2, 3):
+        X = np.arange(n, dtype=float)[:, None]
+        assert np.all(np.isfinite(rumble().fit(X, np.arange(n) % 2).predict_proba(X)))
+
+
+def test_contradictory_rows_are_learned_from():
+    """Equal rows of both classes have margins of both signs."""
+    X = np.repeat([[0.0], [1.0]], 20, axis=0)
+    y = np.tile([0, 1], 20)
+    y[:5] = 0
+    assert np.all(np.isfinite(rumble(capacity=0.0).fit(X, y).predict_proba(X)))
+
+
+def test_useless_columns_give_no_rules():
+    """A constant and an all-missing column are as if they were not there, also in the penalty."""
+    X, y = noisy(60)
+    more = {"x0": X[:, 0], "x1": X[:, 1], "x2": X[:, 2], "c": ["s"] * 60, "m": np.full(60, np.nan)}
+    one = rumble().fit({k: more[k] for k in ("x0", "x1", "x2")}, y)
+    two = rumble().fit(more, y)
+    assert one.trace_ == two.trace_
+
+
+def test_a_row_without_values_gets_the_constant():
+    """Every rule is unknown there, but one that says what a missing value means."""
+    X, y = mixed_table(np.random.default_rng(7), 100, missing=0.2)
+    empty = {name: np.array([None if name == "color" else np.nan]) for name in X}
+    model = rumble().fit(X, y).model_
+    np.testing.assert_array_equal(model.scores(empty)[0], model.intercepts)
+    gaps = rumble(bias=[Missing()], capacity=0.0).fit(X, y).model_
+    assert len(gaps) > 0
+    assert not np.allclose(gaps.scores(empty)[0], gaps.intercepts)
+
+
+def test_no_informative_rule_gives_no_weights():
+    """Balanced classes and rules that tell nothing: equal probabilities."""
+    X = {"a": [0.0, 1.0] * 20, "b": ["u", "u", "v", "v"] * 10}
+    y = np.repeat([0, 1], 20)
+    est = rumble().fit(X, y)
+    assert len(est.model_) == 0
+    np.testing.assert_allclose(est.predict_proba(X), 0.5)
+    assert est.trace_[0][0].objective == 0
+
+
+def test_a_strong_penalty_leaves_the_constant():
+    """The best prefix is rule 0 alone, which predicts the more frequent class."""
+    X, y = noisy(60, seed=8)
+    y[:10] = 1
+    est = rumble(capacity=100.0).fit(X, y)
+    assert est.model_.summary["prefixes"] == [1]
+    assert set(est.predict(X)) == {1}
+
+
+def test_of_equal_rules_the_earlier_is_kept():
+    """A column twice gives the rules of the first one, never a part of each."""
+    X, y = noisy(80)
+    est = rumble().fit({"first": X[:, 0], "other": X[:, 1], "again": X[:, 0]}, y)
+    assert "again" not in est.model_.columns
+
+
+def test_an_unseen_label_fails_and_a_missing_one_is_unknown():
+    """A new label is not one of those known; a missing one may be."""
+    X = {"c": ["red", "blue", "green"] * 20}
+    y = np.array([c == "red" for c in X["c"]]).astype(int)
+    model = rumble(pairs=None).fit(X, y).model_
+    new = model.scores({"c": ["violet", None, "red"]})
+    rest = model.scores({"c": ["blue", "green"]})
+    ((weight, head),) = [(r.outcome.value, r.head.first) for r in model.rules]
+    assert new[0, head] == pytest.approx(model.intercepts[head] - weight)
+    assert new[1, head] == model.intercepts[head]
+    np.testing.assert_allclose(new[0], rest[0])
+
+
+def test_a_score_of_zero_is_the_first_class():
+    """Ties go to the class +1, the first."""
+    X = {"a": [0.0, 1.0] * 30}
+    est = rumble().fit(X, np.array(["x", "y"] * 30))
+    assert est.predict({"a": [np.nan]}).tolist() == ["x"]
+
+
+# -- bias -----------------------------------------------------------------------------------------
+
+
+def test_a_bias_is_an_object_a_list_or_a_file(tmp_path):
+    """All three give the same model."""
+    X, y = mixed_table(np.random.default_rng(9), 120)
+    bias = Bias([Base(["a", "color"], id="b"), Combine(["b"], "and")])
+    path = tmp_path / "bias.toml"
+    path.write_text(dump_bias(bias))
+    models = [rumble(bias=b).fit(X, y).model_ for b in (bias, bias.generators, path, str(path))]
+    assert all(model.rules == models[0].rules for model in models)
+    assert set(models[0].columns) <= {"a", "color"}
+
+
+def test_the_order_is_a_prior():
+    """The same two rules: the one that comes first is the one that is taken."""
+    X, y = noisy(60, seed=3)
+    first, second = "x0 > 0.2", "x1 > 0.2"
+    filler = [f"x2 > {k / 50}" for k in range(-100, 100)]
+    for early, late in ((first, second), (second, first)):
+        bias = [Formulas([early, *filler, late])]
+        assert early in str(rumble(bias=bias, capacity=1.0).fit(X, y).model_)
+
+
+def test_a_positive_class_that_does_not_exist_is_refused(tmp_path):
+    """The target of a bias file must fit the classes."""
+    path = tmp_path / "bias.toml"
+    path.write_text(
+        'version = 1\ntarget = { column = "y", positive = "good" }\n'
+        'refine = [ { plugin = "term", op = "base" } ]\n'
+    )
+    X, y = noisy(30)
+    with pytest.raises(BiasError, match="positive 'good' is none of 0, 1"):
+        rumble(bias=path).fit(X, y)
+
+
+def test_generators_without_rules_are_told():
+    """A given bias that makes no rule somewhere is perhaps a mistake."""
+    X, y = noisy(30)
+    with pytest.warns(UserWarning, match="no rules came of Missing 'gaps'"):
+        rumble(bias=[Base(), Missing(id="gaps")]).fit(X, y)
+
+
+def test_rows_set_aside_cut_the_intervals():
+    """The weights are fitted to the other rows, on which cuts do not depend."""
+    X, y = noisy(200)
+    est = rumble(bias_share=0.3).fit(X, y)
+    assert len(est.weighed_rows_) == 140
+    assert est.model_.summary["doubts"] == []
+    assert est.model_.summary["n_rows"] == 140
+    aside = read_table(np.delete(X, est.weighed_rows_, axis=0), target=np.arange(60) % 2)
+    cuts = {cut for column in aside.columns for cut in equal_frequency_cuts(column, 6)}
+    conditions = [c for rule in est.model_.rules for c in rule.body.conditions]
+    assert conditions
+    assert {mark for condition in conditions for mark in condition.marks} <= cuts
+    assert "taken from the rows" in rumble().fit(X, y).model_.summary["doubts"][0]
+    assert rumble(bias=[Formulas(["x0 > 0"])]).fit(X, y).model_.summary["doubts"] == []
+    with pytest.raises(ValueError, match=r"bias_share=0.5: 2 rows are too few"):
+        rumble(bias_share=0.5).fit([[0.0], [1.0]], [0, 1])
+
+
+# -- probabilities -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("calibration", ["temperature", "platt", "isotonic"])
+def test_probabilities_are_calibrated_on_rows_left_out(calibration):
+    """Reliability is out-of-fold, and temperatures leave the labels as they are."""
+    X, y = noisy(300)
+    raw, est = (rumble(calibration=kind).fit(X, y) for kind in (None, calibration))
+    figures = est.model_.summary["reliability"]
+    assert figures["rows"] == "left out"
+    assert figures["ece"] < 0.2
+    assert [r.body for r in raw.model_.rules] == [r.body for r in est.model_.rules]
+    if calibration == "temperature":
+        np.testing.assert_array_equal(raw.predict(X), est.predict(X))
+
+
+def test_threads_give_the_same_model():
+    """Folds on threads are those of one thread."""
+    X, y = noisy(150)
+    one, two = (rumble(calibration="platt", n_jobs=n).fit(X, y).model_ for n in (1, 2))
+    assert one == two
+
+
+def test_the_settings_of_the_thesis():
+    """Four intervals, pairs by "or", a hundred rules, and the sign of the score."""
+    est = RumbleClassifier.paper()
+    wanted = {"criterion": "mmv", "p": 1.0, "n_bins": 4, "pairs": "or", "max_active": 100}
+    assert wanted.items() <= est.get_params().items()
+    assert est.calibration is None
+
+
+def test_tables_with_categories_are_read():
+    """Pandas categories and numbers are taken as they are."""
+    X, y = mixed_table(np.random.default_rng(1), 80)
+    frame = pd.DataFrame(X).assign(color=pd.Categorical(X["color"]))
+    assert rumble().fit(frame, y).score(frame, y) > 0.7
