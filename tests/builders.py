@@ -361,6 +361,7 @@ def rumble(**changed):
     settings = {
         "criterion": "mmv",
         "p": 1.0,
+        "budget": 1.0,
         "bias": None,
         "n_bins": 6,
         "pairs": "or",

@@ -21,7 +21,7 @@ from rulewright.search.repository import (
     default_bias,
     dump_bias,
 )
-from rulewright.weighting.margins import MMV
+from rulewright.weighting.margins import MMV, OneNormSVM
 
 pytestmark = pytest.mark.native
 
@@ -152,6 +152,51 @@ def test_several_classes_share_one_repository():
     assert calls == [150]
     assert len(est.trace_) == 3
     assert {rule.head.first for rule in est.model_.rules} == {0, 1, 2}
+
+
+@pytest.mark.parametrize(("criterion", "n_classes"), [("margin", 2), ("margin", 3), ("svm1", 2)])
+def test_other_criteria_learn_too(criterion, n_classes):
+    """They are better than the majority, print, and answer alike when saved and exported."""
+    X, y = mixed_table(np.random.default_rng(n_classes), 150, n_classes=n_classes)
+    est = rumble(criterion=criterion, max_rules=60, capacity=None).fit(X, y)
+    assert est.score(X, y) > np.bincount(y).max() / 150 + 0.1
+    est.model_.verify_exports()
+
+
+def test_balanced_classes_give_the_constant_no_weight():
+    """The mean margin of balanced classes starts both alike (I7)."""
+    X, y = noisy(90)
+    y[:40] = 1
+    model = rumble(criterion="margin").fit(X, y).model_
+    assert model.intercepts == (0.0, 0.0)
+    with pytest.warns(UserWarning, match="one class only"):
+        rumble(criterion="margin").fit(X, np.zeros(90))
+
+
+def loop_state(criterion, X, y):
+    """Weigh all rules at once."""
+    repository = repository_of(X, y)
+    lines = [line for _, line in repository]
+    state = criterion.start(np.where(y == 0, 1.0, -1.0), np.full(len(y), 1 / len(y)))
+    state.add(repository.covers[lines])
+    state.solve()
+    return state
+
+
+def test_a_budget_of_one_gives_one_rule():
+    """The hinge loss of margins up to 1 is linear: the best single rule has it all."""
+    X, y = noisy(90)
+    assert len(rumble(criterion="svm1", budget=1.0).fit(X, y).model_) == 1
+    wide = loop_state(OneNormSVM(20.0), X, y)
+    assert len(wide.solution.lines) > 2
+
+
+def test_norms_above_one_give_dense_weights():
+    """With p = 2 more rules have a weight than with p = 1."""
+    X, y = noisy(150, seed=4)
+    few, many = (rumble(p=p, capacity=0.0, max_rules=60).fit(X, y).model_ for p in (1.0, 2.0))
+    assert len(few) < len(many)
+    assert len(rumble(p=np.inf, max_rules=20).fit(X, y).model_) > 0
 
 
 # -- what a row or a table may be (section 9 of the card) ---------------------------------------

@@ -10,6 +10,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
+from rulewright.cli.bias import BiasFile, set_bias
 from rulewright.cli.constraints import (
     Digits,
     Forbid,
@@ -137,6 +138,7 @@ def learn(
     operators: Operators = None,
     together: Together = None,
     digits: Digits = None,
+    bias: BiasFile = None,
     model: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Save the model here, as JSON.")
     ] = None,
@@ -166,6 +168,7 @@ def learn(
     source = open_file(file, roles, max_unzipped)
     chosen = _task(task, learner, source, target)
     estimator = make_estimator(learner, settings or [], seed, jobs, constraints, chosen)
+    set_bias(estimator, learner or next(iter(LEARNERS)), bias, target)
     table = read_training(source, roles, chosen)
     with errors_by_option():
         constraints.check(table.schema)

@@ -2,28 +2,54 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rulewright.capacity.prefixes import margin_penalty, mmv_penalty
-from rulewright.weighting.margins import MMV
+from rulewright.estimators.common.parameters import Real
+from rulewright.weighting.margins import MMV, EmpiricalMargin, OneNormSVM
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from rulewright.weighting.margins import Criterion
 
-CRITERIA: Mapping[str, Callable[..., Criterion]] = {"mmv": MMV}
-"""The criteria by name."""
-
 PRACTICAL = {"mmv": 1.0, "margin": 0.1, "svm1": 0.1}
-"""The constants of the thesis' experiments, inside the root of the penalty."""
+"""The criteria, with the constants of the thesis' experiments inside the root of the penalty."""
+
+
+class Norm:
+    """A number of 1 or more, or infinity."""
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether the value is allowed."""
+        return Real(1).accepts(value) or value == math.inf
+
+    def parse(self, text: str) -> object:
+        """Read a value from the command line."""
+        return float(text)
+
+    def __str__(self) -> str:
+        return "a number >= 1 or inf"
+
+
+def criterion_of(name: str, p: float, budget: float) -> Criterion:
+    """Return the criterion of a name with its setting."""
+    if name == "mmv":
+        return MMV(p)
+    return EmpiricalMargin() if name == "margin" else OneNormSVM(budget)
 
 
 def penalty_of(name: str, n: float, delta: float, constant: float | None) -> Callable[[int], float]:
     """Return what a criterion charges for i rules generated on n rows."""
     c = PRACTICAL[name] if constant is None else constant
-    settings: dict[str, Any] = {"n": n, "delta": delta, "constant": c}
     if name == "mmv":
-        return partial(mmv_penalty, **settings)
-    return partial(margin_penalty, **settings, p=2.0 if name == "margin" else 1.0)
+        return partial(mmv_penalty, n=n, delta=delta, constant=c)
+    p = 2.0 if name == "margin" else 1.0
+    return partial(margin_penalty, n=n, delta=delta, constant=c, p=p)
+
+
+def balanced_rows(share: float, n: float) -> float:
+    """Return as how many rows n count if each class gets half of the weight: 1 / sum of squares."""
+    return 4 * n * share * (1 - share) if 0 < share < 1 else n

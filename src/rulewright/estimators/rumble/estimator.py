@@ -26,7 +26,13 @@ from rulewright.estimators.common.probabilities import OutOfFold, with_probabili
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.common.weights import counted_rows
 from rulewright.estimators.rumble.assembly import Score, rule_model
-from rulewright.estimators.rumble.criteria import CRITERIA, PRACTICAL, penalty_of
+from rulewright.estimators.rumble.criteria import (
+    PRACTICAL,
+    Norm,
+    balanced_rows,
+    criterion_of,
+    penalty_of,
+)
 from rulewright.estimators.rumble.loop import Prefix, Selection, best_prefix, constant_prefix
 from rulewright.model import AdditiveRules
 from rulewright.search import LEAST_ROWS
@@ -94,7 +100,12 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
         default="mmv",
         kw_only=False,
     )
-    p: float = Parameter(Real(1), 'Norm of the weights for "mmv"; 1 gives few rules.', default=1.0)
+    p: float = Parameter(Norm(), 'Norm of the weights for "mmv"; 1 gives few rules.', default=1.0)
+    budget: float = Parameter(
+        Real(0, above=True),
+        'Most that the sizes of the weights sum to for "svm1"; 1 gives a single rule.',
+        default=1.0,
+    )
     bias: Any = Parameter(
         CheckedByFit("Bias, list of generators, path of a TOML file or None"),
         "The rules and their order; by default labels and intervals of all columns, then their "
@@ -152,6 +163,9 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
             raise ValueError(
                 f"{type(self).__name__} needs two rows or more, n_samples=1 is too few"
             )
+        if self.criterion == "margin" and len(np.unique(rows.labels)) == 1:
+            text = "there is one class only, which cannot be balanced: it is always predicted"
+            warnings.warn(text, UserWarning, stacklevel=4)
         random, bias = check_random_state(self.random_state), self._bias(rows)
         making, weighed = self._parted(rows, random)
         folds = self._folds(weighed, random)
@@ -239,11 +253,12 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
         shares = weights / weights.max()
         shares /= shares.sum()
         n = max(counted_rows(weights), LEAST_COUNT)
-        penalty = penalty_of(self.criterion, n, self.delta, self.capacity)
+        charged = balanced_rows(shares[signs > 0].sum(), n) if self.criterion == "margin" else n
+        penalty = penalty_of(self.criterion, charged, self.delta, self.capacity)
         if abs(signs.sum()) == len(signs):
             next(iter(repository))  # the constant rule, which is always right
             return constant_prefix(signs[0], penalty(1))
-        criterion = CRITERIA[self.criterion](**({"p": self.p} if self.criterion == "mmv" else {}))
+        criterion = criterion_of(self.criterion, self.p, self.budget)
         selection = Selection(
             penalty,
             criterion.largest_value,

@@ -1,0 +1,49 @@
+"""The option of `learn` that says which rules are generated, and in which order."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rulewright.data import DataError
+from rulewright.estimators import LEARNERS
+from rulewright.search.repository import BiasError, load_bias
+
+BiasFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="TOML file of the rules to generate, in the order of the prior; for rumble.",
+        show_default=False,
+    ),
+]
+
+
+def set_bias(estimator: Any, learner: str, file: Path | None, target: str) -> None:
+    """Read a bias and hand it to the estimator; one that was written for another target is refused.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The learner; it must have the parameter `bias`.
+    learner : str
+        Its name.
+    file : Path, optional
+        The file; None changes nothing.
+    target : str
+        The column of the classes.
+    """
+    if file is None:
+        return
+    if "bias" not in estimator.get_params():
+        able = [key for key, cls in LEARNERS.items() if "bias" in cls.DOMAINS]
+        raise ValueError(f"--learner {learner} takes no --bias; {' and '.join(able)} does.")
+    try:
+        bias = load_bias(file)
+    except BiasError as error:
+        raise DataError(f"--{error}") from None
+    if bias.target is not None and bias.target.column != target:
+        raise DataError(
+            f"--bias: {file}: its target is {bias.target.column!r}, but --target is {target!r}"
+        )
+    estimator.set_params(bias=bias)
