@@ -5,6 +5,7 @@ from rulewright.experiments.reproductions import (
     rulefit,
     ruleset_bounds,
     rulesets,
+    rumble,
     sl2,
     slipper,
 )
@@ -22,6 +23,7 @@ REPRODUCTIONS: dict[str, Reproduction] = {
         ruleset_bounds.BOUNDS,
         rulefit.TABLE1,
         rulefit.TWO_CLASS,
+        rumble.TABLES,
     )
 }
 
