@@ -390,3 +390,40 @@ def test_tables_with_categories_are_read():
     X, y = mixed_table(np.random.default_rng(1), 80)
     frame = pd.DataFrame(X).assign(color=pd.Categorical(X["color"]))
     assert rumble().fit(frame, y).score(frame, y) > 0.7
+
+
+# -- stability ------------------------------------------------------------------------------------
+
+
+def test_rules_of_a_clear_concept_are_chosen_again():
+    """The planted rule has a weight in every sample, others in few; shares are counted."""
+    rng = np.random.default_rng(0)
+    X = {"c": rng.choice(["red", "blue", "green"], 300), "x": rng.normal(size=300)}
+    y = np.where(rng.random(300) < 0.1, 1, 0) ^ (X["c"] == "red")
+    est = rumble(pairs=None, capacity=1.0).fit(X, y)
+    found = est.stability(X, y, n_bootstraps=20)
+    (planted,) = (rule for rule in found.of_model if str(rule.body) == "c = red")
+    assert (planted.head, planted.supports, planted.share) == (1, True, 1.0)
+    assert len(found.sizes) == 20
+    assert sum(rule.share for rule in found.rules) == pytest.approx(np.mean(found.sizes))
+    assert "  1.00  IF c = red THEN 1" in str(found)
+    assert found == est.stability(X, y, n_bootstraps=20)
+
+
+def test_stability_knows_the_rows_set_aside_and_several_classes():
+    """Intervals are those of the fit, so that the rules of the model are found again."""
+    X, y = mixed_table(np.random.default_rng(2), 240, n_classes=3)
+    est = rumble(bias_share=0.3, pairs=None).fit(X, y)
+    found = est.stability(X, y, n_bootstraps=10)
+    assert len(found.of_model) == len(est.model_)
+    assert np.mean([rule.share for rule in found.of_model]) > 0.5
+    with pytest.raises(ValueError, match="n_bootstraps=0"):
+        est.stability(X, y, n_bootstraps=0)
+
+
+def test_nothing_to_choose_is_stable_too():
+    """A model without rules is told as such."""
+    X, y = noisy(40)
+    found = rumble(capacity=100.0).fit(X, y).stability(X, y, n_bootstraps=3)
+    assert found.rules == ()
+    assert "3 bootstrap samples, 0.0 rules each" in str(found)

@@ -93,9 +93,18 @@ def additive_of(model: Any, step: str) -> AdditiveRules:
     return model
 
 
-def read_rows(model: AdditiveRules, X: Any, y: Any, sample_weight: Any, step: str) -> TrainingSet:
-    """Read rows with the columns and the classes of the model."""
-    table = read_like(X, model.schema, model.columns, target=y, weights=sample_weight)
+def read_rows(
+    model: AdditiveRules,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    step: str,
+    *,
+    every_column: bool = False,
+) -> TrainingSet:
+    """Read rows with the classes and the columns of the model: those that it uses, or all."""
+    needed = None if every_column else model.columns
+    table = read_like(X, model.schema, needed, target=y, weights=sample_weight)
     if table.target is None:
         raise ValueError(f"{step} needs y: the classes, or the name of their column in X")
     places = {label: place for place, label in enumerate(model.classes.tolist())}

@@ -11,9 +11,10 @@ from rulewright.model import AdditiveRules
 from rulewright.rules import Adds, Coverage, Head, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rulewright.data import TrainingSet
+    from rulewright.estimators.rumble.loop import Prefix
     from rulewright.kernels import FloatArray, IntArray
     from rulewright.search.repository import Repository
 
@@ -34,36 +35,40 @@ class Score:
         """Weight of the constant rule."""
         return float(self.weights[self.lines == CONSTANT].sum())
 
+    def rules(self, n_classes: int) -> Iterator[tuple[int, int, float]]:
+        """Give line, class and response of the rules with a weight, without the constant.
+
+        Of two classes a negative weight speaks for the other; of several it takes from its own.
+        """
+        for line, weight in zip(self.lines.tolist(), self.weights.tolist(), strict=True):
+            if line != CONSTANT and weight != 0:
+                yield line, *_spoken_for(self.head, weight, n_classes)
+
+
+def scores_of(prefixes: Sequence[Prefix]) -> list[Score]:
+    """Return the scores of the best prefixes, one per class or one for two classes."""
+    solutions = (prefix.solution for prefix in prefixes)
+    return [Score(head, best.lines, best.weights) for head, best in enumerate(solutions)]
+
 
 def rule_model(
     scores: Sequence[Score], repository: Repository, rows: TrainingSet, summary: dict[str, Any]
 ) -> AdditiveRules:
-    """Make the model of scores; of two classes one score is for both.
-
-    A negative weight of two classes speaks for the other class; of several it takes from its own.
-    """
-    intercepts, rules = np.zeros(len(rows.classes)), []
+    """Make the model of scores; of two classes one score is for both."""
+    n_classes, holds = len(rows.classes), repository.covers.holds
+    intercepts, rules = np.zeros(n_classes), []
     for score in scores:
-        opposite = 1 - score.head if len(rows.classes) == 2 else None
-        _add(intercepts, score.head, opposite, score.start)
-        holds = repository.covers.holds
-        for line, weight in zip(score.lines.tolist(), score.weights.tolist(), strict=True):
-            if line == CONSTANT or weight == 0:
-                continue
-            head = score.head
-            if weight < 0 and opposite is not None:
-                head, weight = opposite, -weight
+        head, start = _spoken_for(score.head, score.start, n_classes)
+        intercepts[head] += start
+        for line, head, response in score.rules(n_classes):
             counted = rows.weights_by_class(holds[line : line + 1].row_mask())
             coverage = Coverage.of(tuple(counted.tolist()))
-            rules.append(
-                Rule(repository.body(line), Adds(Head(head, head), weight, -weight), coverage)
-            )
+            adds = Adds(Head(head, head), response, -response)
+            rules.append(Rule(repository.body(line), adds, coverage))
     starts = tuple(intercepts.tolist())
     return AdditiveRules(rows.schema, rows.classes, starts, tuple(rules), summary)
 
 
-def _add(intercepts: FloatArray, head: int, opposite: int | None, start: float) -> None:
-    """Start a class, or its opposite, with some points."""
-    if start < 0 and opposite is not None:
-        head, start = opposite, -start
-    intercepts[head] += start
+def _spoken_for(head: int, weight: float, n_classes: int) -> tuple[int, float]:
+    """Return the class that a weight speaks for, and how much."""
+    return (1 - head, -weight) if n_classes == 2 and weight < 0 else (head, weight)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import time
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from rulewright.estimators.common.after_fit import read_rows
 from rulewright.estimators.common.base import RuleClassifier
 from rulewright.estimators.common.folds import assign_folds, kept_splits, run_parallel
 from rulewright.estimators.common.parameters import (
@@ -25,15 +25,10 @@ from rulewright.estimators.common.parameters import (
 from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.common.weights import counted_rows
-from rulewright.estimators.rumble.assembly import Score, rule_model
-from rulewright.estimators.rumble.criteria import (
-    PRACTICAL,
-    Norm,
-    balanced_rows,
-    criterion_of,
-    penalty_of,
-)
-from rulewright.estimators.rumble.loop import Prefix, Selection, best_prefix, constant_prefix
+from rulewright.estimators.rumble.assembly import rule_model, scores_of
+from rulewright.estimators.rumble.criteria import PRACTICAL, Norm
+from rulewright.estimators.rumble.stability import RuleStability, bootstrap_stability
+from rulewright.estimators.rumble.weighing import Weighing
 from rulewright.model import AdditiveRules
 from rulewright.search import LEAST_ROWS
 from rulewright.search.repository import Bias, BiasError, Repository, default_bias, load_bias
@@ -43,10 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rulewright.data import TrainingSet
+    from rulewright.estimators.rumble.loop import Prefix
     from rulewright.kernels import FloatArray, IntArray
-
-LEAST_COUNT = 2.0
-"""Number of rows that weights stand for at least: of fewer there is no variance."""
 
 SAME_ROWS = "intervals or pairs were taken from the rows that the weights were fitted to"
 
@@ -181,6 +174,35 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
         self.trace_ = [list(prefix.trace) for prefix in learned.prefixes]
         return model
 
+    def stability(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        n_bootstraps: int = 50,
+        random_state: Any = 0,
+    ) -> RuleStability:
+        """Tell how often each rule is chosen again on bootstrap samples of the rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight : rows, classes and weights
+            What the learner was fitted to; the rules are generated from all of them again.
+        n_bootstraps : int
+            Samples: of n rows n are drawn with replacement, by their weights.
+        random_state : int, RandomState or None
+            Seed of the samples.
+        """
+        model = self._fitted()
+        rows = read_rows(model, X, y, sample_weight, "stability", every_column=True)
+        kept = np.isin(rows.places, self.weighed_rows_)
+        weighed, aside = (rows.take(np.flatnonzero(part)) for part in (kept, ~kept))
+        source = aside if aside.n_rows else weighed
+        repository = Repository(self._bias(rows), weighed.table, source.table, source.weights)
+        random = check_random_state(random_state)
+        return bootstrap_stability(model, self._weighing, repository, weighed, n_bootstraps, random)
+
     def _bias(self, rows: TrainingSet) -> Bias:
         """Return the bias that is asked for."""
         given = self.bias
@@ -230,43 +252,17 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
         """Find the best prefix of each score, over one repository."""
         source = rows if making is None else making
         repository = Repository(bias, rows.table, source.table, source.weights)
-        heads = range(len(rows.classes)) if len(rows.classes) > 2 else range(1)
-        started, prefixes = time.monotonic(), []
-        for place, head in enumerate(heads, 1):
-            deadline = None if seconds is None else started + seconds * place / len(heads)
-            signs = np.where(rows.labels == head, 1.0, -1.0)
-            prefixes.append(self._best_prefix(repository, signs, rows.weights, deadline, check))
-        found = zip(heads, (prefix.solution for prefix in prefixes), strict=True)
-        scores = [Score(head, best.lines, best.weights) for head, best in found]
+        prefixes = self._weighing.prefixes(
+            repository, rows.labels, rows.weights, len(rows.classes), check, seconds
+        )
         summary = {**self._summary(rows), **self._figures(repository, prefixes)}
         advance()
+        scores = scores_of(prefixes)
         return Learned(rule_model(scores, repository, rows, summary), tuple(prefixes), repository)
 
-    def _best_prefix(
-        self,
-        repository: Repository,
-        signs: FloatArray,
-        weights: FloatArray,
-        deadline: float | None,
-        check: Callable[[], None],
-    ) -> Prefix:
-        shares = weights / weights.max()
-        shares /= shares.sum()
-        n = max(counted_rows(weights), LEAST_COUNT)
-        charged = balanced_rows(shares[signs > 0].sum(), n) if self.criterion == "margin" else n
-        penalty = penalty_of(self.criterion, charged, self.delta, self.capacity)
-        if abs(signs.sum()) == len(signs):
-            next(iter(repository))  # the constant rule, which is always right
-            return constant_prefix(signs[0], penalty(1))
-        criterion = criterion_of(self.criterion, self.p, self.budget)
-        selection = Selection(
-            penalty,
-            criterion.largest_value,
-            self.max_active,
-            self.max_rules,
-            deadline,
-        )
-        return best_prefix(repository, criterion.start(signs, shares, n), selection, check)
+    @property
+    def _weighing(self) -> Weighing:
+        return Weighing(**{field.name: getattr(self, field.name) for field in fields(Weighing)})
 
     def _figures(self, repository: Repository, prefixes: list[Prefix]) -> dict[str, Any]:
         """Note down how the weights were found."""

@@ -1,0 +1,133 @@
+"""How often each rule is chosen again when rows are drawn anew."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from rulewright.estimators.common.weights import counted_rows
+from rulewright.estimators.rumble.assembly import scores_of
+from rulewright.search.options import check_whole
+
+if TYPE_CHECKING:
+    from rulewright.data import TrainingSet
+    from rulewright.estimators.rumble.weighing import Weighing
+    from rulewright.model import AdditiveRules
+    from rulewright.rules import Formula
+    from rulewright.search.repository import Repository
+
+_Choice: TypeAlias = tuple[int, int, bool]
+"""Line, class, and whether the rule speaks for it."""
+
+
+@dataclass(frozen=True)
+class StableRule:
+    """A rule: its body, the class it speaks for (or against), and how often it was chosen.
+
+    `share` is that of the bootstrap samples in which it has a weight of this sign for this class;
+    `in_model` tells whether the model has it.
+    """
+
+    body: Formula
+    head: int
+    supports: bool
+    share: float
+    in_model: bool
+
+
+@dataclass(frozen=True)
+class RuleStability:
+    """All rules that were chosen or are in the model, the most frequent first.
+
+    Attributes
+    ----------
+    rules : tuple of StableRule
+        The rules.
+    sizes : tuple of int
+        Number of rules chosen in each bootstrap sample.
+    class_names : tuple of str
+        Names of the classes.
+    """
+
+    rules: tuple[StableRule, ...]
+    sizes: tuple[int, ...]
+    class_names: tuple[str, ...]
+
+    @property
+    def of_model(self) -> tuple[StableRule, ...]:
+        """The rules of the model."""
+        return tuple(rule for rule in self.rules if rule.in_model)
+
+    def __str__(self) -> str:
+        missed = [rule for rule in self.rules if not rule.in_model and rule.share >= 0.5]
+        lines = [f"{len(self.sizes)} bootstrap samples, {np.mean(self.sizes):.1f} rules each"]
+        lines += ["chosen  rule of the model", *map(self._line, self.of_model)]
+        if missed:
+            lines += ["chosen  other rule, in half of the samples or more"]
+        return "\n".join([*lines, *map(self._line, missed)])
+
+    def _line(self, rule: StableRule) -> str:
+        word = "THEN" if rule.supports else "THEN NOT"
+        return f"{rule.share:6.2f}  IF {rule.body} {word} {self.class_names[rule.head]}"
+
+
+def bootstrap_stability(
+    model: AdditiveRules,
+    weighing: Weighing,
+    repository: Repository,
+    rows: TrainingSet,
+    n_bootstraps: int,
+    random: np.random.RandomState,
+) -> RuleStability:
+    """Weigh the same repository on bootstrap samples and count how often each rule is chosen.
+
+    Parameters
+    ----------
+    model : AdditiveRules
+        The model of all rows.
+    weighing : Weighing
+        How it was weighed.
+    repository, rows : Repository and TrainingSet
+        Its rules, on the rows that it was weighed on.
+    n_bootstraps : int
+        Samples: of n rows n are drawn with replacement, by their weights.
+    random : RandomState
+        Source of the samples.
+    """
+    check_whole("n_bootstraps", n_bootstraps, 1)
+    n_classes, shares = len(rows.classes), rows.weights / rows.weights.sum()
+    n_drawn = max(round(counted_rows(rows.weights)), 2)
+    times: Counter[_Choice] = Counter()
+    sizes = []
+    for _ in range(n_bootstraps):
+        counts = random.multinomial(n_drawn, shares).astype(np.float64)
+        found = weighing.prefixes(repository, rows.labels, counts, n_classes, lambda: None)
+        chosen = {
+            (line, head, response > 0)
+            for score in scores_of(found)
+            for line, head, response in score.rules(n_classes)
+        }
+        times.update(chosen)
+        sizes.append(len(chosen))
+    return RuleStability(
+        _listed(model, repository, times, n_bootstraps), tuple(sizes), model.class_names
+    )
+
+
+def _listed(
+    model: AdditiveRules, repository: Repository, times: Counter[_Choice], n: int
+) -> tuple[StableRule, ...]:
+    """Give the chosen rules and those of the model, the most frequent first."""
+    own = {
+        (rule.body.key, rule.head.first, rule.outcome.value > 0): rule.body for rule in model.rules
+    }
+    listed = []
+    for (line, head, supports), count in times.items():
+        body = repository.body(line)
+        known = own.pop((body.key, head, supports), None) is not None
+        listed.append(StableRule(body, head, supports, count / n, known))
+    rest = [StableRule(body, head, side, 0.0, True) for (_, head, side), body in own.items()]
+    return tuple(sorted([*listed, *rest], key=lambda rule: -rule.share))
