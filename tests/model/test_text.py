@@ -5,7 +5,7 @@ import numpy as np
 from model.builders import CHURN_SCHEMA, churn_model
 from rules.builders import a_rule
 from rulewright.model import AdditiveRules, Head, IsotonicSteps
-from rulewright.rules import Conjunction
+from rulewright.rules import Adds, Conjunction
 
 NOTE = "precision is counted on training rows, which chose the rules: expect less on new rows"
 
@@ -138,3 +138,11 @@ def test_labels_cannot_break_lines():
     model = AdditiveRules(CHURN_SCHEMA, ["a\nb", "c"], (0.0, 0.0), churn_model().rules)
     assert len(model.to_text().splitlines()) == 6 + 6
     assert "a\\nb" in str(model)
+
+
+def test_what_rules_add_where_they_fail_is_announced():
+    """The preamble says so only if a rule does."""
+    model, note = churn_model(), "one that is known to fail those after 'otherwise'"
+    assert note not in str(model)
+    rule = model.rules[0].with_outcome(Adds(model.rules[0].head, 0.5, -0.5))
+    assert note in str(model.with_rules([rule]))

@@ -13,7 +13,14 @@ from rulewright.model.class_model import ClassModel
 from rulewright.model.decisions import checked_costs, checked_steps, read_costs
 from rulewright.model.document import json_list
 from rulewright.model.explanation import Explanation
-from rulewright.model.forms.terms import check_sums, failing, merged_rules, scaled_rule, terms_of
+from rulewright.model.forms.terms import (
+    amounts,
+    check_sums,
+    failing,
+    merged_rules,
+    scaled_rule,
+    terms_of,
+)
 from rulewright.model.linear import (
     LinearTerm,
     check_linear,
@@ -202,7 +209,10 @@ class AdditiveRules(ClassModel):
             notes.append("probabilities by calibrated steps")
         if self.costs is not None:
             notes.append("label by lowest expected cost")
-        lines = [f"{start_text(self, names)}; every rule that holds adds points to its class"]
+        says = "every rule that holds adds points to its class"
+        if any(amounts(rule)[1] for rule in self.rules):
+            says += ", one that is known to fail those after 'otherwise'"
+        lines = [f"{start_text(self, names)}; {says}"]
         lines += ["; ".join(notes)] if notes else []
         return "\n".join([*lines, *scale_lines(self, names), *linear_lines(self.linear, names)])
 
