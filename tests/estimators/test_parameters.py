@@ -87,7 +87,7 @@ WRONG = {
     "loss": ["hinge", None, 3],
     "split_prior": [1, None],
     "p": [0.9, 0, math.nan, -math.inf, None, "2"],
-    "budget": [0, -1, math.nan, math.inf, None],
+    "budget": [0, -1, math.nan, math.inf, None, "CV"],
     "pairs": ["xor", "none", 3],
     "max_active": [0, -1, 2.5, None, True],
     "capacity": [-0.1, math.nan, math.inf, "1"],

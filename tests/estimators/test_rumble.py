@@ -7,7 +7,9 @@ import pytest
 from builders import mixed_table, rumble
 from rulewright import RumbleClassifier, read_table
 from rulewright.capacity.prefixes import mmv_penalty
+from rulewright.data import TrainingSet
 from rulewright.encoding.domains import equal_frequency_cuts
+from rulewright.estimators.rumble.budget import BUDGETS, choose_budget
 from rulewright.estimators.rumble.loop import Selection, best_prefix
 from rulewright.search.repository import (
     Base,
@@ -189,6 +191,30 @@ def test_a_budget_of_one_gives_one_rule():
     assert len(rumble(criterion="svm1", budget=1.0).fit(X, y).model_) == 1
     wide = loop_state(OneNormSVM(20.0), X, y)
     assert len(wide.solution.lines) > 2
+
+
+def test_a_budget_is_chosen_by_folds():
+    """Of equally good ones the smallest; few rows are not parted."""
+    X, y = noisy(120)
+    est = rumble(criterion="svm1", budget="cv", pairs=None).fit(X, y)
+    assert est.budget_ in BUDGETS
+    again = rumble(criterion="svm1", budget=est.budget_, pairs=None).fit(X, y)
+    assert again.model_.rules == est.model_.rules
+    two = rumble(criterion="svm1", budget="cv", pairs=None, n_jobs=2).fit(X, y)
+    assert two.model_.rules == est.model_.rules
+    few = rumble(criterion="svm1", budget="cv").fit(X[:40], y[:40])
+    assert few.budget_ == 1.0
+
+
+def test_the_best_budget_wins():
+    """Planted answers: the models of a budget of 5 are right."""
+    X, y = noisy(60)
+    rows = TrainingSet.of(read_table(X, target=y))
+    right, wrong = (rumble(capacity=c).fit(X, y).model_ for c in (0.0, 100.0))
+    found = choose_budget(
+        lambda budget, part, check: right if budget >= 5 else wrong, rows, np.arange(60) % 3, 1
+    )
+    assert found == 5.0
 
 
 def test_norms_above_one_give_dense_weights():

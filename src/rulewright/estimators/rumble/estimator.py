@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from dataclasses import dataclass, fields
 from functools import partial
@@ -26,12 +25,14 @@ from rulewright.estimators.common.probabilities import OutOfFold, with_probabili
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.common.weights import counted_rows
 from rulewright.estimators.rumble.assembly import rule_model, scores_of
+from rulewright.estimators.rumble.budget import BUDGETS, N_FOLDS, Budget, choose_budget
 from rulewright.estimators.rumble.criteria import PRACTICAL, Norm
+from rulewright.estimators.rumble.preparing import read_bias, set_aside
 from rulewright.estimators.rumble.stability import RuleStability, bootstrap_stability
 from rulewright.estimators.rumble.weighing import Weighing
 from rulewright.model import AdditiveRules
 from rulewright.search import LEAST_ROWS
-from rulewright.search.repository import Bias, BiasError, Repository, default_bias, load_bias
+from rulewright.search.repository import Repository, default_bias
 from rulewright.weighting import CALIBRATIONS, Temperature
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from rulewright.data import TrainingSet
     from rulewright.estimators.rumble.loop import Prefix
     from rulewright.kernels import FloatArray, IntArray
+    from rulewright.search.repository import Bias
 
 SAME_ROWS = "intervals or pairs were taken from the rows that the weights were fitted to"
 
@@ -72,6 +74,8 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
     trace_ : list of list of TraceStep
         For each score the prefixes with new weights: rules generated, objective, penalty, score and
         number of rules with a weight.
+    budget_ : float
+        The budget of "svm1".
     weighed_rows_ : ndarray
         Places of the rows that the weights were fitted to: all, unless `bias_share` sets some
         aside.
@@ -94,10 +98,11 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
         kw_only=False,
     )
     p: float = Parameter(Norm(), 'Norm of the weights for "mmv"; 1 gives few rules.', default=1.0)
-    budget: float = Parameter(
-        Real(0, above=True),
-        'Most that the sizes of the weights sum to for "svm1"; 1 gives a single rule.',
-        default=1.0,
+    budget: Any = Parameter(
+        Budget(),
+        'Most that the sizes of the weights sum to for "svm1"; 1 gives a single rule. "cv" chooses '
+        "one of 1, 2, 5, 10, 20 and 50 by five folds, or takes 1 for fewer than 50 rows.",
+        default="cv",
     )
     bias: Any = Parameter(
         CheckedByFit("Bias, list of generators, path of a TOML file or None"),
@@ -160,13 +165,15 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
             text = "there is one class only, which cannot be balanced: it is always predicted"
             warnings.warn(text, UserWarning, stacklevel=4)
         random, bias = check_random_state(self.random_state), self._bias(rows)
-        making, weighed = self._parted(rows, random)
+        making, weighed = set_aside(rows, self.bias_share, random)
+        parts = self._budget_folds(weighed, random)
         folds = self._folds(weighed, random)
-        n_fits = 1 if folds is None else 2 + int(folds.max())
+        n_fits = 1 + _count(folds) + len(BUDGETS) * _count(parts)
         seconds = None if self.time_limit is None else self.time_limit / n_fits
         with progress_bar("weighing rules", n_fits, bool(self.verbose)) as advance:
             learn = partial(self._weigh, bias, making, seconds, advance)
-            learned = learn(weighed, lambda: None)
+            self.budget_ = self._chosen_budget(learn, weighed, parts)
+            learned = learn(self.budget_, weighed, lambda: None)
             left_out = None if folds is None else self._left_out(learn, weighed, folds)
         model = self._with_probabilities(learned.model, weighed, left_out)
         self._warn_of_idle(learned.repository)
@@ -201,39 +208,14 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
         source = aside if aside.n_rows else weighed
         repository = Repository(self._bias(rows), weighed.table, source.table, source.weights)
         random = check_random_state(random_state)
-        return bootstrap_stability(model, self._weighing, repository, weighed, n_bootstraps, random)
+        weighing = self._weighing(self.budget_)
+        return bootstrap_stability(model, weighing, repository, weighed, n_bootstraps, random)
 
     def _bias(self, rows: TrainingSet) -> Bias:
         """Return the bias that is asked for."""
-        given = self.bias
-        if given is None:
+        if self.bias is None:
             return default_bias(self.n_bins, self.pairs)
-        if isinstance(given, str | os.PathLike):
-            given = load_bias(os.fspath(given))
-        elif not isinstance(given, Bias):
-            if not hasattr(given, "__iter__"):
-                raise BiasError("", f"{given!r} must be a Bias, a list of generators or a path")
-            given = Bias(tuple(given))
-        positive = None if given.target is None else given.target.positive
-        if positive is not None and positive not in map(str, rows.classes.tolist()):
-            names = ", ".join(map(str, rows.classes.tolist()))
-            raise BiasError("target", f"positive {positive!r} is none of {names}")
-        return given
-
-    def _parted(
-        self, rows: TrainingSet, random: np.random.RandomState
-    ) -> tuple[TrainingSet | None, TrainingSet]:
-        """Set aside rows to make rules from; not by class, which would tell of the others."""
-        if self.bias_share == 0:
-            return None, rows
-        places = random.permutation(rows.n_rows)
-        n_aside = min(max(1, round(self.bias_share * rows.n_rows)), rows.n_rows - 2)
-        if n_aside < 1:
-            raise ValueError(
-                f"bias_share={self.bias_share!r}: {rows.n_rows} rows are too few to set some "
-                "aside; take 0"
-            )
-        return rows.take(np.sort(places[:n_aside])), rows.take(np.sort(places[n_aside:]))
+        return read_bias(self.bias, rows)
 
     def _folds(self, rows: TrainingSet, random: np.random.RandomState) -> IntArray | None:
         if self.calibration is None or counted_rows(rows.weights) < LEAST_ROWS:
@@ -246,13 +228,14 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
         making: TrainingSet | None,
         seconds: float | None,
         advance: Callable[[], None],
+        budget: float,
         rows: TrainingSet,
         check: Callable[[], None],
     ) -> Learned:
         """Find the best prefix of each score, over one repository."""
         source = rows if making is None else making
         repository = Repository(bias, rows.table, source.table, source.weights)
-        prefixes = self._weighing.prefixes(
+        prefixes = self._weighing(budget).prefixes(
             repository, rows.labels, rows.weights, len(rows.classes), check, seconds
         )
         summary = {**self._summary(rows), **self._figures(repository, prefixes)}
@@ -260,9 +243,28 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
         scores = scores_of(prefixes)
         return Learned(rule_model(scores, repository, rows, summary), tuple(prefixes), repository)
 
-    @property
-    def _weighing(self) -> Weighing:
-        return Weighing(**{field.name: getattr(self, field.name) for field in fields(Weighing)})
+    def _weighing(self, budget: float) -> Weighing:
+        settings = {field.name: getattr(self, field.name) for field in fields(Weighing)}
+        return Weighing(**{**settings, "budget": budget})
+
+    def _budget_folds(self, rows: TrainingSet, random: np.random.RandomState) -> IntArray | None:
+        """Part the rows to choose a budget by, if there is one to choose."""
+        if self.criterion != "svm1" or self.budget != "cv":
+            return None
+        if counted_rows(rows.weights) < LEAST_ROWS:
+            return None
+        return assign_folds(rows.labels, N_FOLDS, random)
+
+    def _chosen_budget(
+        self, learn: Callable[..., Learned], rows: TrainingSet, folds: IntArray | None
+    ) -> float:
+        if folds is None:
+            return BUDGETS[0] if self.budget == "cv" else float(self.budget)
+
+        def model(budget: float, part: TrainingSet, check: Callable[[], None]) -> AdditiveRules:
+            return learn(budget, part, check).model
+
+        return choose_budget(model, rows, folds, self._n_threads)
 
     def _figures(self, repository: Repository, prefixes: list[Prefix]) -> dict[str, Any]:
         """Note down how the weights were found."""
@@ -283,7 +285,8 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
         """Return the scores of every row by the model that was learned without its fold."""
 
         def run(fold: int, check: Callable[[], None]) -> FloatArray:
-            model = learn(rows.take(np.flatnonzero(folds != fold)), check).model
+            part = rows.take(np.flatnonzero(folds != fold))
+            model = learn(self.budget_, part, check).model
             return model.scores(rows.table.take(np.flatnonzero(folds == fold)), n_threads=1)
 
         tasks = [partial(run, fold) for fold in range(int(folds.max()) + 1)]
@@ -312,3 +315,7 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
         if self.bias is not None and repository.idle:
             names = ", ".join(repository.idle)
             warnings.warn(f"bias: no rules came of {names}", UserWarning, stacklevel=5)
+
+
+def _count(folds: IntArray | None) -> int:
+    return 0 if folds is None else int(folds.max()) + 1
