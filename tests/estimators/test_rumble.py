@@ -289,6 +289,8 @@ def test_a_strong_penalty_leaves_the_constant():
     y[:10] = 1
     est = rumble(capacity=100.0).fit(X, y)
     assert est.model_.summary["prefixes"] == [1]
+    assert "the constant rule is taken alone" in est.model_.summary["note"]
+    assert "note" not in rumble().fit(X, y).model_.summary
     assert set(est.predict(X)) == {1}
 
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, IntArray
     from rulewright.search.repository import Bias
 
+NO_RULES = "no rule is worth its penalty: the constant rule is taken alone"
 SAME_ROWS = "intervals or pairs were taken from the rows that the weights were fitted to"
 
 
@@ -269,6 +270,7 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
     def _figures(self, repository: Repository, prefixes: list[Prefix]) -> dict[str, Any]:
         """Note down how the weights were found."""
         doubts = [SAME_ROWS] if self.bias_share == 0 and repository.bias.looks_at_rows else []
+        alone = all(prefix.n_generated == 1 for prefix in prefixes)
         return {
             "n_generated": repository.n_generated,
             "prefixes": [prefix.n_generated for prefix in prefixes],
@@ -277,6 +279,7 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
             "stop_reasons": [prefix.stop_reason for prefix in prefixes],
             "bias": [repr(generator) for generator in repository.bias.generators],
             "doubts": doubts,
+            **({"note": NO_RULES} if alone else {}),
         }
 
     def _left_out(
