@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from rulewright.search.repository import Bias
 
 NO_RULES = "no rule is worth its penalty: the constant rule is taken alone"
-SAME_ROWS = "intervals or pairs were taken from the rows that the weights were fitted to"
+SAME_ROWS = "labels, intervals or pairs were taken from the rows that the weights were fitted to"
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,12 +173,13 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
         seconds = None if self.time_limit is None else self.time_limit / n_fits
         with progress_bar("weighing rules", n_fits, bool(self.verbose)) as advance:
             learn = partial(self._weigh, bias, making, seconds, advance)
-            self.budget_ = self._chosen_budget(learn, weighed, parts)
-            learned = learn(self.budget_, weighed, lambda: None)
+            budget = self._chosen_budget(learn, weighed, parts)
+            learn = partial(learn, budget)
+            learned = learn(weighed, lambda: None)
             left_out = None if folds is None else self._left_out(learn, weighed, folds)
         model = self._with_probabilities(learned.model, weighed, left_out)
         self._warn_of_idle(learned.repository)
-        self.weighed_rows_ = weighed.places
+        self.budget_, self.weighed_rows_ = budget, weighed.places
         self.trace_ = [list(prefix.trace) for prefix in learned.prefixes]
         return model
 
@@ -288,8 +289,7 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
         """Return the scores of every row by the model that was learned without its fold."""
 
         def run(fold: int, check: Callable[[], None]) -> FloatArray:
-            part = rows.take(np.flatnonzero(folds != fold))
-            model = learn(self.budget_, part, check).model
+            model = learn(rows.take(np.flatnonzero(folds != fold)), check).model
             return model.scores(rows.table.take(np.flatnonzero(folds == fold)), n_threads=1)
 
         tasks = [partial(run, fold) for fold in range(int(folds.max()) + 1)]

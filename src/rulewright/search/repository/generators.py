@@ -47,7 +47,7 @@ class Generator(Protocol):
 
     @property
     def looks_at_rows(self) -> bool:
-        """Whether its rules depend on the values of the rows, beyond kinds and labels."""
+        """Whether its rules depend on the values of the rows."""
 
     def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
         """Make the rules, block by block."""
@@ -86,17 +86,13 @@ class Base:
     limit: int | None = None
 
     simple: ClassVar[bool] = True
+    looks_at_rows: ClassVar[bool] = True  # which labels occur, and where to cut
 
     def __post_init__(self) -> None:
         check_generator(self)
         check_whole(f"{where(self)}: n_bins", self.n_bins, 2)
         if self.kind not in ("any", "nominal", "numeric"):
             raise BiasError(where(self), f"kind={self.kind!r} must be any, nominal or numeric")
-
-    @property
-    def looks_at_rows(self) -> bool:
-        """Intervals are cut on rows, labels are not."""
-        return self.kind != "nominal"
 
     def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
         """Make the rules of one column after the other."""
