@@ -11,6 +11,7 @@ from rulewright.data import TrainingSet
 from rulewright.encoding.domains import equal_frequency_cuts
 from rulewright.estimators.rumble.budget import BUDGETS, choose_budget
 from rulewright.estimators.rumble.loop import Selection, best_prefix
+from rulewright.explain import margin_certificate
 from rulewright.search.repository import (
     Base,
     Bias,
@@ -418,6 +419,25 @@ def test_tables_with_categories_are_read():
     X, y = mixed_table(np.random.default_rng(1), 80)
     frame = pd.DataFrame(X).assign(color=pd.Categorical(X["color"]))
     assert rumble().fit(frame, y).score(frame, y) > 0.7
+
+
+# -- certificates ---------------------------------------------------------------------------------
+
+
+def test_certificates_need_rules_from_other_rows():
+    """With rows set aside the bounds are certificates, and the true error is below them."""
+    X, y = noisy(6000)
+    model, est = (rumble(bias_share=share, pairs=None).fit(X, y) for share in (0.0, 0.2))
+    doubted = margin_certificate(model.model_, X, y).margin
+    assert not doubted.certified
+    assert "taken from the rows" in doubted.reasons[0]
+    rows = est.weighed_rows_
+    found = margin_certificate(est.model_, X[rows], y[rows])
+    assert found.generated == est.model_.summary["prefixes"][0]
+    new, labels = noisy(20000, seed=1)
+    error = 1 - est.score(new, labels)
+    assert all(bound.certified and error < bound.value <= 1 for bound in found.bounds.values())
+    assert found.margin.value < 1
 
 
 # -- stability ------------------------------------------------------------------------------------
