@@ -11,5 +11,6 @@ NB_MODULE(_core, m) {
     rulewright::bind_weighting(m);
     rulewright::bind_rule_matrix(m);
     rulewright::bind_signed_rules(m);
+    rulewright::bind_elbow(m);
     rulewright::bind_model(m);
 }

@@ -122,6 +122,16 @@ def signed_rules(**given):
     _core.signed_sums(*words, lines, given["values"], n_threads)
 
 
+def elbow(**given):
+    state = _core.Elbow(**pick(given, "shares", "targets", "budget"))
+    state.enter(**pick(given, "atom", "sign", "column", "gain"))
+    state.settle(given["most_steps"])
+    state.support()
+    state.remove(given["removed"])
+    state.prices()
+    state.level()
+
+
 def int32(*values):
     return np.array(values, dtype=np.int32)
 
@@ -174,6 +184,14 @@ def good_signed_rules():
     return {
         **{"holds": holds, "fails": holds << np.uint64(3), "lines": int32(0, 2, 2)},
         **{"others": int32(1, 0), "values": np.ones(N), "n_threads": 3},
+    }
+
+
+def good_elbow():
+    return {
+        **{"shares": np.full(N, 1 / N), "targets": np.linspace(1, 1.001, N), "budget": 3.0},
+        **{"atom": 2, "sign": -1.0, "column": SIGNS.astype(float), "gain": 0.3},
+        **{"most_steps": 20, "removed": 2},
     }
 
 
@@ -257,6 +275,7 @@ CALLS = {
     "trees": (trees, good_trees),
     "rule matrix": (rule_matrix, good_rule_matrix),
     "signed rules": (signed_rules, good_signed_rules),
+    "elbow": (elbow, good_elbow),
     "partition": (_core.find_partition, good_partition),
     "encode": (_core.encode_values, good_encoding),
     "draw": (_core.draw_rows, lambda: {"n": N, "size": 9, "seed": 1}),

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from rulewright.kernels import _core
 from rulewright.kernels._core import (
+    Elbow,
     Exponential,
     Likelihood,
     Quadratic,
@@ -74,6 +75,7 @@ __all__ = [
     "DnfSearch",
     "DnfSettings",
     "DnfState",
+    "Elbow",
     "Exponential",
     "FloatArray",
     "GrownCondition",

@@ -6,6 +6,7 @@ Sums of statistics are sums of integers, so a twin and its kernel agree to the b
 from rulewright.kernels.reference.conditions import encode_values
 from rulewright.kernels.reference.dnf import DnfSearch
 from rulewright.kernels.reference.dnf_partition import find_partition
+from rulewright.kernels.reference.elbow import Elbow
 from rulewright.kernels.reference.model import rule_bits, rule_covers, rule_scores
 from rulewright.kernels.reference.rule_matrix import Quadratic, RuleMatrix, descend_products
 from rulewright.kernels.reference.scores import SCORES, empty_criterion
@@ -30,6 +31,7 @@ from rulewright.kernels.reference.weighting import Exponential, Likelihood, Resp
 __all__ = [
     "SCORES",
     "DnfSearch",
+    "Elbow",
     "Exponential",
     "Likelihood",
     "Quadratic",

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from rulewright.weighting.margins.criterion import Solution
-from rulewright.weighting.margins.elbow import Elbow
+from rulewright.weighting.margins.elbow import Simplex
 from rulewright.weighting.margins.working_set import KeptRules, Rows, one_by_one
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class OneNormSVMState:
 
     def __init__(self, rows: Rows, budget: float) -> None:
         self.working, self._budget = KeptRules(rows), budget
-        self._elbow = Elbow(rows, budget)
+        self._simplex = Simplex(rows, budget)
         self._w, self._paid = np.zeros(0), np.zeros(0)
         self._u = rows.a.copy()
         self._scores = np.zeros(len(rows.y))
@@ -82,10 +82,10 @@ class OneNormSVMState:
         If rounding keeps the simplex method from closing the gap, HiGHS solves the whole program.
         """
         working = self.working
-        self._elbow.solve(working.dot, working.rule, MOST_STEPS)
-        self._take(self._elbow.weights(len(working)), self._elbow.prices)
+        self._simplex.solve(working, MOST_STEPS)
+        self._take(self._simplex.weights(len(working)), self._simplex.prices)
         if self._gap > TOLERANCE:
-            self._elbow.reset()
+            self._simplex.reset()
             self._take(*dual_program(working.covers, working.rows, self._budget))
 
     def drop_to(self, cap: int) -> None:
@@ -95,7 +95,7 @@ class OneNormSVMState:
             j = int(np.abs(self._w).argmin())
             lost |= self._w[j] != 0
             self.working.remove(j)
-            self._elbow.remove(j)
+            self._simplex.remove(j)
             self._w, self._paid = np.delete(self._w, j), np.delete(self._paid, j)
         if lost:
             self.solve()
