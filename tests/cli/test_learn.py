@@ -45,7 +45,7 @@ def test_prints_schema_scores_and_rules(learned):
         r"majority class +0\.68\d ± 0\.00\d +0\.62\d ± 0\.00\d +0\.500 ± 0\.000\n",
         rf"AdditiveRules: {len(load_model(path))} rules, 2 classes \(no, yes\)\n",
         r"\+\d\.\d{3} .* IF late_payments >= .* THEN no\n",
-        rf"and {len(load_model(path)) - 5} more; .rulewright show {re.escape(str(path))} --all. shows",
+        rf"and {len(load_model(path)) - 5} more; 'rulewright show {re.escape(str(path))} --all' ",
         rf"\nmodel saved to {re.escape(str(path))}\n$",
     ]
     assert re.search(".*".join(parts), result.stdout, flags=re.DOTALL)

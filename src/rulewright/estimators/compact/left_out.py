@@ -34,14 +34,13 @@ class Optimism:
     Attributes
     ----------
     excess : float
-        Mean of the precision on training rows less that on rows left out, in standard errors: the
-        fewer rows a rule has, the better it can look by chance.
-    spread : float
-        Variance of what is left of the difference, in units of that by chance; at least 1.
+        Mean of the precision on training rows less that on rows left out.
+    variance : float
+        Variance of that from rule to rule, beyond that of counting.
     """
 
     excess: float
-    spread: float
+    variance: float
 
     @classmethod
     def of(
@@ -65,13 +64,16 @@ class Optimism:
     def corrected(self, weights: FloatArray, head: Head) -> Coverage:
         """Return the coverage of training rows of these class weights, corrected."""
         total, own = float(weights.sum()), float(weights[head.classes].sum())
-        fewer = max(own - self.excess * float(_error(own, total)) * total, 0.0)
+        fewer = max(own - self.excess * total, 0.0)
         others = np.ones(len(weights), dtype=np.bool_)
         others[head.classes] = False
         adjusted = weights * (fewer / own if own else 0.0)
         rest = weights[others] if total > own else np.ones(int(others.sum()))
         adjusted[others] = rest * (total - fewer) / max(float(rest.sum()), 1e-300)
-        return Coverage(total, tuple((adjusted / self.spread).tolist()), "corrected")
+        share = (fewer + 1) / (total + 2)
+        # As many rows as have this variance by chance alone.
+        adjusted /= 1 + self.variance * total / (share * (1 - share))
+        return Coverage(total, tuple(adjusted.tolist()), "corrected")
 
 
 def _counts(rows: TrainingSet, covered: BoolArray, head: Head) -> tuple[float, float]:
@@ -82,16 +84,10 @@ def _counts(rows: TrainingSet, covered: BoolArray, head: Head) -> tuple[float, f
 def _compared(
     hits: FloatArray, total: FloatArray, hits_out: FloatArray, total_out: FloatArray
 ) -> tuple[float, float]:
-    """Return the mean excess and the spread."""
-    differences, error = hits / total - hits_out / total_out, _error(hits, total)
-    excess = max(0.0, float(np.mean(differences / error)))
+    """Return the mean of the excess, each rule weighted by its certainty, and its variance."""
     pooled = (hits + hits_out + 1) / (total + total_out + 2)
     chance = pooled * (1 - pooled) * (1 / total + 1 / total_out)
-    spread = float(np.mean((differences - excess * error) ** 2 / chance))
-    return excess, max(1.0, spread)
-
-
-def _error(hits: FloatArray | float, total: FloatArray | float) -> FloatArray:
-    """Return the standard error of a share, which a row more of each kind keeps from being 0."""
-    share = (hits + 1) / (total + 2)
-    return np.sqrt(share * (1 - share) / total)
+    differences = hits / total - hits_out / total_out
+    excess = max(0.0, float(np.average(differences, weights=1 / chance)))
+    spread = (differences - excess) ** 2 - chance
+    return excess, max(0.0, float(np.average(spread, weights=1 / chance)))
