@@ -179,7 +179,7 @@ def test_perfect_separation_stays_finite(l2):
     est = mlrules(n_rules=60, learning_rate=1.0, l2=l2).fit(X, y)
     scores = est.model_.scores(X)
     assert np.all(np.isfinite(scores))
-    assert max(rule.outcome.value for rule in est.model_.rules) <= 4
+    assert max(rule.outcome.value for rule in est.stages_.rules) <= 4
     assert np.all(est.predict(X) == y)
     assert np.all(np.diff(est.trace_["train_loss"]) < 0)
 
