@@ -89,5 +89,6 @@ def _compared(
     chance = pooled * (1 - pooled) * (1 / total + 1 / total_out)
     differences = hits / total - hits_out / total_out
     excess = max(0.0, float(np.average(differences, weights=1 / chance)))
-    spread = (differences - excess) ** 2 - chance
-    return excess, max(0.0, float(np.average(spread, weights=1 / chance)))
+    spread = float(np.average((differences - excess) ** 2 - chance, weights=1 / chance))
+    # So few rules tell little of the variance: it counts as at least that of an exponential law.
+    return excess, max(spread, excess**2)
