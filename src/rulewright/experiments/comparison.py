@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulewright.experiments.charts import curve_chart
 from rulewright.experiments.datasets import find_dataset
 from rulewright.experiments.printed import printed_table
 from rulewright.experiments.report import Grid, Report
@@ -56,7 +57,40 @@ def comparison_report(
             report.grids.append(ranks.grid)
             report.charts[figure] = ranks.chart
             report.notes.append(f"{heading}: {ranks.text}")
+    if (chart := _size_chart(records, sets, learners)) is not None:
+        report.charts["size"] = chart
     return report
+
+
+def _size_chart(records: Sequence[Record], sets: Sequence[str], learners: Sequence[str]) -> Any:
+    """Draw error against the number of rules; budgets of one learner are a line.
+
+    None if fewer than two learners have rules. Means are over the sets where all of these have
+    both figures.
+    """
+    rules = matrix(records, "rules", sets, learners)
+    readable = np.flatnonzero(np.isfinite(rules).any(axis=0))
+    if len(readable) < 2:
+        return None
+    errors = matrix(records, "error", sets, learners)
+    whole = np.isfinite(rules[:, readable] + errors[:, readable]).all(axis=1)
+    if not whole.any():
+        return None
+    points = [
+        {
+            "series": learners[k].partition(":")[0],
+            "x": float(rules[whole, k].mean()),
+            "y": float(errors[whole, k].mean()),
+        }
+        for k in readable.tolist()
+    ]
+    return curve_chart(
+        sorted(points, key=lambda point: point["x"]),
+        title=f"Mean of {whole.sum()} data sets",
+        x_title="rules",
+        y_title="error",
+        log_x=True,
+    )
 
 
 def _by_set(heading: str, values: FloatArray, sets: Sequence[str], learners: Sequence[str]) -> Grid:

@@ -1,0 +1,120 @@
+"""Teachers of compact rules: targets, price, ordered classes, corrected precision."""
+
+import numpy as np
+import pytest
+
+from builders import compact, mixed_table, softmax
+from rulewright import CompactRulesClassifier, load_model
+from rulewright.encoding.covers import PackedCovers
+from rulewright.estimators.compact.left_out import Optimism, _compared
+from rulewright.estimators.compact.losses import ClassLoss
+from rulewright.kernels import ROW
+from rulewright.rules import Coverage, Head
+
+pytestmark = pytest.mark.native
+
+
+def loss_of(seed, n_classes, ordinal):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, n_classes, 90).astype(np.int32)
+    shares = softmax(rng.normal(size=(90, n_classes)))
+    weights = rng.choice([0.5, 1.0, 2.0], 90)
+    return ClassLoss(labels, weights, shares, 0.7, ordinal), rng
+
+
+@pytest.mark.parametrize(("n_classes", "ordinal"), [(2, False), (3, False), (4, True)])
+def test_statistics_are_those_of_the_targets(n_classes, ordinal):
+    """A gain is (sum w (P - q))^2 / 2 (sum w P (1 - P) + l2) with the shares q, not labels."""
+    loss, rng = loss_of(1, n_classes, ordinal)
+    none = PackedCovers.pack(np.empty((0, 90), dtype=np.bool_))
+    fitted = loss.fit(none, [], 1e-12)
+    loss.look(fitted)
+    rows = np.flatnonzero(rng.random(90) < 0.4).astype(ROW)
+    for head in loss.heads:
+        p = fitted.answers[rows, head.classes].sum(axis=1)
+        q = loss.shares[rows, head.classes].sum(axis=1)
+        w = loss.weights[rows]
+        g, h = float(w @ (p - q)), float(w @ (p * (1 - p)))
+        expected = g * g / (2 * (h + 0.7)) if g < 0 else 0.0
+        assert loss.gain(rows, head) == pytest.approx(expected, rel=1e-9)
+
+
+def test_labels_settle_the_points():
+    """The finished fit is that of labels: without rules it gives their shares."""
+    loss, _ = loss_of(2, 3, False)
+    none = PackedCovers.pack(np.empty((0, 90), dtype=np.bool_))
+    shares = np.bincount(loss.labels, weights=loss.weights) / loss.weights.sum()
+    np.testing.assert_allclose(loss.settle(none, []).answers[0], shares, rtol=1e-6)
+    mean = loss.weights @ loss.shares / loss.weights.sum()
+    np.testing.assert_allclose(loss.fit(none, [], 1e-14).answers[0], mean, rtol=1e-6)
+
+
+def test_without_a_teacher_labels_are_the_targets():
+    """A share of 0 gives another model, but still the price of few rules."""
+    X, y = mixed_table(np.random.default_rng(5), 300, n_classes=2)
+    alone, taught = (compact(n_rules=4, teacher=share).fit(X, y).model_ for share in (0.0, 0.75))
+    assert alone.rules != taught.rules
+    assert [one["learner"] for one in alone.summary["price"]] == ["CompactRules", "MLRules"]
+
+
+def test_the_price_is_that_of_rows_left_out():
+    """Few rules of a concept of two rules cost nothing; the figures are those of the folds."""
+    rng = np.random.default_rng(0)
+    X = {"a": rng.normal(size=400), "b": rng.normal(size=400)}
+    y = (X["a"] > 0) & (X["b"] > 0)
+    model = CompactRulesClassifier(random_state=0).fit(X, y).model_
+    few, many = model.summary["price"]
+    assert few["n_rules"] == len(model) < many["n_rules"]
+    assert few["accuracy"] > 0.97
+    assert few["accuracy"] == model.summary["reliability"]["accuracy"]
+
+
+def test_classes_in_an_order(tmp_path):
+    """Rules speak for "at least" or "at most" a class, in the order that is given."""
+    rng = np.random.default_rng(1)
+    X = {"x": rng.normal(size=400), "z": rng.normal(size=400)}
+    y = np.array(["low", "medium", "high"])[np.digitize(X["x"], [-0.5, 0.5])]
+    est = CompactRulesClassifier(ordinal=["low", "medium", "high"], random_state=0).fit(X, y)
+    assert est.classes_.tolist() == ["low", "medium", "high"]
+    assert est.score(X, y) > 0.97
+    assert all(rule.head.first == 0 or rule.head.last == 2 for rule in est.model_.rules)
+    est.model_.save(tmp_path / "m.json")
+    assert load_model(tmp_path / "m.json") == est.model_
+
+
+def test_optimism_by_hand():
+    """Rules that lose a tenth on rows left out have that excess; equal losses have no variance."""
+    total, out = np.full(8, 1000.0), np.full(8, 250.0)
+    excess, variance = _compared(900 * np.ones(8), total, 200 * np.ones(8), out)
+    assert excess == pytest.approx(0.1)
+    assert variance == pytest.approx(0.01)  # at least the square of the excess
+    better, _ = _compared(500 * np.ones(8), total, 200 * np.ones(8), out)
+    assert better == 0.0  # precision is never raised
+
+
+def test_corrected_coverage_by_hand():
+    """Precision falls by the excess, the support stays, the interval is wider."""
+    plain = Coverage.of((30.0, 70.0))
+    fixed = Optimism(0.1, 0.01).corrected(np.array([30.0, 70.0]), Head(1, 1))
+    assert (fixed.support, fixed.rows) == (100.0, "corrected")
+    assert fixed.share(Head(1, 1)) == pytest.approx(0.6)
+    widths = [np.ptp(one.share_interval(Head(1, 1))) for one in (plain, fixed)]
+    assert widths[1] > 1.5 * widths[0]
+    pure = Optimism(0.2, 0.0).corrected(np.array([0.0, 50.0, 0.0]), Head(1, 1))
+    assert pure.class_weights == pytest.approx((5.0, 40.0, 5.0))
+
+
+def test_intervals_hold_on_new_rows():
+    """Of the rules of noisy problems, the corrected intervals hold the precision on new rows."""
+    held = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(20_300, 8))
+        y = (X[:, 0] + X[:, 1] * X[:, 2] + rng.logistic(size=len(X)) > 0).astype(int)
+        model = CompactRulesClassifier(random_state=0).fit(X[:300], y[:300]).model_
+        covers = model.covers(X[300:])
+        for rule, covered in zip(model.rules, covers.T, strict=True):
+            assert rule.coverage.rows == "corrected"
+            low, high = rule.precision_interval
+            held.append(low <= np.mean(y[300:][covered] == rule.head.first) <= high)
+    assert np.mean(held) >= 0.85
