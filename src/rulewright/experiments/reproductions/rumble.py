@@ -154,7 +154,9 @@ def report(records: Sequence[Record], extent: Extent) -> Report:
                 "mean accuracy of MMV: at least 82.6 (1.5 points below the printed 84.1)",
                 means[MMV], 82.6, extent, 1,
             ),
-            at_most("rules of MMV, mean of the folds: at most 30 on every set", most, 30, extent, 1),
+            at_most(
+                "rules of MMV, mean of the folds: at most 30 on every set", most, 30, extent, 1
+            ),
             at_least("MMV above the 1-norm SVM, points", means[MMV] - means[SVM], 0, extent, 1),
             at_least(
                 "1-norm SVM above the empirical margin, points",
