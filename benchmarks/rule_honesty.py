@@ -113,7 +113,7 @@ def fresh_counts(model: AdditiveRules, new: Table) -> tuple[np.ndarray, np.ndarr
 
 def judged(model: AdditiveRules, new: Table) -> Figures:
     covered, of_head = fresh_counts(model, new)
-    low, high = np.transpose([rule.precision_interval for rule in model.rules])
+    low, high = np.reshape([rule.precision_interval for rule in model.rules], (-1, 2)).T
     known = (covered >= LEAST_FRESH) & ~np.isnan(low)
     printed, fresh = np.array([rule.precision for rule in model.rules]), of_head / covered.clip(1)
     holds = (low <= fresh) & (fresh <= high)
