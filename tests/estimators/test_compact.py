@@ -14,7 +14,7 @@ from rulewright import (
     load_model,
 )
 from rulewright.data import TrainingSet, read_table
-from rulewright.estimators.common import folds
+from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.search import LARGEST_OVERLAP
 from rulewright.estimators.compact.settings import chosen_size
 from rulewright.experiments import generators
@@ -128,7 +128,7 @@ def test_rules_do_not_say_the_same_twice():
 def test_very_many_rows_are_sampled(monkeypatch):
     """Rules are chosen on a sample, and their responses fitted to all rows."""
     X, y = mixed_table(np.random.default_rng(4), 600, n_classes=2)
-    monkeypatch.setattr(folds, "MOST_ROWS", 200)
+    monkeypatch.setattr(settings, "MOST_ROWS", 200)
     est = compact(n_rules=4).fit(X, y)
     assert est.model_.rules[0].coverage.support <= 600
     assert est.model_.summary["total_weight"] == 600

@@ -50,11 +50,14 @@ def stratified_folds(labels: IntArray, n_folds: int, random: np.random.RandomSta
     return folds
 
 
-def choosing_rows(rows: TrainingSet, random: np.random.RandomState) -> TrainingSet:
+def choosing_rows(
+    rows: TrainingSet, random: np.random.RandomState, most: int | None = None
+) -> TrainingSet:
     """Return the rows to choose rules by: all, or of very many an equal share of each class."""
-    if rows.n_rows <= MOST_ROWS:
+    most = MOST_ROWS if most is None else most
+    if rows.n_rows <= most:
         return rows
-    parts = stratified_folds(rows.labels, -(-rows.n_rows // MOST_ROWS), random)
+    parts = stratified_folds(rows.labels, -(-rows.n_rows // most), random)
     return rows.take(np.flatnonzero(parts == 0))
 
 

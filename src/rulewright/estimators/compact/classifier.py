@@ -14,6 +14,7 @@ from rulewright.estimators.common.ordinal import ordered_target
 from rulewright.estimators.common.parameters import Order, Parameter, Real
 from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
 from rulewright.estimators.common.weights import counted
+from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.left_out import Optimism
 from rulewright.estimators.compact.losses import LEAST_PROBABILITY, ClassLoss
 from rulewright.estimators.compact.settings import CompactRules, Size
@@ -97,7 +98,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         if len(rows.classes) == 1 or len(np.unique(rows.labels)) == 1:
             return self._constant(rows, constraints)
         rows, random = counted(rows), check_random_state(self.random_state)
-        sample = choosing_rows(rows, random)
+        sample = choosing_rows(rows, random, settings.MOST_ROWS)
         folds = None
         if sample.n_rows >= LEAST_ROWS:
             folds = assign_folds(sample.labels, kept_splits(self.cv, sample.places), random)

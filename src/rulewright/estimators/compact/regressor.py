@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.common.base import RuleRegressor
 from rulewright.estimators.common.folds import number_folds
 from rulewright.estimators.common.parameters import CheckedByFit, Parameter
+from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.losses import NumberLoss
 from rulewright.estimators.compact.settings import CompactRules
 from rulewright.estimators.rulefit.regressor import scaled_numbers
@@ -54,23 +56,31 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
     def _learn(self, rows: RegressionSet) -> RegressionRules:
         constraints = Constraints.of(self.constraints)
         constraints.check(rows.schema)
-        random = check_random_state(self.random_state)
+        random, sample = check_random_state(self.random_state), rows
+        if rows.n_rows > settings.MOST_ROWS:
+            drawn = random.permutation(rows.n_rows)[: settings.MOST_ROWS]
+            sample = rows.take(np.sort(drawn))
         y, unit = scaled_numbers(rows.numbers, rows.weights)
-        folds = None
-        if rows.n_rows >= LEAST_ROWS:
-            folds = number_folds(rows.n_rows, self.cv, rows.places, random)
+        own, folds = sample.numbers / unit, None
+        if sample.n_rows >= LEAST_ROWS:
+            folds = number_folds(sample.n_rows, self.cv, sample.places, random)
 
         def loss(train: BoolArray, l2: float, seed: int, n_threads: int) -> NumberLoss:
-            return NumberLoss(y, np.where(train, rows.weights, 0.0), l2)
+            return NumberLoss(own, np.where(train, sample.weights, 0.0), l2)
 
-        search, _ = self._search(rows, loss, constraints, folds, random, 1)
+        search, _ = self._search(sample, loss, constraints, folds, random, 1)
         fitted = search.fitted
+        if sample is not rows:
+            lines = (member.body.holds(rows.table) for member in search.members)
+            covers = PackedCovers.pack_lines(lines, rows.n_rows)
+            heads = [member.head for member in search.members]
+            fitted = NumberLoss(y, rows.weights, self.l2).settle(covers, heads)
         found = []
         for member, response in zip(search.members, fitted.responses.tolist(), strict=True):
             if response != 0:
                 body = member.body
                 coverage = NumberCoverage.of(body.holds(rows.table), rows.numbers, rows.weights)
                 found.append(Rule(body, Adds(Head(0, 0), unit * response), coverage))
-        summary = {**self._summary(rows), "size": self.size_.to_json(rows.weights)}
+        summary = {**self._summary(rows), "size": self.size_.to_json(sample.weights)}
         start = unit * float(fitted.intercepts[0])
         return RegressionRules(rows.schema, start, tuple(found), summary)

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 LEAST_WEIGHT = 2.0
 """A rule for a single row says nothing of others."""
 
+MOST_ROWS = 5_000
+"""Of more rows a sample chooses the rules: a few are known well enough by then."""
+
 PATIENCE = 6
 """Sizes without a gain on rows left out before a fold stops."""
 
