@@ -177,11 +177,14 @@ def test_rare_classes_get_rules():
 
 
 def test_few_rules_cost_little():
-    """On noisy classes a handful of rules is nearly as good as hundreds."""
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(1200, 6))
-    y = (X[:, 0] + X[:, 1] + rng.logistic(size=1200) > 0).astype(int)
-    few = CompactRulesClassifier(random_state=0).fit(X[:600], y[:600])
-    many = MLRulesClassifier(random_state=0).fit(X[:600], y[:600])
-    assert len(few.model_) <= 20
-    assert few.score(X[600:], y[600:]) > many.score(X[600:], y[600:]) - 0.03
+    """On noisy classes a handful of rules is nearly as good as hundreds, over five tables."""
+    lost = []
+    for seed in range(1, 6):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(1200, 6))
+        y = (X[:, 0] + X[:, 1] + rng.logistic(size=1200) > 0).astype(int)
+        few = CompactRulesClassifier(random_state=0).fit(X[:600], y[:600])
+        many = MLRulesClassifier(random_state=0).fit(X[:600], y[:600])
+        assert len(few.model_) <= 20
+        lost.append(many.score(X[600:], y[600:]) - few.score(X[600:], y[600:]))
+    assert np.mean(lost) < 0.03

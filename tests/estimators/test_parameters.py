@@ -76,6 +76,7 @@ WRONG = {
     "target_error": [-0.1, 1.1, math.nan],
     "max_rules": [-1, 2.5, "5", None, True],
     "condition_cost": [-0.1, math.nan, None],
+    "teacher": [-0.1, 1.1, math.nan, None, "0.5"],
     "min_gain": [-0.1, math.nan, None],
     "n_subsamples": [-1, 2.5, None],
     "tree_size": [1.9, math.nan, math.inf, None, "4"],

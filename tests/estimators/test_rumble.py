@@ -475,3 +475,16 @@ def test_nothing_to_choose_is_stable_too():
     found = rumble(capacity=100.0).fit(X, y).stability(X, y, n_bootstraps=3)
     assert found.rules == ()
     assert "3 bootstrap samples, 0.0 rules each" in str(found)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_few_rules_are_weighed_anew(n_classes):
+    """Each score keeps so many rules; the remaining weights are the best ones for these rules."""
+    X, y = mixed_table(np.random.default_rng(3), 200, n_classes=n_classes)
+    many, few = (rumble(n_rules=n, max_rules=300).fit(X, y).model_ for n in (None, 3))
+    assert len(few) < len(many)
+    assert len(few) <= 3 * (1 if n_classes == 2 else n_classes)
+    objectives = [sum(model.summary["objectives"]) for model in (many, few)]
+    assert 0 < objectives[1] <= objectives[0]
+    none = rumble(n_rules=0, max_rules=300).fit(X, y).model_
+    assert len(none) == 0

@@ -266,7 +266,10 @@ class CompactSearch:
             if without - self.min_gain < least:
                 best, least = rest, without - self.min_gain
             for found in self._without_one(member.found):
-                members = [*before, self._member(found, member.head), *after]
+                shorter = self._member(found, member.head)
+                if self._nearest(shorter, rest) > LARGEST_OVERLAP:
+                    continue
+                members = [*before, shorter, *after]
                 objective = self._objective(members, self._fit(members))
                 if objective < least:
                     best, least = members, objective

@@ -122,6 +122,12 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
     max_rules: int | None = Parameter(
         Integer(1, optional=True), "Most rules that are generated.", default=None
     )
+    n_rules: int | None = Parameter(
+        Integer(0, optional=True),
+        "Most rules with a weight in each score: of more, the smallest weights become 0 one by "
+        "one, and the others are weighed anew.",
+        default=None,
+    )
     max_active: int = Parameter(
         Integer(1),
         "Rules in the optimisation; of more, the one with the smallest weight is taken out.",

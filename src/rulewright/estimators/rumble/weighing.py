@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from rulewright.estimators.common.weights import counted_rows
 from rulewright.estimators.rumble.criteria import balanced_rows, criterion_of, penalty_of
 from rulewright.estimators.rumble.loop import Prefix, Selection, best_prefix, constant_prefix
+from rulewright.weighting.margins import keep_few
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +34,7 @@ class Weighing:
     delta: float
     max_active: int
     max_rules: int | None
+    n_rules: int | None
 
     def prefixes(
         self,
@@ -87,4 +89,11 @@ class Weighing:
         selection = Selection(
             penalty, criterion.largest_value, self.max_active, self.max_rules, deadline
         )
-        return best_prefix(repository, criterion.start(signs, shares, n), selection, check)
+        prefix = best_prefix(repository, criterion.start(signs, shares, n), selection, check)
+        if self.n_rules is None:
+            return prefix
+        lines = prefix.solution.lines
+        path = keep_few(criterion, repository.covers[lines], signs, shares, self.n_rules, n)
+        # The constant rule is no rule to read.
+        few = next(one for one in path if np.count_nonzero(lines[one.lines]) <= self.n_rules)
+        return replace(prefix, solution=replace(few, lines=lines[few.lines]))
