@@ -4,11 +4,12 @@
 //
 //   sum_i w_i (log sum_k exp f_ik - sum_k q_ik f_ik) + sum_j (l1 |b_j| + l2 b_j^2 / 2),
 //
-// where q_ik is the share of class k in row i (1 for the class of the row, if it has one) and f_ik the
-// sum of the responses b_j of the rules that cover row i and speak for class k. A response keeps
-// the sign of its rule; a rule of sign 0 is free and has no penalty (one that covers everything is
-// an intercept). Covers are packed bits. Rows keep their probabilities: a step multiplies those of
-// the voted classes by exp(step) and then all to sum to 1, without an exponential per row.
+// where q_ik is the share of class k in row i (1 for the class of the row, if it has one) and f_ik
+// the sum of the responses b_j of the rules that cover row i and speak for class k. A response
+// keeps the sign of its rule; a rule of sign 0 is free and has no penalty (one that covers
+// everything is an intercept). Covers are packed bits. Rows keep their probabilities: a step
+// multiplies those of the voted classes by exp(step) and then all to sum to 1, without an
+// exponential per row.
 //
 // Cost: O(covered rows x K) per coordinate. Sums run over the rows of one rule in order, so no
 // result depends on the number of threads.
@@ -24,7 +25,7 @@ namespace rulewright {
 struct ResponseFit {
     std::size_t n_rows;
     std::size_t n_classes;
-    std::size_t n_words;  // 64-bit words of a cover
+    std::size_t n_words;   // 64-bit words of a cover
     const double* shares;  // n_rows x n_classes
     const double* weights;
     double* probabilities;        // n_rows x n_classes
