@@ -346,7 +346,7 @@ def compact(**changed):
         "condition_cost": 0.0,
         "min_gain": 0.0,
         "n_subsamples": 0,
-        "teacher": 0.5,
+        "teacher": 0.0,
         "ordinal": False,
         "missing_conditions": False,
         "max_bins": None,

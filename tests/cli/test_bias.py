@@ -49,4 +49,4 @@ def test_files_for_others_are_refused(cli_failure, loans, write):
     strange = write("strange.toml", FILE.replace('"yes"', '"maybe"'))
     assert "'maybe' is none of no, yes" in cli_failure("learn", loans, *QUICK, "--bias", strange)
     told = cli_failure("learn", loans, "--target", "repaid", "--bias", bias)
-    assert told == "--learner mlrules takes no --bias; rumble does."
+    assert told == "--learner compact takes no --bias; rumble does."

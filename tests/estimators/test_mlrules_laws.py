@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders import SEEDS, loss, mixed_table, mlrules, rule_texts, softmax
-from rulewright import Formulation
+from rulewright import Formulation, MLRulesClassifier
 from rulewright.data import read_like
 from rulewright.weighting import DEFAULT_RULES
 
@@ -288,3 +288,13 @@ def test_responses_are_newton_steps_with_l2(l2, ordinal):
         g, h = (inside - hit).sum(), (inside * (1 - inside)).sum()
         assert rule.outcome.value == pytest.approx(0.2 * min(-g / (h + l2), 4.0), rel=1e-6)
     assert len(model) == 12
+
+
+def test_a_constant_column_does_not_change_what_is_pruned():
+    """What a column must be worth is compared with columns that have several values only."""
+    rng = np.random.default_rng(0)
+    X = {name: rng.normal(size=300) for name in ("x", "noise", "more noise")}
+    y = X["x"] + rng.logistic(size=300) > 0
+    more = X | {f"constant {i}": np.ones(300) for i in range(9)}
+    one, two = (MLRulesClassifier(prune=True, random_state=0).fit(rows, y) for rows in (X, more))
+    assert one.model_.rules == two.model_.rules

@@ -23,7 +23,7 @@ def test_scores_agree_with_the_estimator():
     shares = estimator.predict_proba(test)
     given = shares[np.arange(len(truth)), test.target.codes]
     assert found["log_loss"] == pytest.approx(-np.log(given).mean())
-    assert found["rules"] == 30
+    assert found["rules"] == len(estimator.model_)
     assert found["conditions"] == sum(len(rule.body) for rule in estimator.model_.rules)
 
 
@@ -31,7 +31,15 @@ def test_a_figure_that_is_right_about_everything():
     table = balance_scale()
     codes = table.target.codes
     found = judged(table, codes, np.eye(3)[codes])
+    assert found.pop("balanced_accuracy") == 1.0
     assert found == {"error": 0.0, "log_loss": 0.0, "brier": 0.0, "auc": 1.0}
+
+
+def test_rare_classes_count_as_much_as_others_in_balanced_accuracy():
+    """Who always says the largest of three classes has a balanced accuracy of a third."""
+    table = balance_scale()
+    most = np.full(len(table), np.bincount(table.target.codes).argmax(), dtype=np.int32)
+    assert judged(table, most, np.eye(3)[most])["balanced_accuracy"] == pytest.approx(1 / 3)
 
 
 def test_stages_are_errors_of_the_first_rules():
@@ -40,7 +48,7 @@ def test_stages_are_errors_of_the_first_rules():
     found = stages(worker, train, test, at=[1, 5, 20])
     truth = test.target.classes[test.target.codes]
     for n, error in zip(found["at"], found["errors"], strict=True):
-        assert error == pytest.approx(np.mean(worker.estimator.model_[:n].predict(test) != truth))
+        assert error == pytest.approx(np.mean(worker.estimator.stages_[:n].predict(test) != truth))
     assert found["rules"] == 20
 
 

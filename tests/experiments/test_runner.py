@@ -72,11 +72,12 @@ def test_a_record_says_what_was_tried_how_good_it_is_and_what_it_cost(tmp_path):
     about = ("learner", "set", "repeat", "fold", "seed", "commit")
     assert [record[k] for k in about] == ["few rules", "iris", 0, 3, 0, "abc"]
     assert record["parameters"] == {"n_rules": 5, "paper": False}
-    assert (record["n_train"], record["n_test"], record["rules"]) == (135, 15, 5)
+    assert (record["n_train"], record["n_test"]) == (135, 15)
+    assert 1 <= record["rules"] <= 5  # equal rules are merged
     assert 0 <= record["error"] < 0.3
     assert 0.5 < record["auc"] <= 1
     assert record["log_loss"] < np.log(3)
-    assert record["conditions"] >= 5
+    assert record["conditions"] >= record["rules"]
     costs = ("fit_seconds", "fit_wall_seconds", "predict_seconds", "memory_mb")
     assert all(record[k] >= 0 for k in costs)
     assert record["fit_seconds"] > 0

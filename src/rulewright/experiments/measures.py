@@ -24,7 +24,7 @@ MEGABYTE = 2**20
 
 
 def score(worker: Worker, train: Table, test: Table) -> Figures:
-    """Give error, log-loss, Brier score and AUC on new rows, the model's size and the cost."""
+    """Give error, balanced accuracy, log-loss, Brier score and AUC on new rows, size and cost."""
     rows, asked = worker.prepare(train), worker.prepare(test)
     with Cost() as fit:
         worker.fit(rows)
@@ -35,7 +35,7 @@ def score(worker: Worker, train: Table, test: Table) -> Figures:
 
 def stages(worker: Worker, train: Table, test: Table, at: Sequence[int]) -> Figures:
     """Give the test error of the model's first rules, for each number of rules in `at`."""
-    model, fit = _fitted(worker, train)
+    model, fit = _fitted(worker, train, "stages_")
     truth = test.known_target.codes
     wrong = [float(np.mean(model[:n].decide(model[:n].scores(test)) != truth)) for n in at]
     return {"at": list(at), "errors": wrong, "fit_seconds": fit.cpu, "rules": len(model.rules)}
@@ -69,13 +69,13 @@ def abstention(
     }
 
 
-def _fitted(worker: Worker, train: Table) -> tuple[Any, Cost]:
-    """Fit one of our own learners and return its model."""
+def _fitted(worker: Worker, train: Table, name: str = "model_") -> tuple[Any, Cost]:
+    """Fit one of our own learners and return its model; stages may have more rules than that."""
     if not isinstance(worker, OurWorker):
         raise ValueError("this measure looks into the model: take a learner of this package")
     with Cost() as fit:
         worker.fit(worker.prepare(train))
-    return worker.estimator.model_, fit
+    return getattr(worker.estimator, name, worker.estimator.model_), fit
 
 
 def judged(test: Table, codes: IntArray, shares: FloatArray) -> dict[str, float]:
@@ -83,6 +83,9 @@ def judged(test: Table, codes: IntArray, shares: FloatArray) -> dict[str, float]
     truth, weights = test.known_target.codes, np.ones(test.n_rows)
     return {
         "error": float(np.mean(codes != truth)),
+        "balanced_accuracy": float(
+            np.mean([np.mean(codes[truth == k] == k) for k in np.unique(truth)])
+        ),
         "log_loss": log_loss(truth, shares, weights),
         "brier": brier(truth, shares, weights),
         "auc": auc(truth, shares, weights),

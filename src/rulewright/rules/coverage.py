@@ -32,7 +32,8 @@ class Coverage:
     support : float
         Weight of the covered rows.
     class_weights : tuple of float
-        Weight of the covered rows of each class.
+        Weight of the covered rows of each class; corrected ones are those of as many rows as have
+        the wider interval by counting alone.
     rows : {"training", "corrected", "left out", "given"}
         On which rows it was counted.
     """

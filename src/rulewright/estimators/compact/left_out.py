@@ -27,6 +27,10 @@ LEAST_RULES = 5
 """Fewer rules of the folds say nothing about others."""
 
 
+LEAST_VARIANCE = 1e-12
+"""Shares of enormous weights count as known to so much."""
+
+
 @dataclass(frozen=True)
 class Optimism:
     """By how much precision on training rows is too good.
@@ -86,7 +90,7 @@ def _compared(
 ) -> tuple[float, float]:
     """Return the mean of the excess, each rule weighted by its certainty, and its variance."""
     pooled = (hits + hits_out + 1) / (total + total_out + 2)
-    chance = pooled * (1 - pooled) * (1 / total + 1 / total_out)
+    chance = np.maximum(pooled * (1 - pooled) * (1 / total + 1 / total_out), LEAST_VARIANCE)
     differences = hits / total - hits_out / total_out
     excess = max(0.0, float(np.average(differences, weights=1 / chance)))
     spread = float(np.average((differences - excess) ** 2 - chance, weights=1 / chance))

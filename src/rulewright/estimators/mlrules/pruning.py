@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rulewright.search import FoundRule
 
 LEAST_WORTH = 0.15
-"""What a column must have been worth, as a share of the mean of all columns at its highest."""
+"""What a column must have been worth, as a share of the highest mean of the varied columns."""
 
 LAST_RULES, MOST_REFUSED = 40, 30
 """The search gives up when more of the last grown rules were refused (`docs/defaults.md`)."""
@@ -41,6 +41,7 @@ class Pruning:
     def __init__(self, codes: CodeColumns, required: ByteArray, n_threads: int) -> None:
         self.codes, self.required, self.n_threads = codes, required, n_threads
         self.worth = np.zeros(len(required))
+        self.varied = codes.n_bins > 1  # a constant column changes nothing
         self.highest_mean = 0.0
         self.n_refused = 0
         self.last: deque[bool] = deque(maxlen=LAST_RULES)  # whether each was refused
@@ -64,7 +65,8 @@ class Pruning:
             least,
             self.n_threads,
         )
-        self.highest_mean = max(self.highest_mean, float(np.maximum(self.worth, 0.0).mean()))
+        mean = float(np.maximum(self.worth[self.varied], 0.0).mean()) if self.varied.any() else 0.0
+        self.highest_mean = max(self.highest_mean, mean)
         self.last.append(not len(places))
         if not len(places):
             self.n_refused += 1

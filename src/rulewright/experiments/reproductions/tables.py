@@ -108,6 +108,7 @@ def learner_means(records: Sequence[Record], learners: Sequence[str]) -> Grid:
     """Return each learner's means over the sets: quality, size and cost."""
     names = {
         "error": "error",
+        "balanced_accuracy": "balanced accuracy",
         "log_loss": "log-loss",
         "brier": "Brier score",
         "auc": "AUC",
