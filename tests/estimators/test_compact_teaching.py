@@ -1,13 +1,17 @@
 """Teachers of compact rules: targets, price, ordered classes, corrected precision."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 from builders import compact, mixed_table, softmax
 from rulewright import CompactRulesClassifier, load_model
+from rulewright.data import read_table
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.compact.left_out import Optimism, _compared
 from rulewright.estimators.compact.losses import ClassLoss
+from rulewright.estimators.compact.search import LARGEST_OVERLAP
 from rulewright.kernels import ROW
 from rulewright.rules import Coverage, Head
 
@@ -78,6 +82,9 @@ def test_classes_in_an_order(tmp_path):
     assert est.classes_.tolist() == ["low", "medium", "high"]
     assert est.score(X, y) > 0.97
     assert all(rule.head.first == 0 or rule.head.last == 2 for rule in est.model_.rules)
+    covers = {rule.head: rule.body.holds(read_table(X)) for rule in est.model_.rules}
+    for (first, one), (last, other) in combinations(sorted(covers.items()), 2):
+        assert first.last + 1 != last.first or np.mean(one != other) <= LARGEST_OVERLAP
     est.model_.save(tmp_path / "m.json")
     assert load_model(tmp_path / "m.json") == est.model_
 

@@ -177,19 +177,25 @@ class CompactSearch:
     def _nearest(self, member: Member, others: Sequence[Member]) -> float:
         """Return the largest overlap of a rule with one that says the same: shared over all rows.
 
-        Of two heads the rest of the rows for the other one says the same.
+        A rule for all other classes says the same of the rest of the rows.
         """
         largest = 0.0
         for other in others:
             if other.head == member.head:
                 cover = other.cover
-            elif len(self.loss.heads) == 2:
+            elif self._opposite(other.head, member.head):
                 cover = ~other.cover
             else:
                 continue
             shared, either = (member.cover & cover).count(), (member.cover | cover).count()
             largest = max(largest, float(shared[0]) / max(1, int(either[0])))
         return largest
+
+    def _opposite(self, one: Head, other: Head) -> bool:
+        """Tell whether one head speaks for all classes that the other does not speak for."""
+        below, above = sorted((one, other))
+        last = max(head.last for head in self.loss.heads)
+        return below.first == 0 and below.last + 1 == above.first and above.last == last
 
     def _proposals(self) -> list[tuple[FoundRule, Head]]:
         """Give rules that gain something, the most promising first.
