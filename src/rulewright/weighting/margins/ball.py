@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from rulewright.weighting.margins.criterion import Solution
-from rulewright.weighting.margins.working_set import Rows, WorkingSet, one_by_one
+from rulewright.weighting.margins.working_set import CappedState, Rows, WorkingSet, one_by_one
 
 if TYPE_CHECKING:
     from rulewright.encoding.signed import SignedCovers
@@ -65,8 +65,10 @@ class BallSolver(Protocol):
         """Forget rule j; later rules move up."""
 
 
-class BallState:
+class BallState(CappedState):
     """Rules and their best weights in a ball, with the gradient that judges new rules."""
+
+    working: WorkingSet
 
     def __init__(self, rows: Rows, kappa: float, solver: BallSolver) -> None:
         self.working = WorkingSet(rows)
@@ -88,17 +90,15 @@ class BallState:
         self._w = self._solver.solve(problem, self._w)
         self._g = problem.gradient(self._w)
 
-    def drop_to(self, cap: int) -> None:
-        """Take the rules with the smallest |weight| out of the working set."""
-        lost = False
-        while len(self.working) > cap:
-            j = int(np.abs(self._w).argmin())
-            lost |= self._w[j] != 0
-            self.working.remove(j)
-            self._solver.remove(j)
-            self._w, self._g = np.delete(self._w, j), np.delete(self._g, j)
-        if lost:
-            self.solve()
+    def _sizes(self) -> FloatArray:
+        """Return the sizes of the weights of the working set."""
+        return np.abs(self._w)
+
+    def _drop(self, j: int) -> None:
+        """Take out the rule in place j."""
+        self.working.remove(j)
+        self._solver.remove(j)
+        self._w, self._g = np.delete(self._w, j), np.delete(self._g, j)
 
     @property
     def solution(self) -> Solution:

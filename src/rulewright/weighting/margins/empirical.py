@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.weighting.margins.criterion import Solution
-from rulewright.weighting.margins.working_set import KeptRules, Rows, one_by_one
+from rulewright.weighting.margins.working_set import CappedState, KeptRules, Rows, one_by_one
 
 if TYPE_CHECKING:
     from rulewright.encoding.signed import SignedCovers
@@ -55,7 +55,7 @@ def balanced(y_signs: FloatArray, weights: FloatArray) -> FloatArray:
     return np.asarray(scaled / scaled.sum())
 
 
-class EmpiricalMarginState:
+class EmpiricalMarginState(CappedState):
     """Mean margins d_j of the rules, and the sum of d_j x_ij of each row."""
 
     def __init__(self, rows: Rows) -> None:
@@ -80,17 +80,15 @@ class EmpiricalMarginState:
         norm = float(np.linalg.norm(self._d))
         self._w = self._d / norm if norm > 0 else np.zeros(len(self._d))
 
-    def drop_to(self, cap: int) -> None:
-        """Take the rules with the smallest |weight| out of the working set."""
-        lost = False
-        while len(self.working) > cap:
-            j = int(np.abs(self._d).argmin())
-            lost |= self._d[j] != 0
-            self._sums -= self.working.covers[j : j + 1].scores(self._d[j : j + 1])
-            self.working.remove(j)
-            self._d, self._w = np.delete(self._d, j), np.delete(self._w, j)
-        if lost:
-            self.solve()
+    def _sizes(self) -> FloatArray:
+        """Return the sizes of the weights of the working set."""
+        return np.abs(self._d)
+
+    def _drop(self, j: int) -> None:
+        """Take out the rule in place j."""
+        self._sums -= self.working.covers[j : j + 1].scores(self._d[j : j + 1])
+        self.working.remove(j)
+        self._d, self._w = np.delete(self._d, j), np.delete(self._w, j)
 
     @property
     def solution(self) -> Solution:

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from rulewright.weighting.margins.criterion import Solution
 from rulewright.weighting.margins.elbow import Simplex
-from rulewright.weighting.margins.working_set import KeptRules, Rows, one_by_one
+from rulewright.weighting.margins.working_set import CappedState, KeptRules, Rows, one_by_one
 
 if TYPE_CHECKING:
     from rulewright.encoding.signed import SignedCovers
@@ -53,7 +53,7 @@ class OneNormSVM:
         return OneNormSVMState(Rows(y_signs, weights, n), self.budget)
 
 
-class OneNormSVMState:
+class OneNormSVMState(CappedState):
     """Weights of the rules, prices of the rows and what the rules pay by them.
 
     The dual is to maximise sum u_i - s t with |sum_i u_i y_i x_ij| <= t and 0 <= u_i <= a_i. In the
@@ -88,17 +88,15 @@ class OneNormSVMState:
             self._simplex.reset()
             self._take(*dual_program(working.covers, working.rows, self._budget))
 
-    def drop_to(self, cap: int) -> None:
-        """Take the rules with the smallest |weight| out of the working set."""
-        lost = False
-        while len(self.working) > cap:
-            j = int(np.abs(self._w).argmin())
-            lost |= self._w[j] != 0
-            self.working.remove(j)
-            self._simplex.remove(j)
-            self._w, self._paid = np.delete(self._w, j), np.delete(self._paid, j)
-        if lost:
-            self.solve()
+    def _sizes(self) -> FloatArray:
+        """Return the sizes of the weights of the working set."""
+        return np.abs(self._w)
+
+    def _drop(self, j: int) -> None:
+        """Take out the rule in place j."""
+        self.working.remove(j)
+        self._simplex.remove(j)
+        self._w, self._paid = np.delete(self._w, j), np.delete(self._paid, j)
 
     @property
     def objective(self) -> float:

@@ -112,6 +112,36 @@ class KeptRules:
         return place
 
 
+class CappedState:
+    """What the states of all criteria share: taking rules out of a working set that is too large.
+
+    A state has `working`, the rules; `_sizes()` of their weights, `_drop(j)` and `solve()`.
+    """
+
+    working: KeptRules
+
+    def drop_to(self, cap: int) -> None:
+        """Take the rules with the smallest |weight| out of the working set."""
+        lost = False
+        while len(self.working) > cap:
+            sizes = self._sizes()
+            j = int(sizes.argmin())
+            lost |= bool(sizes[j] != 0)
+            self._drop(j)
+        if lost:
+            self.solve()
+
+    def _sizes(self) -> FloatArray:
+        raise NotImplementedError
+
+    def _drop(self, j: int) -> None:
+        raise NotImplementedError
+
+    def solve(self) -> None:
+        """Find the best weights of the working set."""
+        raise NotImplementedError
+
+
 class WorkingSet(KeptRules):
     """Rules with their mean margins d_j and their mean products M_jk."""
 
