@@ -75,9 +75,9 @@ def test_few_rules_are_the_default_and_tell_their_price(cli, loans, tmp_path):
     few, many = saved.summary["price"]
     assert (few["n_rules"], many["learner"]) == (len(saved), "MLRules")
     line = (
-        f"on rows left out: {len(saved)} rules (CompactRules) accuracy {few['accuracy']:.3f}, "
-        f"log-loss {few['log_loss']:.3f}; {many['n_rules']} rules (MLRules) accuracy "
-        f"{many['accuracy']:.3f}, log-loss {many['log_loss']:.3f}"
+        f"price of few rules, on rows left out: {len(saved)} rules (CompactRules) accuracy "
+        f"{few['accuracy']:.3f}, log-loss {few['log_loss']:.3f}; {many['n_rules']} rules (MLRules) "
+        f"accuracy {many['accuracy']:.3f}, log-loss {many['log_loss']:.3f}"
     )
     assert line in result.stdout.splitlines()
     assert line in cli("show", path).stdout.splitlines()

@@ -88,7 +88,7 @@ def price_of(model: RuleModel) -> str:
         ]
     except (TypeError, ValueError, KeyError, OverflowError):
         return ""
-    return f"on rows left out: {'; '.join(parts)}" if parts else ""
+    return f"price of few rules, on rows left out: {'; '.join(parts)}" if parts else ""
 
 
 def rule_cells(model: RuleModel, ids: Sequence[int]) -> list[dict[str, str]]:

@@ -17,7 +17,13 @@ from rulewright.estimators.common.weights import counted
 from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.left_out import Optimism
 from rulewright.estimators.compact.losses import LEAST_PROBABILITY, ClassLoss
-from rulewright.estimators.compact.settings import CompactRules, Size
+from rulewright.estimators.compact.settings import (
+    CompactRules,
+    Size,
+    condition_charge,
+    least_gain,
+    ridge,
+)
 from rulewright.estimators.compact.teacher import Lessons
 from rulewright.model import AdditiveRules
 from rulewright.rules import Adds, Coverage, Rule
@@ -33,20 +39,22 @@ if TYPE_CHECKING:
 class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
     """Few rules that people can read, as good as few rules can be, for classes.
 
-    Rules are added one by one, and after each the responses of all are fitted together (fully
-    corrective boosting); every condition is charged what it takes to describe it, so that
-    conditions which do not pay are taken out; at the end rules are replaced as long as that helps.
-    The number of rules is chosen by cross-validation of the whole search.
+    The targets are labels mixed with the probabilities of an ensemble of many rules, the teacher,
+    which have less noise. Rules are added one by one, and after each the responses of all are
+    fitted together (fully corrective boosting); every condition is charged what it takes to
+    describe it, so that conditions which do not pay are taken out; at the end rules are replaced as
+    long as that helps. The number of rules is chosen by cross-validation of the whole search.
 
     Attributes
     ----------
     model_ : AdditiveRules
-        The rules: prints, predicts, explains, saves and exports. Its summary has the entry `size`:
-        the log-loss on rows left out for each number of rules.
+        The rules: prints, predicts, explains, saves and exports. Its summary has the entries
+        `size`, the log-loss on rows left out for each number of rules, and `price`, accuracy and
+        log-loss of few rules and of the teacher on these rows.
     classes_ : ndarray
         Class labels.
     size_ : Size
-        Number of rules and ridge penalty, with what cross-validation says of other sizes.
+        Number of rules, with what cross-validation says of other sizes.
 
     Examples
     --------
@@ -58,25 +66,13 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
     (True, True)
     """
 
-    l2: float = Parameter(
-        Real(0, above=True), "Ridge penalty of the responses, in rows.", default=0.4
-    )
-    condition_cost: float = Parameter(
-        Real(0),
-        "What a condition must gain, as a share of the logarithm of the number of conditions that "
-        "there are to choose from.",
-        default=0.2,
-    )
-    min_gain: float = Parameter(
-        Real(0),
-        "What a rule must gain to be in the model: the logarithm by which it makes the targets of "
-        "the training rows more probable.",
-        default=0.75,
-    )
+    l2: float = ridge(default=0.4)
+    condition_cost: float = condition_charge(default=0.2)
+    min_gain: float = least_gain(default=0.75)
     teacher: float = Parameter(
         Real(0, 1),
-        "Share of the targets that are probabilities of a large ensemble, MLRules with its "
-        "defaults; the rest are the labels. 0 learns from labels alone.",
+        "Share of the targets that are probabilities of a large ensemble, MLRules with pruning; "
+        "the rest are the labels. 0 learns from labels alone.",
         default=0.75,
     )
     ordinal: Any = Parameter(
@@ -102,7 +98,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         folds = None
         if sample.n_rows >= LEAST_ROWS:
             folds = assign_folds(sample.labels, kept_splits(self.cv, sample.places), random)
-        lessons = Lessons(sample, self.teacher, ordinal, constraints)
+        lessons = Lessons(sample, self.teacher, ordinal, self.missing_conditions, constraints)
         found = self._search(sample, lessons.loss, constraints, folds, random, len(rows.classes))
         model = self._model(rows, lessons, found, folds, constraints)
         answers, left_out = self.size_.out_of_fold, None

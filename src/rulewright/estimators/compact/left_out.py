@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 LEAST_RULES = 5
 """Fewer rules of the folds say nothing about others."""
 
-
 LEAST_VARIANCE = 1e-12
 """Shares of enormous weights count as known to so much."""
 

@@ -35,7 +35,7 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
         The rules: prints, predicts, explains, saves and exports. Its summary has the entry `size`:
         the squared error on rows left out for each number of rules.
     size_ : Size
-        Number of rules and ridge penalty, with what cross-validation says of other sizes.
+        Number of rules, with what cross-validation says of other sizes.
 
     Examples
     --------

@@ -80,6 +80,33 @@ class Searched(NamedTuple):
     left_out: list[list[Member]]
 
 
+def ridge(default: float) -> Any:
+    """Declare the parameter `l2`; targets of a teacher need less of it than labels or numbers."""
+    return Parameter(
+        Real(0, above=True), "Ridge penalty of the responses, in rows.", default=default
+    )
+
+
+def condition_charge(default: float) -> Any:
+    """Declare the parameter `condition_cost`."""
+    return Parameter(
+        Real(0),
+        "What a condition must gain, as a share of the logarithm of the number of conditions that "
+        "there are to choose from.",
+        default=default,
+    )
+
+
+def least_gain(default: float) -> Any:
+    """Declare the parameter `min_gain`."""
+    return Parameter(
+        Real(0),
+        "What a rule must gain to be in the model: the logarithm by which it makes the targets of "
+        "the training rows more probable.",
+        default=default,
+    )
+
+
 class CompactRules(RuleEstimator[Model], Generic[Model]):
     """The best small model of additive rules for a budget."""
 
@@ -102,24 +129,12 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
         "Folds that choose the number of rules, and say what the model is worth on rows left out.",
         default=5,
     )
-    l2: float = Parameter(
-        Real(0, above=True), "Ridge penalty of the responses, in rows.", default=1.0
-    )
+    l2: float = ridge(default=1.0)
     max_conditions: int | None = Parameter(
         Integer(1, optional=True), "Most conditions in a rule.", default=None
     )
-    condition_cost: float = Parameter(
-        Real(0),
-        "What a condition must gain, as a share of the logarithm of the number of conditions that "
-        "there are to choose from.",
-        default=0.5,
-    )
-    min_gain: float = Parameter(
-        Real(0),
-        "What a rule must gain to be in the model: the logarithm by which it makes the training "
-        "rows more probable.",
-        default=3.0,
-    )
+    condition_cost: float = condition_charge(default=0.5)
+    min_gain: float = least_gain(default=3.0)
     n_subsamples: int = Parameter(
         Integer(0), "Random halves of the rows that propose rules, beside all rows.", default=6
     )

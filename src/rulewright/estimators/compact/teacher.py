@@ -33,6 +33,8 @@ class Lessons:
         Share of the targets that a teacher gives.
     ordinal : bool
         Whether the classes are in an order.
+    missing_conditions : bool
+        Whether "is missing" is a condition.
     constraints : Constraints
         What the expert demands of the rules.
 
@@ -45,9 +47,15 @@ class Lessons:
     """
 
     def __init__(
-        self, rows: TrainingSet, share: float, ordinal: bool, constraints: Constraints
+        self,
+        rows: TrainingSet,
+        share: float,
+        ordinal: bool,
+        missing_conditions: bool,
+        constraints: Constraints,
     ) -> None:
-        self.rows, self.share, self.ordinal, self.constraints = rows, share, ordinal, constraints
+        self.rows, self.share, self.ordinal = rows, share, ordinal
+        self.missing_conditions, self.constraints = missing_conditions, constraints
         self.left_out = np.full((rows.n_rows, len(rows.classes)), np.nan)
         self.teacher: AdditiveRules | None = None
 
@@ -83,6 +91,7 @@ class Lessons:
         teacher = MLRulesClassifier(
             prune=True,  # conditions that fit noise would be taught
             ordinal=self.ordinal,
+            missing_conditions=self.missing_conditions,
             constraints=self.constraints,
             random_state=seed,
             n_jobs=n_threads,
