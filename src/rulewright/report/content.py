@@ -1,0 +1,152 @@
+"""All that a report tells, as plain data: a function of a model and, if there are any, rows."""
+
+from __future__ import annotations
+
+import platform
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import rulewright
+from rulewright.data import Table, open_table, read_like
+from rulewright.model import ClassModel, RuleModel
+from rulewright.model.text import plain, title_of
+from rulewright.report import insight
+from rulewright.report.answers import answers_of
+from rulewright.report.data_summary import data_summary
+from rulewright.report.performance import performance
+from rulewright.report.rule_lines import covered_examples, rule_lines
+from rulewright.report.whatif import most_rows, panel_columns, panel_rows, panel_script
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rulewright.report.answers import Answers
+    from rulewright.report.data_summary import DataSummary
+    from rulewright.report.performance import Drawing, Performance
+    from rulewright.report.rule_lines import RuleLine
+
+_NOTED = ("learner", "n_rows", "total_weight", "stopped_by", "bins", "settings")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The what-if panel; `refusal` says why there is none."""
+
+    script: str
+    refusal: str
+    columns: list[dict[str, Any]]
+    rows: dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Content:
+    """The parts of a report."""
+
+    title: str
+    kind: str
+    says: list[list[list[str]]]
+    data: DataSummary
+    has_data: bool
+    has_target: bool
+    performance: Performance | None
+    stored: tuple[str, dict[str, float]]
+    price: list[dict[str, Any]]
+    sizes: list[Drawing]
+    rules: list[RuleLine]
+    effect_title: str
+    in_order: bool
+    class_names: tuple[str, ...]
+    panel: Panel
+    importance: Drawing | None
+    dependence: list[Drawing]
+    constraints: list[tuple[str, str]]
+    certificate: list[str]
+    provenance: list[tuple[str, str]]
+    n_columns_used: int
+
+
+def read_rows(model: RuleModel, X: Any, y: Any, sample_weight: Any) -> Table:
+    """Read rows with all columns of the model that they have, and with their target."""
+    task: Any = "classification" if isinstance(model, ClassModel) else "regression"
+    given = X if isinstance(X, Table) else open_table(X)
+    needed = set(model.columns)
+    if given.named and model.schema.named:
+        needed |= set(given.names) & set(model.schema.names)
+    else:
+        needed = set(model.schema.names)
+    return read_like(given, model.schema, needed, target=y, weights=sample_weight, task=task)
+
+
+def content_of(
+    model: RuleModel,
+    table: Table | None,
+    *,
+    title: str,
+    origin: str,
+    fresh: bool,
+    answers: Answers | None,
+    n_rows: int,
+    provenance: Mapping[str, str],
+) -> Content:
+    """Put together what a report tells; see ``write_report``."""
+    known = table is not None and table.target is not None
+    if answers is None and table is not None and known:
+        answers = answers_of(model, table, origin)
+    places = np.array([], dtype=np.intp)
+    if table is not None and (most := most_rows(model, n_rows)):
+        places = covered_examples(model, table, most)
+    judged = table if fresh else None
+    return Content(
+        title=title,
+        kind=title_of(model),
+        says=_says(model),
+        data=data_summary(model, table, answers),
+        has_data=table is not None,
+        has_target=known,
+        performance=None if answers is None else performance(answers, fresh=fresh),
+        stored=insight.stored_figures(model),
+        price=insight.price_lines(model),
+        sizes=insight.size_drawings(model),
+        rules=rule_lines(model, judged, places if fresh else np.array([], dtype=np.intp)),
+        effect_title=model.effect_title,
+        in_order=model.in_order,
+        class_names=tuple(map(plain, model.head_names)),
+        panel=_panel(model, table, places),
+        importance=insight.importance_drawing(model, table),
+        dependence=insight.dependence_drawings(model, table),
+        constraints=insight.notes_of(model, ["constraints"]),
+        certificate=insight.certificate_lines(model),
+        provenance=[*provenance.items(), *insight.notes_of(model, _NOTED), *_versions()],
+        n_columns_used=len(model.columns),
+    )
+
+
+def _says(model: RuleModel) -> list[list[list[str]]]:
+    """Give what the model says of itself: paragraphs, and lines of numbers as tables."""
+    paragraphs: list[list[list[str]]] = []
+    for line in model.preamble().splitlines():
+        cells = re.split(r"\s{2,}", line.strip())
+        if len(cells) > 1 and paragraphs and len(paragraphs[-1][-1]) == len(cells):
+            paragraphs[-1].append(cells)
+        else:
+            paragraphs.append([cells])
+    return paragraphs
+
+
+def _panel(model: RuleModel, table: Table | None, places: Any) -> Panel:
+    columns = panel_columns(model, table)
+    rows = panel_rows(model, table, places) if table is not None and len(places) else None
+    try:
+        return Panel(panel_script(model), "", columns, rows)
+    except (ValueError, TypeError) as error:  # labels that JavaScript cannot hold
+        return Panel("", str(error), columns, rows)
+
+
+def _versions() -> list[tuple[str, str]]:
+    made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    versions = f"rulewright {rulewright.__version__}, Python {platform.python_version()}"
+    return [("report made", made), ("versions", f"{versions}, NumPy {np.__version__}")]

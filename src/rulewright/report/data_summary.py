@@ -1,0 +1,133 @@
+"""What is in the data: rows, the target, and each column."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulewright.data import UNSEEN_CODE, Target, label_of
+from rulewright.model.text import counted, plain
+from rulewright.report.answers import ClassAnswers, row_weights
+
+if TYPE_CHECKING:
+    from rulewright.data import Column, Table
+    from rulewright.model import RuleModel
+    from rulewright.report.answers import Answers
+
+SHOWN_LETTERS = 40
+_SHOWN_CLASSES = 12
+
+
+@dataclass(frozen=True)
+class ColumnLine:
+    """One column: its kind and values, how many are missing, and how many rules use it."""
+
+    name: str
+    kind: str
+    values: str
+    missing: int | None
+    missing_share: float
+    n_rules: int
+
+
+@dataclass(frozen=True)
+class ClassLine:
+    """One class: its weight and its share."""
+
+    name: str
+    weight: float
+    share: float
+
+
+@dataclass(frozen=True)
+class DataSummary:
+    """The data in short; without data it tells what the model knows of its columns."""
+
+    n_rows: int
+    columns: list[ColumnLine]
+    classes: list[ClassLine]
+    more_classes: int
+    numbers: str
+    notes: list[str]
+
+
+def cut(text: str, most: int = SHOWN_LETTERS) -> str:
+    """Write text in one line of limited length."""
+    line = plain(text)
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def data_summary(model: RuleModel, table: Table | None, answers: Answers | None) -> DataSummary:
+    """Sum up data; columns that are not in the table are described by the model."""
+    uses = Counter(name for rule in model.rules for name in set(rule.body.columns))
+    columns = [_line(name, model, table, uses[name]) for name in model.schema.names]
+    classes, more, numbers = _target(table)
+    return DataSummary(
+        0 if table is None else table.n_rows,
+        columns,
+        classes,
+        more,
+        numbers,
+        [] if table is None else _notes(table, answers),
+    )
+
+
+def _line(name: str, model: RuleModel, table: Table | None, n_rules: int) -> ColumnLine:
+    schema = model.schema[name]
+    if table is None or name not in table.schema:
+        text = ", ".join(map(cut, schema.labels[:6])) + (", …" if len(schema.labels) > 6 else "")
+        values = text if table is None else "not in the data; no rule needs it"
+        return ColumnLine(plain(name), schema.kind, values, None, 0.0, n_rules)
+    column = table[name]
+    missing = int(np.count_nonzero(column.is_missing))
+    values = schema.type.describe(column, cut)
+    return ColumnLine(plain(name), schema.kind, values, missing, missing / len(column), n_rules)
+
+
+def _target(table: Table | None) -> tuple[list[ClassLine], int, str]:
+    """Describe the classes, the most frequent first, or the numbers."""
+    if table is None or table.target is None:
+        return [], 0, ""
+    weights = row_weights(table)
+    if isinstance(table.target, Target):
+        totals = np.bincount(table.target.codes, weights, len(table.target.classes))
+        order = [int(k) for k in np.argsort(-totals, kind="stable") if totals[k] > 0]
+        lines = [
+            ClassLine(cut(label_of(table.target.classes[k])), float(totals[k]), totals[k] / totals.sum())
+            for k in order[:_SHOWN_CLASSES]
+        ]
+        return lines, max(0, len(order) - _SHOWN_CLASSES), ""
+    numbers = table.target.values
+    mean = np.average(numbers, weights=weights)
+    deviation = np.sqrt(np.average((numbers - mean) ** 2, weights=weights))
+    text = (
+        f"mean {mean:.6g}, standard deviation {deviation:.4g}, from {numbers.min():.6g} to "
+        f"{numbers.max():.6g}"
+    )
+    return [], 0, text
+
+
+def _notes(table: Table, answers: Answers | None) -> list[str]:
+    """Tell what a reader should know before trusting figures."""
+    notes = []
+    for column in table.columns:
+        if unseen := _unseen(column):
+            rows = counted(unseen, "row")
+            notes.append(f"{cut(column.schema.name)}: {rows} with a label not seen in training")
+        elif len(column) and column.is_missing.all():
+            notes.append(f"{cut(column.schema.name)}: all values are missing")
+    if isinstance(answers, ClassAnswers) and (strange := int((answers.codes < 0).sum())):
+        notes.append(
+            f"{counted(strange, 'row')} of a class that the model does not know: they count as "
+            "errors in the accuracy and are left out of the other figures"
+        )
+    if table.weights is not None:
+        notes.append("rows are weighted: intervals count them as their effective number")
+    return notes
+
+
+def _unseen(column: Column) -> int:
+    return 0 if column.schema.type.ordered else int((column.values == UNSEEN_CODE).sum())

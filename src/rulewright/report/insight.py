@@ -1,0 +1,204 @@
+"""What matters and what it costs: importances, partial dependence, sizes, notes of the learner."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright.explain import certificate, importance, partial_dependence
+from rulewright.model import AdditiveRules, RegressionRules, RuleSetVotes
+from rulewright.model.text import counted, plain
+from rulewright.report.data_summary import cut
+from rulewright.report.figures import Axis, Line, bars, chart
+from rulewright.report.performance import Drawing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rulewright.data import Table
+    from rulewright.explain import Dependence
+    from rulewright.model import RuleModel
+
+_SHOWN_COLUMNS = 15
+_DRAWN_COLUMNS = 6
+_POINTS = 40
+_ROWS = 500
+_KEPT_CLASSES = 4
+
+
+def importance_drawing(model: RuleModel, table: Table | None) -> Drawing | None:
+    """Draw how much each column matters, or where terms do not add up how many rules use it."""
+    if isinstance(model, AdditiveRules | RegressionRules):
+        try:
+            found = importance(model, table).by_column()
+        except ValueError:  # neither rows nor a note of the weight of the training rows
+            found = {}
+        if found:
+            return _importance(model, found)
+    uses = Counter(name for rule in model.rules for name in set(rule.body.columns))
+    if not uses:
+        return None
+    items = [(plain(name), float(n), str(n)) for name, n in uses.most_common(_SHOWN_COLUMNS)]
+    text = f"Of {counted(len(model.rules), 'rule')} {items[0][2]} use {cut(items[0][0])}."
+    title = "Columns by the rules that use them"
+    return Drawing(title, bars(items, Axis("number of rules"), title, text), text)
+
+
+def _importance(model: RuleModel, found: Mapping[str, float]) -> Drawing:
+    largest = max(found.values()) or 1.0
+    shown = list(found.items())[:_SHOWN_COLUMNS]
+    items = [(plain(k), 100 * v / largest, f"{100 * v / largest:.0f}") for k, v in shown]
+    unit = "points" if model.head_names else "units of the target"
+    text = (
+        f"{cut(items[0][0])} matters most: what its rules add has a standard deviation of "
+        f"{shown[0][1]:.3g} {unit}. A rule shares its part among its columns."
+    )
+    title = "Importance of columns"
+    return Drawing(title, bars(items, Axis("importance (largest = 100)"), title, text), text)
+
+
+def dependence_drawings(model: RuleModel, table: Table | None) -> list[Drawing]:
+    """Draw how the mean answer depends on the most important columns, of models that add up."""
+    if table is None or not isinstance(model, AdditiveRules | RegressionRules):
+        return []
+    places = np.linspace(0, table.n_rows - 1, min(table.n_rows, _ROWS)).astype(np.intp)
+    rows = table.take(places)
+    weighty = [k for k, v in importance(model, rows).by_column().items() if v > 0]
+    known = [name for name in weighty if not rows[name].is_missing.all()]
+    drawn = [
+        partial_dependence(model, rows, name, max_points=_POINTS) for name in known[:_DRAWN_COLUMNS]
+    ]
+    return [_dependence(model, one, rows) for one in drawn]
+
+
+def _dependence(model: RuleModel, found: Dependence, rows: Table) -> Drawing:
+    name, values = found.columns[0], found.values
+    names = [cut(part, 22) for part in found.names]
+    y = Axis("mean prediction (units of the target)")
+    if len(names) == 2:
+        values, y = values[:, 1:] - values[:, :1], Axis(f"mean points for {cut(names[1], 16)}")
+        names = [""]
+    elif len(names) > 2:
+        moved = np.argsort(-np.ptp(values, axis=0), kind="stable")[:_KEPT_CLASSES]
+        values, names, y = values[:, moved], [names[k] for k in moved], Axis("mean points")
+    else:
+        names = [""]
+    points = [point[0] for point in found.points]
+    ordered = rows[name].schema.type.ordered
+    x = np.array(points, np.float64) if ordered else np.arange(len(points), dtype=np.float64)
+    axis = Axis(cut(name, 34), labels=() if ordered else tuple(map(plain, points)))
+    if not ordered:
+        axis = Axis(cut(name, 34), -0.5, len(points) - 0.5, labels=tuple(map(plain, points)))
+    kind: Any = "steps" if ordered and len(points) > 1 else "points"
+    lines = [Line(names[k], x, values[:, k], kind) for k in range(len(names))]
+    low, high = int(np.argmin(values[:, 0])), int(np.argmax(values[:, 0]))
+    text = (
+        f"Lowest at {cut(_written(points[low]), 20)} ({values[low, 0]:.3g}), highest at "
+        f"{cut(_written(points[high]), 20)} ({values[high, 0]:.3g}), other columns as they are."
+    )
+    title = f"Dependence on {cut(name)}"
+    return Drawing(title, chart(lines, axis, y, title, text), text)
+
+
+def _written(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def size_drawings(model: RuleModel) -> list[Drawing]:
+    """Draw error against the number of rules, if the summary tells; a file may hold anything."""
+    drawings = []
+    for read in (_left_out, _compression):
+        try:
+            drawings += read(model)
+        except (TypeError, ValueError, KeyError, IndexError, OverflowError, AttributeError):
+            continue
+    return drawings
+
+
+def _left_out(model: RuleModel) -> list[Drawing]:
+    size = model.summary.get("size")
+    if size is None:
+        return []
+    losses, chosen = np.array(size["left_out_loss"], np.float64), int(size["n_rules"])
+    unit = "log-loss" if model.head_names else "mean squared error"
+    return _sizes(np.arange(len(losses)), losses, chosen, unit)
+
+
+def _compression(model: RuleModel) -> list[Drawing]:
+    found = model.summary.get("compression")
+    if found is None:
+        return []
+    sizes = np.array([point["n_rules"] for point in found["curve"]], np.float64)
+    losses = np.array([point["log_loss"] for point in found["curve"]], np.float64)
+    return _sizes(sizes, losses, int(found["n_rules"]), "log-loss")
+
+
+def _sizes(sizes: Any, losses: Any, chosen: int, unit: str) -> list[Drawing]:
+    at = float(losses[int(np.flatnonzero(sizes == chosen)[0])])
+    text = (
+        f"Without rules {losses[0]:.3f}, with the {counted(chosen, 'rule')} of this model "
+        f"{at:.3f} (marked), at best {losses.min():.3f} with {int(sizes[losses.argmin()])}."
+    )
+    lines = [
+        Line("", np.asarray(sizes, np.float64), losses),
+        Line("", np.array([float(chosen)]), np.array([at]), "points"),
+    ]
+    title, y = "Error against number of rules", Axis(f"{unit} on rows left out")
+    return [Drawing(title, chart(lines, Axis("number of rules"), y, title, text), text)]
+
+
+def price_lines(model: RuleModel) -> list[dict[str, Any]]:
+    """Give what few rules lose against many, if the summary tells."""
+    try:
+        return [
+            {
+                "learner": plain(str(one["learner"])),
+                "n_rules": int(one["n_rules"]),
+                "accuracy": float(one["accuracy"]),
+                "log_loss": float(one["log_loss"]),
+            }
+            for one in model.summary.get("price", ())
+        ]
+    except (TypeError, ValueError, KeyError, OverflowError):
+        return []
+
+
+def stored_figures(model: RuleModel) -> tuple[str, dict[str, float]]:
+    """Give the figures that the learner noted down, after the name of the rows they are of."""
+    titles = {"accuracy": "Accuracy", "log_loss": "Log-loss", "brier": "Brier score", "ece": "ECE"}
+    try:
+        noted = model.summary["reliability"]
+        rows = str(noted["rows"])
+        figures = {title: float(noted[key]) for key, title in titles.items() if key in noted}
+    except (TypeError, ValueError, KeyError):
+        return "", {}
+    return (f"rows {rows}" if rows.startswith("left out") else f"{rows} rows"), figures
+
+
+def certificate_lines(model: RuleModel) -> list[str]:
+    """Write the certificate of a vote that holds its evidence."""
+    if not isinstance(model, RuleSetVotes) or model.evidence is None:
+        return []
+    return str(certificate(model)).splitlines()
+
+
+def notes_of(model: RuleModel, keys: Sequence[str]) -> list[tuple[str, str]]:
+    """Write entries of the summary, nested ones flat, as pairs of name and value."""
+    found: list[tuple[str, str]] = []
+    for key in keys:
+        value = model.summary.get(key)
+        if isinstance(value, dict):
+            found += [(plain(str(name)), _flat(item)) for name, item in value.items()]
+        elif value is not None:
+            found.append((plain(key.replace("_", " ")), _flat(value)))
+    return found
+
+
+def _flat(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{plain(str(k))}: {_flat(v)}" for k, v in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_flat, value))
+    return f"{value:.6g}" if isinstance(value, float) else plain(str(value))

@@ -1,0 +1,172 @@
+"""How good answers are, each figure with an interval of 95 percent and a simple baseline.
+
+Shares have Clopper and Pearson's interval, means Student's. The area under the ROC curve and R2
+have normal intervals by their influence functions (DeLong's of two classes); an area of 1 or 0 has
+the exact interval of as many independent pairs as there are. Weighted rows count as their effective
+number. All rows count as independent of each other.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rulewright.capacity.intervals import clopper_pearson, mean_interval
+from rulewright.capacity.reliability import auc, row_losses
+from rulewright.report.answers import NumberAnswers
+
+if TYPE_CHECKING:
+    from rulewright.kernels import BoolArray, FloatArray
+    from rulewright.report.answers import Answers, ClassAnswers
+
+_Z = 1.959963984540054
+
+
+class Figure(NamedTuple):
+    """A measure with its interval, and what the baseline reaches."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    baseline: float
+    better: str
+    meaning: str
+
+    def text(self, value: float) -> str:
+        """Write a number of this figure: those of like size with like decimals."""
+        known = [x for x in (self.value, self.baseline) if math.isfinite(x)]
+        if not math.isfinite(value):
+            return "–"
+        return f"{value:.3f}" if max(map(abs, known), default=0.0) < 10 else f"{value:,.4g}"
+
+
+def measures(answers: Answers) -> list[Figure]:
+    """Give all figures of answers."""
+    return _of_numbers(answers) if isinstance(answers, NumberAnswers) else _of_classes(answers)
+
+
+def effective_number(weights: FloatArray) -> float:
+    """Give the number of rows of equal weight that say as much (Kish)."""
+    total = float(np.square(weights).sum())
+    return float(weights.sum()) ** 2 / total if total else 0.0
+
+
+def share_interval(share: float, weights: FloatArray) -> tuple[float, float]:
+    """Give the interval of a weighted share of rows."""
+    n = effective_number(weights)
+    low, high = clopper_pearson(share * n, n)
+    return float(low), float(high)
+
+
+def _of_classes(answers: ClassAnswers) -> list[Figure]:
+    right = float(np.average(~answers.wrong, weights=answers.weights))
+    known = answers.known()
+    rows = (known.codes, known.probabilities, known.weights)
+    shares = np.bincount(known.codes, known.weights, len(known.names)) / known.weights.sum()
+    some = shares[shares > 0]
+    losses = row_losses(known.codes, known.probabilities)
+    hit = known.codes[:, None] == np.arange(len(known.names))
+    squares = np.square(known.probabilities - hit).sum(axis=1)
+    figures = [
+        Figure(
+            "Accuracy",
+            right,
+            *share_interval(right, answers.weights),
+            float(shares.max()),
+            "higher",
+            "share of rows whose predicted class is right",
+        ),
+        Figure(
+            "Log-loss",
+            *_mean(losses, known.weights),
+            float(-(some * np.log(some)).sum()),
+            "lower",
+            "mean of -log of the probability of the true class",
+        ),
+        Figure(
+            "Brier score",
+            *_mean(squares, known.weights),
+            float(1.0 - np.square(shares).sum()),
+            "lower",
+            "mean squared error of the probabilities, summed over classes (0 to 2)",
+        ),
+    ]
+    area = auc(*rows)
+    if not math.isnan(area):
+        against = "" if len(known.names) == 2 else ", mean of each class against the rest"
+        meaning = f"chance that the right one of two rows ranks higher{against}"
+        ends = _area_interval(area, known)
+        figures.append(Figure("AUC", area, *ends, 0.5, "higher", meaning))
+    return figures
+
+
+def _of_numbers(answers: NumberAnswers) -> list[Figure]:
+    truth, weights = answers.truth, answers.weights
+    errors = truth - answers.predicted
+    mean = float(np.average(truth, weights=weights))
+    around = np.square(truth - mean)
+    variance = float(np.average(around, weights=weights))
+    mse, mse_low, mse_high = _mean(np.square(errors), weights)
+    figures = []
+    if variance > 0:
+        influence = (mse * around / variance - np.square(errors)) / variance
+        half = _Z * _standard_error(influence, weights)
+        r2 = 1.0 - mse / variance
+        meaning = "share of the variance that is explained; 1 is perfect"
+        figures.append(Figure("R2", r2, r2 - half, min(1.0, r2 + half), 0.0, "higher", meaning))
+    own = float(np.average(abs(truth - mean), weights=weights))
+    absolute = _mean(abs(errors), weights)
+    figures.append(Figure("MAE", *absolute, own, "lower", "mean absolute error, in target units"))
+    roots = [math.sqrt(max(0.0, value)) for value in (mse, mse_low, mse_high, variance)]
+    figures.append(Figure("RMSE", *roots, "lower", "root mean squared error, in target units"))
+    return figures
+
+
+def _mean(values: FloatArray, weights: FloatArray) -> tuple[float, float, float]:
+    """Give a weighted mean of numbers that are not negative, and its interval."""
+    mean, n = float(np.average(values, weights=weights)), effective_number(weights)
+    variance = float(np.average(np.square(values - mean), weights=weights))
+    low, high = mean_interval(mean, variance * n / (n - 1) if n > 1 else math.nan, n)
+    return mean, max(0.0, low), high
+
+
+def _standard_error(influence: FloatArray, weights: FloatArray) -> float:
+    """Give the standard error of a statistic from the influence of each row on it."""
+    return float(np.sqrt(np.square(weights * influence).sum())) / float(weights.sum())
+
+
+def _area_interval(area: float, known: ClassAnswers) -> tuple[float, float]:
+    n_classes, weights = len(known.names), known.weights
+    kinds = [1] if n_classes == 2 else range(n_classes)
+    parts = [known.codes == k for k in kinds]
+    pairs = [
+        _influence(known.probabilities[:, k], positive, weights)
+        for k, positive in zip(kinds, parts, strict=True)
+        if positive.any() and not positive.all()
+    ]
+    if not 0.0 < area < 1.0:
+        fewest = min(min(p.sum(), (~p).sum()) for p in parts if p.any() and not p.all())
+        low, high = clopper_pearson(area * fewest, fewest)
+        return float(low), float(high)
+    error = _standard_error(np.mean(pairs, axis=0), weights) / (area * (1.0 - area))
+    middle = math.log(area / (1.0 - area))
+    low, high = (1.0 / (1.0 + math.exp(-(middle + sign * _Z * error))) for sign in (-1, 1))
+    return low, high
+
+
+def _influence(scores: FloatArray, positive: BoolArray, weights: FloatArray) -> FloatArray:
+    """Give the influence of each row on the area: its place among the rows of the other kind."""
+    _, places = np.unique(scores, return_inverse=True)
+    ours = np.bincount(places, weights * positive)
+    others = np.bincount(places, weights * ~positive)
+    below = (np.cumsum(others) - others / 2) / others.sum()
+    above = 1.0 - (np.cumsum(ours) - ours / 2) / ours.sum()
+    area = float(ours @ below) / ours.sum()
+    share = ours.sum() / weights.sum()
+    found: FloatArray = np.where(
+        positive, (below[places] - area) / share, (above[places] - area) / (1.0 - share)
+    )
+    return found

@@ -1,0 +1,225 @@
+"""The page: content put into the template, written whole or not at all."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import os
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from rulewright.data.writing import replace_file
+from rulewright.model import RuleModel
+from rulewright.model.text import counted
+from rulewright.report.content import content_of, read_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rulewright.report.answers import Answers
+    from rulewright.report.content import Content
+    from rulewright.report.rule_lines import RuleLine
+
+N_ROWS = 100
+"""Rows of the data in a report, unless another number is asked for."""
+
+
+def write_report(model: Any, path: str | os.PathLike[str], X: Any = None, **options: Any) -> None:
+    """Write a report as one HTML file, whole or not at all; options as in ``report_html``."""
+    replace_file(path, report_html(model, X, **options).encode())
+
+
+def report_html(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    title: str = "",
+    origin: str = "",
+    fresh: bool = True,
+    answers: Answers | None = None,
+    n_rows: int = N_ROWS,
+    provenance: Mapping[str, str] | None = None,
+) -> str:
+    """Tell about a model, the data and how good the model is, as one HTML page.
+
+    The page needs no network and no other file.
+
+    Parameters
+    ----------
+    model : RuleModel or fitted estimator
+        The model, of any form.
+    X : table, optional
+        Rows to judge the model by: anything ``read_table`` reads. Without rows the report has no
+        figures of performance but those that the learner noted down.
+    y : array-like or str, optional
+        Their target, or the name of its column in X; by default the target that a Table was read
+        with.
+    sample_weight : array-like or str, optional
+        Weights of the rows, or the name of their column in X.
+    title : str
+        Title of the page.
+    origin : str
+        Which rows these are, to be read after "on".
+    fresh : bool
+        Whether the rows played no part in learning. If they did, rules are not judged by them.
+    answers : ClassAnswers or NumberAnswers, optional
+        Answers to judge instead of those of the model on X, such as out-of-fold ones.
+    n_rows : int
+        Rows of X that are shown, as examples and to start the what-if panel from. With 0 the page
+        holds no row of the data.
+    provenance : mapping of str to str, optional
+        Where model and data come from, such as names and hashes of files.
+
+    Returns
+    -------
+    str
+        The page.
+    """
+    model = getattr(model, "model_", model)
+    if not isinstance(model, RuleModel):
+        raise ValueError(
+            "a report needs a model with rules, or an estimator with such a model, not "
+            f"{type(model).__name__}"
+        )
+    noted = dict(provenance or {})
+    if isinstance(X, str | os.PathLike):
+        noted |= file_notes("data", X)
+        origin = origin or os.path.basename(os.fspath(X))
+    table = None if X is None else read_rows(model, X, y, sample_weight)
+    content = content_of(
+        model,
+        table,
+        title=title or "Rule model report",
+        origin=origin or "the given rows",
+        fresh=fresh,
+        answers=answers,
+        n_rows=n_rows,
+        provenance=noted,
+    )
+    return rendered(content)
+
+
+def file_notes(what: str, path: str | os.PathLike[str]) -> dict[str, str]:
+    """Give name and hash of a file, for the provenance."""
+    with open(path, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {what: os.path.basename(os.fspath(path)), f"SHA-256 of the {what}": digest}
+
+
+def rendered(content: Content) -> str:
+    """Fill the template."""
+    environment = Environment(
+        loader=PackageLoader("rulewright.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"number": number, "percent": percent, "counted": counted}
+    style, script = (_template_file(f"report.{kind}") for kind in ("css", "js"))
+    scripts = [part for part in (content.panel.script, script) if part]
+    return environment.get_template("report.html.j2").render(
+        c=content,
+        bar=bar,
+        style=Markup(style),
+        scripts=[Markup(part) for part in scripts],
+        hashes=[f"'sha256-{_hash(part)}'" for part in scripts],
+        data=Markup(_embedded(page_data(content))),
+        scale=bar_scale(content.rules),
+    )
+
+
+def page_data(content: Content) -> dict[str, Any]:
+    """Give what the script of the page needs, as plain data."""
+    return {
+        "inOrder": content.in_order,
+        "order": [line.place for line in content.rules],
+        "classes": list(content.class_names),
+        "columns": content.panel.columns,
+        "rows": content.panel.rows,
+        "evidence": list(content.rules[0].evidence) if content.rules else [],
+        "rules": {str(line.place): _rule_data(line) for line in content.rules},
+    }
+
+
+def _rule_data(line: RuleLine) -> list[Any]:
+    """Give what the table does not show of a rule; few digits, as there may be many rules."""
+    learned = line.learned
+    return [
+        learned.rows,
+        [_rounded(x) for x in (learned.support, learned.value, learned.low, learned.high)],
+        [_rounded(x) for x in line.evidence.values()],
+        [(name, _rounded(weight)) for name, weight in line.counts],
+        line.examples,
+    ]
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.5g}")
+
+
+def bar_scale(rules: list[RuleLine]) -> tuple[float, float]:
+    """Give the ends of the bars of rules: 0 and 1 of shares, the range of means."""
+    if not rules or rules[0].head:
+        return 0.0, 1.0
+    values = [v for r in rules for v in (r.shown.value, r.shown.base) if math.isfinite(v)]
+    return (min(values), max(values)) if values else (0.0, 1.0)
+
+
+def bar(line: RuleLine, scale: tuple[float, float]) -> Markup:
+    """Draw the precision or mean of a rule with its interval, and a mark for all rows."""
+    shown = line.shown
+    if not math.isfinite(shown.value):
+        return Markup('<span class="none">no rows</span>')
+    ends = {"p": shown.value, "l": shown.low, "h": shown.high, "b": shown.base}
+    style = ";".join(
+        f"--{key}:{100 * min(1.0, max(0.0, (value - scale[0]) / ((scale[1] - scale[0]) or 1))):.1f}%"
+        for key, value in ends.items()
+        if math.isfinite(value)
+    )
+    whisker = Markup("<i></i>") if "--l" in style and "--h" in style else ""
+    base = Markup("<b></b>") if "--b" in style else ""
+    return Markup('<span class="bar" style="{}" aria-hidden="true"><s></s>{}{}</span>').format(
+        style, whisker, base
+    )
+
+
+def number(value: float) -> str:
+    """Write a number for people."""
+    if not math.isfinite(value):
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 1000 and value == round(value) else f"{value:.4g}"
+
+
+def percent(value: float) -> str:
+    """Write a share for people."""
+    return f"{100 * value:.1f} %" if math.isfinite(value) else "–"
+
+
+def _template_file(name: str) -> str:
+    return (resources.files("rulewright.report") / "templates" / name).read_text("utf-8")
+
+
+def _hash(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _embedded(data: object) -> str:
+    """Write plain data so that no text in it can end the element that holds it."""
+    text = json.dumps(_finite(data), allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value

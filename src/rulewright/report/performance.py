@@ -1,0 +1,220 @@
+"""How good the answers are: figures, charts with what they show in words, the confusion matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulewright.capacity.certificates import held_out_certificate
+from rulewright.model.text import counted
+from rulewright.report.answers import ClassAnswers
+from rulewright.report.curves import (
+    calibration_curve,
+    confusion,
+    precision_curves,
+    risk_curve,
+    roc_curves,
+)
+from rulewright.report.data_summary import cut
+from rulewright.report.figures import Axis, Line, chart, percent_text
+from rulewright.report.measures import measures
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markupsafe import Markup
+
+    from rulewright.report.answers import Answers, NumberAnswers
+    from rulewright.report.curves import Curve
+    from rulewright.report.measures import Figure
+
+_SHOWN_CLASSES = 10
+_SHOWN_POINTS = 600
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A chart with its title and what it shows in words."""
+
+    title: str
+    svg: Markup
+    text: str
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Rows by true and by predicted class; the last class may stand for all others."""
+
+    names: list[str]
+    table: list[list[float]]
+    recall: list[float | None]
+    precision: list[float | None]
+
+
+@dataclass(frozen=True)
+class Performance:
+    """All that is told about how good answers are."""
+
+    origin: str
+    n_rows: int
+    figures: list[Figure]
+    drawings: list[Drawing]
+    confusion: Confusion | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def performance(answers: Answers, *, fresh: bool) -> Performance:
+    """Measure answers and draw them.
+
+    With `fresh` rows, which played no part in learning, an exact bound of the error is stated.
+    """
+    if isinstance(answers, ClassAnswers):
+        return _of_classes(answers, fresh=fresh)
+    drawings = [_predictions(answers), _residuals(answers)]
+    return Performance(answers.origin, len(answers.truth), measures(answers), drawings)
+
+
+def _of_classes(answers: ClassAnswers, *, fresh: bool) -> Performance:
+    known = answers.known()
+    drawings = [_calibration(known), _risk(known)]
+    if curves := roc_curves(known):
+        drawings = [_roc(curves), _precision(precision_curves(known), known), *drawings]
+    return Performance(
+        answers.origin,
+        len(answers.codes),
+        measures(answers),
+        drawings,
+        _confusion(answers),
+        _notes(answers, fresh=fresh),
+    )
+
+
+def _notes(answers: ClassAnswers, *, fresh: bool) -> list[str]:
+    notes = []
+    abstains = answers.flags.get("abstains")
+    if abstains is not None and abstains.any():
+        rest = ~abstains
+        share = f"the model abstains on {percent_text(np.mean(abstains))} of the rows"
+        wrong = f"; of the others {percent_text(np.mean(answers.wrong[rest]))} are wrong" if rest.any() else ""
+        notes.append(share + wrong + " (the figures here count all rows)")
+    if fresh and len(np.unique(answers.weights)) == 1:
+        predicted = np.ones(len(answers.codes), dtype=np.bool_)
+        bound = held_out_certificate(answers.wrong, predicted, 0.05).error
+        notes.append(
+            f"with 95\N{NO-BREAK SPACE}% confidence at most {percent_text(bound.value)} of new rows from the same source are "
+            "predicted wrongly (exact binomial bound)"
+        )
+    return notes
+
+
+def _roc(curves: Sequence[Curve]) -> Drawing:
+    lines = [Line("" if len(curves) == 1 else c.name, c.x, c.y) for c in curves]
+    chance = Line("", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "reference")
+    at = [f"{percent_text(_at(c, 0.1))} of {cut(c.name, 24)}" for c in curves]
+    text = f"Where 10\N{NO-BREAK SPACE}% of other rows are taken for it, the model finds {', '.join(at)}."
+    x = Axis("share of other rows taken for the class", 0, 1, percent=True)
+    y = Axis("share of the class found", 0, 1, percent=True)
+    return _drawing("ROC curve", [*lines, chance], x, y, f"{text} Dashed: guessing.")
+
+
+def _at(curve: Curve, x: float) -> float:
+    return float(np.interp(x, curve.x, curve.y))
+
+
+def _precision(curves: Sequence[Curve], answers: ClassAnswers) -> Drawing:
+    lines = [Line("" if len(curves) == 1 else c.name, c.x, c.y) for c in curves]
+    at = [f"{percent_text(_at(c, 0.5))} for {cut(c.name, 24)}" for c in curves]
+    text = f"Where half of the rows of a class are found, precision is {', '.join(at)}."
+    if len(curves) == 1:
+        base = float(np.average(answers.codes == 1, weights=answers.weights))
+        level = Line("", np.array([0.0, 1.0]), np.array([base, base]), "reference")
+        lines, text = [*lines, level], f"{text} Dashed: guessing ({percent_text(base)})."
+    x = Axis("recall: share of the class found", 0, 1, percent=True)
+    y = Axis("precision: share that is right", 0, 1, percent=True)
+    return _drawing("Precision and recall", lines, x, y, text)
+
+
+def _calibration(answers: ClassAnswers) -> Drawing:
+    curve, two = calibration_curve(answers), len(answers.names) == 2
+    of = f"of {cut(answers.names[1], 18)}" if two else "of the most probable class"
+    gaps = abs(curve.x - curve.y)
+    worst = int(np.argmax(gaps))
+    text = (
+        f"{counted(len(curve.x), 'group')} of rows by their probability {of}: where the model says {percent_text(curve.x[worst])}, "
+        f"{percent_text(curve.y[worst])} are so (the largest gap). Bars are 95\N{NO-BREAK SPACE}% intervals; a calibrated "
+        "model is on the dashed line."
+    )
+    line = Line("", curve.x, curve.y, "points", curve.low, curve.high)
+    right = Line("", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "reference")
+    x = Axis(f"mean probability {of}", 0, 1, percent=True)
+    y = Axis("share of rows where it is so", 0, 1, percent=True)
+    return _drawing("Calibration", [right, line], x, y, text)
+
+
+def _risk(answers: ClassAnswers) -> Drawing:
+    curve = risk_curve(answers)
+    half = _at(curve, 0.5)
+    text = (
+        f"All rows: {percent_text(curve.y[-1])} wrong. The half with the most certain answers: {percent_text(half)} "
+        "wrong. A model that may abstain trades coverage for errors."
+    )
+    x = Axis("share of rows answered, the most certain first", 0, 1, percent=True)
+    y = Axis("share of wrong answers", 0, float(max(curve.y.max() * 1.15, 0.02)), percent=True)
+    return _drawing("Errors if the model may abstain", [Line("", curve.x, curve.y)], x, y, text)
+
+
+def _confusion(answers: ClassAnswers) -> Confusion:
+    totals = np.bincount(answers.codes + 1, answers.weights, len(answers.names) + 1)[1:]
+    many = len(answers.names) > _SHOWN_CLASSES
+    ranked = np.argsort(-totals, kind="stable")[: _SHOWN_CLASSES - 1] if many else totals.nonzero()
+    kept = np.sort(ranked) if many else np.arange(len(answers.names))
+    table = confusion(answers, kept)
+    others = table[-1].any() or table[:, -1].any()
+    size = len(kept) + bool(others)
+    names = [*(cut(answers.names[k], 24) for k in kept), *(["other classes"] if others else [])]
+    table = table[:size, :size]
+    right, of_row, of_column = np.diag(table), table.sum(axis=1), table.sum(axis=0)
+    shares = [
+        [
+            float(right[i] / of[i]) if of[i] and i < len(kept) else None  # others are many classes
+            for i in range(size)
+        ]
+        for of in (of_row, of_column)
+    ]
+    return Confusion(names, table.tolist(), *shares)
+
+
+def _shown(answers: NumberAnswers) -> tuple[np.ndarray, np.ndarray]:
+    rows = np.linspace(0, len(answers.truth) - 1, min(len(answers.truth), _SHOWN_POINTS))
+    places = rows.astype(np.intp)
+    return answers.predicted[places], answers.truth[places]
+
+
+def _predictions(answers: NumberAnswers) -> Drawing:
+    predicted, truth = _shown(answers)
+    ends = np.array([min(predicted.min(), truth.min()), max(predicted.max(), truth.max())])
+    correlation = 0.0
+    if np.ptp(answers.predicted) > 0 and np.ptp(answers.truth) > 0:
+        correlation = float(np.corrcoef(answers.predicted, answers.truth)[0, 1])
+    text = f"Correlation {correlation:.2f}; on the dashed line a prediction is right."
+    lines = [Line("", ends, ends, "reference"), Line("", predicted, truth, "dots")]
+    x, y = Axis("predicted number (units of the target)"), Axis("true number (units of the target)")
+    return _drawing("Predicted and true numbers", lines, x, y, text)
+
+
+def _residuals(answers: NumberAnswers) -> Drawing:
+    predicted, truth = _shown(answers)
+    errors = answers.truth - answers.predicted
+    low, high = np.quantile(errors, [0.05, 0.95])
+    text = f"Nine of ten errors are between {low:.4g} and {high:.4g}; dashed: no error."
+    ends = np.array([predicted.min(), predicted.max()])
+    zero = Line("", ends, np.zeros(2), "reference")
+    lines = [zero, Line("", predicted, truth - predicted, "dots")]
+    x, y = Axis("predicted number (units of the target)"), Axis("true minus predicted number")
+    return _drawing("Residuals", lines, x, y, text)
+
+
+def _drawing(title: str, lines: Sequence[Line], x: Axis, y: Axis, text: str) -> Drawing:
+    return Drawing(title, chart(lines, x, y, title, text), text)

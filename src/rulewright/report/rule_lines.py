@@ -1,0 +1,160 @@
+"""The rules as lines of a table: what each says, and what it covers in the given data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright.encoding.covers import PackedCovers
+from rulewright.explain import ClassRuleStatistics, rule_statistics
+from rulewright.model import ClassModel
+from rulewright.model.text import plain, strongest
+from rulewright.report.answers import class_codes, row_weights
+from rulewright.report.data_summary import cut
+from rulewright.rules import Conjunction, NumberCoverage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rulewright.data import Table
+    from rulewright.explain import RuleStatistics
+    from rulewright.kernels import BoolArray, IntArray
+    from rulewright.model import RuleModel
+    from rulewright.rules import Rule
+
+_SHOWN_COUNTS = 8
+_EXAMPLES = 4
+_OF_NUMBERS = ("outside", "difference", "difference_low", "difference_high")
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What was counted on some rows where a rule holds: a share of its head, or a mean."""
+
+    rows: str
+    support: float
+    share: float
+    value: float
+    low: float
+    high: float
+    base: float
+
+
+@dataclass(frozen=True)
+class RuleLine:
+    """One rule: what it says, what its learner counted, and what the given data show."""
+
+    place: int
+    conditions: list[str]
+    head: str
+    effect: str
+    strength: float
+    learned: Counted
+    given: Counted | None = None
+    evidence: dict[str, float] = field(default_factory=dict)
+    counts: list[tuple[str, float]] = field(default_factory=list)
+    examples: list[int] = field(default_factory=list)
+
+    @property
+    def shown(self) -> Counted:
+        """The counts that the table of rules shows: those on given rows if there are any."""
+        return self.learned if self.given is None else self.given
+
+
+def rule_lines(model: RuleModel, table: Table | None, places: IntArray) -> list[RuleLine]:
+    """Describe all rules, strongest first.
+
+    `places` are the rows that the report shows, of which each rule names some that it covers.
+    """
+    order = strongest(model, None)
+    if table is None:
+        return [RuleLine(*_said(model, i)) for i in order]
+    covers = PackedCovers(model.decided_bits(table), table.n_rows)
+    found = None if table.target is None else rule_statistics(model, table, None)
+    lines = []
+    for i in order:
+        inside = covers[i : i + 1].row_mask()
+        examples = np.flatnonzero(inside[places])[:_EXAMPLES].tolist()
+        given = {} if found is None else _given(model, table, found, i, inside)
+        lines.append(RuleLine(*_said(model, i), **given, examples=examples))
+    return lines
+
+
+def covered_examples(model: RuleModel, table: Table, most: int) -> IntArray:
+    """Choose rows to show: some of each rule, the rarest rules first, then the first rows."""
+    covers = PackedCovers(model.decided_bits(table), table.n_rows)
+    chosen = np.zeros(table.n_rows, dtype=np.bool_)
+    supports = [int(covers[i : i + 1].row_mask().sum()) for i in range(len(model.rules))]
+    for i in np.argsort(supports, kind="stable").tolist():
+        inside = np.flatnonzero(covers[i : i + 1].row_mask())
+        lacking = min(2, len(inside)) - int(chosen[inside].sum())
+        if lacking > 0 and chosen.sum() + lacking <= most:
+            free = inside[~chosen[inside]]
+            chosen[free[np.linspace(0, len(free) - 1, lacking).astype(np.intp)]] = True
+    free = np.flatnonzero(~chosen)
+    chosen[free[: most - int(chosen.sum())]] = True
+    return np.flatnonzero(chosen)
+
+
+def _said(model: RuleModel, i: int) -> tuple[int, list[str], str, str, float, Counted]:
+    rule = model.rules[i]
+    parts = rule.body.conditions if isinstance(rule.body, Conjunction) else [rule.body]
+    conditions = [plain(str(part)) for part in parts] or ["true"]
+    names = [cut(name) for name in model.head_names]
+    head = rule.head.text(names) if names else ""
+    return i, conditions, head, model.effect(rule), abs(rule.outcome.value), _learned(rule)
+
+
+def _learned(rule: Rule) -> Counted:
+    """Give what the learner counted, with the name of its rows."""
+    coverage, nan = rule.coverage, float("nan")
+    if isinstance(coverage, NumberCoverage):
+        return Counted(coverage.rows, coverage.support, nan, coverage.mean, nan, nan, nan)
+    low, high = rule.precision_interval
+    return Counted(coverage.rows, coverage.support, nan, rule.precision, low, high, nan)
+
+
+def _given(
+    model: RuleModel, table: Table, found: RuleStatistics, i: int, inside: BoolArray
+) -> dict[str, Any]:
+    """Give what statistics say of a rule, its evidence, and the covered classes."""
+    of_classes = isinstance(found, ClassRuleStatistics)
+    measure = "precision" if of_classes else "mean"
+    numbers = [getattr(found, f"{measure}{end}")[i] for end in ("", "_low", "_high")]
+    base = found.base_rate[i] if of_classes else found.outside[i]  # type: ignore[attr-defined]
+    parts = (found.support[i], found.share[i], *numbers, base)
+    return {
+        "given": Counted("given", *map(float, parts)),
+        "evidence": _evidence(found, i),
+        "counts": _counts(model, table, inside) if isinstance(model, ClassModel) else [],
+    }
+
+
+def _evidence(found: RuleStatistics, i: int) -> dict[str, float]:
+    """Give what supports the claim of a rule, by the names of the statistics."""
+    of_classes = isinstance(found, ClassRuleStatistics)
+    own = ("outside", "lift") if of_classes else _OF_NUMBERS
+    names = ("less", *own, "p_value", "p_adjusted", "discovered_by_p")
+    return {name: float(getattr(found, name)[i]) for name in names}
+
+
+def _counts(model: ClassModel, table: Table, inside: BoolArray) -> list[tuple[str, float]]:
+    """Give the covered weight of the most frequent classes, and of all others together."""
+    codes = class_codes(model, table.known_target)[inside]
+    totals = np.bincount(codes + 1, row_weights(table)[inside], len(model.classes) + 1)
+    names = ["(unknown to the model)", *(cut(name) for name in model.class_names)]
+    order = [int(k) for k in np.argsort(-totals, kind="stable") if totals[k] > 0]
+    shown = [(names[k], float(totals[k])) for k in order[:_SHOWN_COUNTS]]
+    rest = float(totals[order[_SHOWN_COUNTS:]].sum())
+    return [*shown, ("other classes", rest)] if rest else shown
+
+
+def used_first(model: RuleModel) -> Sequence[str]:
+    """Give the columns that the model uses, those of the most rules first."""
+    uses = dict.fromkeys(model.columns, 0)
+    for rule in model.rules:
+        for name in set(rule.body.columns) & uses.keys():
+            uses[name] += 1
+    return sorted(uses, key=lambda name: -uses[name])
