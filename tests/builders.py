@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from rulewright import Window, estimators
 from rulewright.estimators import (
     CompactRulesClassifier,
+    FOILClassifier,
     MLRulesClassifier,
+    RipperClassifier,
     RuleFitClassifier,
     RuleSetEnsembleClassifier,
     RumbleClassifier,
@@ -383,6 +385,31 @@ def rumble(**changed):
     return RumbleClassifier(**{**settings, **changed})
 
 
+COVERING = {
+    "max_conditions": None,
+    "min_weight": 2.0,
+    "allow_not_equal": False,
+    "missing_conditions": False,
+    "threshold": "observed",
+    "max_bins": None,
+    "constraints": None,
+    "class_weight": None,
+    "random_state": 0,
+    "n_jobs": 1,
+}
+
+
+def ripper(**changed):
+    """Make RIPPER with all parameters set: no test depends on the defaults."""
+    settings = {"n_optimizations": 2, "grow_share": 2 / 3, **COVERING}
+    return RipperClassifier(**{**settings, **changed})
+
+
+def foil(**changed):
+    """Make FOIL with all parameters set: no test depends on the defaults."""
+    return FOILClassifier(**{"min_accuracy": 0.8, "positive_class": None, **COVERING, **changed})
+
+
 LEARNERS = {
     "mlrules": mlrules,
     "slipper": slipper,
@@ -391,6 +418,8 @@ LEARNERS = {
     "rulefit": rulefit,
     "compact": compact,
     "rumble": rumble,
+    "ripper": ripper,
+    "foil": foil,
 }
 """A maker of a small learner for every public estimator, for the laws that all must obey."""
 

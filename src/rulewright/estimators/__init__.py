@@ -10,6 +10,8 @@ from rulewright.estimators.common.cross_fitted import cross_fitted
 from rulewright.estimators.common.interaction_null import interaction_null
 from rulewright.estimators.compact.classifier import CompactRulesClassifier
 from rulewright.estimators.compact.regressor import CompactRulesRegressor
+from rulewright.estimators.lists.foil.estimator import FOILClassifier
+from rulewright.estimators.lists.ripper.estimator import RipperClassifier
 from rulewright.estimators.mlrules.estimator import MLRulesClassifier
 from rulewright.estimators.rulefit.classifier import RuleFitClassifier
 from rulewright.estimators.rulefit.regressor import RuleFitRegressor
@@ -26,6 +28,8 @@ LEARNERS: Mapping[str, type[RuleClassifier[Any]]] = {
     "ruleset-ensemble": RuleSetEnsembleClassifier,
     "rulefit": RuleFitClassifier,
     "rumble": RumbleClassifier,
+    "ripper": RipperClassifier,
+    "foil": FOILClassifier,
 }
 """The learners of classes by their names on the command line; the first is the default."""
 
@@ -40,7 +44,9 @@ __all__ = [
     "REGRESSORS",
     "CompactRulesClassifier",
     "CompactRulesRegressor",
+    "FOILClassifier",
     "MLRulesClassifier",
+    "RipperClassifier",
     "RuleFitClassifier",
     "RuleFitRegressor",
     "RuleSetEnsembleClassifier",
