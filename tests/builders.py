@@ -385,29 +385,42 @@ def rumble(**changed):
     return RumbleClassifier(**{**settings, **changed})
 
 
-COVERING = {
-    "max_conditions": None,
-    "min_weight": 2.0,
-    "allow_not_equal": False,
-    "missing_conditions": False,
-    "threshold": "observed",
-    "max_bins": None,
-    "constraints": None,
-    "class_weight": None,
-    "random_state": 0,
-    "n_jobs": 1,
-}
-
-
 def ripper(**changed):
     """Make RIPPER with all parameters set: no test depends on the defaults."""
-    settings = {"n_optimizations": 2, "grow_share": 2 / 3, **COVERING}
+    settings = {
+        "n_optimizations": 2,
+        "grow_share": 2 / 3,
+        "max_conditions": None,
+        "min_weight": 2.0,
+        "allow_not_equal": False,
+        "missing_conditions": False,
+        "threshold": "observed",
+        "max_bins": None,
+        "constraints": None,
+        "class_weight": None,
+        "random_state": 1,
+        "n_jobs": 1,
+    }
     return RipperClassifier(**{**settings, **changed})
 
 
 def foil(**changed):
     """Make FOIL with all parameters set: no test depends on the defaults."""
-    return FOILClassifier(**{"min_accuracy": 0.8, "positive_class": None, **COVERING, **changed})
+    settings = {
+        "min_accuracy": 0.6,
+        "positive_class": None,
+        "max_conditions": None,
+        "min_weight": 2.0,
+        "allow_not_equal": False,
+        "missing_conditions": False,
+        "threshold": "observed",
+        "max_bins": None,
+        "constraints": None,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return FOILClassifier(**{**settings, **changed})
 
 
 LEARNERS = {

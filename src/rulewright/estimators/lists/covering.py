@@ -6,10 +6,12 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from rulewright.encoding.binned import bin_table
 from rulewright.estimators.common.constrained import ConstrainedClassifier
 from rulewright.estimators.common.parameters import Choice, Flag, Integer, Parameter, Real
+from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.common.weights import counted, refuse_huge
 from rulewright.estimators.lists.assembly import decision_list
 from rulewright.estimators.lists.one_class import Covering
@@ -58,22 +60,22 @@ class CoveringClassifier(ConstrainedClassifier[DecisionList]):
         refuse_huge(rows)
         rows = counted(rows)
         covering = self._covering(rows, constraints)
+        random = check_random_state(self.random_state)
         *heads, default = self._order(rows)
         left = np.arange(rows.n_rows, dtype=ROW)
         found: list[tuple[Formula, int]] = []
-        for head in heads:
-            problem = covering.one_class(head, left)
-            if not problem.all.positive:
-                continue
-            rules = self._rules(problem)
-            found += [(Conjunction.of(rule.conditions), head) for rule in rules]
-            left = problem.uncovered(rules)
-        summary = self._summary(rows, constraints)
-        summary["bins"] = covering.binned.describe()
+        with progress_bar("covering classes", len(heads), bool(self.verbose)) as advance:
+            for head in heads:
+                problem = covering.one_class(head, left)
+                rules = self._rules(problem, random) if problem.all.positive else []
+                found += [(Conjunction.of(rule.conditions), head) for rule in rules]
+                left = problem.uncovered(rules)
+                advance()
+        summary = {**self._summary(rows, constraints), "bins": covering.binned.describe()}
         return decision_list(rows, found, default=default, summary=summary)
 
     @abstractmethod
-    def _rules(self, problem: OneClass) -> list[FoundRule]:
+    def _rules(self, problem: OneClass, random: np.random.RandomState) -> list[FoundRule]:
         """Find the rules of one class."""
 
     def _order(self, rows: TrainingSet) -> list[int]:

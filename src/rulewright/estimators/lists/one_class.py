@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 
     from rulewright.data import TrainingSet
     from rulewright.encoding.binned import BinnedColumns
-    from rulewright.kernels import BoolArray, CodeColumns, IntArray, Limits, RowArray, StatArray
+    from rulewright.kernels import (
+        BoolArray,
+        CodeColumns,
+        FloatArray,
+        IntArray,
+        Limits,
+        RowArray,
+        StatArray,
+    )
     from rulewright.search import FoundRule, RuleGrower, SearchLimits
 
 
@@ -52,16 +60,20 @@ class Covering:
     grower: RuleGrower
     limits: Limits
     labels: IntArray
-    steps: StatArray
+    weights: FloatArray
     unit: float
 
     @classmethod
     def of(cls, rows: TrainingSet, grower: RuleGrower, limits: SearchLimits) -> Covering:
-        """Turn weights into fixed point and limits into codes."""
+        """Choose the fixed point of the weights, and turn limits into codes."""
         unit = 2.0 ** max(math.ceil(math.log2(rows.total_weight)) - 61, -1022)
-        steps = np.rint(rows.weights / unit).astype(STAT)
         compiled = limits.compile(rows.schema, unit)
-        return cls(grower.binned, grower, compiled, rows.labels, steps, unit)
+        return cls(grower.binned, grower, compiled, rows.labels, rows.weights, unit)
+
+    @cached_property
+    def steps(self) -> StatArray:
+        """The weights in fixed point."""
+        return np.rint(self.weights / self.unit).astype(STAT)
 
     @property
     def min_weight(self) -> float:
@@ -79,10 +91,10 @@ class Covering:
         codes, counts = self.codes, self._counts_by_code()
         numbers = []
         for j, operators in enumerate(self.limits.up_operators.tolist()):
-            n_known, gaps = np.count_nonzero(counts[j][:-1]), int(counts[j][-1] > 0)
+            n_known, gaps = int(np.count_nonzero(counts[j][:-1])), int(counts[j][-1] > 0)
             several = n_known if n_known > 1 else 0
             by_label = n_known if n_known + gaps > 1 else 0
-            presence = {Op.MISSING: gaps and 1, Op.KNOWN: gaps and min(n_known, 1)}
+            presence = {Op.MISSING: gaps, Op.KNOWN: gaps * min(n_known, 1)}
             if codes.nominal[j]:
                 by_op = {Op.EQUAL: by_label, Op.NOT_EQUAL: several, **presence}
             else:

@@ -10,6 +10,8 @@ from rulewright.estimators.lists.covering import CoveringClassifier
 from rulewright.estimators.lists.foil.clauses import cover_by_clauses
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from rulewright.data import TrainingSet
     from rulewright.estimators.lists.one_class import OneClass
     from rulewright.search import FoundRule
@@ -61,5 +63,5 @@ class FOILClassifier(CoveringClassifier):
         positive = positive_of_two(self.positive_class, rows)
         return [positive, 1 - positive]
 
-    def _rules(self, problem: OneClass) -> list[FoundRule]:
+    def _rules(self, problem: OneClass, random: np.random.RandomState) -> list[FoundRule]:
         return cover_by_clauses(problem, self.min_accuracy)

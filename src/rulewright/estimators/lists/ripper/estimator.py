@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sklearn.utils import check_random_state
-
 from rulewright.encoding.binned import MOST_BINS
 from rulewright.estimators.common.parameters import Integer, Parameter, Real
 from rulewright.estimators.common.weights import counted_rows
@@ -17,9 +15,9 @@ from rulewright.search import LEAST_ROWS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rulewright.data import TrainingSet
+    import numpy as np
+
     from rulewright.estimators.lists.one_class import OneClass
-    from rulewright.model import DecisionList
     from rulewright.search import FoundRule
 
 
@@ -72,11 +70,8 @@ class RipperClassifier(CoveringClassifier):
         "max_bins": MOST_BINS,
     }
 
-    def _learn(self, rows: TrainingSet) -> DecisionList:
-        random = check_random_state(self.random_state)
-        self._seeds = itertools.count(int.from_bytes(random.bytes(7), "little"))
-        self._share = self.grow_share if counted_rows(rows.weights) >= LEAST_ROWS else 1.0
-        return super()._learn(rows)
-
-    def _rules(self, problem: OneClass) -> list[FoundRule]:
-        return Ripper(problem, self._share, self._seeds).learn(self.n_optimizations)
+    def _rules(self, problem: OneClass, random: np.random.RandomState) -> list[FoundRule]:
+        few = counted_rows(problem.covering.weights) < LEAST_ROWS
+        seeds = itertools.count(int.from_bytes(random.bytes(7), "little"))
+        ripper = Ripper(problem, 1.0 if few else self.grow_share, seeds)
+        return ripper.learn(self.n_optimizations)

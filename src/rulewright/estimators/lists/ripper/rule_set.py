@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.capacity.description_length import condition_count_bits, ripper_data_bits
-from rulewright.estimators.lists.one_class import Sums
 from rulewright.kernels import Op
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.estimators.lists.one_class import OneClass
+    from rulewright.estimators.lists.one_class import OneClass, Sums
     from rulewright.kernels import RowArray
     from rulewright.search import FoundRule
 
@@ -50,7 +49,7 @@ class RuleSet:
         self.counts = np.zeros(len(problem.stats), dtype=np.int32)
         for rule in rules:
             self.counts[rule.rows] += 1
-        self.covered = problem.sums(np.flatnonzero(self.counts)) if rules else Sums(0.0, 0.0)
+        self.covered = problem.sums(problem.rows[self.counts[problem.rows] > 0])
 
     @property
     def uncovered(self) -> RowArray:
