@@ -43,14 +43,6 @@ class Sums(NamedTuple):
         """Weight of all of them."""
         return self.positive + self.negative
 
-    def plus(self, other: Sums) -> Sums:
-        """Add the weights of other rows."""
-        return Sums(self.positive + other.positive, self.negative + other.negative)
-
-    def minus(self, other: Sums) -> Sums:
-        """Take the weights of some rows away."""
-        return Sums(self.positive - other.positive, self.negative - other.negative)
-
 
 @dataclass(frozen=True)
 class Covering:
@@ -141,9 +133,14 @@ class OneClass:
         self.score = Score("foil", unit=covering.unit)
         self.all = self.sums(rows)
 
+    def steps(self, rows: RowArray) -> StatArray:
+        """Sum the fixed-point weights for and against the class."""
+        sums: StatArray = self.stats[rows, :2].sum(axis=0)
+        return sums
+
     def sums(self, rows: RowArray) -> Sums:
         """Sum the weights for and against the class."""
-        positive, negative = self.stats[rows, :2].sum(axis=0).tolist()
+        positive, negative = self.steps(rows).tolist()
         return Sums(positive * self.covering.unit, negative * self.covering.unit)
 
     def split(self, rows: RowArray, share: float, seed: int) -> tuple[RowArray, RowArray]:

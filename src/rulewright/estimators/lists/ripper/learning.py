@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.estimators.lists.ripper.rule_set import CoveringRule, RuleSet
+from rulewright.kernels import ROW
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from rulewright.estimators.lists.one_class import OneClass, Sums
     from rulewright.kernels import RowArray
@@ -50,10 +51,13 @@ class Ripper:
         rules = RuleSet(self.problem)
         self.cover(rules)
         for _ in range(n_optimizations if self.grow_share < 1 else 0):
+            rules.shorten()
             rules = self.optimised(rules)
             self.cover(rules)
-            rules.reduce()
-        return [kept.rule for kept in rules.rules]
+            rules.drop_weak()
+        if n_optimizations:
+            rules.shorten()
+        return [rules.rules[number].rule for number in sorted(rules.rules)]
 
     def cover(self, rules: RuleSet) -> None:
         """IREP*: add rules as long as the description is short enough."""
@@ -62,12 +66,16 @@ class Ripper:
             rule = self.new_rule(left)
             if rule is None:
                 break
-            reached = self.problem.sums(rule.rows[rules.counts[rule.rows] == 0])
-            length = rules.length_with(rule, reached)
-            if 2 * reached.negative >= reached.total or length > shortest + MOST_EXTRA_BITS:
+            length = rules.length_with(rule)
+            if self.errs(rule, rules) or length > shortest + MOST_EXTRA_BITS:
                 break
-            rules.add(rule, reached)
+            rules.put(max(rules.rules, default=-1) + 1, rule)
             shortest = min(shortest, length)
+
+    def errs(self, rule: CoveringRule, rules: RuleSet) -> bool:
+        """Tell whether half of what a rule covers beyond other rules is of other classes."""
+        reached = self.problem.sums(rule.rows[rules.counts[rule.rows] == 0])
+        return 2 * reached.negative >= reached.total
 
     def new_rule(self, rows: RowArray) -> CoveringRule | None:
         """Grow a rule on some rows and prune it on the others."""
@@ -76,23 +84,26 @@ class Ripper:
 
     def optimised(self, rules: RuleSet) -> RuleSet:
         """Put the best of a rule, its revision and its replacement in the place of each."""
-        kept = list(rules.rules)
-        for place, old in enumerate(kept):
-            before, after = RuleSet(self.problem, kept[:place]), kept[place + 1 :]
-            variants = [old, *self.variants(old, before, RuleSet(self.problem, after))]
-            if len(variants) > 1:
-                sets = [[*kept[:place], variant, *after] for variant in variants]
-                kept = min(sets, key=self.reduced_length)  # the first of equals
-        return RuleSet(self.problem, kept)
+        left = self.problem.inside.copy()
+        for number in sorted(rules.rules):
+            others = rules.copy()
+            old = others.take(number)
+            sets = [rules]
+            for variant in self.variants(old, np.flatnonzero(left).astype(ROW), others):
+                sets.append(others.copy())
+                sets[-1].put(number, variant)
+            rules = min(sets, key=shortened_length)  # the first of equals
+            left[rules.rules[number].rows] = False
+        return rules
 
-    def variants(self, old: CoveringRule, before: RuleSet, after: RuleSet) -> list[CoveringRule]:
-        """Grow a revision and a replacement on what the rules before leave over.
+    def variants(self, old: CoveringRule, left: RowArray, others: RuleSet) -> list[CoveringRule]:
+        """Grow a revision and a replacement on the rows that the rules before leave over.
 
         They are pruned for the fewest errors of all rules, so on rows that no other rule covers.
         """
-        grow, prune = self.split(before.uncovered)
-        prune = prune[after.counts[prune] == 0]
-        inside = np.zeros(len(before.counts), dtype=np.bool_)
+        grow, prune = self.split(left)
+        prune = prune[others.counts[prune] == 0]
+        inside = np.zeros(len(others.counts), dtype=np.bool_)
         inside[old.rows] = True
         revised = grow[inside[grow]]
         if not len(revised):
@@ -100,12 +111,6 @@ class Ripper:
         found = self.problem.grow(revised, old.rule), self.problem.grow(grow)
         pruned = [self.pruned(rule, prune, fewest_errors) for rule in found]
         return [rule for rule in pruned if rule is not None]
-
-    def reduced_length(self, rules: Sequence[CoveringRule]) -> float:
-        """Return the description length of some rules after deletion."""
-        reduced = RuleSet(self.problem, rules)
-        reduced.reduce()
-        return reduced.length
 
     def split(self, rows: RowArray) -> tuple[RowArray, RowArray]:
         """Draw the rows to grow a rule on; the others prune it."""
@@ -121,3 +126,10 @@ class Ripper:
             values = [value(covered) for covered in self.problem.prefix_sums(rule, rows)]
             rule = rule.prefix(int(np.argmax(values)))
         return None if rule is None or not rule.tests else CoveringRule(self.problem, rule)
+
+
+def shortened_length(rules: RuleSet) -> float:
+    """Return the description length after deletion."""
+    rules = rules.copy()
+    rules.shorten()
+    return rules.length

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.capacity.description_length import condition_count_bits, ripper_data_bits
-from rulewright.kernels import Op
+from rulewright.kernels import STAT, Op
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rulewright.estimators.lists.one_class import OneClass, Sums
-    from rulewright.kernels import RowArray
+    from rulewright.estimators.lists.one_class import OneClass
+    from rulewright.kernels import FloatArray, RowArray, StatArray
     from rulewright.search import FoundRule
 
 
@@ -42,14 +40,27 @@ class CoveringRule:
 
 
 class RuleSet:
-    """Rules of one class in their order, how often they cover each row, and their length."""
+    """Rules of one class in their order, and what they cover.
 
-    def __init__(self, problem: OneClass, rules: Sequence[CoveringRule] = ()) -> None:
-        self.problem, self.rules = problem, list(rules)
+    `counts` tells how many rules cover each row, `owners` is the sum of their numbers (so that of
+    the only one, where it is one), and `own` the fixed-point weights for and against the class of
+    the rows that only one rule covers, by its number. `covered` is that of all covered rows.
+    """
+
+    def __init__(self, problem: OneClass) -> None:
+        self.problem = problem
+        self.rules: dict[int, CoveringRule] = {}
         self.counts = np.zeros(len(problem.stats), dtype=np.int32)
-        for rule in rules:
-            self.counts[rule.rows] += 1
-        self.covered = problem.sums(problem.rows[self.counts[problem.rows] > 0])
+        self.owners = np.zeros(len(problem.stats), dtype=np.int64)
+        self.own = np.zeros((8, 2), dtype=STAT)
+        self.covered = np.zeros(2, dtype=STAT)
+
+    def copy(self) -> RuleSet:
+        """Return rules that can be changed apart from these."""
+        twin = RuleSet(self.problem)
+        twin.rules, twin.covered = dict(self.rules), self.covered.copy()
+        twin.counts, twin.owners, twin.own = self.counts.copy(), self.owners.copy(), self.own.copy()
+        return twin
 
     @property
     def uncovered(self) -> RowArray:
@@ -60,47 +71,74 @@ class RuleSet:
     @property
     def length(self) -> float:
         """Bits of the rules and of their errors."""
-        return sum(rule.bits for rule in self.rules) + self.data_bits(self.covered)
+        return self.rule_bits + float(self.data_bits(self.covered))
 
-    def data_bits(self, covered: Sums) -> float:
-        """Return the bits of the errors if so much is covered."""
-        whole = self.problem.all
-        left = whole.minus(covered)
+    @property
+    def rule_bits(self) -> float:
+        """Bits of the rules."""
+        return sum(rule.bits for rule in self.rules.values())
+
+    def data_bits(self, covered: StatArray) -> FloatArray:
+        """Return the bits of the errors if so much is covered, for one or many sums."""
+        whole, unit = self.problem.all, self.problem.covering.unit
+        positive, negative = covered[..., 0] * unit, covered[..., 1] * unit
+        missed, others = whole.positive - positive, whole.negative - negative
         share = whole.positive / whole.total
-        return float(
-            ripper_data_bits(covered.total, left.total, covered.negative, left.positive, share)
-        )
+        bits = ripper_data_bits(positive + negative, missed + others, negative, missed, share)
+        return np.asarray(bits)
 
-    def length_with(self, rule: CoveringRule, reached: Sums) -> float:
-        """Return the length if a rule that covers so much of what is uncovered is appended."""
-        theory = sum(rule.bits for rule in self.rules) + rule.bits
-        return theory + self.data_bits(self.covered.plus(reached))
+    def length_with(self, rule: CoveringRule) -> float:
+        """Return the length if a rule is appended."""
+        reached = self.problem.steps(rule.rows[self.counts[rule.rows] == 0])
+        return self.rule_bits + rule.bits + float(self.data_bits(self.covered + reached))
 
-    def add(self, rule: CoveringRule, reached: Sums) -> None:
-        """Append a rule that covers so much of what is uncovered."""
-        self.rules.append(rule)
+    def put(self, number: int, rule: CoveringRule) -> None:
+        """Add a rule under a number that is free."""
+        self.rules[number] = rule
+        if number >= len(self.own):
+            self.own = np.concatenate([self.own, np.zeros_like(self.own)])
+        counts = self.counts[rule.rows]
+        self._change_own(rule.rows[counts == 1], -1)
+        self.own[number] = self.problem.steps(rule.rows[counts == 0])
+        self.covered += self.own[number]
         self.counts[rule.rows] += 1
-        self.covered = self.covered.plus(reached)
+        self.owners[rule.rows] += number
 
-    def reduce(self) -> None:
-        """Delete, from last to first, rules that are weak or lengthen the description."""
-        length, weak = self.length, self._weak()
-        for place in range(len(self.rules) - 1, -1, -1):
-            rule = self.rules[place]
-            alone = self.problem.sums(rule.rows[self.counts[rule.rows] == 1])
-            rest = self.covered.minus(alone)
-            without = length - rule.bits + self.data_bits(rest) - self.data_bits(self.covered)
-            if without < length or weak[place]:
-                del self.rules[place]
-                self.counts[rule.rows] -= 1
-                self.covered, length = rest, without
+    def take(self, number: int) -> CoveringRule:
+        """Take the rule of a number out."""
+        rule = self.rules.pop(number)
+        self.covered -= self.own[number]
+        self.own[number] = 0
+        self.counts[rule.rows] -= 1
+        self.owners[rule.rows] -= number
+        self._change_own(rule.rows[self.counts[rule.rows] == 1], 1)
+        return rule
 
-    def _weak(self) -> list[bool]:
-        """Tell which rules err on half of what the rules before leave over, or cover too little."""
-        seen, weak = np.zeros(len(self.counts), dtype=np.bool_), []
-        least = self.problem.covering.min_weight
-        for rule in self.rules:
-            reached = self.problem.sums(rule.rows[~seen[rule.rows]])
-            weak.append(2 * reached.negative >= reached.total or reached.total < least)
-            seen[rule.rows] = True
-        return weak
+    def _change_own(self, rows: RowArray, sign: int) -> None:
+        """Add rows of a single owner to its own, or take them away."""
+        for lane in (0, 1):
+            np.add.at(self.own[:, lane], self.owners[rows], sign * self.problem.stats[rows, lane])
+
+    def shorten(self) -> None:
+        """Delete, from last to first, rules without which the description is shorter."""
+        last = max(self.rules, default=-1) + 1
+        while numbers := [number for number in sorted(self.rules) if number < last]:
+            bits = np.array([self.rules[number].bits for number in numbers])
+            without = self.data_bits(self.covered - self.own[numbers]) - bits
+            worse = np.flatnonzero(without < self.data_bits(self.covered))
+            if not len(worse):
+                break
+            last = numbers[worse[-1]]
+            self.take(last)
+
+    def drop_weak(self) -> None:
+        """Delete rules that err on half of what the rules before leave over, or cover too little."""
+        seen = np.zeros(len(self.counts), dtype=np.bool_)
+        for number in sorted(self.rules):
+            rows = self.rules[number].rows
+            reached = self.problem.sums(rows[~seen[rows]])
+            least = self.problem.covering.min_weight
+            if 2 * reached.negative >= reached.total or reached.total < least:
+                self.take(number)
+            else:
+                seen[rows] = True
