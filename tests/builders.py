@@ -9,13 +9,16 @@ from hypothesis import strategies as st
 
 from rulewright import Window, estimators
 from rulewright.estimators import (
+    C45RulesClassifier,
     CompactRulesClassifier,
     MLRulesClassifier,
+    PARTClassifier,
     RuleFitClassifier,
     RuleSetEnsembleClassifier,
     RumbleClassifier,
     SL2Classifier,
     SlipperClassifier,
+    StumpClassifier,
     compress,
 )
 from rulewright.estimators.common.base import RuleClassifier
@@ -383,6 +386,37 @@ def rumble(**changed):
     return RumbleClassifier(**{**settings, **changed})
 
 
+def c45rules(**changed):
+    """Make C4.5rules whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "confidence": 0.25,
+        "min_cases": 2.0,
+        "exceptions": "release",
+        "max_rules": 1000,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return C45RulesClassifier(**{**settings, **changed})
+
+
+def part(**changed):
+    """Make PART whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "confidence": 0.25,
+        "min_cases": 2.0,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return PARTClassifier(**{**settings, **changed})
+
+
+def stump(**changed):
+    """Make a stump whose parameters are all set: no test depends on the defaults."""
+    return StumpClassifier(**{"class_weight": None, "random_state": 0, "n_jobs": 1, **changed})
+
+
 LEARNERS = {
     "mlrules": mlrules,
     "slipper": slipper,
@@ -391,6 +425,9 @@ LEARNERS = {
     "rulefit": rulefit,
     "compact": compact,
     "rumble": rumble,
+    "c45rules": c45rules,
+    "part": part,
+    "stump": stump,
 }
 """A maker of a small learner for every public estimator, for the laws that all must obey."""
 

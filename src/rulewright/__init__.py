@@ -10,15 +10,18 @@ if TYPE_CHECKING:
     from rulewright.capacity import Validation, Window
     from rulewright.data import read_table
     from rulewright.estimators import (
+        C45RulesClassifier,
         CompactRulesClassifier,
         CompactRulesRegressor,
         MLRulesClassifier,
+        PARTClassifier,
         RuleFitClassifier,
         RuleFitRegressor,
         RuleSetEnsembleClassifier,
         RumbleClassifier,
         SL2Classifier,
         SlipperClassifier,
+        StumpClassifier,
         calibrate,
         compress,
         interaction_null,
@@ -36,12 +39,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "C45RulesClassifier",
     "CompactRulesClassifier",
     "CompactRulesRegressor",
     "Constraints",
     "Formulation",
     "Isotonic",
     "MLRulesClassifier",
+    "PARTClassifier",
     "Platt",
     "RuleFitClassifier",
     "RuleFitRegressor",
@@ -51,6 +56,7 @@ __all__ = [
     "SL2Classifier",
     "SlipperClassifier",
     "Stability",
+    "StumpClassifier",
     "Temperature",
     "Validation",
     "Voting",
@@ -67,12 +73,14 @@ __all__ = [
 ]
 
 _ROOMS = {
+    "C45RulesClassifier": "estimators",
     "Constraints": "search",
     "Formulation": "estimators.mlrules.settings",
     "Isotonic": "weighting",
     "CompactRulesClassifier": "estimators",
     "CompactRulesRegressor": "estimators",
     "MLRulesClassifier": "estimators",
+    "PARTClassifier": "estimators",
     "Platt": "weighting",
     "RuleFitClassifier": "estimators",
     "RuleFitRegressor": "estimators",
@@ -82,6 +90,7 @@ _ROOMS = {
     "SL2Classifier": "estimators",
     "SlipperClassifier": "estimators",
     "Stability": "estimators.rulefit.voting",
+    "StumpClassifier": "estimators",
     "Temperature": "weighting",
     "Validation": "capacity",
     "Voting": "estimators.rulefit.voting",

@@ -10,6 +10,9 @@ from rulewright.estimators.common.cross_fitted import cross_fitted
 from rulewright.estimators.common.interaction_null import interaction_null
 from rulewright.estimators.compact.classifier import CompactRulesClassifier
 from rulewright.estimators.compact.regressor import CompactRulesRegressor
+from rulewright.estimators.lists.c45rules.estimator import C45RulesClassifier
+from rulewright.estimators.lists.part.estimator import PARTClassifier
+from rulewright.estimators.lists.stump.estimator import StumpClassifier
 from rulewright.estimators.mlrules.estimator import MLRulesClassifier
 from rulewright.estimators.rulefit.classifier import RuleFitClassifier
 from rulewright.estimators.rulefit.regressor import RuleFitRegressor
@@ -26,6 +29,9 @@ LEARNERS: Mapping[str, type[RuleClassifier[Any]]] = {
     "ruleset-ensemble": RuleSetEnsembleClassifier,
     "rulefit": RuleFitClassifier,
     "rumble": RumbleClassifier,
+    "c45rules": C45RulesClassifier,
+    "part": PARTClassifier,
+    "stump": StumpClassifier,
 }
 """The learners of classes by their names on the command line; the first is the default."""
 
@@ -38,15 +44,18 @@ REGRESSORS: Mapping[str, type[RuleRegressor]] = {
 __all__ = [
     "LEARNERS",
     "REGRESSORS",
+    "C45RulesClassifier",
     "CompactRulesClassifier",
     "CompactRulesRegressor",
     "MLRulesClassifier",
+    "PARTClassifier",
     "RuleFitClassifier",
     "RuleFitRegressor",
     "RuleSetEnsembleClassifier",
     "RumbleClassifier",
     "SL2Classifier",
     "SlipperClassifier",
+    "StumpClassifier",
     "calibrate",
     "compress",
     "cross_fitted",
