@@ -414,7 +414,8 @@ def part(**changed):
 
 def stump(**changed):
     """Make a stump whose parameters are all set: no test depends on the defaults."""
-    return StumpClassifier(**{"class_weight": None, "random_state": 0, "n_jobs": 1, **changed})
+    settings = {"min_cases": 0.0, "class_weight": None, "random_state": 0, "n_jobs": 1}
+    return StumpClassifier(**{**settings, **changed})
 
 
 LEARNERS = {

@@ -62,7 +62,9 @@ def test_threads_do_not_change_large_nodes():
     node = Node(columns, np.arange(9000, dtype=ROW), np.ones(9000, STAT), labels, limits)
     found = kernels.choose_branching(*node)
     assert found.column >= 0
-    assert found == kernels.choose_branching(*node, n_threads=2) == reference.choose_branching(*node)
+    assert (
+        found == kernels.choose_branching(*node, n_threads=2) == reference.choose_branching(*node)
+    )
 
 
 def entropy(weights):

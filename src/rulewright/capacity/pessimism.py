@@ -36,7 +36,7 @@ def added_errors(cases: float, errors: float, confidence: float = 0.25) -> float
     if cases <= 0:
         return 0.0
     if errors < 1e-6:
-        return cases * (1 - confidence ** (1 / cases))
+        return cases * (1 - math.pow(confidence, 1 / cases))
     if errors < 0.9999:
         none = added_errors(cases, 0.0, confidence)
         between = none + errors * (added_errors(cases, 1.0, confidence) - none)

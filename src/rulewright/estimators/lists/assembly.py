@@ -95,7 +95,8 @@ def smoothed(weights: FloatArray, rows: TrainingSet, head: int) -> tuple[float, 
 
     Where the rows say otherwise, the other classes stay just below it.
     """
-    shares = weights + SMOOTHING * rows.class_weights / rows.total_weight
+    half_row = 1 / (2 * rows.n_rows)  # what a class without rows counts for
+    shares = weights + SMOOTHING * np.maximum(rows.class_weights / rows.total_weight, half_row)
     top = shares[head]
     if (np.delete(shares, head) >= top).any():
         top = shares[head] = max(top, shares.sum() / len(shares))

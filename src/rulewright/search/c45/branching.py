@@ -21,6 +21,8 @@ from rulewright.search.trees import fixed_point_unit
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from numpy.typing import NDArray
+
     from rulewright.data import TrainingSet
     from rulewright.encoding.binned import BinnedColumns, Test
     from rulewright.kernels import BoolArray, Branching, FloatArray, IntArray, RowArray, StatArray
@@ -85,6 +87,7 @@ class Brancher:
         self.min_cases, self.n_classes = min_cases, len(rows.classes)
         self.unit = fixed_point_unit(rows.total_weight) * 2.0**9  # of 61 bits
         self.steps = np.maximum(np.rint(rows.weights / self.unit), 1).astype(STAT)
+        self.weights: FloatArray = self.steps.astype(np.float64) * self.unit
         self.class_weights = self.weights_of(self.all_cases)
         self.n_values = present_values(binned)
         many = (binned.codes.nominal > 0) & (self.n_values >= MANY_VALUES * rows.total_weight)
@@ -103,7 +106,7 @@ class Brancher:
     def weights_of(self, cases: Cases) -> FloatArray:
         """Return the weight of each class."""
         sums = np.bincount(self.labels[cases.rows], cases.steps, minlength=self.n_classes)
-        return sums * self.unit
+        return sums.astype(np.float64) * self.unit
 
     def whole_weight(self, cases: Cases) -> float:
         """Return the weight of the rows that are here with all of theirs."""
@@ -159,11 +162,9 @@ class Brancher:
         last = bins.last_below(found.code, found.beyond, Op.LESS_EQUAL, "midpoint")
         return [(j, 0, last, -1), (j, last + 1, len(bins) - 1, -1)]
 
-    def codes(self, column: int, rows: RowArray | slice) -> IntArray:
+    def codes(self, column: int, rows: RowArray | slice) -> NDArray[np.integer]:
         """Return the codes of some rows in one column."""
-        group, place = divmod(column, kernels.GROUP)
-        codes: IntArray = self.binned.codes.codes[group, :, place][rows]
-        return codes
+        return _column(self.binned, column)[rows]
 
     def holds(self, tests: Iterable[Test], rows: RowArray | slice = slice(None)) -> BoolArray:
         """Tell which rows satisfy each of the tests: (tests, rows)."""
@@ -197,13 +198,12 @@ def heaviest(weights: FloatArray, prior: FloatArray) -> int:
 def present_values(binned: BinnedColumns) -> IntArray:
     """Count the values of each column that training rows have."""
     counts = [
-        np.count_nonzero(np.bincount(codes, minlength=n + 1)[:n])
-        for codes, n in zip(_all_codes(binned), binned.codes.n_bins.tolist(), strict=True)
+        np.count_nonzero(np.bincount(_column(binned, j), minlength=n + 1)[:n])
+        for j, n in enumerate(binned.codes.n_bins.tolist())
     ]
     return np.array(counts, dtype=np.int32)
 
 
-def _all_codes(binned: BinnedColumns) -> list[IntArray]:
-    codes = binned.codes
-    places = (divmod(j, kernels.GROUP) for j in range(len(codes.n_bins)))
-    return [codes.codes[group, :, place] for group, place in places]
+def _column(binned: BinnedColumns, column: int) -> NDArray[np.integer]:
+    group, place = divmod(column, kernels.GROUP)
+    return binned.codes.codes[group, :, place]

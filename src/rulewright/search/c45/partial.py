@@ -58,8 +58,8 @@ def find_part(brancher: Brancher, cases: Cases, confidence: float) -> Part | Non
             path[-1].leaves.append(leaf)
     found = [leaf for expansion in path for leaf in expansion.leaves]
     covered = [(-brancher.whole_weight(leaf.cases), leaf.tests, leaf.node.head) for leaf in found]
-    weight, *best = min(covered, default=(0.0, (), 0))
-    return Part(*best) if weight else None
+    weight, tests, head = min(covered, default=(0.0, (), 0))
+    return Part(tests, head) if weight else None
 
 
 def _branch(brancher: Brancher, expansion: _Expansion) -> None:

@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from rulewright.encoding.binned import MOST_BINS, bin_table
 from rulewright.estimators.common.base import RuleClassifier
 from rulewright.estimators.common.parameters import Choice, Integer, Parameter, Real
+from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.lists.assembly import decision_list
 from rulewright.estimators.lists.c45rules.ordering import (
     default_class,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rulewright.data import TrainingSet
+    from rulewright.estimators.lists.c45rules.simplification import Candidate
     from rulewright.search.c45 import Node
 
 
@@ -85,8 +87,7 @@ class C45RulesClassifier(RuleClassifier[DecisionList]):
         brancher = Brancher(binned, training, self.min_cases, self._n_threads)
         tree = self._tree(brancher)
         rules = simplified_rules(brancher, tree, self.confidence, self.max_rules)
-        random = check_random_state(self.random_state)
-        listed = ordered(brancher, select_rules(brancher, rules, self.exceptions, random))
+        listed = ordered(brancher, self._subsets(brancher, rules))
         default = default_class(brancher, listed)
         kept = reached(without_harmful(brancher, listed, default), training.n_rows)
         self.errors_ = [rule.error for rule in kept]
@@ -98,6 +99,17 @@ class C45RulesClassifier(RuleClassifier[DecisionList]):
             "errors": self.errors_,
         }
         return decision_list(training, found, default=default, summary=summary)
+
+    def _subsets(self, brancher: Brancher, rules: list[Candidate]) -> list[list[Candidate]]:
+        """Choose rules for each class."""
+        random, chosen = check_random_state(self.random_state), []
+        n_classes = brancher.n_classes
+        with progress_bar("choosing rules", n_classes, bool(self.verbose)) as advance:
+            for head in range(n_classes):
+                own = [rule for rule in rules if rule.head == head]
+                chosen.append(select_rules(brancher, own, head, self.exceptions, random))
+                advance()
+        return chosen
 
     def _tree(self, brancher: Brancher) -> Node:
         tree = grow_tree(brancher)

@@ -11,16 +11,19 @@ from rulewright.search.c45.branching import heaviest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from rulewright.estimators.lists.c45rules.simplification import Candidate
-    from rulewright.kernels import FloatArray, IntArray
     from rulewright.search.c45 import Brancher
+
+    Places = NDArray[np.intp]
 
 TIE = 1e-9
 
 
 def ordered(brancher: Brancher, by_class: Sequence[Sequence[Candidate]]) -> list[Candidate]:
     """Put next the class whose rules are wrong on the fewest rows that are not yet covered."""
-    weights, left = brancher.steps * brancher.unit, np.ones(len(brancher.steps), dtype=np.bool_)
+    weights, left = brancher.weights, np.ones(len(brancher.weights), dtype=np.bool_)
     covers = {
         head: np.logical_or.reduce([rule.cover for rule in rules])
         for head, rules in enumerate(by_class)
@@ -40,19 +43,19 @@ def ordered(brancher: Brancher, by_class: Sequence[Sequence[Candidate]]) -> list
 
 def default_class(brancher: Brancher, rules: Sequence[Candidate]) -> int:
     """Return the heaviest class on the rows that no rule covers, of equal ones the heavier."""
-    left = np.ones(len(brancher.steps), dtype=np.bool_)
+    left = np.ones(len(brancher.weights), dtype=np.bool_)
     for rule in rules:
         left &= ~rule.cover
-    weights = brancher.steps * brancher.unit * left
+    weights = brancher.weights * left
     sums = np.bincount(brancher.labels, weights, minlength=brancher.n_classes)
-    return heaviest(sums, brancher.class_weights)
+    return heaviest(sums.astype(np.float64), brancher.class_weights)
 
 
 def without_harmful(
     brancher: Brancher, rules: Sequence[Candidate], default: int
 ) -> list[Candidate]:
     """Drop, one at a time, the rule without which there are fewest training errors."""
-    weights, kept = brancher.steps * brancher.unit, list(rules)
+    weights, kept = brancher.weights, list(rules)
     while kept:
         first, second = _deciders(kept, len(weights))
         heads = np.array([*(rule.head for rule in kept), default])
@@ -72,9 +75,10 @@ def reached(rules: Sequence[Candidate], n_rows: int) -> list[Candidate]:
     return [rule for rule, does in zip(rules, decides[:-1], strict=True) if does]
 
 
-def _deciders(rules: Sequence[Candidate], n_rows: int) -> tuple[IntArray, IntArray]:
+def _deciders(rules: Sequence[Candidate], n_rows: int) -> tuple[Places, Places]:
     """Return the first and the second rule that covers each row; the default comes last."""
-    first, second = np.full((2, n_rows), len(rules), dtype=np.intp)
+    first: Places = np.full(n_rows, len(rules), dtype=np.intp)
+    second = first
     for i, rule in reversed([*enumerate(rules)]):
         second = np.where(rule.cover, first, second)
         first = np.where(rule.cover, i, first)

@@ -7,7 +7,8 @@ change sides when a rule comes or goes; what they weigh in every rule is kept up
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,10 +22,14 @@ from rulewright.capacity.description_length import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from rulewright.encoding.binned import Test
     from rulewright.estimators.lists.c45rules.simplification import Candidate
-    from rulewright.kernels import BoolArray, FloatArray, IntArray
+    from rulewright.kernels import BoolArray, FloatArray
     from rulewright.search.c45 import Brancher
+
+    Places = NDArray[np.intp]
 
 EXHAUSTIVE = 10
 """Up to this many rules all subsets are tried."""
@@ -38,11 +43,13 @@ EXCEPTIONS = {"release": c45_exception_bits, "book": c45_book_exception_bits}
 
 def rule_bits(brancher: Brancher, tests: Sequence[Test]) -> float:
     """Return the bits of a rule: each condition names a column and one of its outcomes."""
-    usable = brancher.n_values > 1
+    n_usable = int(np.count_nonzero(brancher.n_values > 1))
     bits = 0.0
     for column, *_ in tests:
-        outcomes = brancher.n_values[column] - (brancher.binned.codes.nominal[column] == 0)
-        bits += np.log2(max(np.count_nonzero(usable), 1)) + np.log2(max(outcomes, 1))
+        n_outcomes = int(brancher.n_values[column])
+        if not brancher.binned.codes.nominal[column]:
+            n_outcomes -= 1  # cuts
+        bits += math.log2(n_usable * n_outcomes)
     return float(c45_rule_bits(bits, len(tests)))
 
 
@@ -77,7 +84,7 @@ class RuleSubsets:
         self._totals = self._sides.sum(axis=1)
         self._exceptions = EXCEPTIONS[exceptions]
 
-    def best(self, random: np.random.RandomState) -> IntArray:
+    def best(self, random: np.random.RandomState) -> Places:
         """Return the rules of the best subset found."""
         if len(self._bits) <= EXHAUSTIVE:
             return self._exhaustive()
@@ -86,19 +93,21 @@ class RuleSubsets:
         _, chosen = min(results, key=lambda result: round(result[0], 6))
         return np.flatnonzero(chosen)
 
-    def length(self, bits: FloatArray, n_rules: FloatArray, covered: FloatArray) -> FloatArray:
+    def length(self, bits: Any, n_rules: Any, covered: FloatArray) -> FloatArray:
         """Return the bits of rules and exceptions; `covered` has false and true positives."""
         fp, tp = covered
         total = self._totals.sum()
         exceptions = self._exceptions(fp + tp, total - fp - tp, fp, self._totals[1] - tp)
         return np.asarray(c45_theory_bits(bits, n_rules) + exceptions)
 
-    def _exhaustive(self) -> IntArray:
+    def _exhaustive(self) -> Places:
         n = len(self._bits)
         subsets = (np.arange(2**n)[:, np.newaxis] >> np.arange(n)) & 1
         # Rows that the same rules cover count together.
         keys = self._covers.T @ (1 << np.arange(n)) if n else np.zeros(self._sides.shape[1], int)
-        weights = np.stack([np.bincount(keys, side, minlength=2**n) for side in self._sides])
+        weights: FloatArray = np.stack(
+            [np.bincount(keys, side, minlength=2**n) for side in self._sides]
+        )
         met = (np.arange(2**n)[:, np.newaxis] & np.arange(2**n)) > 0
         lengths = self.length(subsets @ self._bits, subsets.sum(axis=1), weights @ met)
         order = np.flatnonzero(lengths <= lengths.min() + TIE)
@@ -109,7 +118,7 @@ class RuleSubsets:
         chosen, times = start.copy(), self._covers[start].sum(axis=0, dtype=np.int32)
         # What rows that no rule, or just one, covers weigh in each rule.
         weigh = [self._in_rules(np.flatnonzero(times == k)) for k in (0, 1)]
-        covered = self._sides[:, times > 0].sum(axis=1)
+        covered: FloatArray = self._sides[:, times > 0].sum(axis=1)
         length = float(self.length(self._bits[chosen].sum(), chosen.sum(), covered))
         while True:
             sign = np.where(chosen, -1, 1)
@@ -128,7 +137,7 @@ class RuleSubsets:
             chosen[best] = not chosen[best]
             covered, length = after[:, best], float(lengths[best])
 
-    def _in_rules(self, rows: IntArray) -> FloatArray:
+    def _in_rules(self, rows: Places) -> FloatArray:
         """Return what some rows weigh in each rule, by side."""
         sums = np.zeros((2, len(self._bits)))
         for first in range(0, len(rows), BLOCK):
@@ -139,17 +148,14 @@ class RuleSubsets:
 
 def select_rules(
     brancher: Brancher,
-    rules: Sequence[Candidate],
+    own: Sequence[Candidate],
+    head: int,
     exceptions: str,
     random: np.random.RandomState,
-) -> list[list[Candidate]]:
-    """Choose for each class a subset of its rules."""
-    weights = brancher.steps * brancher.unit
-    chosen = []
-    for head in range(brancher.n_classes):
-        own = [rule for rule in rules if rule.head == head]
-        covers = np.array([rule.cover for rule in own], dtype=np.bool_).reshape(-1, len(weights))
-        bits = np.array([rule_bits(brancher, rule.tests) for rule in own])
-        subsets = RuleSubsets(covers, brancher.labels == head, weights, bits, exceptions)
-        chosen.append([own[i] for i in subsets.best(random).tolist()])
-    return chosen
+) -> list[Candidate]:
+    """Choose a subset of the rules of one class."""
+    weights = brancher.weights
+    covers = np.array([rule.cover for rule in own], dtype=np.bool_).reshape(-1, len(weights))
+    bits = np.array([rule_bits(brancher, rule.tests) for rule in own])
+    subsets = RuleSubsets(covers, brancher.labels == head, weights, bits, exceptions)
+    return [own[i] for i in subsets.best(random).tolist()]

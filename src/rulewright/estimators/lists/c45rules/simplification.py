@@ -68,7 +68,7 @@ def simplify(
     It ends when every deletion raises the pessimistic and the actual error. Only rows that fail
     exactly one condition change sides when one is deleted, so no cover is counted twice.
     """
-    weights = brancher.steps * brancher.unit
+    weights = brancher.weights
     wrong = weights * (brancher.labels != head)
     both = np.stack([weights, wrong])
     fails = ~brancher.holds(tests).reshape(len(tests), len(weights))
@@ -78,7 +78,7 @@ def simplify(
     error = pessimistic_rate(cases, errors, confidence)
     while kept:
         once = np.flatnonzero(n_failed == 1)
-        gained = both[:, once] @ fails[np.ix_(kept, once)].T
+        gained = both[:, once] @ fails[kept][:, once].T
         counts = np.array([[cases], [errors]]) + gained
         rates = [pessimistic_rate(n, e, confidence) for n, e in counts.T.tolist()]
         actual = errors / cases if cases > 0 else 1.0

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sklearn.utils import check_random_state
+
 from rulewright.encoding.binned import MOST_BINS, bin_table
 from rulewright.estimators.common.base import RuleClassifier
 from rulewright.estimators.common.parameters import Parameter, Real
+from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.lists.assembly import decision_list
 from rulewright.model import DecisionList
 from rulewright.search.c45 import Brancher, Cases, find_part
 from rulewright.search.c45.branching import heaviest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from rulewright.data import TrainingSet
     from rulewright.rules import Conjunction
+
+PERCENT = 100
+"""Steps of the progress bar."""
 
 
 class PARTClassifier(RuleClassifier[DecisionList]):
@@ -61,15 +67,20 @@ class PARTClassifier(RuleClassifier[DecisionList]):
     PAPER: ClassVar[Mapping[str, Any]] = {"confidence": 0.25, "min_cases": 2.0}
 
     def _learn(self, training: TrainingSet) -> DecisionList:
+        check_random_state(self.random_state)  # nothing is drawn
         binned = bin_table(training.table, MOST_BINS, self._n_threads)
         brancher = Brancher(binned, training, self.min_cases, self._n_threads)
-        found, default = self._parts(brancher)
+        with progress_bar("covering rows", PERCENT, bool(self.verbose)) as advance:
+            found, default = self._parts(brancher, advance)
         summary = {**self._summary(training), "bins": binned.describe()}
         return decision_list(training, found, default=default, summary=summary)
 
-    def _parts(self, brancher: Brancher) -> tuple[list[tuple[Conjunction, int]], int | None]:
+    def _parts(
+        self, brancher: Brancher, advance: Callable[[], None]
+    ) -> tuple[list[tuple[Conjunction, int]], int | None]:
         """Find rules until no rows are left, or those that are left are a leaf."""
-        found, left = [], brancher.all_cases
+        found: list[tuple[Conjunction, int]] = []
+        left, done = brancher.all_cases, 0
         while len(left.rows):
             part = find_part(brancher, left, self.confidence)
             if part is None:
@@ -78,4 +89,7 @@ class PARTClassifier(RuleClassifier[DecisionList]):
             found.append((brancher.conjunction(part.tests), part.head))
             outside = ~brancher.holds(part.tests, left.rows).all(axis=0)
             left = Cases(left.rows[outside], left.steps[outside])
+            before, done = done, PERCENT - PERCENT * len(left.rows) // len(brancher.steps)
+            for _ in range(before, done):
+                advance()
         return found, None

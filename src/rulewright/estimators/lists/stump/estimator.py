@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import xlogy
+from sklearn.utils import check_random_state
 
 from rulewright import kernels
 from rulewright.encoding.binned import MOST_BINS, bin_table
 from rulewright.estimators.common.base import RuleClassifier
+from rulewright.estimators.common.parameters import Parameter, Real
+from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.lists.assembly import decision_list
 from rulewright.kernels import ROW, STAT, Op
 from rulewright.model import DecisionList
@@ -59,9 +62,20 @@ class StumpClassifier(RuleClassifier[DecisionList]):
     (2, True)
     """
 
+    min_cases: float = Parameter(
+        Real(0),
+        "Least weight of both branches of known values.",
+        default=0.0,
+        kw_only=False,
+    )
+
     def _learn(self, training: TrainingSet) -> DecisionList:
+        check_random_state(self.random_state)  # nothing is drawn
         binned = bin_table(training.table, MOST_BINS, self._n_threads)
-        test = best_test(_class_sums(training, binned, self._n_threads), binned)
+        with progress_bar("judging tests", 1, bool(self.verbose)) as advance:
+            sums = _class_sums(training, binned, self._n_threads)
+            test = best_test(sums, binned, self.min_cases / training.total_weight)
+            advance()
         found = []
         if test is not None:
             first = _condition(test, binned)
@@ -74,23 +88,28 @@ class StumpClassifier(RuleClassifier[DecisionList]):
             rules.append((body, int(np.argmax(weights + TIE * weights.sum() * prior))))
         return decision_list(training, rules, summary=self._summary(training))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # one test
+        return tags
 
-def best_test(sums: list[FloatArray], binned: BinnedColumns) -> Test | None:
+
+def best_test(sums: list[FloatArray], binned: BinnedColumns, min_share: float) -> Test | None:
     """Return the test that leaves the least entropy; the first of equals, None without a gain."""
     total = float(_entropy(sums[0].sum(axis=0)))
     best: Test | None = None
     for column, by_code in enumerate(sums):
         present = np.flatnonzero(by_code[:-1].any(axis=1))
-        known = by_code[present]
-        if len(present) < 2:
-            if not len(present) or not by_code[-1].any():
-                continue
-            inside, beyond = known, present  # known or missing
-        elif binned.codes.nominal[column]:
-            inside, beyond = known, present
-        else:
+        known, missing = by_code[present], by_code[-1]
+        inside, beyond = known, present  # a label, or the only value that there is
+        if not binned.codes.nominal[column] and len(present) > 1:
             inside, beyond = known.cumsum(axis=0)[:-1], present[1:]
-        left = _entropy(inside) + _entropy(known.sum(axis=0) - inside) + _entropy(by_code[-1])
+        outside = known.sum(axis=0) - inside
+        left = _entropy(inside) + _entropy(outside) + _entropy(missing)
+        lighter = np.minimum(inside.sum(axis=1), outside.sum(axis=1))
+        left[lighter < min_share * (1 - TIE)] = np.inf
+        if not np.isfinite(left).any():
+            continue
         place = int(np.flatnonzero(left <= left.min() + TIE * total)[0])
         found = Test(column, int(present[place]), int(beyond[place]), float(left[place]))
         if found.left < (total if best is None else best.left) - TIE * total:
@@ -98,15 +117,13 @@ def best_test(sums: list[FloatArray], binned: BinnedColumns) -> Test | None:
     return best
 
 
-def _class_sums(
-    training: TrainingSet, binned: BinnedColumns, n_threads: int
-) -> list[FloatArray]:
-    """Sum the weights of the classes per code of each column, missing last."""
+def _class_sums(training: TrainingSet, binned: BinnedColumns, n_threads: int) -> list[FloatArray]:
+    """Sum the shares of the classes per code of each column, missing last."""
     unit = fixed_point_unit(training.total_weight)
     stats = np.zeros((training.n_rows, len(training.classes)), dtype=STAT)
     rows = np.arange(training.n_rows, dtype=ROW)
-    stats[rows, training.labels] = np.rint(training.weights / unit).astype(STAT)
-    sums = kernels.count_histogram(binned.codes, rows, stats, n_threads) * unit
+    stats[rows, training.labels] = np.maximum(np.rint(training.weights / unit), 1)
+    sums = kernels.count_histogram(binned.codes, rows, stats, n_threads) / float(stats.sum())
     return np.split(sums, np.cumsum(binned.codes.n_bins + 1)[:-1])
 
 
