@@ -9,15 +9,18 @@ from hypothesis import strategies as st
 
 from rulewright import Window, estimators
 from rulewright.estimators import (
+    C45RulesClassifier,
     CompactRulesClassifier,
     FOILClassifier,
     MLRulesClassifier,
+    PARTClassifier,
     RipperClassifier,
     RuleFitClassifier,
     RuleSetEnsembleClassifier,
     RumbleClassifier,
     SL2Classifier,
     SlipperClassifier,
+    StumpClassifier,
     compress,
 )
 from rulewright.estimators.common.base import RuleClassifier
@@ -423,6 +426,38 @@ def foil(**changed):
     return FOILClassifier(**{**settings, **changed})
 
 
+def c45rules(**changed):
+    """Make C4.5rules whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "confidence": 0.25,
+        "min_cases": 2.0,
+        "exceptions": "release",
+        "max_rules": 1000,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return C45RulesClassifier(**{**settings, **changed})
+
+
+def part(**changed):
+    """Make PART whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "confidence": 0.25,
+        "min_cases": 2.0,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return PARTClassifier(**{**settings, **changed})
+
+
+def stump(**changed):
+    """Make a stump whose parameters are all set: no test depends on the defaults."""
+    settings = {"min_cases": 0.0, "class_weight": None, "random_state": 0, "n_jobs": 1}
+    return StumpClassifier(**{**settings, **changed})
+
+
 LEARNERS = {
     "mlrules": mlrules,
     "slipper": slipper,
@@ -433,6 +468,9 @@ LEARNERS = {
     "rumble": rumble,
     "ripper": ripper,
     "foil": foil,
+    "c45rules": c45rules,
+    "part": part,
+    "stump": stump,
 }
 """A maker of a small learner for every public estimator, for the laws that all must obey."""
 

@@ -10,10 +10,12 @@ if TYPE_CHECKING:
     from rulewright.capacity import Validation, Window
     from rulewright.data import read_table
     from rulewright.estimators import (
+        C45RulesClassifier,
         CompactRulesClassifier,
         CompactRulesRegressor,
         FOILClassifier,
         MLRulesClassifier,
+        PARTClassifier,
         RipperClassifier,
         RuleFitClassifier,
         RuleFitRegressor,
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
         RumbleClassifier,
         SL2Classifier,
         SlipperClassifier,
+        StumpClassifier,
         calibrate,
         compress,
         interaction_null,
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "C45RulesClassifier",
     "CompactRulesClassifier",
     "CompactRulesRegressor",
     "Constraints",
@@ -45,6 +49,7 @@ __all__ = [
     "Formulation",
     "Isotonic",
     "MLRulesClassifier",
+    "PARTClassifier",
     "Platt",
     "RipperClassifier",
     "RuleFitClassifier",
@@ -55,6 +60,7 @@ __all__ = [
     "SL2Classifier",
     "SlipperClassifier",
     "Stability",
+    "StumpClassifier",
     "Temperature",
     "Validation",
     "Voting",
@@ -71,6 +77,7 @@ __all__ = [
 ]
 
 _ROOMS = {
+    "C45RulesClassifier": "estimators",
     "Constraints": "search",
     "Formulation": "estimators.mlrules.settings",
     "Isotonic": "weighting",
@@ -78,6 +85,7 @@ _ROOMS = {
     "CompactRulesRegressor": "estimators",
     "FOILClassifier": "estimators",
     "MLRulesClassifier": "estimators",
+    "PARTClassifier": "estimators",
     "Platt": "weighting",
     "RipperClassifier": "estimators",
     "RuleFitClassifier": "estimators",
@@ -88,6 +96,7 @@ _ROOMS = {
     "SL2Classifier": "estimators",
     "SlipperClassifier": "estimators",
     "Stability": "estimators.rulefit.voting",
+    "StumpClassifier": "estimators",
     "Temperature": "weighting",
     "Validation": "capacity",
     "Voting": "estimators.rulefit.voting",

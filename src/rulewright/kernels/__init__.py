@@ -51,10 +51,13 @@ from rulewright.kernels.structs import (
 )
 from rulewright.kernels.threads import ThreadPool
 from rulewright.kernels.trees import (
+    Branching,
+    BranchLimits,
     GrownSplit,
     GrownTree,
     Routes,
     TreeShape,
+    choose_branching,
     grow_tree,
     route_rows,
     side_of_codes,
@@ -67,6 +70,8 @@ __all__ = [
     "STAT",
     "UNSEEN",
     "BoolArray",
+    "BranchLimits",
+    "Branching",
     "ByteArray",
     "CodeArray",
     "CodeColumns",
@@ -99,6 +104,7 @@ __all__ = [
     "TreeShape",
     "WordArray",
     "Workspace",
+    "choose_branching",
     "count_histogram",
     "cover_rows",
     "descend_products",

@@ -137,6 +137,20 @@ def grow_tree(
     limits: Limits,
     n_threads: int,
 ) -> tuple[list[tuple[int, int, int, list[int]]], StatArray]: ...
+
+class BranchLimits:
+    def __init__(
+        self, *, n_classes: int, unit: float, min_cases: float, many: ByteArray
+    ) -> None: ...
+
+def choose_branching(
+    columns: Columns,
+    rows: RowArray,
+    weights: StatArray,
+    labels: IntArray,
+    limits: BranchLimits,
+    n_threads: int,
+) -> tuple[int, int, int, float, float]: ...
 def route_rows(
     columns: Columns,
     children: IntArray,

@@ -106,7 +106,8 @@ def smoothed(weights: FloatArray, rows: TrainingSet, head: int) -> tuple[float, 
 
 def class_shares(rows: TrainingSet) -> FloatArray:
     """Return the shares of the classes; one without rows counts as half a row: it is possible."""
-    weights = np.where(rows.class_weights > 0, rows.class_weights, 0.5)
+    half_row = 0.5 * rows.total_weight / rows.n_rows
+    weights = np.where(rows.class_weights > 0, rows.class_weights, half_row)
     shares: FloatArray = weights / weights.sum()
     return shares
 

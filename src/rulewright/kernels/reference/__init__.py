@@ -3,6 +3,7 @@
 Sums of statistics are sums of integers, so a twin and its kernel agree to the bit.
 """
 
+from rulewright.kernels.reference.branching import choose_branching
 from rulewright.kernels.reference.conditions import encode_values
 from rulewright.kernels.reference.dnf import DnfSearch
 from rulewright.kernels.reference.dnf_partition import find_partition
@@ -37,6 +38,7 @@ __all__ = [
     "Quadratic",
     "ResponseFit",
     "RuleMatrix",
+    "choose_branching",
     "column_codes",
     "count_histogram",
     "cover_rows",
