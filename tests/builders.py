@@ -80,8 +80,10 @@ def random_score(rng, n_pairs, tied):
     """Make any registered score for one or many pairs of lanes, in either or both directions."""
     kind, l2 = str(rng.choice(score_names)), float(rng.choice([0.0, 1.0, 7.5]))
     up, down = [(True, True), (True, False), (False, True)][rng.integers(3)]
-    score = Score(kind, unit=1.0 if tied else 2.0**-37, l2=l2, up=up, down=down)
-    if reference.SCORES[kind].pairs and (n_pairs == 1 or rng.random() < 0.5):
+    k = float(rng.choice([1.0, 2.0, 7.5]))
+    score = Score(kind, unit=1.0 if tied else 2.0**-37, l2=l2, k=k, up=up, down=down)
+    twin = reference.SCORES[kind]
+    if (twin.pairs or twin.classes) and (n_pairs == 1 or rng.random() < 0.5):
         return replace(score, n_lanes=2 * n_pairs)
     return replace(score, first_lane=2 * int(rng.integers(n_pairs)))
 
