@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from rulewright.capacity import Validation, Window
     from rulewright.data import read_table
     from rulewright.estimators import (
+        CN2Classifier,
         CompactRulesClassifier,
         CompactRulesRegressor,
+        LRIClassifier,
         MLRulesClassifier,
         RuleFitClassifier,
         RuleFitRegressor,
@@ -36,11 +38,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CN2Classifier",
     "CompactRulesClassifier",
     "CompactRulesRegressor",
     "Constraints",
     "Formulation",
     "Isotonic",
+    "LRIClassifier",
     "MLRulesClassifier",
     "Platt",
     "RuleFitClassifier",
@@ -67,6 +71,8 @@ __all__ = [
 ]
 
 _ROOMS = {
+    "CN2Classifier": "estimators",
+    "LRIClassifier": "estimators",
     "Constraints": "search",
     "Formulation": "estimators.mlrules.settings",
     "Isotonic": "weighting",

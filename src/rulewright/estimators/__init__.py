@@ -10,6 +10,8 @@ from rulewright.estimators.common.cross_fitted import cross_fitted
 from rulewright.estimators.common.interaction_null import interaction_null
 from rulewright.estimators.compact.classifier import CompactRulesClassifier
 from rulewright.estimators.compact.regressor import CompactRulesRegressor
+from rulewright.estimators.lists.cn2.estimator import CN2Classifier
+from rulewright.estimators.lists.lri.estimator import LRIClassifier
 from rulewright.estimators.mlrules.estimator import MLRulesClassifier
 from rulewright.estimators.rulefit.classifier import RuleFitClassifier
 from rulewright.estimators.rulefit.regressor import RuleFitRegressor
@@ -26,6 +28,8 @@ LEARNERS: Mapping[str, type[RuleClassifier[Any]]] = {
     "ruleset-ensemble": RuleSetEnsembleClassifier,
     "rulefit": RuleFitClassifier,
     "rumble": RumbleClassifier,
+    "cn2": CN2Classifier,
+    "lri": LRIClassifier,
 }
 """The learners of classes by their names on the command line; the first is the default."""
 
@@ -38,8 +42,10 @@ REGRESSORS: Mapping[str, type[RuleRegressor]] = {
 __all__ = [
     "LEARNERS",
     "REGRESSORS",
+    "CN2Classifier",
     "CompactRulesClassifier",
     "CompactRulesRegressor",
+    "LRIClassifier",
     "MLRulesClassifier",
     "RuleFitClassifier",
     "RuleFitRegressor",

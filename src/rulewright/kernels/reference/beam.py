@@ -144,9 +144,7 @@ def _conditions(members: list[Member], found: Found) -> list[GrownCondition]:
 
 def _significant(found: Found, total: StatArray, score: Score, beam: Beam) -> bool:
     cover, lanes = np.array(found.sums[: score.n_lanes]), total[: score.n_lanes]
-    return (
-        beam.significance <= 0 or likelihood_ratio(cover, lanes, score.unit) >= beam.significance
-    )
+    return beam.significance <= 0 or likelihood_ratio(cover, lanes, score.unit) >= beam.significance
 
 
 def _best_part(found: Found, total: StatArray, score: Score) -> tuple[float, float]:
