@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from rulewright import Window, estimators
 from rulewright.estimators import (
     C45RulesClassifier,
+    CN2Classifier,
     CompactRulesClassifier,
     FOILClassifier,
+    LRIClassifier,
     MLRulesClassifier,
     PARTClassifier,
     RipperClassifier,
@@ -458,6 +460,46 @@ def stump(**changed):
     return StumpClassifier(**{**settings, **changed})
 
 
+def cn2(**changed):
+    """Make a CN2 whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "ordered": False,
+        "criterion": "auto",
+        "beam_width": 3,
+        "significance": 0.0,
+        "max_rules": 6,
+        "max_conditions": 3,
+        "min_weight": 0.0,
+        "weighted_covering": None,
+        "allow_not_equal": False,
+        "missing_conditions": False,
+        "max_bins": None,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return CN2Classifier(**{**settings, **changed})
+
+
+def lri(**changed):
+    """Make a small LRI whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "n_rules": 8,
+        "max_conditions": 3,
+        "max_disjuncts": 2,
+        "freeze": 4,
+        "allow_not_equal": False,
+        "missing_conditions": False,
+        "max_bins": None,
+        "calibration": None,
+        "cv": 3,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return LRIClassifier(**{**settings, **changed})
+
+
 LEARNERS = {
     "mlrules": mlrules,
     "slipper": slipper,
@@ -471,6 +513,8 @@ LEARNERS = {
     "c45rules": c45rules,
     "part": part,
     "stump": stump,
+    "cn2": cn2,
+    "lri": lri,
 }
 """A maker of a small learner for every public estimator, for the laws that all must obey."""
 

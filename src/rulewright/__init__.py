@@ -11,9 +11,11 @@ if TYPE_CHECKING:
     from rulewright.data import read_table
     from rulewright.estimators import (
         C45RulesClassifier,
+        CN2Classifier,
         CompactRulesClassifier,
         CompactRulesRegressor,
         FOILClassifier,
+        LRIClassifier,
         MLRulesClassifier,
         PARTClassifier,
         RipperClassifier,
@@ -42,12 +44,14 @@ __version__ = "0.1.0"
 
 __all__ = [
     "C45RulesClassifier",
+    "CN2Classifier",
     "CompactRulesClassifier",
     "CompactRulesRegressor",
     "Constraints",
     "FOILClassifier",
     "Formulation",
     "Isotonic",
+    "LRIClassifier",
     "MLRulesClassifier",
     "PARTClassifier",
     "Platt",
@@ -78,6 +82,8 @@ __all__ = [
 
 _ROOMS = {
     "C45RulesClassifier": "estimators",
+    "CN2Classifier": "estimators",
+    "LRIClassifier": "estimators",
     "Constraints": "search",
     "Formulation": "estimators.mlrules.settings",
     "Isotonic": "weighting",

@@ -11,7 +11,9 @@ from rulewright.estimators.common.interaction_null import interaction_null
 from rulewright.estimators.compact.classifier import CompactRulesClassifier
 from rulewright.estimators.compact.regressor import CompactRulesRegressor
 from rulewright.estimators.lists.c45rules.estimator import C45RulesClassifier
+from rulewright.estimators.lists.cn2.estimator import CN2Classifier
 from rulewright.estimators.lists.foil.estimator import FOILClassifier
+from rulewright.estimators.lists.lri.estimator import LRIClassifier
 from rulewright.estimators.lists.part.estimator import PARTClassifier
 from rulewright.estimators.lists.ripper.estimator import RipperClassifier
 from rulewright.estimators.lists.stump.estimator import StumpClassifier
@@ -36,6 +38,8 @@ LEARNERS: Mapping[str, type[RuleClassifier[Any]]] = {
     "c45rules": C45RulesClassifier,
     "part": PARTClassifier,
     "stump": StumpClassifier,
+    "cn2": CN2Classifier,
+    "lri": LRIClassifier,
 }
 """The learners of classes by their names on the command line; the first is the default."""
 
@@ -49,9 +53,11 @@ __all__ = [
     "LEARNERS",
     "REGRESSORS",
     "C45RulesClassifier",
+    "CN2Classifier",
     "CompactRulesClassifier",
     "CompactRulesRegressor",
     "FOILClassifier",
+    "LRIClassifier",
     "MLRulesClassifier",
     "PARTClassifier",
     "RipperClassifier",

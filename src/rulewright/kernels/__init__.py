@@ -29,6 +29,7 @@ from rulewright.kernels.structs import (
     ROW,
     STAT,
     UNSEEN,
+    Beam,
     BoolArray,
     ByteArray,
     CodeArray,
@@ -69,6 +70,7 @@ __all__ = [
     "ROW",
     "STAT",
     "UNSEEN",
+    "Beam",
     "BoolArray",
     "BranchLimits",
     "Branching",
@@ -111,6 +113,7 @@ __all__ = [
     "draw_rows",
     "encode_values",
     "find_partition",
+    "grow_beam",
     "grow_rule",
     "grow_tree",
     "prefix_sums",
@@ -213,6 +216,20 @@ def grow_rule(
             columns.native, rows, stats, score.native, limits.native, buffers, n_threads
         )
     )
+
+
+def grow_beam(
+    columns: CodeColumns,
+    rows: RowArray,
+    stats: StatArray,
+    score: Score,
+    limits: Limits,
+    beam: Beam,
+    n_threads: int = 1,
+) -> GrownRule:
+    """Find the best conjunction by a beam search (see `native/search/beam.hpp`)."""
+    given = columns.native, rows, stats, score.native, limits.native, beam.native
+    return GrownRule.of(_core.grow_beam(*given, n_threads))
 
 
 def count_histogram(

@@ -3,6 +3,7 @@
 Sums of statistics are sums of integers, so a twin and its kernel agree to the bit.
 """
 
+from rulewright.kernels.reference.beam import grow_beam, likelihood_ratio
 from rulewright.kernels.reference.branching import choose_branching
 from rulewright.kernels.reference.conditions import encode_values
 from rulewright.kernels.reference.dnf import DnfSearch
@@ -47,8 +48,10 @@ __all__ = [
     "empty_criterion",
     "encode_values",
     "find_partition",
+    "grow_beam",
     "grow_rule",
     "grow_tree",
+    "likelihood_ratio",
     "prefix_sums",
     "prune_tests",
     "random_bits",
