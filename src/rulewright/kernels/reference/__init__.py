@@ -8,6 +8,7 @@ from rulewright.kernels.reference.dnf import DnfSearch
 from rulewright.kernels.reference.dnf_partition import find_partition
 from rulewright.kernels.reference.elbow import Elbow
 from rulewright.kernels.reference.model import rule_bits, rule_covers, rule_scores
+from rulewright.kernels.reference.nearest import RiseSearch, nearest_rules
 from rulewright.kernels.reference.rule_matrix import Quadratic, RuleMatrix, descend_products
 from rulewright.kernels.reference.scores import SCORES, empty_criterion
 from rulewright.kernels.reference.search import (
@@ -36,6 +37,7 @@ __all__ = [
     "Likelihood",
     "Quadratic",
     "ResponseFit",
+    "RiseSearch",
     "RuleMatrix",
     "column_codes",
     "count_histogram",
@@ -47,6 +49,7 @@ __all__ = [
     "find_partition",
     "grow_rule",
     "grow_tree",
+    "nearest_rules",
     "prefix_sums",
     "prune_tests",
     "random_bits",
