@@ -11,12 +11,14 @@ import numpy as np
 from rulewright.data import ColumnSchema, Schema, label_of
 from rulewright.model import (
     AdditiveRules,
+    DecisionList,
     DnfModel,
     Head,
     IsotonicSteps,
     RegressionRules,
     RuleModel,
     RuleSetVotes,
+    UnorderedRules,
 )
 from rulewright.model.forms.rule_sets import numbered, term_shares
 from rulewright.model.linear import LinearTerm
@@ -31,6 +33,7 @@ from rulewright.rules import (
     Presence,
     Range,
     Rule,
+    Says,
     Votes,
     negated,
 )
@@ -286,6 +289,32 @@ def votes(rng: Rng) -> RuleSetVotes:
     )
 
 
+def _said(rng: Rng, n_classes: int) -> tuple[float, ...]:
+    counts = rng.integers(0, 4, n_classes) + np.eye(n_classes)[rng.integers(n_classes)]
+    return tuple((counts / counts.sum()).tolist())
+
+
+def _saying(rng: Rng, schema: Schema, n_classes: int, weights: Sequence[float]) -> list[Rule]:
+    outcomes = [Says(_said(rng, n_classes), pick(rng, weights)) for _ in range(rng.integers(6))]
+    return [_rule(rng, conjunction(rng, schema), outcome, n_classes) for outcome in outcomes]
+
+
+def decision_list(rng: Rng) -> DecisionList:
+    """Draw a decision list, often with ties."""
+    schema, classes = frame_of_model(rng)
+    n = len(classes)
+    rules, default = _saying(rng, schema, n, (1.0,)), _said(rng, n)
+    return DecisionList(schema, np.array(classes), tuple(rules), default, default)
+
+
+def unordered(rng: Rng) -> UnorderedRules:
+    """Draw unordered rules, often with ties, and with weights of any size."""
+    schema, classes = frame_of_model(rng)
+    rules = _saying(rng, schema, len(classes), (1.0, 1.0, 3.0, 1e-300, 1e300))
+    return UnorderedRules(schema, np.array(classes), tuple(rules), _said(rng, len(classes)))
+
+
 def model(rng: Rng) -> RuleModel:
     """Draw a model of any form."""
-    return pick(rng, (additive, dnf, votes, regression))(rng)
+    forms = (additive, dnf, votes, regression, decision_list, unordered)
+    return pick(rng, forms)(rng)

@@ -65,8 +65,30 @@ def fired(model, row):
 
 def predict(model, row):
     """Give scores, probabilities and label of a row: a dict of numbers, labels and None."""
-    forms = {"additive": predict_additive, "dnf": predict_dnf, "votes": predict_votes}
+    forms = {
+        "additive": predict_additive,
+        "dnf": predict_dnf,
+        "votes": predict_votes,
+        "list": predict_list,
+        "unordered": predict_unordered,
+    }
     return forms[model["form"]](model, row)
+
+
+def predict_list(model, row):
+    """Give the answers of a decision list: what the first rule that holds says."""
+    said = next((rule["then"]["says"] for rule in fired(model, row)), model["default"])
+    return said, said, model["classes"]["values"][said.index(max(said))]
+
+
+def predict_unordered(model, row):
+    """Give the answers of rules that add up what they say."""
+    scores = list(model["start"])
+    for rule in fired(model, row):
+        weight = rule["then"].get("weight", 1.0)
+        scores = [s + weight * p for s, p in zip(scores, rule["then"]["says"], strict=True)]
+    label = min(range(len(scores)), key=lambda k: (-scores[k], -model["start"][k], k))
+    return scores, [s / sum(scores) for s in scores], model["classes"]["values"][label]
 
 
 def predict_votes(model, row):

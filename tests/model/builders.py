@@ -8,14 +8,25 @@ from hypothesis import strategies as st
 
 from rules.builders import a_rule
 from rulewright.data import ColumnSchema, Schema, label_of
-from rulewright.model import AdditiveRules, DnfModel, Head, IsotonicSteps, RuleSetVotes
+from rulewright.model import (
+    AdditiveRules,
+    DecisionList,
+    DnfModel,
+    Head,
+    IsotonicSteps,
+    RuleSetVotes,
+    UnorderedRules,
+)
 from rulewright.model.forms.rule_sets import numbered, term_shares
 from rulewright.rules import (
     Claims,
     Conjunction,
+    Coverage,
     Labels,
     Presence,
     Range,
+    Rule,
+    Says,
     Votes,
     negated,
     parse_conjunction,
@@ -187,6 +198,25 @@ def dnf_models(draw):
 
 
 @st.composite
+def saying_models(draw, form):
+    """Draw a decision list or unordered rules with strange names and labels, often with ties."""
+    schema, classes = draw(schemas_and_classes())
+    counts = st.tuples(*[st.integers(0, 3).map(float) | st.floats(0.0, 1e6)] * len(classes))
+    weights = st.sampled_from([1.0, 1.0, 0.5, 3.0]) | st.floats(1e-6, 1e6)
+    rules = []
+    for _ in range(draw(st.integers(0, 5))):
+        found = draw(counts.filter(any))
+        shares = tuple(np.array(found) / sum(found))
+        weight = draw(weights) if form is UnorderedRules else 1.0
+        rules.append(Rule(draw(conjunctions(schema)), Says(shares, weight), Coverage.of(found)))
+    start = draw(counts.filter(any))
+    if form is UnorderedRules:
+        return UnorderedRules(schema, np.array(classes), tuple(rules), start)
+    default = tuple(np.array(start) / sum(start))
+    return DecisionList(schema, np.array(classes), tuple(rules), default, start)
+
+
+@st.composite
 def vote_models(draw, sizes=(1, 4)):
     """Draw a vote of rule sets with strange names and labels, shared terms and many ties.
 
@@ -245,6 +275,12 @@ def models(draw):
         costs=draw(st.none() | cost_tables(len(classes))),
         steps=draw(st.none() | st.tuples(*[climbs] * len(classes))),
     )
+
+
+def every_form():
+    """Draw a model of any form of classes."""
+    lists = saying_models(DecisionList) | saying_models(UnorderedRules)
+    return models() | dnf_models() | vote_models() | lists
 
 
 def write(path, document):

@@ -12,10 +12,11 @@ from model.builders import (
     churn_model,
     dnf_models,
     models,
+    saying_models,
     vote_models,
 )
 from rules.builders import a_rule
-from rulewright.model import AdditiveRules, Head
+from rulewright.model import AdditiveRules, Head, UnorderedRules
 from rulewright.programs.adversarial import adversarial_rows
 from rulewright.rules import Adds, Conjunction, parse_conjunction
 
@@ -116,7 +117,7 @@ def test_changes_add_up_to_the_probability(model, max_reasons):
         assert len(table) <= 2 + (len(model) if max_reasons is None else max_reasons)
 
 
-@given(models() | dnf_models() | vote_models())
+@given(models() | dnf_models() | vote_models() | saying_models(UnorderedRules))
 @settings(max_examples=60, deadline=None)
 def test_after_all_reasons_the_scores_are_those_of_the_model(model):
     """Every form tells each rule that fired once, and nothing is left to explain."""

@@ -13,10 +13,8 @@ from model.builders import (
     CHURN_SCHEMA,
     assert_chosen,
     churn_model,
-    dnf_models,
-    models,
+    every_form,
     saved,
-    vote_models,
     write,
 )
 from rulewright.data import label_of
@@ -31,7 +29,7 @@ def path(tmp_path):
     return tmp_path / "model.json"
 
 
-@given(models() | dnf_models() | vote_models())
+@given(every_form())
 @settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

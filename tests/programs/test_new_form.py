@@ -23,10 +23,10 @@ pytestmark = pytest.mark.native
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DecisionList(ClassModel):
-    """The first rule that holds says the probabilities."""
+class LastWord(ClassModel):
+    """The last rule that holds says the probabilities."""
 
-    form: ClassVar[str] = "list"
+    form: ClassVar[str] = "last"
     outcome: ClassVar = Says
     needed_fields: ClassVar = frozenset({"default"})
 
@@ -38,14 +38,14 @@ class DecisionList(ClassModel):
 
     @cached_property
     def program(self):
-        cases = tuple((rule.body, rule.outcome.distribution) for rule in self.rules)
+        cases = tuple((rule.body, rule.outcome.distribution) for rule in reversed(self.rules))
         said = FirstThat(Constant(self.default), cases)
         order = tuple(range(len(self.classes)))
         chosen = recipes.preferred(said, order)
         return ClassProgram(self.schema, said, tuple(self.classes.tolist()), said, chosen)
 
     def preamble(self):
-        return "the first rule that holds decides"
+        return "the last rule that holds decides"
 
     def form_fields(self):
         return {"default": list(self.default)}
@@ -55,12 +55,12 @@ class DecisionList(ClassModel):
         return {"default": tuple(content["default"])}
 
 
-def decision_list(*rules):
+def last_word(*rules):
     made = [Rule(body, Says(says), Coverage(1.0, (1.0, 1.0))) for body, says in rules]
-    return DecisionList(CHURN_SCHEMA, np.array(["no", "yes"]), tuple(made), (0.75, 0.25))
+    return LastWord(CHURN_SCHEMA, np.array(["no", "yes"]), tuple(made), (0.75, 0.25))
 
 
-LIST = decision_list(
+LAST = last_word(
     (parse_formula("age <= 34 and color = red"), (0.0, 1.0)),
     (parse_formula("age is missing or not active = false"), (0.5, 0.5)),
     (parse_formula("color = red"), (0.25, 0.75)),
@@ -69,12 +69,12 @@ says = st.sampled_from([(0.0, 1.0), (0.5, 0.5), (0.9, 0.1), (0.3, 0.7)])
 on_columns = st.sampled_from(CHURN_SCHEMA.columns).flatmap(conditions)
 
 
-def test_a_list_by_hand():
-    """The first rule that holds decides, where none does the default; ties go to the first."""
-    assert LIST.predict_proba(CHURN_ROWS)[:, 1].tolist() == [1.0, 0.5, 0.25, 0.5]
-    assert LIST.predict(CHURN_ROWS).tolist() == ["yes", "no", "no", "no"]
-    assert "THEN yes" in LIST.to_text()
-    assert [LIST.explain(CHURN_ROWS).rule_ids(row) for row in range(4)] == [
+def test_the_last_word_by_hand():
+    """The last rule that holds decides, where none does the default; ties go to the first."""
+    assert LAST.predict_proba(CHURN_ROWS)[:, 1].tolist() == [0.75, 0.5, 0.25, 0.75]
+    assert LAST.predict(CHURN_ROWS).tolist() == ["yes", "no", "no", "yes"]
+    assert "THEN yes" in LAST.to_text()
+    assert [LAST.explain(CHURN_ROWS).rule_ids(row) for row in range(4)] == [
         [0, 2, 1],
         [1],
         [],
@@ -85,7 +85,7 @@ def test_a_list_by_hand():
 def test_explanations_without_changes():
     """A form that does not say what rules change still tells which hold."""
     rows = {name: values[1:3] for name, values in CHURN_ROWS.items()}
-    assert str(LIST.explain(rows)).splitlines() == [
+    assert str(LAST.explain(rows)).splitlines() == [
         "row 0: no with probability 0.500 (yes 0.500)",
         "  probability  reason",
         "     0.500 no  rule 1: IF age is missing or active != false",
@@ -99,21 +99,21 @@ def test_explanations_without_changes():
 @settings(max_examples=30, deadline=None)
 def test_every_export_follows_from_the_program(rules):
     """SQL, Python and JavaScript answer as the native program, and that as the definition."""
-    model = decision_list(*rules)
+    model = last_word(*rules)
     assert len(model.verify_exports().targets) == 4
     rows = adversarial_rows(model.program)
     table = read_like(rows, CHURN_SCHEMA)
     expected = np.tile(np.array(model.default), (len(table), 1))
-    for body, distribution in reversed(rules):
+    for body, distribution in rules:
         expected[body.holds(table)] = distribution
     np.testing.assert_array_equal(model.predict_proba(rows), expected)
 
 
-def test_a_list_is_saved_and_loaded(monkeypatch, tmp_path):
+def test_the_form_is_saved_and_loaded(monkeypatch, tmp_path):
     """One line in the registry of forms, and files of the form can be read."""
-    monkeypatch.setitem(storage._FORMS, "list", DecisionList)
-    LIST.save(tmp_path / "list.json")
-    loaded = load_model(tmp_path / "list.json")
-    assert loaded == LIST
-    np.testing.assert_array_equal(loaded.scores(CHURN_ROWS), LIST.scores(CHURN_ROWS))
+    monkeypatch.setitem(storage._FORMS, "last", LastWord)
+    LAST.save(tmp_path / "last.json")
+    loaded = load_model(tmp_path / "last.json")
+    assert loaded == LAST
+    np.testing.assert_array_equal(loaded.scores(CHURN_ROWS), LAST.scores(CHURN_ROWS))
     assert loaded[:1].predict_proba(CHURN_ROWS)[1:, 1].tolist() == [0.25] * 3

@@ -11,10 +11,8 @@ from model.builders import (
     CHURN_ROWS,
     CHURN_SCHEMA,
     churn_model,
-    dnf_models,
+    every_form,
     finite,
-    models,
-    vote_models,
 )
 from programs.builders import tamper
 from rules.builders import a_rule
@@ -33,7 +31,7 @@ def one_rule(condition, schema, classes=("a", "b")):
     return AdditiveRules(schema, list(classes), (0.0,) * len(classes), (rule,))
 
 
-@given(models() | dnf_models() | vote_models())
+@given(every_form())
 @settings(max_examples=40, deadline=None)
 def test_sql_answers_as_the_model(model):
     """Strange names, labels and thresholds give the same answers in DuckDB and SQLite."""
@@ -165,7 +163,7 @@ def test_internal_names_give_way(name):
         assert connection.execute(model.to_sql(name, "sqlite")).fetchone()[-1] == "b"
 
 
-@given(models() | dnf_models() | vote_models())
+@given(every_form())
 @settings(max_examples=25, deadline=None)
 def test_postgres_sql_answers_as_the_model(model):
     """DuckDB, which reads the same grammar, gives the right answers to the SQL for PostgreSQL."""

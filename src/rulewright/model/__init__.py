@@ -4,9 +4,11 @@ from rulewright.model.class_model import ClassModel
 from rulewright.model.document import ModelFileError
 from rulewright.model.explanation import Explanation
 from rulewright.model.forms.additive import AdditiveRules
+from rulewright.model.forms.decision_list import DecisionList
 from rulewright.model.forms.dnf import DnfModel
 from rulewright.model.forms.regression import RegressionRules
 from rulewright.model.forms.rule_sets import RuleSet
+from rulewright.model.forms.unordered import UnorderedRules
 from rulewright.model.forms.votes import RuleSetVotes
 from rulewright.model.rule_model import RuleModel
 from rulewright.model.steps import IsotonicSteps
@@ -17,6 +19,7 @@ from rulewright.rules import Head, Rule
 __all__ = [
     "AdditiveRules",
     "ClassModel",
+    "DecisionList",
     "DnfModel",
     "Explanation",
     "ExportReport",
@@ -29,5 +32,6 @@ __all__ = [
     "RuleModel",
     "RuleSet",
     "RuleSetVotes",
+    "UnorderedRules",
     "load_model",
 ]

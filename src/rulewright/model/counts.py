@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rulewright.rules import Says
 from rulewright.rules.checks import checked_number
 
 if TYPE_CHECKING:
@@ -42,3 +43,10 @@ def checked_weights(weights: Sequence[object], n_classes: int) -> tuple[float, .
     if len(checked) != n_classes or min(checked) < 0.0 or not math.isfinite(sum(checked)):
         raise ValueError(f"{n_classes} classes need as many finite weights, none negative")
     return checked
+
+
+def checked_shares(shares: Sequence[object], n_classes: int) -> tuple[float, ...]:
+    """Give one probability per class, or raise a ValueError."""
+    if len(shares) != n_classes:
+        raise ValueError(f"{n_classes} classes need as many probabilities: {len(shares)}")
+    return Says(tuple(shares)).distribution  # type: ignore[arg-type]

@@ -53,6 +53,8 @@ class RuleModel(Exports):
     needed_fields: ClassVar[frozenset[str]]
     """What a saved model of this form has beyond the fields of all forms."""
     optional_fields: ClassVar[frozenset[str]] = frozenset()
+    in_order: ClassVar[bool] = False
+    """Whether a rule means something only after those before it, so that their order is printed."""
     schema: Schema
     rules: tuple[Rule, ...]
     summary: dict[str, Any]

@@ -15,8 +15,10 @@ from rulewright.model.document import (
     read_document,
 )
 from rulewright.model.forms.additive import AdditiveRules
+from rulewright.model.forms.decision_list import DecisionList
 from rulewright.model.forms.dnf import DnfModel
 from rulewright.model.forms.regression import RegressionRules
+from rulewright.model.forms.unordered import UnorderedRules
 from rulewright.model.forms.votes import RuleSetVotes
 from rulewright.rules import Rule
 
@@ -93,5 +95,13 @@ def _rule(obj: object, i: int) -> Rule:
 
 
 _FORMS: dict[str, type[RuleModel]] = {
-    form.form: form for form in (AdditiveRules, DnfModel, RuleSetVotes, RegressionRules)
+    form.form: form
+    for form in (
+        AdditiveRules,
+        DnfModel,
+        RuleSetVotes,
+        RegressionRules,
+        DecisionList,
+        UnorderedRules,
+    )
 }

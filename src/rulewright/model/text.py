@@ -40,7 +40,9 @@ def strongest_rules(
 
 
 def strongest(model: RuleModel, max_rules: int | None) -> list[int]:
-    """Return the places of the rules with the largest responses, the largest first."""
+    """Return the places of the rules to read first: the largest responses, or the first ones."""
+    if model.in_order:
+        return [*range(len(model))][:max_rules]
     order = sorted(range(len(model)), key=lambda i: -abs(model.rules[i].outcome.value))
     return order[:max_rules]
 

@@ -2,7 +2,7 @@
 
 ``Adds`` moves the scores of classes (additive rules), ``Claims`` a class with a precision (terms of
 DNF formulas), ``Votes`` has a share of a vote (terms of rule sets that vote), ``Says`` gives a
-distribution over the classes (decision lists).
+distribution over the classes (decision lists, unordered and nearest rules).
 """
 
 from __future__ import annotations
@@ -176,9 +176,18 @@ class Votes(_ForHead):
 
 @dataclass(frozen=True, slots=True)
 class Says:
-    """The classes have these probabilities, which sum to 1."""
+    """The classes have these probabilities, which sum to 1.
+
+    Parameters
+    ----------
+    distribution : tuple of float
+        The probabilities.
+    weight : float
+        How much they count where several rules speak together; above 0.
+    """
 
     distribution: tuple[float, ...]
+    weight: float = 1.0
 
     measure: ClassVar[str] = "probability"
     title: ClassVar[str] = "probability"
@@ -187,7 +196,11 @@ class Says:
         shares = tuple(finite_number(p, "probability of a rule") for p in self.distribution)
         if min(shares, default=-1.0) < 0.0 or abs(math.fsum(shares) - 1.0) > 1e-9:
             raise ValueError(f"probabilities of a rule must not be negative and sum to 1: {shares}")
+        weight = finite_number(self.weight, "weight of a rule")
+        if not weight > 0.0:
+            raise ValueError(f"weight of a rule must be above 0, not {weight}")
         object.__setattr__(self, "distribution", shares)
+        object.__setattr__(self, "weight", weight)
 
     @property
     def head(self) -> Head:
@@ -209,7 +222,8 @@ class Says:
 
     def to_json(self) -> dict[str, Any]:
         """Give the outcome as plain data."""
-        return {"says": list(self.distribution)}
+        obj: dict[str, Any] = {"says": list(self.distribution)}
+        return obj if self.weight == 1.0 else {**obj, "weight": self.weight}
 
 
 Outcome: TypeAlias = Adds | Claims | Votes | Says
@@ -234,8 +248,8 @@ def outcome_from_json(obj: object) -> Outcome:
         return Claims(obj["head"], obj["claims"])
     if keys == {"head", "votes"}:
         return Votes(obj["head"], obj["votes"])
-    if keys == {"says"} and isinstance(obj["says"], list):
-        return Says(tuple(obj["says"]))
+    if keys - {"weight"} == {"says"} and isinstance(obj["says"], list):
+        return Says(tuple(obj["says"]), obj.get("weight", 1.0))
     raise ValueError(f"an outcome cannot have the keys {sorted(map(str, obj))}")
 
 

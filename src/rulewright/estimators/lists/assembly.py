@@ -1,0 +1,109 @@
+"""From rules in order, each with its class, to a model: what they cover, and what they say.
+
+Distributions are m-estimates: the rows that a rule covers, and `SMOOTHING` more rows with the
+shares that the classes have in the training rows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright.model import DecisionList, UnorderedRules
+from rulewright.model.decisions import BELOW
+from rulewright.rules import Coverage, Rule, Says
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rulewright.data import TrainingSet
+    from rulewright.kernels import FloatArray
+    from rulewright.rules import Formula
+
+SMOOTHING = 2.0
+"""Rows that are added to what a rule covers."""
+
+
+def decision_list(
+    rows: TrainingSet,
+    found: Iterable[tuple[Formula, int]],
+    *,
+    default: int | None = None,
+    summary: dict[str, Any],
+) -> DecisionList:
+    """Make a list of bodies with their classes, counted on the rows that reach each of them.
+
+    Parameters
+    ----------
+    rows : TrainingSet
+        The training rows.
+    found : iterable of (Formula, int)
+        The rules in order: body and class. One that reaches no row is left out.
+    default : int, optional
+        Class where no rule holds; by default the heaviest on the rows that no rule covers, or of
+        all rows if there are none.
+    summary : dict
+        What the learner noted down.
+    """
+    left = np.ones(rows.n_rows, dtype=np.bool_)
+    rules = []
+    for body, head in found:
+        covered = left & body.holds(rows.table)
+        left &= ~covered
+        weights = rows.weights_by_class(covered)
+        if weights.any():
+            says = Says(smoothed(weights, rows, head))
+            rules.append(Rule(body, says, Coverage.of(tuple(weights.tolist()))))
+    rest = rows.weights_by_class(left)
+    if default is None:
+        # The whole table counts as one row: next to nothing left over decides nothing.
+        default = int(np.argmax(rest + rows.class_weights / rows.total_weight))
+    return DecisionList(
+        rows.schema,
+        rows.classes,
+        tuple(rules),
+        smoothed(rest, rows, default),
+        tuple(rest.tolist()),
+        summary,
+    )
+
+
+def unordered_rules(
+    rows: TrainingSet,
+    bodies: Iterable[Formula],
+    *,
+    smoothing: float = SMOOTHING,
+    summary: dict[str, Any],
+) -> UnorderedRules:
+    """Make rules that add up the training rows they cover, by class; one without rows is left out.
+
+    Where none holds, the classes have their shares of the training rows.
+    """
+    rules = []
+    for body in bodies:
+        weights = rows.weights_by_class(body.holds(rows.table))
+        if weights.any():
+            says = Says(_normalised(weights), float(weights.sum()))
+            rules.append(Rule(body, says, Coverage.of(tuple(weights.tolist()))))
+    start = smoothing * rows.class_weights / rows.total_weight
+    return UnorderedRules(rows.schema, rows.classes, tuple(rules), tuple(start.tolist()), summary)
+
+
+def smoothed(weights: FloatArray, rows: TrainingSet, head: int) -> tuple[float, ...]:
+    """Return the m-estimate of the shares of the classes; the class of the rule is on top.
+
+    Where the rows say otherwise, the other classes stay just below it.
+    """
+    shares = weights + SMOOTHING * rows.class_weights / rows.total_weight
+    top = shares[head]
+    if (np.delete(shares, head) >= top).any():
+        top = shares[head] = max(top, shares.sum() / len(shares))
+        shares = np.minimum(shares, top * BELOW)
+        shares[head] = top
+    return _normalised(shares)
+
+
+def _normalised(shares: FloatArray) -> tuple[float, ...]:
+    total: tuple[float, ...] = tuple((shares / shares.sum()).tolist())
+    return total

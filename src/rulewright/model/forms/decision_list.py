@@ -1,0 +1,127 @@
+"""Decision lists: the first rule that holds decides.
+
+A rule means something only after those before it. So its coverage, and the distribution that it
+says, are counted on the rows that reach it: those on which no rule before it holds. Where no rule
+holds, the default distribution decides. The label is the most probable class, of equal ones the
+first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from rulewright.model.class_model import ClassModel
+from rulewright.model.counts import checked_shares, checked_weights
+from rulewright.model.document import json_list
+from rulewright.model.list_explanation import ListExplanation, first_of
+from rulewright.model.text import plain
+from rulewright.programs import recipes
+from rulewright.programs.nodes import Constant, FirstThat
+from rulewright.programs.program import ClassProgram
+from rulewright.rules import Says
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rulewright.data import Schema, Table
+    from rulewright.model.explanation import Explanation
+    from rulewright.rules import Outcome, Rule
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DecisionList(ClassModel):
+    """Rules that are tried in their order; the first one that holds says the probabilities.
+
+    Parameters
+    ----------
+    schema : Schema
+        Columns of the training table.
+    classes : array-like
+        Class labels: all strings, all integers, all floats or all booleans.
+    rules : tuple of Rule
+        The rules; each says a distribution and covers training rows that no rule before it does.
+    default : tuple of float
+        Probabilities of the classes where no rule holds.
+    default_weights : tuple of float
+        Training weight of each class on the rows where no rule holds.
+    summary : dict
+        What the learner noted down, as JSON data.
+    """
+
+    form: ClassVar[str] = "list"
+    outcome: ClassVar[type[Outcome]] = Says
+    explanation: ClassVar[type[Explanation]] = ListExplanation
+    in_order: ClassVar[bool] = True
+    needed_fields: ClassVar[frozenset[str]] = frozenset({"default", "default_weights"})
+
+    schema: Schema
+    classes: NDArray[Any]
+    rules: tuple[Rule, ...]
+    default: tuple[float, ...]
+    default_weights: tuple[float, ...]
+    summary: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._check_common()
+        n = len(self.classes)
+        vars(self).update(
+            default=checked_shares(self.default, n),
+            default_weights=checked_weights(self.default_weights, n),
+        )
+
+    @cached_property
+    def program(self) -> ClassProgram:
+        """The distribution of the first rule that holds, and its most probable class."""
+        cases = tuple((rule.body, _said(rule)) for rule in self.rules)
+        said = FirstThat(Constant(self.default), cases)
+        chosen = recipes.preferred(said, tuple(range(len(self.classes))))
+        return ClassProgram(self.schema, said, tuple(self.classes.tolist()), said, chosen)
+
+    def deciders(self, X: object, *, n_threads: int | None = None) -> NDArray[np.intp]:
+        """Give the place of the rule that decides each row; the number of rules for the default."""
+        return first_of(self.covers(X, n_threads=n_threads))
+
+    def _explained(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
+        return {"table": table, "default_weights": self.default_weights}
+
+    def preamble(self) -> str:
+        """Say that the first rule decides, and what holds where there is none."""
+        k = int(np.argmax(self.default))
+        where = "where no rule holds" if self.rules else "always"
+        told = f"{where}: {plain(self.class_names[k])} with probability {self.default[k]:.3f}"
+        rows = f"{sum(self.default_weights):.6g} training rows"
+        lines = [f"{told} ({rows})"]
+        if self.rules:
+            lines.insert(0, "the first rule that holds decides; each covers what is left to it")
+        return "\n".join(lines)
+
+    def form_fields(self) -> dict[str, Any]:
+        """Give the default and what it was counted from."""
+        return {"default": list(self.default), "default_weights": list(self.default_weights)}
+
+    @classmethod
+    def read_fields(cls, content: dict[str, Any]) -> dict[str, Any]:
+        """Read the default and what it was counted from."""
+        return {name: tuple(json_list(value, name)) for name, value in content.items()}
+
+    def _check_rules(self, rules: Any) -> None:
+        super()._check_rules(rules)
+        for i, rule in enumerate(rules):
+            checked_distribution(rule, i, len(self.classes))
+
+
+def checked_distribution(rule: Rule, i: int, n_classes: int) -> None:
+    """Refuse a rule whose probabilities are not those of the classes."""
+    if len(_said(rule)) != n_classes:
+        raise ValueError(
+            f"rule {i}: {len(_said(rule))} probabilities for {n_classes} classes; give one each"
+        )
+
+
+def _said(rule: Rule) -> tuple[float, ...]:
+    assert isinstance(rule.outcome, Says)
+    return rule.outcome.distribution
