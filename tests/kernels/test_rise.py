@@ -119,7 +119,9 @@ def test_the_nearest_rule_is_that_of_the_twin(seed, n_threads):
 
 def line(*numbers):
     """Give the arguments of a search over one numeric column of width 10."""
-    columns = DistanceColumns(np.array([10.0]), *[np.zeros(k, np.int32) for k in (2, 0, 2)], np.zeros(0))
+    columns = DistanceColumns(
+        np.array([10.0]), *[np.zeros(k, np.int32) for k in (2, 0, 2)], np.zeros(0)
+    )
     return {
         "values": np.array(numbers, dtype=float)[:, np.newaxis],
         "columns": columns,

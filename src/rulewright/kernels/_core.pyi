@@ -278,7 +278,6 @@ def signed_products(
 def signed_sums(
     holds: WordArray, fails: WordArray, lines: IntArray, values: FloatArray, n_threads: int
 ) -> FloatArray: ...
-
 def nearest_rules(
     values: FloatArray,
     widths: FloatArray,
@@ -314,6 +313,4 @@ class RiseSearch:
     def n_passes(self) -> int: ...
     def state(
         self,
-    ) -> tuple[
-        IntArray, FloatArray, StatArray, StatArray, IntArray, FloatArray, FloatArray
-    ]: ...
+    ) -> tuple[IntArray, FloatArray, StatArray, StatArray, IntArray, FloatArray, FloatArray]: ...
