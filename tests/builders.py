@@ -11,6 +11,7 @@ from rulewright import Window, estimators
 from rulewright.estimators import (
     CompactRulesClassifier,
     MLRulesClassifier,
+    RISEClassifier,
     RuleFitClassifier,
     RuleSetEnsembleClassifier,
     RumbleClassifier,
@@ -383,6 +384,12 @@ def rumble(**changed):
     return RumbleClassifier(**{**settings, **changed})
 
 
+def rise(**changed):
+    """Make RISE with all its parameters set: no test depends on the defaults."""
+    settings = {"q": 1.0, "max_passes": None, "class_weight": None, "random_state": 0, "n_jobs": 1}
+    return RISEClassifier(**{**settings, **changed})
+
+
 LEARNERS = {
     "mlrules": mlrules,
     "slipper": slipper,
@@ -391,6 +398,7 @@ LEARNERS = {
     "rulefit": rulefit,
     "compact": compact,
     "rumble": rumble,
+    "rise": rise,
 }
 """A maker of a small learner for every public estimator, for the laws that all must obey."""
 

@@ -11,6 +11,7 @@ STEPS = (
     (kernels, "grow_rule"),
     (kernels, "grow_tree"),
     (kernels.DnfSearch, "advance"),
+    (kernels.RiseSearch, "advance"),
     (SignedCovers, "gram"),
 )
 """What every search of a learner calls over and over."""

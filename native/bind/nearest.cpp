@@ -125,6 +125,10 @@ class BoundRise {
         const InUse in_use(mutex_);
         return search_.accuracy();
     }
+    Stat first_accuracy() const {
+        const InUse in_use(mutex_);
+        return search_.first_accuracy();
+    }
     std::int64_t n_passes() const {
         const InUse in_use(mutex_);
         return search_.n_passes();
@@ -211,6 +215,7 @@ void bind_nearest(nb::module_& m) {
              array("alone"), array("ranks"), "unit"_a, "max_passes"_a)
         .def("advance", &BoundRise::advance, "n_steps"_a, "n_threads"_a)
         .def("accuracy", &BoundRise::accuracy)
+        .def("first_accuracy", &BoundRise::first_accuracy)
         .def("n_passes", &BoundRise::n_passes)
         .def("state", &BoundRise::state);
 }

@@ -52,7 +52,7 @@ bool RiseSearch::advance(std::uint64_t n_steps, int n_threads) {
         n_steps -= found.size();
         if (next_row_ == n) {
             points_ = {};
-            before_ = accuracy_;
+            first_ = before_ = accuracy_;
             done_ = rows_.max_passes == 0;
         }
     }

@@ -41,6 +41,7 @@ class RiseSearch {
     bool advance(std::uint64_t n_steps, int n_threads);
 
     Stat accuracy() const { return accuracy_; }
+    Stat first_accuracy() const { return first_; }  // before any rule was generalised
     std::int64_t n_passes() const { return n_passes_; }
     std::vector<std::int32_t> alive() const;
     const std::vector<std::int32_t>& winners() const { return winners_; }
@@ -82,7 +83,7 @@ class RiseSearch {
     std::vector<std::int32_t> nearest_;  // kNone, kUnknown or the row a rule would be stretched to
     std::vector<double> low_, high_;     // of the rule that is tried
     std::vector<Win> taken_;             // what it would win
-    Stat accuracy_ = 0, before_ = 0;
+    Stat accuracy_ = 0, before_ = 0, first_ = 0;
     std::int64_t n_passes_ = 0;
     bool done_;
 };

@@ -11,6 +11,7 @@ from rulewright.estimators.common.interaction_null import interaction_null
 from rulewright.estimators.compact.classifier import CompactRulesClassifier
 from rulewright.estimators.compact.regressor import CompactRulesRegressor
 from rulewright.estimators.mlrules.estimator import MLRulesClassifier
+from rulewright.estimators.nearest.estimator import RISEClassifier
 from rulewright.estimators.rulefit.classifier import RuleFitClassifier
 from rulewright.estimators.rulefit.regressor import RuleFitRegressor
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
@@ -26,6 +27,7 @@ LEARNERS: Mapping[str, type[RuleClassifier[Any]]] = {
     "ruleset-ensemble": RuleSetEnsembleClassifier,
     "rulefit": RuleFitClassifier,
     "rumble": RumbleClassifier,
+    "rise": RISEClassifier,
 }
 """The learners of classes by their names on the command line; the first is the default."""
 
@@ -41,6 +43,7 @@ __all__ = [
     "CompactRulesClassifier",
     "CompactRulesRegressor",
     "MLRulesClassifier",
+    "RISEClassifier",
     "RuleFitClassifier",
     "RuleFitRegressor",
     "RuleSetEnsembleClassifier",

@@ -77,12 +77,17 @@ class RiseSearch:
         return self._native.accuracy()
 
     @property
+    def first_accuracy(self) -> int:
+        """The same before any rule was generalised: that of the nearest neighbour."""
+        return self._native.first_accuracy()
+
+    @property
     def n_passes(self) -> int:
         """Passes over all rules that are finished."""
         return self._native.n_passes()
 
     def state(self) -> RiseState:
         """Return winners and rules."""
-        *found, places, lows, highs = self._native.state()
-        shape = (len(places), self._n_columns)
-        return RiseState(*found, places, lows.reshape(shape), highs.reshape(shape))
+        found = RiseState(*self._native.state())
+        shape = (len(found.places), self._n_columns)
+        return found._replace(lows=found.lows.reshape(shape), highs=found.highs.reshape(shape))

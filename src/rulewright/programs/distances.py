@@ -79,7 +79,8 @@ class NumberDistance:
 
     def values(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """Give the values of a column as kernels take them."""
-        return np.clip(values, *self.limits)
+        held: NDArray[np.float64] = np.clip(values, *self.limits)
+        return held
 
     def to_json(self) -> dict[str, Any]:
         """Give the distances as plain data."""
@@ -127,8 +128,8 @@ class LabelDistance:
     @cached_property
     def squares(self) -> NDArray[np.float64]:
         """The squared distances."""
-        table = np.array(self.table)
-        return table * table
+        table = np.array(self.table, dtype=np.float64)
+        return np.asarray(table * table)
 
     def fits(self, schema: ColumnSchema) -> bool:
         """Tell whether a column has such distances."""
@@ -150,7 +151,7 @@ class LabelDistance:
         """Give the values of a column as kernels take them: as groups."""
         # Codes of the data room index this from the end too: -2 is unseen, -1 is missing.
         groups = np.array([*self.groups, self.unseen, self.missing], dtype=np.float64)
-        return groups[values]
+        return np.asarray(groups[values])
 
     def to_json(self) -> dict[str, Any]:
         """Give the distances as plain data."""

@@ -14,7 +14,7 @@ from rulewright.programs.nodes import Node
 from rulewright.rules import Range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -91,7 +91,7 @@ class Nearest(Node):
     @cached_property
     def compiled(self) -> tuple[kernels.DistanceColumns, kernels.Boxes]:
         """What the kernel reads."""
-        return _columns(self.used), _boxes(self)
+        return distance_columns(self.used), _boxes(self)
 
     def evaluate(
         self, table: Table, n_threads: int
@@ -141,18 +141,28 @@ def squared_unseen(gap: Gap) -> float:
     return float(gap.distance.squares[int(gap.low), gap.distance.unseen])
 
 
-def _columns(distances: tuple[Distance, ...]) -> kernels.DistanceColumns:
-    """Lay out distances for the kernels; values are then numbers and groups of labels."""
-    of_labels = [d if isinstance(d, LabelDistance) else None for d in distances]
-    sizes = [len(d.table) if d else 0 for d in of_labels]
+def distance_columns(
+    distances: Sequence[Distance], *, by_label: bool = False
+) -> kernels.DistanceColumns:
+    """Lay out distances for the kernels, which then read labels as their groups.
+
+    With `by_label` they are the codes of labels, then of unseen ones and of missing values.
+    """
+    groups, tables = [], []
+    for d in distances:
+        if isinstance(d, NumberDistance):
+            groups.append(np.zeros(0, np.int32))
+            tables.append(np.zeros(0))
+            continue
+        codes = (*d.groups, d.unseen, d.missing) if by_label else range(len(d.table))
+        groups.append(np.array(codes, dtype=np.int32))
+        tables.append(d.squares.ravel())
     widths = [d.width if isinstance(d, NumberDistance) else 0.0 for d in distances]
-    groups = [np.arange(n, dtype=np.int32) for n in sizes]
-    tables = [d.squares.ravel() for d in of_labels if d]
     return kernels.DistanceColumns(
         np.array(widths, dtype=np.float64),
-        _starts(sizes),
+        _starts([len(part) for part in groups]),
         np.concatenate([np.zeros(0, np.int32), *groups]),
-        _starts([n * n for n in sizes]),
+        _starts([len(part) for part in tables]),
         np.concatenate([np.zeros(0), *tables]),
     )
 

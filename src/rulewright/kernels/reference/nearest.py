@@ -28,7 +28,8 @@ def squared_gaps(
         groups = columns.groups[columns.group_starts[j] : columns.group_starts[j + 1]]
         table = columns.tables[columns.table_starts[j] : columns.table_starts[j + 1]]
         n = round(len(table) ** 0.5)
-        return table.reshape(n, n)[groups[int(low)], groups[values.astype(np.intp)]]
+        line: FloatArray = table.reshape(n, n)[groups[int(low)]]
+        return line[groups[values.astype(np.intp)]]
     outside = np.where(values < low, low - values, np.where(values > high, values - high, 0.0))
     width = columns.widths[j]
     gaps = outside / width if width else np.zeros_like(values)
@@ -76,6 +77,7 @@ class RiseSearch:
         self.won, self.correct = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
         self.alive = np.ones(n, dtype=np.bool_)
         self.next, self.passes, self.before, self._accuracy = -n, 0, 0, 0
+        self.first_accuracy = 0
         self.done = n == 0
 
     @property
@@ -91,8 +93,15 @@ class RiseSearch:
     def state(self) -> RiseState:
         """Return winners and rules."""
         places = np.flatnonzero(self.alive).astype(np.int32)
-        found = self.winners, self.distances, self.won, self.correct
-        return RiseState(*(a.copy() for a in found), places, self.lows[places], self.highs[places])
+        return RiseState(
+            self.winners.copy(),
+            self.distances.copy(),
+            self.won.copy(),
+            self.correct.copy(),
+            places,
+            self.lows[places],
+            self.highs[places],
+        )
 
     def advance(self, n_steps: int, n_threads: int = 1) -> bool:
         """Take so many steps, each of one row or one rule; tell whether there are more."""
@@ -106,7 +115,8 @@ class RiseSearch:
                 self._generalise(self.next)
             self.next += 1
             if self.next == 0:
-                self.before, self.done = self._accuracy, self.max_passes == 0
+                self.first_accuracy = self.before = self._accuracy
+                self.done = self.max_passes == 0
             elif self.next == n:
                 self._end_pass()
         return not self.done
@@ -128,7 +138,7 @@ class RiseSearch:
             return
         x = self.values[[row]]
         found = [self._distances(self.lows[r], self.highs[r], x)[0] for r in rules.tolist()]
-        best = np.lexsort([rules, self.ranks[self.labels[rules]], found])[0]
+        best = np.lexsort((rules, self.ranks[self.labels[rules]], np.array(found)))[0]
         self._win(np.array([row]), int(rules[best]), np.array([found[best]]))
 
     def _distances(self, low: FloatArray, high: FloatArray, values: FloatArray) -> FloatArray:
