@@ -329,7 +329,7 @@ def nearest(rng: Rng) -> NearestRules:
 
 def _distance(rng: Rng, column: ColumnSchema) -> Distance:
     if column.kind == "numeric":
-        low, high = sorted((number(rng) / 1e9, number(rng) / 1e9))
+        low, high = sorted((number(rng), number(rng)))
         return NumberDistance(column.name, low, high)
     n = int(rng.integers(1, 4))
     unseen, missing, *groups = rng.integers(0, n, 2 + len(column.labels)).tolist()
@@ -339,7 +339,7 @@ def _distance(rng: Rng, column: ColumnSchema) -> Distance:
 
 def _near(rng: Rng, distance: Distance, schema: Schema) -> Condition:
     if isinstance(distance, NumberDistance):
-        parts = [distance.low + share * distance.width for share in rng.random(2)]
+        parts = [s * distance.high + (1.0 - s) * distance.low for s in rng.random(2)]
         low, high = sorted(min(max(part, distance.low), distance.high) for part in parts)
         return Range(distance.column, low, high)
     labels = schema[distance.column].labels

@@ -125,8 +125,10 @@ def gap(model, distance, condition, value):
     low, high = distance["low"], distance["high"]
     if low == high:
         return 0.0
-    value = min(max(value, low - 1000 * (high - low)), high + 1000 * (high - low))
-    return max(condition["low"] - value, value - condition["high"], 0.0) / (high - low)
+    scale = 1.0 if high - low <= 1e300 else 2.0**-40
+    value = scale * min(max(value, low - 1000 * (high - low)), high + 1000 * (high - low))
+    outside = max(scale * condition["low"] - value, value - scale * condition["high"], 0.0)
+    return outside / (scale * high - scale * low)
 
 
 def predict_votes(model, row):

@@ -283,7 +283,7 @@ def models(draw):
 def distances(draw, column):
     """Draw the distances of a column, of labels often ties."""
     if column.kind == "numeric":
-        low, high = sorted(draw(st.tuples(*[st.floats(-4e299, 4e299) | st.just(1.0)] * 2)))
+        low, high = sorted(draw(st.tuples(*[finite | st.just(1.0)] * 2)))
         return NumberDistance(column.name, low, high)
     n = draw(st.integers(1, 3))
     gaps = st.sampled_from([0.0, 0.5, 1.0]) | st.floats(0.0, 2.0)

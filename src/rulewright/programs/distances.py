@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 FARTHEST = 1000.0
 """A number more ranges outside the training rows is held there, so that every sum is finite."""
-MOST_WIDTH = 1e300
+_MOST_WIDTH, _SCALE = 1e300, 2.0**-40
+"""Columns of a larger range are scaled before they are subtracted, which would overflow."""
 
 
 @dataclass(frozen=True)
@@ -50,21 +51,23 @@ class NumberDistance:
         for name in ("low", "high"):
             number = finite_number(getattr(self, name), f"{name} of column {self.column!r}")
             object.__setattr__(self, name, number)
-        if not 0.0 <= self.width <= MOST_WIDTH:
-            raise ValueError(
-                f"column {self.column!r} has values from {self.low} to {self.high}: distances "
-                f"need a range of 0 to {MOST_WIDTH:g}; scale the column down"
-            )
+        if self.low > self.high:
+            raise ValueError(f"column {self.column!r} has no values from {self.low} to {self.high}")
+
+    @cached_property
+    def scale(self) -> float:
+        """What numbers are multiplied by: a power of 2, and 1 unless they are huge."""
+        return 1.0 if self.high - self.low <= _MOST_WIDTH else _SCALE
 
     @cached_property
     def width(self) -> float:
-        """The range."""
-        return self.high - self.low
+        """The scaled range."""
+        return self.high * self.scale - self.low * self.scale
 
     @cached_property
     def limits(self) -> tuple[float, float]:
-        """The numbers that values are held between."""
-        far, most = FARTHEST * self.width, sys.float_info.max
+        """The numbers that values are held between, not scaled."""
+        far, most = FARTHEST * (self.high - self.low), sys.float_info.max
         return max(self.low - far, -most), min(self.high + far, most)
 
     def fits(self, schema: ColumnSchema) -> bool:
@@ -79,7 +82,7 @@ class NumberDistance:
 
     def values(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """Give the values of a column as kernels take them."""
-        held: NDArray[np.float64] = np.clip(values, *self.limits)
+        held: NDArray[np.float64] = np.clip(values, *self.limits) * self.scale
         return held
 
     def to_json(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Gap(NamedTuple):
-    """One condition of a rule: its column, and its bounds (of labels the group, twice)."""
+    """One condition of a rule: its column, and its scaled bounds (of labels the group, twice)."""
 
     distance: Distance
     low: float
@@ -78,7 +78,7 @@ class Nearest(Node):
     def _gap(self, distance: Distance, condition: Condition) -> Gap:
         if isinstance(distance, NumberDistance):
             assert isinstance(condition, Range)
-            return Gap(distance, condition.low, condition.high)
+            return Gap(distance, condition.low * distance.scale, condition.high * distance.scale)
         group = float(distance.group(condition, self.schema[distance.column]))
         return Gap(distance, group, group)
 

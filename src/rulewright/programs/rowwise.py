@@ -91,7 +91,7 @@ class RowWriter(Writer):
         for i, distance in enumerate(node.used):
             if isinstance(distance, NumberDistance):
                 places[distance.column] = f"{name}_x{i}"
-                held = self.held(self.variable(distance.column), *distance.limits)
+                held = self.held(self.variable(distance.column), *distance.limits, distance.scale)
                 yield self.declare.format(f"{name}_x{i}", held)
         labels = {key: f"{name}_l{i}" for i, key in enumerate(node.label_gaps)}
         for key, gap in node.label_gaps.items():

@@ -103,10 +103,11 @@ class Writer(ABC):
                 return self.lookup(node, k)
         raise TypeError(f"{type(self).__name__} cannot write {type(node).__name__}")
 
-    def held(self, value: str, low: float, high: float) -> str:
-        """Write a value held between two bounds."""
+    def held(self, value: str, low: float, high: float, scale: float = 1.0) -> str:
+        """Write a value held between two bounds, and scaled."""
         above = self.extreme("max", [value, self.number(low)])
-        return self.extreme("min", [above, self.number(high)])
+        held = self.extreme("min", [above, self.number(high)])
+        return held if scale == 1.0 else f"{held} * {self.number(scale)}"
 
     def _line(self, node: Line) -> str:
         value = self.variable(node.column)

@@ -49,34 +49,49 @@ def nearest_rules(
             found.append((body, int(rows.labels[state.places[i]])))
         place[state.places[i]] = number[body.key]
     won = state.winners >= 0
-    counts = np.zeros((len(found), len(rows.classes)))
-    np.add.at(counts, (place[state.winners[won]], rows.labels[won]), rows.weights[won])
+    places = place[state.winners[won]], rows.labels[won]
+    counts, weights = np.zeros((2, len(found), len(rows.classes)))
+    np.add.at(counts, places, examples.copies[won])
+    np.add.at(weights, places, rows.weights[won])
     rules = [
-        _rule(body, head, counts[i], accuracy, rows.class_weights)
+        Rule(body, _says(examples, counts[i], head, accuracy), _coverage(weights[i]))
         for i, (body, head) in enumerate(found)
     ]
-    weights = tuple(rows.class_weights.tolist())
-    return NearestRules(rows.schema, rows.classes, tuple(rules), distances, weights, summary)
+    return _model(examples, rules, distances, summary)
 
 
 def one_class(examples: Examples, summary: dict[str, Any]) -> NearestRules:
     """Make the model of a single class, which needs no distance: its rule covers every row."""
-    rows, weights = examples.rows, examples.rows.class_weights
-    accuracy = examples.smoothed_share(int(examples.weights.sum()))
-    rule = _rule(Conjunction(), int(rows.labels[0]), weights, accuracy, weights)
-    return NearestRules(rows.schema, rows.classes, (rule,), (), tuple(weights.tolist()), summary)
+    weights, head = examples.rows.class_weights, int(examples.rows.labels[0])
+    says = _says(examples, weights, head, examples.smoothed_share(int(examples.weights.sum())))
+    return _model(examples, [Rule(Conjunction(), says, _coverage(weights))], (), summary)
 
 
-def _rule(
-    body: Conjunction, head: int, won: FloatArray, accuracy: float, class_weights: FloatArray
-) -> Rule:
-    """Make a rule that says what it won, and `SMOOTHING` more rows of the given accuracy."""
-    others = class_weights + 1.0
+def _model(
+    examples: Examples,
+    rules: list[Rule],
+    distances: tuple[Distance, ...],
+    summary: dict[str, Any],
+) -> NearestRules:
+    rows, weights = examples.rows, tuple(examples.rows.class_weights.tolist())
+    return NearestRules(rows.schema, rows.classes, tuple(rules), distances, weights, summary)
+
+
+def _coverage(won: FloatArray) -> Coverage:
+    return Coverage.of(tuple(won.tolist()), "left out")
+
+
+def _says(examples: Examples, won: FloatArray, head: int, accuracy: float) -> Says:
+    """Return the shares of what a rule won, and of `SMOOTHING` more rows of the given accuracy.
+
+    Its class is the most probable one, unless rows of other classes weigh more.
+    """
+    others = examples.rows.class_weights + 1.0
     others[head] = 0.0
     expected = (1.0 - accuracy) * others / max(others.sum(), 1.0)
     expected[head] = accuracy
-    said = with_head_on_top(won + SMOOTHING * expected, head)
-    return Rule(body, Says(said), Coverage.of(tuple(won.tolist()), "left out"))
+    shares = np.array(with_head_on_top(won + SMOOTHING * expected, head)) * examples.class_factors
+    return Says(tuple((shares / shares.sum()).tolist()))
 
 
 def _by_preference(examples: Examples, state: RiseState) -> NDArray[np.intp]:
@@ -95,7 +110,8 @@ def _body(
         schema = examples.rows.schema[distance.column]
         if isinstance(distance, NumberDistance):
             if high < np.inf:
-                found.append(Range(schema.name, low, high, kind=schema.kind))
+                scale = distance.scale
+                found.append(Range(schema.name, low / scale, high / scale, kind=schema.kind))
         elif 0 <= low < len(schema.labels):
             found.append(Labels(schema.name, (schema.labels[int(low)],)))
         elif low > 0:

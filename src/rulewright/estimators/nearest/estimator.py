@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from rulewright import kernels
 from rulewright.estimators.common.base import RuleClassifier
@@ -67,13 +68,12 @@ class RISEClassifier(RuleClassifier[NearestRules]):
     )
 
     def _learn(self, rows: TrainingSet) -> NearestRules:
+        check_random_state(self.random_state)  # a wrong one is an error, though nothing is drawn
         # Factors of classes are no repetitions: a row of a heavy class is still one row.
         examples = Examples.of(rows, repeat=self.class_weight is None)
         self.accuracy_, self.n_passes_, summary = 1.0, 0, self._summary(rows)
         if len(np.unique(examples.rows.labels)) == 1:
-            return one_class(
-                examples, examples.smoothed_share(int(examples.weights.sum())), summary
-            )
+            return one_class(examples, summary)
         if len(examples.rows) > MANY_ROWS:
             self._warn(len(examples.rows))
         distances = examples.distances(self.q)

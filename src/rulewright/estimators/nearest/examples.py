@@ -29,8 +29,8 @@ class Examples:
     ----------
     rows : TrainingSet
         The distinct rows, with the sums of the weights of equal ones.
-    alone : byte array
-        1 for a row without a copy.
+    copies : float array
+        How often each row occurs: by its weight where weights are numbers of rows.
     weights : int array
         The weights in fixed-point steps, so that sums are exact.
     unit : float
@@ -40,7 +40,7 @@ class Examples:
     """
 
     rows: TrainingSet
-    alone: ByteArray
+    copies: FloatArray
     weights: StatArray
     unit: float
     ranks: IntArray
@@ -58,10 +58,21 @@ class Examples:
         ranks = np.argsort(np.argsort(-sums, kind="stable"))
         columns = [column.values for column in merged.rows.columns]
         order = np.lexsort([ranks[merged.rows.labels], *columns])
-        alone = (copies <= 1).astype(np.uint8)
         return cls(
-            merged.rows.take(order), alone[order], weights[order], unit, ranks.astype(np.int32)
+            merged.rows.take(order), copies[order], weights[order], unit, ranks.astype(np.int32)
         )
+
+    @property
+    def alone(self) -> ByteArray:
+        """1 for a row without a copy."""
+        return (self.copies <= 1).astype(np.uint8)
+
+    @property
+    def class_factors(self) -> FloatArray:
+        """What a row of each class weighs, on average; 1 where weights are numbers of rows."""
+        n_classes = len(self.ranks)
+        copies = np.bincount(self.rows.labels, self.copies, minlength=n_classes)
+        return np.where(copies > 0, self.rows.class_weights / np.maximum(copies, 1e-300), 1.0)
 
     def smoothed_share(self, weight: int) -> float:
         """Return the share of a weight in all rows, with one more row inside and one outside."""
@@ -105,8 +116,9 @@ class Examples:
         for j, distance in enumerate(distances):
             values = self.rows.table[distance.column].values
             if isinstance(distance, LabelDistance):
-                values = np.where(values < 0, values + len(distance.groups) + 2, values)
-            found[:, j] = values + 0.0  # one zero
+                found[:, j] = np.where(values < 0, values + len(distance.groups) + 2, values)
+            else:
+                found[:, j] = distance.values(values) + 0.0  # one zero
         return found
 
 
