@@ -17,6 +17,7 @@ from rulewright.estimators import (
     MLRulesClassifier,
     PARTClassifier,
     RipperClassifier,
+    RISEClassifier,
     RuleFitClassifier,
     RuleSetEnsembleClassifier,
     RumbleClassifier,
@@ -500,6 +501,12 @@ def lri(**changed):
     return LRIClassifier(**{**settings, **changed})
 
 
+def rise(**changed):
+    """Make RISE with all its parameters set: no test depends on the defaults."""
+    settings = {"q": 1.0, "max_passes": None, "class_weight": None, "random_state": 0, "n_jobs": 1}
+    return RISEClassifier(**{**settings, **changed})
+
+
 LEARNERS = {
     "mlrules": mlrules,
     "slipper": slipper,
@@ -515,6 +522,7 @@ LEARNERS = {
     "stump": stump,
     "cn2": cn2,
     "lri": lri,
+    "rise": rise,
 }
 """A maker of a small learner for every public estimator, for the laws that all must obey."""
 

@@ -277,6 +277,7 @@ BARS = {
     "c45rules": "choosing rules",
     "part": "covering rows",
     "stump": "judging tests",
+    "rise": "generalising rules",
 }
 
 

@@ -18,6 +18,7 @@ from rulewright.estimators.lists.part.estimator import PARTClassifier
 from rulewright.estimators.lists.ripper.estimator import RipperClassifier
 from rulewright.estimators.lists.stump.estimator import StumpClassifier
 from rulewright.estimators.mlrules.estimator import MLRulesClassifier
+from rulewright.estimators.nearest.estimator import RISEClassifier
 from rulewright.estimators.rulefit.classifier import RuleFitClassifier
 from rulewright.estimators.rulefit.regressor import RuleFitRegressor
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
@@ -40,6 +41,7 @@ LEARNERS: Mapping[str, type[RuleClassifier[Any]]] = {
     "stump": StumpClassifier,
     "cn2": CN2Classifier,
     "lri": LRIClassifier,
+    "rise": RISEClassifier,
 }
 """The learners of classes by their names on the command line; the first is the default."""
 
@@ -60,6 +62,7 @@ __all__ = [
     "LRIClassifier",
     "MLRulesClassifier",
     "PARTClassifier",
+    "RISEClassifier",
     "RipperClassifier",
     "RuleFitClassifier",
     "RuleFitRegressor",

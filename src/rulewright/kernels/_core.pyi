@@ -305,3 +305,40 @@ def signed_products(
 def signed_sums(
     holds: WordArray, fails: WordArray, lines: IntArray, values: FloatArray, n_threads: int
 ) -> FloatArray: ...
+def nearest_rules(
+    values: FloatArray,
+    widths: FloatArray,
+    group_starts: IntArray,
+    groups: IntArray,
+    table_starts: IntArray,
+    tables: FloatArray,
+    starts: IntArray,
+    columns: IntArray,
+    lows: FloatArray,
+    highs: FloatArray,
+    n_threads: int,
+) -> tuple[IntArray, FloatArray]: ...
+
+class RiseSearch:
+    def __init__(
+        self,
+        values: FloatArray,
+        widths: FloatArray,
+        group_starts: IntArray,
+        groups: IntArray,
+        table_starts: IntArray,
+        tables: FloatArray,
+        labels: IntArray,
+        weights: StatArray,
+        alone: ByteArray,
+        ranks: IntArray,
+        unit: float,
+        max_passes: int,
+    ) -> None: ...
+    def advance(self, n_steps: int, n_threads: int) -> bool: ...
+    def accuracy(self) -> int: ...
+    def first_accuracy(self) -> int: ...
+    def n_passes(self) -> int: ...
+    def state(
+        self,
+    ) -> tuple[IntArray, FloatArray, StatArray, StatArray, IntArray, FloatArray, FloatArray]: ...

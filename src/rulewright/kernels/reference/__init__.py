@@ -10,6 +10,7 @@ from rulewright.kernels.reference.dnf import DnfSearch
 from rulewright.kernels.reference.dnf_partition import find_partition
 from rulewright.kernels.reference.elbow import Elbow
 from rulewright.kernels.reference.model import rule_bits, rule_covers, rule_scores
+from rulewright.kernels.reference.nearest import RiseSearch, nearest_rules
 from rulewright.kernels.reference.rule_matrix import Quadratic, RuleMatrix, descend_products
 from rulewright.kernels.reference.scores import SCORES, empty_criterion
 from rulewright.kernels.reference.search import (
@@ -38,6 +39,7 @@ __all__ = [
     "Likelihood",
     "Quadratic",
     "ResponseFit",
+    "RiseSearch",
     "RuleMatrix",
     "choose_branching",
     "column_codes",
@@ -52,6 +54,7 @@ __all__ = [
     "grow_rule",
     "grow_tree",
     "likelihood_ratio",
+    "nearest_rules",
     "prefix_sums",
     "prune_tests",
     "random_bits",
