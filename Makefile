@@ -57,11 +57,12 @@ install: $(VENV)/.dev
 
 demo: $(VENV)/.demo
 	@mkdir -p demo
-	$(BIN)/rulewright learn examples/loans.csv --target repaid --model demo/loans.json
+	$(BIN)/rulewright learn examples/loans.csv --target repaid --model demo/loans.json \
+	  --report demo/report.html
 	@echo
 	$(BIN)/rulewright predict demo/loans.json examples/loans.csv -o demo/predictions.csv
 	$(BIN)/rulewright export demo/loans.json --to sql -o demo/loans.sql
-	@echo "Saved in demo/: the model (loans.json), its predictions and its SQL."
+	@echo "Saved in demo/: the model (loans.json), its report (report.html), predictions and SQL."
 
 test: lint
 	$(BIN)/python -m pytest -n auto --dist worksteal

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from rulewright.estimators.rulefit.selector import RuleVoteSelector
     from rulewright.estimators.rulefit.voting import Stability, Voting
     from rulewright.model import load_model
+    from rulewright.report import report_html, write_report
     from rulewright.rules import parse_condition, parse_conjunction
     from rulewright.search import Constraints
     from rulewright.weighting import Isotonic, Platt, Temperature
@@ -78,8 +79,10 @@ __all__ = [
     "parse_condition",
     "parse_conjunction",
     "read_table",
+    "report_html",
     "size_curve",
     "with_costs",
+    "write_report",
 ]
 
 _ROOMS = {
@@ -117,8 +120,10 @@ _ROOMS = {
     "parse_condition": "rules",
     "parse_conjunction": "rules",
     "read_table": "data",
+    "report_html": "report",
     "size_curve": "estimators",
     "with_costs": "estimators",
+    "write_report": "report",
 }
 
 

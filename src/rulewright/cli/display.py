@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+from rulewright.data import Numbers
 from rulewright.model.text import header, plain, rule_cells, strongest, strongest_rules
 from rulewright.rules import Conjunction
 
@@ -51,6 +52,14 @@ def make_console() -> Console:
         markup=False,
         emoji=False,
     )
+
+
+def print_data(console: Console, table: Table, weights: NDArray[Any]) -> None:
+    """Print what the target and the columns of a table hold."""
+    if isinstance(table.target, Numbers):
+        print_numbers(console, table, weights)
+    else:
+        print_schema(console, table, table.known_target, weights)
 
 
 def print_schema(console: Console, table: Table, target: Target, weights: NDArray[Any]) -> None:

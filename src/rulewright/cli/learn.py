@@ -6,9 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
-from rich.console import Console
 
 from rulewright.cli.bias import BiasFile, set_bias
 from rulewright.cli.constraints import (
@@ -23,33 +21,22 @@ from rulewright.cli.constraints import (
 )
 from rulewright.cli.display import (
     make_console,
+    print_data,
     print_figures,
-    print_number_scores,
-    print_numbers,
     print_rules,
-    print_schema,
-    print_scores,
-)
-from rulewright.cli.evaluate import (
-    Floats,
-    Rows,
-    Scores,
-    cross_validate,
-    majority,
-    stratified_splits,
 )
 from rulewright.cli.limits import MaxUnzipped
 from rulewright.cli.output import check_output
-from rulewright.cli.regression import cross_validate_numbers
+from rulewright.cli.report import ShownRows, write_training_report
 from rulewright.cli.training import ColumnRoles, open_file, read_training, row_weights
-from rulewright.data import MAX_UNZIPPED_BYTES, MOST_CLASSES, Source, Table, Target, detect_task
+from rulewright.cli.validation import validated
+from rulewright.data import MAX_UNZIPPED_BYTES, MOST_CLASSES, Source, detect_task
 from rulewright.data.reading import Task
 from rulewright.estimators import LEARNERS, REGRESSORS
 from rulewright.estimators.common.base import RuleClassifier, RuleRegressor
-from rulewright.estimators.common.folds import affordable_folds
 from rulewright.estimators.common.parameters import parse_settings
-from rulewright.estimators.common.progress import progress_bar
 from rulewright.model.text import plain
+from rulewright.report.page import N_ROWS, file_notes
 from rulewright.search import Constraints
 
 _LARGEST_SEED = 2**32 - 1
@@ -142,6 +129,11 @@ def learn(
     model: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Save the model here, as JSON.")
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a report here, as one HTML page."),
+    ] = None,
+    report_rows: ShownRows = N_ROWS,
     cv: Annotated[
         int, typer.Option(min=0, metavar="FOLDS", help="Folds of the cross-validation; 0: none.")
     ] = 10,
@@ -160,8 +152,9 @@ def learn(
     """Learn rules from FILE, estimate how good they are, print and save them."""
     if cv == 1:
         raise ValueError("--cv 1: one fold leaves nothing to learn from; give 2 or more, or 0.")
-    if model is not None:
-        check_output(model, "--model")
+    for option, path in (("--model", model), ("--report", report)):
+        if path is not None:
+            check_output(path, option)
     constraints = read_constraints(monotone, forbid, require, operators, together, digits)
     _check_learner(learner)
     roles = ColumnRoles(target, weights, nominal or (), numeric or (), drop or ())
@@ -176,29 +169,24 @@ def learn(
     console.print(
         f"{file}: {table.n_rows} rows, {len(table.columns)} features, target {plain(target)}"
     )
-    if isinstance(estimator, RuleRegressor):
-        if task is None:
-            console.print("numbers are predicted; --task classification takes them as classes")
-        print_numbers(console, table, row_weights(table))
-    else:
-        print_schema(console, table, table.known_target, row_weights(table))
-    if cv and isinstance(estimator, RuleRegressor):
-        scores = cross_validate_numbers(estimator, table, row_weights(table), cv, seed)
-        console.print()
-        n_folds = len(scores["mean"])
-        print_number_scores(console, f"{n_folds}-fold cross-validation", scores)
-    elif cv:
-        print_validation(console, estimator, table, table.known_target, cv, seed)
+    if chosen == "regression" and task is None:
+        console.print("numbers are predicted; --task classification takes them as classes")
+    print_data(console, table, row_weights(table))
+    answers = validated(console, estimator, table, cv, seed) if cv else None
     estimator.set_params(verbose=int(sys.stderr.isatty()))
     learned = estimator.fit(table).model_
     if model is not None:
         learned.save(model)  # before printing: a closed pipe must not lose it
+    if report is not None:
+        notes = {**file_notes("training file", file), "target": target, "seed": str(seed)}
+        write_training_report(report, learned, table, answers, notes, report_rows)
     console.print()
     print_figures(console, learned, of_training=False)
     advice = f"'rulewright show {model} --all' shows all" if model else "--rules-shown shows more"
     print_rules(console, learned, rules_shown, advice)
-    if model is not None:
-        console.print(f"\nmodel saved to {model}")
+    for what, path in (("model saved", model), ("report written", report)):
+        if path is not None:
+            console.print(f"\n{what} to {path}")
 
 
 def _check_learner(name: str | None) -> None:
@@ -260,46 +248,3 @@ def split_settings(settings: Sequence[str]) -> dict[str, str]:
             raise ValueError(f"{name} is given twice; give it once")
         split[name] = value
     return split
-
-
-def print_validation(
-    console: Console,
-    estimator: RuleClassifier[Any],
-    table: Table,
-    target: Target,
-    asked: int,
-    seed: int,
-) -> None:
-    """Cross-validate and print the scores, or a note why that cannot be done."""
-    weights = row_weights(table)
-    kept = np.flatnonzero(weights > 0)
-    n_folds = affordable_folds(target.codes[kept], asked)
-    console.print()
-    if n_folds < asked:
-        console.print(_note(target, target.codes[kept], n_folds))
-    if n_folds < 2:
-        return
-    splits = [
-        (kept[train], kept[test])
-        for train, test in stratified_splits(target.codes[kept], n_folds, seed)
-    ]
-
-    def learn_rules(train: Rows, test: Rows) -> Floats:
-        return estimator.fit(table.take(train)).predict_proba(table.take(test))
-
-    baseline = majority(target.codes, weights, len(target.classes))
-    scores: dict[str, list[Scores]] = {type(estimator).__name__: []}
-    with progress_bar("cross-validation", n_folds, sys.stderr.isatty()) as advance:
-        for fold in cross_validate(learn_rules, target.codes, weights, splits):
-            scores[type(estimator).__name__].append(fold)
-            advance()
-    scores["majority class"] = list(cross_validate(baseline, target.codes, weights, splits))
-    print_scores(console, f"{n_folds}-fold cross-validation", scores)
-
-
-def _note(target: Target, codes: Any, n_folds: int) -> str:
-    counts = np.bincount(codes, minlength=len(target.classes))
-    rarest = target.classes[np.flatnonzero(counts == n_folds)[0]]
-    rows = "1 row" if n_folds == 1 else f"{n_folds} rows"
-    remedy = f"{n_folds} folds instead" if n_folds > 1 else "no cross-validation; merge or drop it"
-    return f"note: class {plain(str(rarest))} has only {rows}: {remedy}"

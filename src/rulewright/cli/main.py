@@ -17,6 +17,7 @@ COMMANDS = (
     "explain",
     "show",
     "export",
+    "report",
     "compare",
     "reproduce",
 )

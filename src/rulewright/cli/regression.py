@@ -41,21 +41,25 @@ def score_numbers(
 
 def cross_validate_numbers(
     estimator: RuleRegressor, table: Table, weights: NDArray[np.float64], n_folds: int, seed: int
-) -> dict[str, list[NumberScores]]:
-    """Return the scores of a learner and of the mean of the training rows, fold by fold."""
+) -> tuple[dict[str, list[NumberScores]], NDArray[np.float64]]:
+    """Return the scores of a learner and of the mean of the training rows, fold by fold.
+
+    The second result is what the learner predicts for each row left out, NaN for rows of weight 0.
+    """
     kept, truth = np.flatnonzero(weights > 0), table.known_numbers.values
     n_folds, name = min(n_folds, len(kept)), type(estimator).__name__
     scores: dict[str, list[NumberScores]] = {name: [], "mean": []}
+    left_out = np.full(len(truth), np.nan)
     if n_folds < 2:
-        return scores
+        return scores, left_out
     with progress_bar("cross-validation", n_folds, sys.stderr.isatty()) as advance:
         for train, test in _splits(kept, n_folds, seed):
-            found = estimator.fit(table.take(train)).predict(table.take(test))
+            left_out[test] = found = estimator.fit(table.take(train)).predict(table.take(test))
             mean = np.full(len(test), np.average(truth[train], weights=weights[train]))
             for learner, answer in ((name, found), ("mean", mean)):
                 scores[learner].append(score_numbers(truth[test], answer, weights[test]))
             advance()
-    return scores
+    return scores, left_out
 
 
 def _splits(kept: NDArray[Any], n_folds: int, seed: int) -> Iterator[tuple[Any, Any]]:

@@ -12,10 +12,11 @@ import numpy as np
 
 import rulewright
 from rulewright.data import Table, open_table, read_like
+from rulewright.encoding.covers import PackedCovers
 from rulewright.model import ClassModel, RuleModel
 from rulewright.model.text import plain, title_of
 from rulewright.report import insight
-from rulewright.report.answers import answers_of
+from rulewright.report.answers import answers_of, row_weights
 from rulewright.report.data_summary import data_summary
 from rulewright.report.performance import performance
 from rulewright.report.rule_lines import covered_examples, rule_lines
@@ -52,6 +53,7 @@ class Content:
     data: DataSummary
     has_data: bool
     has_target: bool
+    overfitted: bool
     performance: Performance | None
     stored: tuple[str, dict[str, float]]
     price: list[dict[str, Any]]
@@ -94,6 +96,9 @@ def content_of(
 ) -> Content:
     """Put together what a report tells; see ``write_report``."""
     known = table is not None and table.target is not None
+    if fresh and table is not None and learned_from(model, table):
+        fresh, origin = False, f"{origin}, the rows that the model was learned from"
+    overfitted = known and not fresh and answers is None
     if answers is None and table is not None and known:
         answers = answers_of(model, table, origin)
     places = np.array([], dtype=np.intp)
@@ -107,6 +112,7 @@ def content_of(
         data=data_summary(model, table, answers),
         has_data=table is not None,
         has_target=known,
+        overfitted=overfitted,
         performance=None if answers is None else performance(answers, fresh=fresh),
         stored=insight.stored_figures(model),
         price=insight.price_lines(model),
@@ -123,6 +129,19 @@ def content_of(
         provenance=[*provenance.items(), *insight.notes_of(model, _NOTED), *_versions()],
         n_columns_used=len(model.columns),
     )
+
+
+def learned_from(model: RuleModel, table: Table) -> bool:
+    """Tell whether rows are those that a model was learned from: all its counts are the same."""
+    counted = [rule.coverage for rule in model.rules]
+    if not counted or {one.rows for one in counted} - {"training", "corrected"}:
+        return False
+    weights = row_weights(table)
+    if model.summary.get("n_rows") != table.n_rows:
+        return False
+    covers = PackedCovers(model.decided_bits(table), table.n_rows)
+    found = [weights[covers[i : i + 1].row_mask()].sum() for i in range(len(counted))]
+    return bool(np.allclose(found, [one.support for one in counted], rtol=1e-6))
 
 
 def _says(model: RuleModel) -> list[list[list[str]]]:

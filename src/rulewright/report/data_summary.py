@@ -96,7 +96,9 @@ def _target(table: Table | None) -> tuple[list[ClassLine], int, str]:
         totals = np.bincount(table.target.codes, weights, len(table.target.classes))
         order = [int(k) for k in np.argsort(-totals, kind="stable") if totals[k] > 0]
         lines = [
-            ClassLine(cut(label_of(table.target.classes[k])), float(totals[k]), totals[k] / totals.sum())
+            ClassLine(
+                cut(label_of(table.target.classes[k])), float(totals[k]), totals[k] / totals.sum()
+            )
             for k in order[:_SHOWN_CLASSES]
         ]
         return lines, max(0, len(order) - _SHOWN_CLASSES), ""

@@ -116,9 +116,9 @@ def bars(
         )
     bottom = 6 + len(items) * _ROW
     parts.append(
-        Markup('<path class="axis" d="M{:.1f} 2V{}"/><text class="title" x="{:.1f}" y="{}">{}').format(
-            zero, bottom, _WIDTH / 2, bottom + 18, axis.title
-        )
+        Markup(
+            '<path class="axis" d="M{:.1f} 2V{}"/><text class="title" x="{:.1f}" y="{}">{}'
+        ).format(zero, bottom, _WIDTH / 2, bottom + 18, axis.title)
         + Markup("</text>")
     )
     return _svg(parts, _WIDTH, bottom + 26, title, description)
@@ -181,7 +181,9 @@ def _drawn(line: Line, look: int, places: _Places) -> Markup:
         parts.append(Markup('<path class="l{} whisker" d="{}"/>').format(look, path))
     if line.kind in ("points", "dots"):
         size = 4 if line.kind == "points" else 2.2
-        dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size}"/>' for x, y in zip(xs, ys, strict=True))
+        dots = "".join(
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size}"/>' for x, y in zip(xs, ys, strict=True)
+        )
         parts.append(Markup('<g class="f{} {}">{}</g>').format(look, line.kind, Markup(dots)))
     else:
         parts.append(_stroke(_path(xs, ys, steps=line.kind == "steps"), look))
@@ -247,5 +249,3 @@ def _round_numbers(low: float, high: float) -> list[float]:
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
     return [k * step for k in range(first, last + 1)]
-
-

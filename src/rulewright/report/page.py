@@ -10,9 +10,9 @@ import os
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from rulewright.data.optional import optional
 from rulewright.data.writing import replace_file
 from rulewright.model import RuleModel
 from rulewright.model.text import counted
@@ -115,10 +115,11 @@ def file_notes(what: str, path: str | os.PathLike[str]) -> dict[str, str]:
 
 def rendered(content: Content) -> str:
     """Fill the template."""
-    environment = Environment(
-        loader=PackageLoader("rulewright.report"),
+    jinja = optional("jinja2")  # which few commands need
+    environment = jinja.Environment(
+        loader=jinja.PackageLoader("rulewright.report"),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=jinja.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -169,8 +170,10 @@ def bar_scale(rules: list[RuleLine]) -> tuple[float, float]:
     """Give the ends of the bars of rules: 0 and 1 of shares, the range of means."""
     if not rules or rules[0].head:
         return 0.0, 1.0
-    values = [v for r in rules for v in (r.shown.value, r.shown.base) if math.isfinite(v)]
-    return (min(values), max(values)) if values else (0.0, 1.0)
+    ends = [v for r in rules for v in (r.shown.value, r.shown.base, r.shown.low, r.shown.high)]
+    values = sorted(v for v in ends if math.isfinite(v))
+    cut = len(values) // 50  # rules of few rows have intervals that would hide all others
+    return (values[cut], values[-1 - cut]) if values else (0.0, 1.0)
 
 
 def bar(line: RuleLine, scale: tuple[float, float]) -> Markup:
@@ -186,8 +189,8 @@ def bar(line: RuleLine, scale: tuple[float, float]) -> Markup:
     )
     whisker = Markup("<i></i>") if "--l" in style and "--h" in style else ""
     base = Markup("<b></b>") if "--b" in style else ""
-    return Markup('<span class="bar" style="{}" aria-hidden="true"><s></s>{}{}</span>').format(
-        style, whisker, base
+    return Markup('<span class="bar{}" style="{}" aria-hidden="true"><s></s>{}{}</span>').format(
+        "" if line.head else " point", style, whisker, base
     )
 
 

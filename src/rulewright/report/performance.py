@@ -97,13 +97,17 @@ def _notes(answers: ClassAnswers, *, fresh: bool) -> list[str]:
     if abstains is not None and abstains.any():
         rest = ~abstains
         share = f"the model abstains on {percent_text(np.mean(abstains))} of the rows"
-        wrong = f"; of the others {percent_text(np.mean(answers.wrong[rest]))} are wrong" if rest.any() else ""
+        wrong = (
+            f"; of the others {percent_text(np.mean(answers.wrong[rest]))} are wrong"
+            if rest.any()
+            else ""
+        )
         notes.append(share + wrong + " (the figures here count all rows)")
     if fresh and len(np.unique(answers.weights)) == 1:
         predicted = np.ones(len(answers.codes), dtype=np.bool_)
         bound = held_out_certificate(answers.wrong, predicted, 0.05).error
         notes.append(
-            f"with 95\N{NO-BREAK SPACE}% confidence at most {percent_text(bound.value)} of new rows from the same source are "
+            f"with 95 % confidence at most {percent_text(bound.value)} of new rows from the same source are "
             "predicted wrongly (exact binomial bound)"
         )
     return notes
@@ -113,7 +117,7 @@ def _roc(curves: Sequence[Curve]) -> Drawing:
     lines = [Line("" if len(curves) == 1 else c.name, c.x, c.y) for c in curves]
     chance = Line("", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "reference")
     at = [f"{percent_text(_at(c, 0.1))} of {cut(c.name, 24)}" for c in curves]
-    text = f"Where 10\N{NO-BREAK SPACE}% of other rows are taken for it, the model finds {', '.join(at)}."
+    text = f"Where 10 % of other rows are taken for it, the model finds {', '.join(at)}."
     x = Axis("share of other rows taken for the class", 0, 1, percent=True)
     y = Axis("share of the class found", 0, 1, percent=True)
     return _drawing("ROC curve", [*lines, chance], x, y, f"{text} Dashed: guessing.")
@@ -141,10 +145,11 @@ def _calibration(answers: ClassAnswers) -> Drawing:
     of = f"of {cut(answers.names[1], 18)}" if two else "of the most probable class"
     gaps = abs(curve.x - curve.y)
     worst = int(np.argmax(gaps))
+    said, seen = percent_text(curve.x[worst]), percent_text(curve.y[worst])
     text = (
-        f"{counted(len(curve.x), 'group')} of rows by their probability {of}: where the model says {percent_text(curve.x[worst])}, "
-        f"{percent_text(curve.y[worst])} are so (the largest gap). Bars are 95\N{NO-BREAK SPACE}% intervals; a calibrated "
-        "model is on the dashed line."
+        f"{counted(len(curve.x), 'group')} of rows by their probability {of}: where the model says "
+        f"{said}, {seen} are so (the largest gap). Bars are 95 % intervals; a calibrated model is "
+        "on the dashed line."
     )
     line = Line("", curve.x, curve.y, "points", curve.low, curve.high)
     right = Line("", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "reference")
@@ -155,10 +160,10 @@ def _calibration(answers: ClassAnswers) -> Drawing:
 
 def _risk(answers: ClassAnswers) -> Drawing:
     curve = risk_curve(answers)
-    half = _at(curve, 0.5)
+    all_rows, half = percent_text(curve.y[-1]), percent_text(_at(curve, 0.5))
     text = (
-        f"All rows: {percent_text(curve.y[-1])} wrong. The half with the most certain answers: {percent_text(half)} "
-        "wrong. A model that may abstain trades coverage for errors."
+        f"All rows: {all_rows} wrong. The half with the most certain answers: {half} wrong. A model "
+        "that may abstain trades coverage for errors."
     )
     x = Axis("share of rows answered, the most certain first", 0, 1, percent=True)
     y = Axis("share of wrong answers", 0, float(max(curve.y.max() * 1.15, 0.02)), percent=True)

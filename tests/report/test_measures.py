@@ -1,0 +1,179 @@
+"""Figures and curves of answers, by hand, by resampling and by scikit-learn."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score, log_loss, roc_auc_score, roc_curve
+
+from rulewright.report.answers import ClassAnswers, NumberAnswers
+from rulewright.report.curves import (
+    calibration_curve,
+    confusion,
+    precision_curves,
+    risk_curve,
+    roc_curves,
+)
+from rulewright.report.measures import measures
+
+
+def answers_of(codes, probabilities, weights=None, names=None):
+    """Make answers whose predicted class is the most probable one."""
+    codes, probabilities = np.array(codes), np.array(probabilities, np.float64)
+    weights = np.ones(len(codes)) if weights is None else np.array(weights, np.float64)
+    names = names or tuple("abcdefgh"[: probabilities.shape[1]])
+    return ClassAnswers("rows", names, codes, probabilities, probabilities.argmax(axis=1), weights)
+
+
+def two_classes(p, codes, weights=None):
+    """Make answers of two classes from the probability of the second."""
+    p = np.array(p, np.float64)
+    return answers_of(codes, np.column_stack([1 - p, p]), weights)
+
+
+def noisy(rng, n, n_classes=2):
+    """Make answers that are right more often than not."""
+    codes = rng.integers(0, n_classes, n)
+    scores = rng.normal(size=(n, n_classes)) + 1.2 * (codes[:, None] == np.arange(n_classes))
+    e = np.exp(scores)
+    return answers_of(codes, e / e.sum(axis=1, keepdims=True))
+
+
+def by_name(answers):
+    """Give the figures by their names."""
+    return {figure.name: figure for figure in measures(answers)}
+
+
+def resampled(answers, name, rng, n=400):
+    """Give the standard deviation of a figure over resampled rows."""
+    found = []
+    for _ in range(n):
+        rows = rng.integers(0, len(answers.weights), len(answers.weights))
+        parts = {
+            key: value[rows] if isinstance(value, np.ndarray) else value
+            for key, value in vars(answers).items()
+        }
+        found.append(by_name(type(answers)(**parts))[name].value)
+    return np.std(found)
+
+
+def test_accuracy_by_hand():
+    """8 of 10 are right: Clopper and Pearson's interval is 0.444 to 0.975, the baseline 0.6."""
+    p = [0.9, 0.9, 0.9, 0.9, 0.9, 0.1, 0.1, 0.1, 0.1, 0.9]
+    figure = by_name(two_classes(p, [1, 1, 1, 1, 1, 0, 0, 0, 1, 0]))["Accuracy"]
+    assert figure.value == pytest.approx(0.8)
+    assert (figure.low, figure.high) == pytest.approx((0.44390, 0.97479), abs=1e-5)
+    assert figure.baseline == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_figures_are_those_of_scikit_learn(n_classes):
+    """Log-loss and AUC agree with the library that everybody knows."""
+    answers = noisy(np.random.default_rng(0), 200, n_classes)
+    found, p = by_name(answers), answers.probabilities
+    assert found["Log-loss"].value == pytest.approx(log_loss(answers.codes, p))
+    scores = p[:, 1] if n_classes == 2 else p
+    area = roc_auc_score(answers.codes, scores, multi_class="ovr")
+    assert found["AUC"].value == pytest.approx(area)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("name", ["Accuracy", "Log-loss", "Brier score", "AUC"])
+def test_intervals_of_classes_are_as_wide_as_resampling_says(name, n_classes):
+    """An interval is about twice 1.96 standard deviations of the figure over resampled rows."""
+    rng = np.random.default_rng(1)
+    answers = noisy(rng, 300, n_classes)
+    figure = by_name(answers)[name]
+    assert figure.low < figure.value < figure.high
+    width = 2 * 1.96 * resampled(answers, name, rng)
+    assert figure.high - figure.low == pytest.approx(width, rel=0.15)
+
+
+@pytest.mark.parametrize("name", ["R2", "MAE", "RMSE"])
+def test_intervals_of_numbers_are_as_wide_as_resampling_says(name):
+    """The same for numbers."""
+    rng = np.random.default_rng(2)
+    truth = rng.normal(size=300)
+    answers = NumberAnswers("rows", truth, truth + rng.normal(size=300) / 2, np.ones(300))
+    figure = by_name(answers)[name]
+    width = 2 * 1.96 * resampled(answers, name, rng)
+    assert figure.high - figure.low == pytest.approx(width, rel=0.15)
+
+
+def test_numbers_by_hand():
+    """Errors of 1 and -1 on numbers 0, 2, 4, 6: R2 is 1 - 1 / 5."""
+    found = by_name(
+        NumberAnswers("", np.array([0.0, 2, 4, 6]), np.array([1.0, 1, 5, 5]), np.ones(4))
+    )
+    assert (found["R2"].value, found["MAE"].value, found["RMSE"].value) == (0.8, 1.0, 1.0)
+    assert found["RMSE"].baseline == pytest.approx(5**0.5)
+
+
+def test_a_perfect_ranking_has_an_interval():
+    """With 3 rows of the rarer class all pairs may be right by chance: the exact end is told."""
+    figure = by_name(two_classes([0.9, 0.8, 0.7, 0.2, 0.1, 0.3, 0.1], [1, 1, 1, 0, 0, 0, 0]))["AUC"]
+    assert (figure.value, figure.high) == (1.0, 1.0)
+    assert figure.low == pytest.approx(0.025 ** (1 / 3))
+
+
+def test_weight_two_everywhere_changes_nothing():
+    """Weights count by their effective number."""
+    answers = noisy(np.random.default_rng(3), 60)
+    twice = answers_of(answers.codes, answers.probabilities, np.full(60, 2.0))
+    for one, two in zip(measures(answers), measures(twice), strict=True):
+        assert one[1:5] == pytest.approx(two[1:5])
+
+
+def test_a_class_that_the_model_does_not_know_is_an_error():
+    """Such rows count in the accuracy and in no other figure."""
+    known = two_classes([0.9, 0.2, 0.8, 0.4], [1, 0, 1, 0])
+    more = two_classes([0.9, 0.2, 0.8, 0.4, 0.5], [1, 0, 1, 0, -1])
+    assert by_name(more)["Accuracy"].value == pytest.approx(0.8)
+    assert by_name(more)["Log-loss"] == by_name(known)["Log-loss"]
+
+
+def test_one_class_only_has_no_area():
+    """Where all rows are of one class nothing can be ranked, and no curve is drawn."""
+    answers = two_classes([0.9, 0.2], [1, 1])
+    assert "AUC" not in by_name(answers)
+    assert roc_curves(answers) == []
+
+
+def test_roc_curve_is_that_of_scikit_learn():
+    """The points lie on scikit-learn's curve."""
+    answers = noisy(np.random.default_rng(4), 100)
+    (curve,) = roc_curves(answers)
+    x, y, _ = roc_curve(answers.codes, answers.probabilities[:, 1], drop_intermediate=False)
+    np.testing.assert_allclose((curve.x, curve.y), (x, y))
+
+
+def test_the_area_under_precision_is_the_average_precision():
+    """Steps of precision over recall add up to the average precision."""
+    answers = noisy(np.random.default_rng(5), 100)
+    (curve,) = precision_curves(answers)
+    area = float(np.diff(curve.x) @ curve.y[1:])
+    expected = average_precision_score(answers.codes, answers.probabilities[:, 1])
+    assert area == pytest.approx(expected)
+
+
+def test_calibration_by_hand():
+    """Two probabilities make two groups, each with its share of rows of the class."""
+    curve = calibration_curve(two_classes([0.25] * 4 + [0.75] * 4, [1, 0, 0, 0, 1, 1, 0, 1]))
+    np.testing.assert_allclose(curve.x, [0.25, 0.75])
+    np.testing.assert_allclose(curve.y, [0.25, 0.75])
+    assert (curve.low < curve.y).all()
+
+
+def test_risk_falls_with_coverage_where_certain_answers_are_right():
+    """The most certain answers come first; at full coverage the risk is the error."""
+    p = np.linspace(0.51, 1, 100)
+    answers = two_classes(p, (p > 0.6).astype(int))
+    curve = risk_curve(answers)
+    assert curve.x[-1] == 1.0
+    assert curve.y[-1] == pytest.approx(np.mean(answers.wrong))
+    assert (np.diff(curve.y) >= 0).all()
+
+
+def test_confusion_by_hand():
+    """Rows are true classes, columns predicted ones; others come last."""
+    answers = answers_of([0, 0, 1, 2], np.eye(3)[[0, 1, 1, 2]], names=("a", "b", "c"))
+    table = confusion(answers, np.array([0, 1]))
+    np.testing.assert_array_equal(table, [[1, 1, 0], [0, 1, 0], [0, 0, 1]])
