@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -122,7 +122,7 @@ def found_target(model: RuleModel, source: Source, other_roles: set[str]) -> str
 
 def _fits(model: RuleModel, source: Source, name: str) -> bool:
     """Tell whether a column holds classes of a model, or numbers if the model predicts numbers."""
-    task = "classification" if isinstance(model, ClassModel) else "regression"
+    task: Any = "classification" if isinstance(model, ClassModel) else "regression"
     others = [other for other in source.names if other != name][1:]
     try:
         table = read_table(source, target=name, drop=others, task=task)

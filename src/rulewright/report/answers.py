@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -12,9 +12,13 @@ from rulewright.model import ClassModel
 from rulewright.model.text import plain
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from rulewright.data import Table, Target
     from rulewright.kernels import BoolArray, FloatArray, IntArray
     from rulewright.model import RuleModel
+
+    Places: TypeAlias = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +47,7 @@ class ClassAnswers:
     names: tuple[str, ...]
     codes: IntArray
     probabilities: FloatArray
-    chosen: IntArray
+    chosen: Places
     weights: FloatArray
     flags: dict[str, BoolArray] = field(default_factory=dict)
 
@@ -55,9 +59,15 @@ class ClassAnswers:
     def known(self) -> ClassAnswers:
         """Give the rows of positive weight whose class the model knows."""
         kept = (self.codes >= 0) & (self.weights > 0)
-        flags = {name: flag[kept] for name, flag in self.flags.items()}
-        rows = (self.codes, self.probabilities, self.chosen, self.weights)
-        return ClassAnswers(self.origin, self.names, *(part[kept] for part in rows), flags)
+        return ClassAnswers(
+            self.origin,
+            self.names,
+            self.codes[kept],
+            self.probabilities[kept],
+            self.chosen[kept],
+            self.weights[kept],
+            {name: flag[kept] for name, flag in self.flags.items()},
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,4 +117,4 @@ def class_codes(model: ClassModel, target: Target) -> IntArray:
     """Give the class of each row as the model numbers it, -1 for one that it does not know."""
     known = {name: k for k, name in enumerate(model.class_names)}
     codes = [known.get(label_of(value), -1) for value in target.classes.tolist()]
-    return np.array(codes, dtype=np.intp)[target.codes]
+    return np.array(codes, dtype=np.int32)[target.codes]

@@ -25,7 +25,7 @@ from rulewright.report.whatif import most_rows, panel_columns, panel_rows, panel
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rulewright.report.answers import Answers
+    from rulewright.report.answers import Answers, Places
     from rulewright.report.data_summary import DataSummary
     from rulewright.report.performance import Drawing, Performance
     from rulewright.report.rule_lines import RuleLine
@@ -101,7 +101,8 @@ def content_of(
     overfitted = known and not fresh and answers is None
     if answers is None and table is not None and known:
         answers = answers_of(model, table, origin)
-    places = np.array([], dtype=np.intp)
+    none: Places = np.array([], dtype=np.intp)
+    places = none
     if table is not None and (most := most_rows(model, n_rows)):
         places = covered_examples(model, table, most)
     judged = table if fresh else None
@@ -117,7 +118,7 @@ def content_of(
         stored=insight.stored_figures(model),
         price=insight.price_lines(model),
         sizes=insight.size_drawings(model),
-        rules=rule_lines(model, judged, places if fresh else np.array([], dtype=np.intp)),
+        rules=rule_lines(model, judged, places if fresh else none),
         effect_title=model.effect_title,
         in_order=model.in_order,
         class_names=tuple(map(plain, model.head_names)),

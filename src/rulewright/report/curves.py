@@ -10,8 +10,8 @@ from rulewright.capacity.selective import risk_coverage
 from rulewright.report.measures import effective_number, share_interval
 
 if TYPE_CHECKING:
-    from rulewright.kernels import FloatArray, IntArray
-    from rulewright.report.answers import ClassAnswers
+    from rulewright.kernels import FloatArray
+    from rulewright.report.answers import ClassAnswers, Places
 
 MOST_CURVES = 6
 """Classes that are drawn, the most frequent ones."""
@@ -89,7 +89,7 @@ def risk_curve(answers: ClassAnswers) -> Curve:
     return Curve("", *_thinned(x[enough], y[enough]))
 
 
-def confusion(answers: ClassAnswers, kept: IntArray) -> FloatArray:
+def confusion(answers: ClassAnswers, kept: Places) -> FloatArray:
     """Give the weight of rows by true class (kept ones, others) and predicted class (the same)."""
     places = np.full(len(answers.names) + 1, len(kept))
     places[kept] = np.arange(len(kept))
@@ -103,11 +103,10 @@ def _above(answers: ClassAnswers, k: int) -> tuple[FloatArray, FloatArray]:
     """Give the weight of rows of a class, and of others, from each probability of it upwards."""
     values, places = np.unique(-answers.probabilities[:, k], return_inverse=True)
     ours = answers.codes == k
-    hits, misses = (
-        np.cumsum(np.bincount(places, answers.weights * part, len(values)))
-        for part in (ours, ~ours)
-    )
-    return hits, misses
+    hits, misses = np.zeros(len(values)), np.zeros(len(values))
+    np.add.at(hits, places, answers.weights * ours)
+    np.add.at(misses, places, answers.weights * ~ours)
+    return np.cumsum(hits), np.cumsum(misses)
 
 
 def _thinned(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -148,14 +148,16 @@ def _axes(x: Axis, y: Axis, places: _Places) -> list[Markup]:
         at = float(places.y(value))
         parts.append(
             Markup(
-                '<path class="grid" d="M{} {:.1f}H{}"/><text class="name" x="{}" y="{:.1f}">{}</text>'
+                '<path class="grid" d="M{} {:.1f}H{}"/>'
+                '<text class="name" x="{}" y="{:.1f}">{}</text>'
             ).format(_LEFT, at, right, _LEFT - 6, at + 4, y.text(value))
         )
     for value in x.ticks(*places.x_ends):
         at = float(places.x(value))
         parts.append(
             Markup(
-                '<path class="axis" d="M{:.1f} {}v5"/><text class="tick" x="{:.1f}" y="{}">{}</text>'
+                '<path class="axis" d="M{:.1f} {}v5"/>'
+                '<text class="tick" x="{:.1f}" y="{}">{}</text>'
             ).format(at, bottom, at, bottom + 18, x.text(value))
         )
     parts.append(

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray
     from rulewright.report.answers import Answers, ClassAnswers
 
+NONE = "\N{EN DASH}"
+"""Stands for a number that is not known."""
 _Z = 1.959963984540054
 
 
@@ -39,7 +41,7 @@ class Figure(NamedTuple):
         """Write a number of this figure: those of like size with like decimals."""
         known = [x for x in (self.value, self.baseline) if math.isfinite(x)]
         if not math.isfinite(value):
-            return "–"
+            return NONE
         return f"{value:.3f}" if max(map(abs, known), default=0.0) < 10 else f"{value:,.4g}"
 
 
@@ -120,8 +122,9 @@ def _of_numbers(answers: NumberAnswers) -> list[Figure]:
     own = float(np.average(abs(truth - mean), weights=weights))
     absolute = _mean(abs(errors), weights)
     figures.append(Figure("MAE", *absolute, own, "lower", "mean absolute error, in target units"))
-    roots = [math.sqrt(max(0.0, value)) for value in (mse, mse_low, mse_high, variance)]
-    figures.append(Figure("RMSE", *roots, "lower", "root mean squared error, in target units"))
+    root, low, high, own = (math.sqrt(x) for x in (mse, mse_low, mse_high, variance))
+    meaning = "root mean squared error, in target units"
+    figures.append(Figure("RMSE", root, low, high, own, "lower", meaning))
     return figures
 
 
@@ -149,8 +152,8 @@ def _area_interval(area: float, known: ClassAnswers) -> tuple[float, float]:
     ]
     if not 0.0 < area < 1.0:
         fewest = min(min(p.sum(), (~p).sum()) for p in parts if p.any() and not p.all())
-        low, high = clopper_pearson(area * fewest, fewest)
-        return float(low), float(high)
+        exact = clopper_pearson(area * fewest, fewest)
+        return float(exact[0]), float(exact[1])
     error = _standard_error(np.mean(pairs, axis=0), weights) / (area * (1.0 - area))
     middle = math.log(area / (1.0 - area))
     low, high = (1.0 / (1.0 + math.exp(-(middle + sign * _Z * error))) for sign in (-1, 1))

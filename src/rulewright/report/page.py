@@ -17,6 +17,7 @@ from rulewright.data.writing import replace_file
 from rulewright.model import RuleModel
 from rulewright.model.text import counted
 from rulewright.report.content import content_of, read_rows
+from rulewright.report.measures import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -126,7 +127,7 @@ def rendered(content: Content) -> str:
     environment.filters |= {"number": number, "percent": percent, "counted": counted}
     style, script = (_template_file(f"report.{kind}") for kind in ("css", "js"))
     scripts = [part for part in (content.panel.script, script) if part]
-    return environment.get_template("report.html.j2").render(
+    page: str = environment.get_template("report.html.j2").render(
         c=content,
         bar=bar,
         style=Markup(style),
@@ -135,6 +136,7 @@ def rendered(content: Content) -> str:
         data=Markup(_embedded(page_data(content))),
         scale=bar_scale(content.rules),
     )
+    return page
 
 
 def page_data(content: Content) -> dict[str, Any]:
@@ -181,14 +183,12 @@ def bar(line: RuleLine, scale: tuple[float, float]) -> Markup:
     shown = line.shown
     if not math.isfinite(shown.value):
         return Markup('<span class="none">no rows</span>')
+    low, width = scale[0], (scale[1] - scale[0]) or 1.0
     ends = {"p": shown.value, "l": shown.low, "h": shown.high, "b": shown.base}
-    style = ";".join(
-        f"--{key}:{100 * min(1.0, max(0.0, (value - scale[0]) / ((scale[1] - scale[0]) or 1))):.1f}%"
-        for key, value in ends.items()
-        if math.isfinite(value)
-    )
-    whisker = Markup("<i></i>") if "--l" in style and "--h" in style else ""
-    base = Markup("<b></b>") if "--b" in style else ""
+    shares = {key: (value - low) / width for key, value in ends.items() if math.isfinite(value)}
+    style = ";".join(f"--{k}:{100 * min(1.0, max(0.0, x)):.1f}%" for k, x in shares.items())
+    whisker = Markup("<i></i>") if "l" in shares and "h" in shares else ""
+    base = Markup("<b></b>") if "b" in shares else ""
     return Markup('<span class="bar{}" style="{}" aria-hidden="true"><s></s>{}{}</span>').format(
         "" if line.head else " point", style, whisker, base
     )
@@ -197,13 +197,13 @@ def bar(line: RuleLine, scale: tuple[float, float]) -> Markup:
 def number(value: float) -> str:
     """Write a number for people."""
     if not math.isfinite(value):
-        return "–"
+        return NONE
     return f"{value:,.0f}" if abs(value) >= 1000 and value == round(value) else f"{value:.4g}"
 
 
 def percent(value: float) -> str:
     """Write a share for people."""
-    return f"{100 * value:.1f} %" if math.isfinite(value) else "–"
+    return f"{100 * value:.1f} %" if math.isfinite(value) else NONE
 
 
 def _template_file(name: str) -> str:

@@ -96,9 +96,9 @@ def _notes(answers: ClassAnswers, *, fresh: bool) -> list[str]:
     abstains = answers.flags.get("abstains")
     if abstains is not None and abstains.any():
         rest = ~abstains
-        share = f"the model abstains on {percent_text(np.mean(abstains))} of the rows"
+        share = f"the model abstains on {percent_text(float(abstains.mean()))} of the rows"
         wrong = (
-            f"; of the others {percent_text(np.mean(answers.wrong[rest]))} are wrong"
+            f"; of the others {percent_text(float(answers.wrong[rest].mean()))} are wrong"
             if rest.any()
             else ""
         )
@@ -107,8 +107,8 @@ def _notes(answers: ClassAnswers, *, fresh: bool) -> list[str]:
         predicted = np.ones(len(answers.codes), dtype=np.bool_)
         bound = held_out_certificate(answers.wrong, predicted, 0.05).error
         notes.append(
-            f"with 95 % confidence at most {percent_text(bound.value)} of new rows from the same source are "
-            "predicted wrongly (exact binomial bound)"
+            f"with 95 % confidence at most {percent_text(bound.value)} of new rows from the same "
+            "source are predicted wrongly (exact binomial bound)"
         )
     return notes
 
@@ -162,8 +162,8 @@ def _risk(answers: ClassAnswers) -> Drawing:
     curve = risk_curve(answers)
     all_rows, half = percent_text(curve.y[-1]), percent_text(_at(curve, 0.5))
     text = (
-        f"All rows: {all_rows} wrong. The half with the most certain answers: {half} wrong. A model "
-        "that may abstain trades coverage for errors."
+        f"All rows: {all_rows} wrong. The half with the most certain answers: {half} wrong. "
+        "A model that may abstain trades coverage for errors."
     )
     x = Axis("share of rows answered, the most certain first", 0, 1, percent=True)
     y = Axis("share of wrong answers", 0, float(max(curve.y.max() * 1.15, 0.02)), percent=True)
@@ -173,8 +173,8 @@ def _risk(answers: ClassAnswers) -> Drawing:
 def _confusion(answers: ClassAnswers) -> Confusion:
     totals = np.bincount(answers.codes + 1, answers.weights, len(answers.names) + 1)[1:]
     many = len(answers.names) > _SHOWN_CLASSES
-    ranked = np.argsort(-totals, kind="stable")[: _SHOWN_CLASSES - 1] if many else totals.nonzero()
-    kept = np.sort(ranked) if many else np.arange(len(answers.names))
+    ranked = np.argsort(-totals, kind="stable")
+    kept = np.sort(ranked[: _SHOWN_CLASSES - 1] if many else ranked)
     table = confusion(answers, kept)
     others = table[-1].any() or table[:, -1].any()
     size = len(kept) + bool(others)

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from rulewright.data import Table
     from rulewright.explain import RuleStatistics
-    from rulewright.kernels import BoolArray, IntArray
+    from rulewright.kernels import BoolArray
     from rulewright.model import RuleModel
+    from rulewright.report.answers import Places
     from rulewright.rules import Rule
 
 _SHOWN_COUNTS = 8
@@ -63,7 +64,7 @@ class RuleLine:
         return self.learned if self.given is None else self.given
 
 
-def rule_lines(model: RuleModel, table: Table | None, places: IntArray) -> list[RuleLine]:
+def rule_lines(model: RuleModel, table: Table | None, places: Places) -> list[RuleLine]:
     """Describe all rules, strongest first.
 
     `places` are the rows that the report shows, of which each rule names some that it covers.
@@ -82,7 +83,7 @@ def rule_lines(model: RuleModel, table: Table | None, places: IntArray) -> list[
     return lines
 
 
-def covered_examples(model: RuleModel, table: Table, most: int) -> IntArray:
+def covered_examples(model: RuleModel, table: Table, most: int) -> Places:
     """Choose rows to show: some of each rule, the rarest rules first, then the first rows."""
     covers = PackedCovers(model.decided_bits(table), table.n_rows)
     chosen = np.zeros(table.n_rows, dtype=np.bool_)

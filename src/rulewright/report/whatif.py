@@ -23,8 +23,8 @@ from rulewright.rules import Adds, Head, Not
 
 if TYPE_CHECKING:
     from rulewright.data import Column, Table
-    from rulewright.kernels import IntArray
     from rulewright.model import RuleModel
+    from rulewright.report.answers import Places
 
 MOST_CELLS = 60_000
 """Values of rows in a report at most, which bounds its size."""
@@ -75,7 +75,7 @@ def panel_columns(model: RuleModel, table: Table | None) -> list[dict[str, Any]]
     return found
 
 
-def panel_rows(model: RuleModel, table: Table, places: IntArray) -> dict[str, Any]:
+def panel_rows(model: RuleModel, table: Table, places: Places) -> dict[str, Any]:
     """Give the values of some rows, with what is true and what the model says."""
     part = table.take(places)
     predicted = model.predict(part)
