@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rulewright.data import Table
     from rulewright.explain.rule_table import RuleStatistics
     from rulewright.kernels import BoolArray, FloatArray
-    from rulewright.rules import Rule
+    from rulewright.rules import Head, Rule
 
 # Effective numbers of rows are whole up to rounding if all weights are equal.
 _DIGITS = 6
@@ -111,11 +111,16 @@ class _Side(NamedTuple):
             return cls(0.0, 0.0, np.nan, np.nan)
         scaled = weights / largest
         total = float(scaled.sum())
-        effective = round(total**2 / float(scaled @ scaled), _DIGITS)
-        mean = float(scaled @ values) / total
-        variance = float(scaled @ (values - mean) ** 2) / total
+        effective = round(total**2 / _sum(scaled, scaled), _DIGITS)
+        mean = _sum(scaled, values) / total
+        variance = _sum(scaled, (values - mean) ** 2) / total
         unbiased = variance * effective / (effective - 1) if effective > 1 else np.nan
         return cls(float(weights.sum()), effective, mean, unbiased)
+
+
+def _sum(weights: FloatArray, values: FloatArray) -> float:
+    """Sum up products; a product of matrices would wake its threads for every rule."""
+    return float((weights * values).sum())
 
 
 class _Rows(NamedTuple):
@@ -177,10 +182,13 @@ class _Rows(NamedTuple):
 
 def _of_classes(rows: _Rows, alpha: float, q: float) -> ClassRuleStatistics:
     codes, sides, base, tables = _class_codes(rows), [], [], []
+    shares: dict[Head, float] = {}
     for rule, inside in rows.rules:
         of_head = ((codes >= rule.head.first) & (codes <= rule.head.last)).astype(np.float64)
         sides.append(rows.sides(inside, of_head))
-        base.append(_Side.of(rows.weights, of_head).mean)
+        if rule.head not in shares:
+            shares[rule.head] = _Side.of(rows.weights, of_head).mean
+        base.append(shares[rule.head])
         tables.append(_counts(*sides[-1], less=_claims_less(rule)))
     counted = np.array(tables).reshape(-1, 2, 2)
     p, e = (value(counted[:, 0], counted[:, 1]) for value in (share_p_value, share_e_value))
