@@ -266,15 +266,16 @@
     answer.replaceChildren(box);
     answer.dataset.answer = JSON.stringify(now);
   }
-  const ranked = data.order;
+  const ranked = data.order, MOST = 20;
   function list(now) {
     const all = document.createDocumentFragment();
     let holding = 0, shown = 0;
     for (const i of ranked) {
       const [is, was] = [now.truths[i], before.truths[i]];
       holding += is > 0;
-      if ((is === 0 && was <= 0) || shown >= 60) continue;
+      if (is === 0 && was <= 0) continue;
       shown += 1;
+      if (shown > MOST) continue;
       const rule = rules[i], item = make("li"), text = make("span");
       if (is === 0) item.className = "gone";
       text.append(make("small", "rule " + i + " "));
@@ -284,9 +285,10 @@
       item.append(text, make("span", rule.effect, "amount"));
       all.append(item);
     }
-    if (!all.childNodes.length) all.append(make("li", "none"));
+    if (!shown) all.append(make("li", "none"));
+    if (shown > MOST) all.append(make("li", "and " + (shown - MOST) + " more"));
     by("holding").replaceChildren(all);
-    by("holding-title").textContent = holding + (holding === 1 ? " rule holds" : " rules hold") + (shown >= 60 ? " (60 lines shown)" : "");
+    by("holding-title").textContent = holding + (holding === 1 ? " rule holds" : " rules hold");
   }
 
   for (const one of fields) one.field.addEventListener("input", update);
