@@ -71,6 +71,7 @@ def predict(model, row):
         "votes": predict_votes,
         "list": predict_list,
         "unordered": predict_unordered,
+        "average": predict_average,
     }
     return forms[model["form"]](model, row)
 
@@ -89,6 +90,21 @@ def predict_unordered(model, row):
         scores = [s + weight * p for s, p in zip(scores, rule["then"]["says"], strict=True)]
     label = min(range(len(scores)), key=lambda k: (-scores[k], -model["start"][k], k))
     return scores, [s / sum(scores) for s in scores], model["classes"]["values"][label]
+
+
+def predict_average(model, row):
+    """Give the answers of a weighted mean of models, or of their vote."""
+    frame = {name: model[name] for name in ("schema", "classes")}
+    scores = [0.0] * len(model["classes"]["values"])
+    for member, weight in zip(model["members"], model["weights"], strict=True):
+        _, chances, label = predict(member | frame, row)
+        for k, value in enumerate(model["classes"]["values"]):
+            if model["combine"] == "mean" or value == label:
+                scores[k] += weight * chances[k]
+    label = min(range(len(scores)), key=lambda k: (-scores[k], k))
+    undecided = 1 / len(model["members"]) / len(scores) if model["combine"] == "vote" else 0.0
+    odds = [s + undecided for s in scores]
+    return scores, [s / sum(odds) for s in odds], model["classes"]["values"][label]
 
 
 def predict_votes(model, row):
