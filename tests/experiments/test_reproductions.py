@@ -50,6 +50,10 @@ TABLES = {
     "sl2-tables": "thesis-4.2",
     "rulesets-table45": "thesis-4.5",
     "rumble-tables": "thesis-5.1",
+    "base-thesis-4.2": "thesis-4.2",
+    "base-slipper": "slipper-table1",
+    "lri-mlrules": "mlrules-table1",
+    "part-jrip-thesis-4.5": "thesis-4.5",
 }
 
 

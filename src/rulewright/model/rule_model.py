@@ -151,6 +151,13 @@ class RuleModel(Exports):
         """
         return self._rows(X, n_threads).bits()
 
+    def decided_bits(self, X: object, *, n_threads: int | None = None) -> NDArray[np.uint64]:
+        """Tell which rule has a part in the answer for which row, as ``cover_bits`` does.
+
+        These are the rows that it covers or, in a list, those of them that are left to it.
+        """
+        return self.cover_bits(X, n_threads=n_threads)
+
     def with_rules(self, rules: Sequence[Rule]) -> Self:
         """Give the same model with other rules; only those that are new are checked."""
         known = set(map(id, self.rules))

@@ -1,6 +1,7 @@
 """The papers' tables and figures that can be reproduced, by name."""
 
 from rulewright.experiments.reproductions import (
+    classics,
     mlrules,
     rulefit,
     ruleset_bounds,
@@ -24,6 +25,10 @@ REPRODUCTIONS: dict[str, Reproduction] = {
         rulefit.TABLE1,
         rulefit.TWO_CLASS,
         rumble.TABLES,
+        classics.BASE_THESIS42,
+        classics.BASE_SLIPPER,
+        classics.LRI_MLRULES,
+        classics.PART_JRIP,
     )
 }
 
