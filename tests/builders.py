@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from rulewright import Window, estimators
 from rulewright.estimators import (
+    AveragedRulesClassifier,
     CompactRulesClassifier,
     MLRulesClassifier,
     RuleFitClassifier,
@@ -383,6 +384,23 @@ def rumble(**changed):
     return RumbleClassifier(**{**settings, **changed})
 
 
+def averaging(**changed):
+    """Make a small average whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "estimator": mlrules(),
+        "part_size": 35,
+        "combine": "bmc",
+        "evidence": "own",
+        "estimates": "model",
+        "beta": None,
+        "n_draws": 200,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return AveragedRulesClassifier(**{**settings, **changed})
+
+
 LEARNERS = {
     "mlrules": mlrules,
     "slipper": slipper,
@@ -391,6 +409,7 @@ LEARNERS = {
     "rulefit": rulefit,
     "compact": compact,
     "rumble": rumble,
+    "averaging": averaging,
 }
 """A maker of a small learner for every public estimator, for the laws that all must obey."""
 

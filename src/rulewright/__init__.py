@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rulewright.capacity import Validation, Window
     from rulewright.data import read_table
     from rulewright.estimators import (
+        AveragedRulesClassifier,
         CompactRulesClassifier,
         CompactRulesRegressor,
         MLRulesClassifier,
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
         RumbleClassifier,
         SL2Classifier,
         SlipperClassifier,
+        average_rule_sets,
         calibrate,
         compress,
         interaction_null,
+        learn_on_parts,
         size_curve,
         with_costs,
     )
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AveragedRulesClassifier",
     "CompactRulesClassifier",
     "CompactRulesRegressor",
     "Constraints",
@@ -55,9 +59,11 @@ __all__ = [
     "Validation",
     "Voting",
     "Window",
+    "average_rule_sets",
     "calibrate",
     "compress",
     "interaction_null",
+    "learn_on_parts",
     "load_model",
     "parse_condition",
     "parse_conjunction",
@@ -67,6 +73,7 @@ __all__ = [
 ]
 
 _ROOMS = {
+    "AveragedRulesClassifier": "estimators",
     "Constraints": "search",
     "Formulation": "estimators.mlrules.settings",
     "Isotonic": "weighting",
@@ -86,9 +93,11 @@ _ROOMS = {
     "Validation": "capacity",
     "Voting": "estimators.rulefit.voting",
     "Window": "capacity",
+    "average_rule_sets": "estimators",
     "calibrate": "estimators",
     "compress": "estimators",
     "interaction_null": "estimators",
+    "learn_on_parts": "estimators",
     "load_model": "model",
     "parse_condition": "rules",
     "parse_conjunction": "rules",

@@ -268,6 +268,7 @@ BARS = {
     "compact": "learning rules",
     "rulefit": "weighting rules",
     "rumble": "weighing rules",
+    "averaging": "learning parts",
 }
 
 

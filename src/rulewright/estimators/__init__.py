@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from rulewright.estimators.averaging.average import average_rule_sets
+from rulewright.estimators.averaging.estimator import AveragedRulesClassifier
+from rulewright.estimators.averaging.parts import learn_on_parts
 from rulewright.estimators.common.after_fit import calibrate, with_costs
 from rulewright.estimators.common.base import RuleClassifier, RuleRegressor
 from rulewright.estimators.common.compression import compress, size_curve
@@ -26,6 +29,7 @@ LEARNERS: Mapping[str, type[RuleClassifier[Any]]] = {
     "ruleset-ensemble": RuleSetEnsembleClassifier,
     "rulefit": RuleFitClassifier,
     "rumble": RumbleClassifier,
+    "averaging": AveragedRulesClassifier,
 }
 """The learners of classes by their names on the command line; the first is the default."""
 
@@ -38,6 +42,7 @@ REGRESSORS: Mapping[str, type[RuleRegressor]] = {
 __all__ = [
     "LEARNERS",
     "REGRESSORS",
+    "AveragedRulesClassifier",
     "CompactRulesClassifier",
     "CompactRulesRegressor",
     "MLRulesClassifier",
@@ -47,10 +52,12 @@ __all__ = [
     "RumbleClassifier",
     "SL2Classifier",
     "SlipperClassifier",
+    "average_rule_sets",
     "calibrate",
     "compress",
     "cross_fitted",
     "interaction_null",
+    "learn_on_parts",
     "size_curve",
     "with_costs",
 ]
