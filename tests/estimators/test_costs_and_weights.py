@@ -80,7 +80,9 @@ def test_absolute_costs_give_the_median(data, fitted):
 
 @learners_except(
     compact="its responses need no calibration",
-    **dict.fromkeys(("sl2", "ruleset_ensemble", "rulefit", "rumble", "averaging"), "it has no stages"),
+    **dict.fromkeys(
+        ("sl2", "ruleset_ensemble", "rulefit", "rumble", "averaging"), "it has no stages"
+    ),
 )
 @pytest.mark.parametrize("costs", [ABSOLUTE, None])
 @pytest.mark.parametrize("calibration", [None, "isotonic"])

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rulewright.estimators.averaging.average import average_rule_sets
+from rulewright.estimators.averaging.combiner import RuleCombiner
 from rulewright.estimators.averaging.estimator import AveragedRulesClassifier
 from rulewright.estimators.averaging.parts import learn_on_parts
 from rulewright.estimators.common.after_fit import calibrate, with_costs
@@ -46,6 +47,7 @@ __all__ = [
     "CompactRulesClassifier",
     "CompactRulesRegressor",
     "MLRulesClassifier",
+    "RuleCombiner",
     "RuleFitClassifier",
     "RuleFitRegressor",
     "RuleSetEnsembleClassifier",

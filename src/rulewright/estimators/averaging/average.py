@@ -77,7 +77,9 @@ def average_rule_sets(
     rows = read_rows(members[0], X, y, sample_weight, "average_rule_sets", every_column=True)
     own = _own_rows(members[0], rows, parts, len(members), evidence)
     logs = [
-        evidence_of(model, learned if evidence == "own" and learned else rows, learned, estimator, m)
+        evidence_of(
+            model, learned if evidence == "own" and learned else rows, learned, estimator, m
+        )
         for model, learned in zip(members, own, strict=True)
     ]
     summary = {"evidence": evidence, "estimator": estimator, "beta": float(beta)}
@@ -142,7 +144,9 @@ def _own_rows(
     """Return the rows that each model was learned from, as far as they are given."""
     if parts is None:
         if evidence == "own":
-            raise ValueError("evidence='own' needs parts: the rows that each model was learned from")
+            raise ValueError(
+                "evidence='own' needs parts: the rows that each model was learned from"
+            )
         return [None] * n_models
     if len(parts) != n_models:
         raise ValueError(f"parts: {n_models} models need as many, not {len(parts)}")

@@ -71,7 +71,7 @@ def _sums(rows: TrainingSet, regions: NDArray[np.intp], n_regions: int) -> Float
     cells = np.bincount(
         regions * n_classes + rows.labels, rows.weights, minlength=n_regions * n_classes
     )
-    return cells.reshape(n_regions, n_classes)
+    return cells.astype(np.float64).reshape(n_regions, n_classes)
 
 
 def log_densities(
