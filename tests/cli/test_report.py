@@ -112,3 +112,14 @@ def test_wrong_options(cli_failure, half_model, tmp_path, halves):
     assert "does not exist" in cli_failure("report", half_model, "-o", wanted)
     message = cli_failure("learn", halves[0], "--target", "repaid", "--report", wanted)
     assert message.startswith(f"--report {wanted}: the folder")
+
+
+def test_no_input_is_overwritten(cli_failure, half_model, halves):
+    """A report does not replace the model, the data or another output."""
+    for path in (half_model, halves[1]):
+        before = path.read_bytes()
+        message = cli_failure("report", half_model, "--data", halves[1], "-o", path)
+        assert "this file is read or written already" in message
+        assert path.read_bytes() == before
+    args = ["--target", "repaid", "--model", half_model, "--report", half_model]
+    assert "--report" in cli_failure("learn", halves[0], *args)

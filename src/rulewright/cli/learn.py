@@ -152,9 +152,11 @@ def learn(
     """Learn rules from FILE, estimate how good they are, print and save them."""
     if cv == 1:
         raise ValueError("--cv 1: one fold leaves nothing to learn from; give 2 or more, or 0.")
+    used = [file]
     for option, path in (("--model", model), ("--report", report)):
         if path is not None:
-            check_output(path, option)
+            check_output(path, option, used)
+            used.append(path)
     constraints = read_constraints(monotone, forbid, require, operators, together, digits)
     _check_learner(learner)
     roles = ColumnRoles(target, weights, nominal or (), numeric or (), drop or ())

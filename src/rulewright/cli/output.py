@@ -4,7 +4,7 @@ import gzip
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -14,8 +14,11 @@ from rulewright.data.writing import replacing
 STDOUT = Path("-")
 
 
-def check_output(path: Path, option: str) -> None:
-    """Raise an error that names the option if a path cannot be written, before any work is done."""
+def check_output(path: Path, option: str, inputs: Iterable[Path] = ()) -> None:
+    """Raise an error that names the option if a path cannot be written, before any work is done.
+
+    Files that are read, or that another option writes, are not overwritten.
+    """
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
         raise ValueError(f"{option} {path}: the folder {folder} does not exist. Create it first.")
@@ -23,6 +26,10 @@ def check_output(path: Path, option: str) -> None:
         raise ValueError(f"{option} {path}: this is not a regular file. Give the name of a file.")
     if not os.access(folder, os.W_OK):
         raise ValueError(f"{option} {path}: the folder {folder} is not writable. Choose another.")
+    if os.path.realpath(path) in {os.path.realpath(other) for other in inputs}:
+        raise ValueError(
+            f"{option} {path}: this file is read or written already. Give the name of another file."
+        )
 
 
 @contextmanager

@@ -80,9 +80,7 @@ def _checked_output(output: Path, inputs: Sequence[Path]) -> str:
     """Return the delimiter of the output, or raise an error before any work is done."""
     if output == STDOUT:
         return ","
-    check_output(output, "-o")
-    if output.exists() and any(path.exists() and output.samefile(path) for path in inputs):
-        raise ValueError(f"-o {output}: this is an input file. Give the name of another file.")
+    check_output(output, "-o", inputs)
     suffix = Path(output.name.removesuffix(".gz")).suffix
     if suffix not in _DELIMITERS:
         known = ", ".join(_DELIMITERS)

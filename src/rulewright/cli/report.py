@@ -61,7 +61,7 @@ def report(
     max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
 ) -> None:
     """Write what MODEL is, how good it is on data, and its rules as one HTML page."""
-    check_output(output, "-o")
+    check_output(output, "-o", [path for path in (model, data) if path is not None])
     if data is None and (target or weights):
         raise ValueError(f"--{'target' if target else 'weights'} names a column of --data FILE.")
     loaded = load_model(model)

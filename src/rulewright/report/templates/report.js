@@ -54,7 +54,7 @@
       button.addEventListener("click", () => sortBy(button.dataset.key));
     }
     by("sort").addEventListener("change", (event) => sortBy(event.target.value));
-    const FIRST = window.matchMedia("(max-width: 720px)").matches ? 15 : 50;
+    const FIRST = window.matchMedia("screen and (max-width: 720px)").matches ? 15 : 50;
     let most = FIRST;
     const filter = () => {
       const words = by("search").value.toLowerCase().split(/\s+/).filter(Boolean);
