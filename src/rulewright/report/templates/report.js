@@ -16,13 +16,13 @@
   const rules = {};
   if (table) {
     const body = table.tBodies[0];
-    const lines = Array.from(body.rows, (row) => {
+    const lines = Array.from(body.rows, (row, rank) => {
       const [place, strength, support, value] = row.dataset.v.split("|").map(Number);
       const text = row.cells[1].textContent.trim();
       rules[place] = {text, effect: row.cells[2].textContent, conditions: Array.from(row.querySelectorAll(".if span"), (part) => part.textContent)};
-      return {row, place, text: text.toLowerCase(), keys: {0: place, 1: text, 3: strength, 4: support, 5: value}};
+      return {row, place, text: text.toLowerCase(), keys: {0: place, 1: text, 2: rank, 3: strength, 4: support, 5: value}};
     });
-    let sorted = data.inOrder ? "0" : "3", up = data.inOrder;
+    let sorted = data.inOrder ? "0" : "2", up = true;
     const arrange = () => {
       const number = (x) => (Number.isNaN(x) ? -Infinity : x);
       lines.sort((a, b) => {
@@ -46,7 +46,7 @@
     };
     by("sort").value = sorted;
     const sortBy = (key) => {
-      up = key === sorted ? !up : key === "0" || key === "1";
+      up = key === sorted ? !up : Number(key) < 3;
       sorted = key;
       arrange();
     };
