@@ -1,6 +1,7 @@
 """Models of all forms with rows that they were not learned from, and a large model."""
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -76,6 +77,13 @@ def evil_model():
     y = np.where(columns[EVIL[0]] + (columns[EVIL[1]] == EVIL[0]) > 0.3, EVIL[0], EVIL[1])
     table = read_table(columns, target=y)
     return LEARNERS["mlrules"]().fit(table).model_, table
+
+
+@cache
+def loans_model():
+    """Give a model of the bundled table, whose labels have several words, and its rows."""
+    table = read_table(Path(__file__).parents[2] / "examples" / "loans.csv", target="repaid")
+    return LEARNERS["mlrules"](n_rules=60).fit(table.take(np.arange(0, 800, 2))).model_, table
 
 
 def large_model(n_rules=1000, n_columns=200, n_rows=2000):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from report.browser import chromium, why_not
-from report.models import MODELS, evil_model, large_model, model_and_rows
+from report.models import MODELS, evil_model, large_model, loans_model, model_and_rows
 from rulewright.data import read_table
 from rulewright.model import ClassModel
 from rulewright.report import write_report
@@ -31,6 +31,23 @@ OUTSIDE = """
 const wide = document.documentElement.clientWidth + 1;
 return [...document.querySelectorAll("body *")].filter((x) => !x.closest(".scroll") &&
   x.getBoundingClientRect().right > wide).map((x) => x.tagName + "." + x.className).slice(0, 5);
+"""
+OVERLAPPING = """
+const boxes = (chart) => [...chart.querySelectorAll("text")].map((x) => [x.textContent,
+  x.getBoundingClientRect()]);
+const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+  Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
+return [...document.querySelectorAll("svg.chart")].flatMap((chart) => {
+  const all = boxes(chart), found = [];
+  all.forEach(([text, a], i) => all.slice(i + 1).forEach(([other, b]) => {
+    if (meet(a, b)) found.push(chart.getAttribute("aria-label").slice(0, 30) + text + "|" + other);
+  }));
+  const own = chart.getBoundingClientRect();
+  all.forEach(([text, a]) => {
+    if (a.left < own.left - 1 || a.right > own.right + 1) found.push("outside: " + text);
+  });
+  return found;
+});
 """
 SHOWN = 'return [...document.querySelectorAll("tr.rule:not([hidden])")].map((x) => x.dataset.place)'
 
@@ -149,13 +166,15 @@ def test_changes_are_shown_and_undone(opened):
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("name", ["mlrules", "numbers with lines", "evil"])
+@pytest.mark.parametrize("name", ["mlrules", "numbers with lines", "loans", "evil"])
 def test_nothing_is_wider_than_the_page(name, width, dark, opened):
     """At the width of a phone and of a desk nothing sticks out, opened rules included."""
-    model, table = evil_model() if name == "evil" else model_and_rows(name)
+    special = {"evil": evil_model, "loans": loans_model}
+    model, table = special[name]() if name in special else model_and_rows(name)
     page = opened(model, table, width=width, dark=dark)
     page.run('document.querySelectorAll(".if button").forEach((x) => x.click())')
     assert page.run(OUTSIDE) == []
+    assert page.run(OVERLAPPING) == []
     assert page.run("return document.documentElement.scrollWidth") <= width
 
 

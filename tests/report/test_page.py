@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from report.models import MODELS, evil_model, large_model, model_and_rows
+from rulewright.data import DataError
 from rulewright.model import AdditiveRules, RuleModel
 from rulewright.report import report_html, write_report
 
@@ -188,3 +189,25 @@ def test_labels_that_no_script_can_hold():
     assert "too large to be exact" in page.text
     assert "inputs" not in page.ids
     assert table.n_rows
+
+
+def test_few_rows_and_one_class():
+    """One row, one class, weights, and columns without a known value make a report."""
+    model, table = model_and_rows("mlrules")
+    alike = np.flatnonzero(table.known_target.codes == table.known_target.codes[0])
+    empty = {name: np.full(5, None, dtype=object) for name in model.schema.names}
+    weights = np.array([1.0, 0.0, 2.0, 0.5, 1.0])
+    for rows in (table.take(alike[:1]), table.take(alike), table.take(np.arange(2))):
+        assert "Measured on" in report_html(model, rows)
+    assert "rows are weighted" in report_html(
+        model, empty, ["low", "mid", "low", "high", "mid"], sample_weight=weights
+    )
+    one = AdditiveRules(model.schema, np.array(["only"]), (0.0,), ())
+    assert "Measured on" in report_html(one, empty, ["only"] * 5)
+
+
+def test_a_target_without_any_class_of_the_model_is_refused():
+    """A wrong target column is an error that names the remedy."""
+    model, table = model_and_rows("mlrules")
+    with pytest.raises(DataError, match="The targets have no class of the model"):
+        report_html(model, table, np.array(["a"] * len(table)))

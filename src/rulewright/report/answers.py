@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from rulewright.data import label_of
+from rulewright.data import DataError, label_of
 from rulewright.model import ClassModel
 from rulewright.model.text import plain
 
@@ -96,11 +96,17 @@ def answers_of(model: RuleModel, table: Table, origin: str) -> Answers:
     weights = row_weights(table)
     if not isinstance(model, ClassModel):
         return NumberAnswers(origin, table.known_numbers.values, model.predict(table), weights)
+    codes = class_codes(model, table.known_target)
+    if (codes < 0).all():
+        raise DataError(
+            f"The targets have no class of the model, such as {model.class_names[0]!r}: give the "
+            "column with the classes that the model predicts."
+        )
     scores = model.scores(table)
     return ClassAnswers(
         origin,
         tuple(map(plain, model.class_names)),
-        class_codes(model, table.known_target),
+        codes,
         model.probabilities(scores),
         model.decide(scores),
         weights,

@@ -30,7 +30,13 @@ if TYPE_CHECKING:
     from rulewright.report.performance import Drawing, Performance
     from rulewright.report.rule_lines import RuleLine
 
-_NOTED = ("learner", "n_rows", "total_weight", "stopped_by", "bins", "settings")
+_NOTED = {
+    "learner": "learner",
+    "n_rows": "training rows",
+    "total_weight": "their weight",
+    "stopped_by": "stopped by",
+    "bins": "bins",
+}
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,7 @@ class Content:
     constraints: list[tuple[str, str]]
     certificate: list[str]
     provenance: list[tuple[str, str]]
+    parameters: list[tuple[str, str]]
     n_columns_used: int
 
 
@@ -125,9 +132,10 @@ def content_of(
         panel=_panel(model, table, places),
         importance=insight.importance_drawing(model, table),
         dependence=insight.dependence_drawings(model, table),
-        constraints=insight.notes_of(model, ["constraints"]),
+        constraints=insight.entries_of(model, "constraints"),
         certificate=insight.certificate_lines(model),
         provenance=[*provenance.items(), *insight.notes_of(model, _NOTED), *_versions()],
+        parameters=insight.entries_of(model, "settings"),
         n_columns_used=len(model.columns),
     )
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
 
 _WIDTH, _HEIGHT = 440, 320
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 24, 12, 48
-_LETTER = 6.6  # mean width of a letter of 12 px
+_LEFT, _RIGHT, _TOP, _BOTTOM = 74, 24, 12, 48
+_MOST_TICKS = 5  # of labels, which are wide
+_LETTER = 7.6  # of 12 px, in a wide font
 _ROW = 26
 N_LOOKS = 6
 _DASHES = ("", "7 3", "2 3", "9 3 2 3", "12 4", "4 6")
@@ -62,13 +63,14 @@ class Axis:
     def text(self, value: float) -> str:
         """Write a tick."""
         if self.labels:
-            return _cut(self.labels[round(value)], 14)
+            room = (_WIDTH - _LEFT - _RIGHT) / min(len(self.labels), _MOST_TICKS)
+            return _cut(self.labels[round(value)], int(room / _LETTER) - 1)
         return percent_text(value, 4) if self.percent else _short(value)
 
     def ticks(self, low: float, high: float) -> list[float]:
         """Give about five round numbers between the ends."""
         if self.labels:
-            step = -(-len(self.labels) // 6)
+            step = -(-len(self.labels) // _MOST_TICKS)
             return [float(k) for k in range(0, len(self.labels), step)]
         return _round_numbers(low, high)
 
@@ -95,7 +97,7 @@ def bars(
     items: Sequence[tuple[str, float, str]], axis: Axis, title: str, description: str
 ) -> Markup:
     """Draw horizontal bars from 0: a name, a number and its text each."""
-    left = min(170.0, 14 + _LETTER * max((len(name) for name, _, _ in items), default=0))
+    left = min(190.0, 14 + _LETTER * max((len(name) for name, _, _ in items), default=0))
     right = 10 + _LETTER * max((len(text) for _, _, text in items), default=0)
     low, high = min(0.0, *(v for _, v, _ in items)), max(0.0, *(v for _, v, _ in items))
     scale = (_WIDTH - left - right) / ((high - low) or 1.0)
@@ -212,11 +214,11 @@ def _legend(named: Sequence[tuple[Line, int]]) -> tuple[Markup, int]:
     """Name the lines below the drawing, two in a row."""
     parts = []
     for place, (line, look) in enumerate(named):
-        x, y = _LEFT + (place % 2) * 185, _HEIGHT + 10 + (place // 2) * 20
+        x, y = 50 + (place % 2) * 195, _HEIGHT + 10 + (place // 2) * 20
         mark = _stroke(f"M{x} {y - 4}h26", look)
         if line.kind in ("points", "dots"):
             mark = Markup('<circle class="f{}" cx="{}" cy="{}" r="4"/>').format(look, x + 13, y - 4)
-        text = Markup('<text x="{}" y="{}">{}</text>').format(x + 32, y, _cut(line.name, 22))
+        text = Markup('<text x="{}" y="{}">{}</text>').format(x + 32, y, _cut(line.name, 19))
         parts.append(mark + text)
     return Markup("").join(parts), 20 * -(-len(named) // 2) + 4
 

@@ -15,7 +15,7 @@ from rulewright.report.figures import Axis, Line, bars, chart
 from rulewright.report.performance import Drawing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from rulewright.data import Table
     from rulewright.explain import Dependence
@@ -103,7 +103,7 @@ def _dependence(model: RuleModel, found: Dependence, rows: Table) -> Drawing:
 
 
 def _written(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:,.6g}" if isinstance(value, float) else str(value)
 
 
 def size_drawings(model: RuleModel) -> list[Drawing]:
@@ -184,16 +184,16 @@ def certificate_lines(model: RuleModel) -> list[str]:
     return str(certificate(model)).splitlines()
 
 
-def notes_of(model: RuleModel, keys: Sequence[str]) -> list[tuple[str, str]]:
-    """Write entries of the summary, nested ones flat, as pairs of name and value."""
-    found: list[tuple[str, str]] = []
-    for key in keys:
-        value = model.summary.get(key)
-        if isinstance(value, dict):
-            found += [(plain(str(name)), _flat(item)) for name, item in value.items()]
-        elif value is not None:
-            found.append((plain(key.replace("_", " ")), _flat(value)))
-    return found
+def notes_of(model: RuleModel, titles: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Write entries of the summary under other titles."""
+    noted = model.summary
+    return [(title, _flat(noted[key])) for key, title in titles.items() if key in noted]
+
+
+def entries_of(model: RuleModel, key: str) -> list[tuple[str, str]]:
+    """Write the items of a dict in the summary."""
+    found = model.summary.get(key)
+    return [(plain(str(k)), _flat(v)) for k, v in found.items()] if isinstance(found, dict) else []
 
 
 def _flat(value: object) -> str:
