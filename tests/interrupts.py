@@ -12,6 +12,7 @@ STEPS = (
     (kernels, "grow_tree"),
     (kernels, "choose_branching"),
     (kernels.DnfSearch, "advance"),
+    (kernels.RiseSearch, "advance"),
     (SignedCovers, "gram"),
 )
 """What every search of a learner calls over and over."""

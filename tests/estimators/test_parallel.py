@@ -48,6 +48,7 @@ ENDLESS = {
     "max_rounds": 10**7,
     "max_steps": 10**9,
     "n_bins": 500,
+    "n_optimizations": 10**9,
     "calibration": None,
 }
 FOLDS = {**DRAWN, **ENDLESS, "n_rounds": "cv", "calibration": "platt"}
@@ -271,9 +272,12 @@ BARS = {
     "compact": "learning rules",
     "rulefit": "weighting rules",
     "rumble": "weighing rules",
+    "ripper": "covering classes",
+    "foil": "covering classes",
     "c45rules": "choosing rules",
     "part": "covering rows",
     "stump": "judging tests",
+    "rise": "generalising rules",
 }
 
 
