@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 from sklearn.ensemble import BaggingClassifier
 
-from builders import learners_of, mixed_table
+from builders import learners_of, makers_of, mixed_table
 from rulewright.data import read_table
 from rulewright.model import DecisionList
 
 pytestmark = pytest.mark.native
 
 every_list = learners_of(DecisionList)
+AT_RANDOM = {"ripper": "it splits rows to grow and to prune at random"}
+LISTS = {name: make for name, make in makers_of(DecisionList).items() if name not in AT_RANDOM}
 
 
 def numbers(n_rows=120, seed=0):
@@ -54,7 +56,7 @@ def test_a_class_that_a_bag_has_not_drawn_gets_little(make):
     assert bag.predict_proba(X).shape == (60, 4)
 
 
-@every_list
+@pytest.mark.parametrize("make", LISTS.values(), ids=LISTS)
 def test_a_weight_in_a_bag_is_a_row_that_is_drawn_so_often(make):
     """What a member learns by weights, it learns from the rows themselves."""
     X, y = numbers()
