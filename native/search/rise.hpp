@@ -58,7 +58,7 @@ class RiseSearch {
     };
 
     std::vector<Gap> gaps(const double* low, const double* high) const;
-    Win first_winner(std::size_t row) const;
+    void first_winners(std::size_t first, std::span<Win> found) const;
     bool covers_another(std::size_t row) const;
     void generalise(std::size_t rule);
     std::int32_t nearest_uncovered(std::size_t rule) const;
