@@ -64,7 +64,7 @@ demo: $(VENV)/.demo
 	@echo "Saved in demo/: the model (loans.json), its predictions and its SQL."
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: install
 	$(BIN)/ruff check .

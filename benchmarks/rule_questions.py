@@ -25,7 +25,7 @@ OUR_SLIPPERS: dict[str, tuple[str, dict[str, str]]] = {
 }
 RIVALS: dict[str, tuple[str, dict[str, str]]] = {
     f"imodels, {IMODELS_ROUNDS} rounds asked": ("imodels", {}),
-    "ripper": ("ripper", {}),
+    "wittgenstein": ("wittgenstein-ripper", {}),
 }
 GROWTH_ROUNDS = 20
 N_TEST = 20_000

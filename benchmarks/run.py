@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from bench import TEST, Bench, Row, compare, seconds
+from classic_questions import classic_growth, cn2_speed, ripper_speed
 from console import aligned, setting
 from rule_questions import compact, rulefit_speed, slipper_growth, slipper_speed
 
@@ -139,7 +140,8 @@ def small(bench: Bench) -> list[Row]:
 
 ASKED = (speed, threads, rows, classes, memory, predict, small)
 ASKED_OF_RULES = (compact, slipper_speed, slipper_growth, rulefit_speed)
-QUESTIONS = {f.__name__.replace("_", "-"): f for f in (*ASKED, *ASKED_OF_RULES)}
+ASKED_OF_CLASSICS = (ripper_speed, cn2_speed, classic_growth)
+QUESTIONS = {f.__name__.replace("_", "-"): f for f in (*ASKED, *ASKED_OF_RULES, *ASKED_OF_CLASSICS)}
 COLUMNS = (
     "seconds",
     "cpu",

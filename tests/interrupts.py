@@ -10,6 +10,7 @@ from rulewright.encoding.signed import SignedCovers
 STEPS = (
     (kernels, "grow_rule"),
     (kernels, "grow_tree"),
+    (kernels, "choose_branching"),
     (kernels.DnfSearch, "advance"),
     (kernels.RiseSearch, "advance"),
     (SignedCovers, "gram"),

@@ -83,7 +83,9 @@ class Weka(Rival):
 
     def describe(self) -> dict[str, float]:
         lengths = self._lengths()
-        return {"rules": float(len(lengths)), "conditions": float(np.mean(lengths or [0]))}
+        sizes = {"rules": float(len(lengths)), "conditions": float(np.mean(lengths or [0]))}
+        built = re.search(r"Time taken to build model: ([\d.]+) seconds", self._text)
+        return sizes if built is None else {**sizes, "build_seconds": float(built[1])}
 
     def _lengths(self) -> list[int]:
         """Return the number of conditions of each printed rule but the default one."""

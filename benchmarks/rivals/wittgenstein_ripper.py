@@ -15,7 +15,7 @@ from rivals.prepare import Rival, Rows
 
 
 class Adapter(Rival):
-    name = "ripper"
+    name = "wittgenstein-ripper"
     package = "wittgenstein"
     two_classes_only = True
 

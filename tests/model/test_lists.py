@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from model.builders import CHURN_ROWS, CHURN_SCHEMA, saved, saying_models, write
 from rulewright.data import read_table
 from rulewright.data.training import TrainingSet
+from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.lists.assembly import SMOOTHING, decision_list, unordered_rules
+from rulewright.explain import rule_statistics
 from rulewright.model import DecisionList, ModelFileError, UnorderedRules, load_model
 from rulewright.programs.adversarial import adversarial_rows
 from rulewright.rules import Coverage, Rule, Says, parse_formula
@@ -101,6 +103,9 @@ def test_lists_agree_with_their_definition(model):
     ]
     np.testing.assert_array_equal(model.predict_proba(rows), np.array(expected))
     assert model.explain(rows).text(max_rows=3)
+    decided = PackedCovers(model.decided_bits(rows), len(expected))
+    for i in range(len(model)):
+        np.testing.assert_array_equal(decided[i : i + 1].row_mask(), model.deciders(rows) == i)
 
 
 @given(saying_models(DecisionList) | saying_models(UnorderedRules))
@@ -108,6 +113,14 @@ def test_lists_agree_with_their_definition(model):
 def test_every_export_of_lists_and_sets(model):
     """SQL, Python and JavaScript answer as the native program."""
     assert len(model.verify_exports().targets) == 4
+
+
+def test_statistics_of_a_list_count_what_is_left_to_a_rule():
+    """Rules are judged on the rows that they decide."""
+    rows = CHURN_ROWS | {"y": ["churn", "stay", "stay", "stay"]}
+    stats = rule_statistics(a_list(), rows, "y")
+    assert stats.support.tolist() == [1.0, 2.0, 0.0]
+    assert stats.precision[:2].tolist() == [1.0, 1.0]
 
 
 def test_counts_are_added_up():

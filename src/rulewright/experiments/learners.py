@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
+from sklearn.ensemble import BaggingClassifier
 
 from rulewright import __version__
 from rulewright.data.optional import optional
@@ -35,20 +36,33 @@ class Learner:
     """A learner with its settings, called `label` in the tables.
 
     `kind` is a name in `LEARNERS` or of an installed adapter; `parameters` are set on top of the
-    defaults, or of the published settings (`paper`).
+    defaults, or of the published settings (`paper`). `bagged` is a number of bootstrap samples, on
+    each of which it is fitted.
     """
 
     label: str
     kind: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     paper: bool = False
+    bagged: int = 0
+
+    def identity(self) -> dict[str, Any]:
+        """Identify the learner by everything that its results depend on, except the code."""
+        fields = asdict(self)
+        if not self.bagged:  # the key of records that are older than bagging
+            del fields["bagged"]
+        return fields
 
     def start(self, seed: int) -> Worker:
         """Return the learner, ready to fit."""
         if self.kind in LEARNERS:
             make = LEARNERS[self.kind]
             made = make.paper if self.paper else make
-            return OurWorker(made(**{"random_state": seed, "n_jobs": 1, **self.parameters}))
+            estimator = made(**{"random_state": seed, "n_jobs": 1, **self.parameters})
+            if self.bagged:
+                bags = BaggingClassifier(estimator, self.bagged, random_state=seed)
+                return RivalWorker(Bagged(bags))
+            return OurWorker(estimator)
         modules = rival_modules()
         if self.kind not in modules:
             raise ValueError(
@@ -111,6 +125,45 @@ class OurWorker:
     def versions(self) -> dict[str, str]:
         """Return the version of this package."""
         return {"rulewright": __version__}
+
+
+@dataclass
+class Bagged:
+    """Scikit-learn's bagging of an estimator of this package, as an adapter."""
+
+    bags: BaggingClassifier
+
+    name = "rulewright"
+
+    def fit(self, X: Any, y: Any) -> None:
+        """Fit each member to a bootstrap sample; a column of labels is known by its type."""
+        nominal = [i for i, kind in enumerate(X.dtypes) if kind == "category"]
+        self.bags.set_params(estimator__categorical_features=nominal)
+        self.bags.fit(_objects(X), y)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the mean of the members' probabilities."""
+        shares: FloatArray = self.bags.predict_proba(_objects(X))
+        return shares
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """Class labels."""
+        labels: NDArray[Any] = self.bags.classes_
+        return labels
+
+    def describe(self) -> dict[str, float]:
+        """Count the rules of all members."""
+        return {"rules": float(sum(len(each.model_) for each in self.bags.estimators_))}
+
+    def version(self) -> str:
+        """Return the version of this package."""
+        return __version__
+
+
+def _objects(frame: Any) -> NDArray[Any]:
+    """Return a dataframe as an array of Python objects, as bagging takes mixed columns."""
+    return np.asarray(frame.astype(object).where(frame.notna(), None), dtype=object)
 
 
 @dataclass

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rulewright.data import read_table
 from rulewright.experiments.datasets import join, load_dataset, two_classes
+from rulewright.experiments.encodings import ENCODINGS
 from rulewright.experiments.measures import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rulewright.data import Table
+    from rulewright.experiments.encodings import Encoding
     from rulewright.experiments.learners import Learner
     from rulewright.experiments.protocol import Place, Protocol
 
@@ -29,7 +31,8 @@ class Data:
     """A data set of an experiment, called `label` in the tables.
 
     It is read from the registry (the rows of several `names` are joined) or from a `file` with the
-    columns `target` and `nominal`; `two_classes` sets the most frequent class against the rest.
+    columns `target` and `nominal`; `two_classes` sets the most frequent class against the rest, and
+    `encoding` prepares the columns as the thesis does.
     """
 
     label: str
@@ -38,17 +41,20 @@ class Data:
     file: str | None = None
     target: str | None = None
     nominal: tuple[str, ...] = ()
+    encoding: Encoding = "raw"
 
     def load(self) -> Table:
         """Read the rows."""
         if self.file is not None:
             return read_table(self.file, target=self.target, nominal=self.nominal)
         whole = reduce(join, map(load_dataset, self.names or (self.label,)))
-        return two_classes(whole) if self.two_classes else whole
+        return ENCODINGS[self.encoding](two_classes(whole) if self.two_classes else whole)
 
     def identity(self) -> dict[str, Any]:
         """Identify the rows; those of a file also by its size and time, to detect a change."""
         fields = asdict(self)
+        if self.encoding == "raw":  # the key of records that are older than encodings
+            del fields["encoding"]
         if self.file is not None:
             stat = Path(self.file).stat()
             fields |= {"size": stat.st_size, "time": stat.st_mtime_ns}
@@ -75,7 +81,7 @@ class Trial:
     def key(self) -> str:
         """Identify the trial by everything that its result depends on, except the code."""
         content = {
-            "learner": asdict(self.learner),
+            "learner": self.learner.identity(),
             "data": self.data.identity(),
             "protocol": [type(self.protocol).__name__, _without_extent(self.protocol)],
             "place": list(self.place),

@@ -64,12 +64,13 @@ def rule_statistics(
 
     Notes
     -----
-    A rule claims that its head is more frequent on the rows where its body holds than on all other
-    rows, those with an unknown body included; a rule with a negative response (below what it adds
-    otherwise) claims that it is less frequent. The null hypothesis is that the probability of the
-    head is at most (at least) as large inside as outside. The p-value is that of Fisher's exact
-    test, the e-value a mixture of likelihood ratios given the same totals: both are exact for rows
-    without weights. Effective numbers are rounded against the claim.
+    A rule claims that its head is more frequent on the rows where its body holds (in a list, and no
+    rule before it does) than on all other rows, those with an unknown body included; a rule with a
+    negative response (below what it adds otherwise) claims that it is less frequent. The null
+    hypothesis is that the probability of the head is at most (at least) as large inside as outside.
+    The p-value is that of Fisher's exact test, the e-value a mixture of likelihood ratios given the
+    same totals: both are exact for rows without weights. Effective numbers are rounded against the
+    claim.
 
     A rule for numbers claims that they are larger (smaller) inside. The null hypothesis is that
     inside and outside have the same distribution; p-value (Mann-Whitney) and e-value use ranks, and
@@ -132,7 +133,7 @@ class _Rows(NamedTuple):
             table, weights = table.take(np.flatnonzero(weights)), weights[weights > 0]
         if not len(table):
             raise DataError("Statistics of rules need at least one row of positive weight.")
-        return cls(model, table, weights, PackedCovers(model.cover_bits(table), len(table)))
+        return cls(model, table, weights, PackedCovers(model.decided_bits(table), len(table)))
 
     @property
     def rules(self) -> Iterator[tuple[Rule, BoolArray]]:

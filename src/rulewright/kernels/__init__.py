@@ -30,6 +30,7 @@ from rulewright.kernels.structs import (
     ROW,
     STAT,
     UNSEEN,
+    Beam,
     BoolArray,
     Boxes,
     ByteArray,
@@ -55,10 +56,13 @@ from rulewright.kernels.structs import (
 )
 from rulewright.kernels.threads import ThreadPool
 from rulewright.kernels.trees import (
+    Branching,
+    BranchLimits,
     GrownSplit,
     GrownTree,
     Routes,
     TreeShape,
+    choose_branching,
     grow_tree,
     route_rows,
     side_of_codes,
@@ -70,8 +74,11 @@ __all__ = [
     "ROW",
     "STAT",
     "UNSEEN",
+    "Beam",
     "BoolArray",
     "Boxes",
+    "BranchLimits",
+    "Branching",
     "ByteArray",
     "CodeArray",
     "CodeColumns",
@@ -107,12 +114,14 @@ __all__ = [
     "TreeShape",
     "WordArray",
     "Workspace",
+    "choose_branching",
     "count_histogram",
     "cover_rows",
     "descend_products",
     "draw_rows",
     "encode_values",
     "find_partition",
+    "grow_beam",
     "grow_rule",
     "grow_tree",
     "nearest_rules",
@@ -216,6 +225,20 @@ def grow_rule(
             columns.native, rows, stats, score.native, limits.native, buffers, n_threads
         )
     )
+
+
+def grow_beam(
+    columns: CodeColumns,
+    rows: RowArray,
+    stats: StatArray,
+    score: Score,
+    limits: Limits,
+    beam: Beam,
+    n_threads: int = 1,
+) -> GrownRule:
+    """Find the best conjunction by a beam search (see `native/search/beam.hpp`)."""
+    given = columns.native, rows, stats, score.native, limits.native, beam.native
+    return GrownRule.of(_core.grow_beam(*given, n_threads))
 
 
 def count_histogram(

@@ -59,8 +59,10 @@ class Score(Struct):
     """Which score judges a cover, and how it reads the lanes of the row statistics.
 
     "newton" and "gradient" read pairs (g, h): a negative g votes `up` for the side that the pair
-    stands for, a positive g votes `down` against it. "slipper", "foil" and "wracc" read the weights
-    for and against a rule, and vote up. `unit` is what one step of the statistics is worth.
+    stands for, a positive g votes `down` against it. "slipper", "foil", "wracc", "laplace" (over
+    `k` classes) and "errors" (a row missed costs `k`) read the weights for and against a rule,
+    "entropy" the weights of all classes, and vote up. `unit` is what one step of the statistics is
+    worth.
     """
 
     kind: str
@@ -69,8 +71,21 @@ class Score(Struct):
     n_lanes: int = 2
     first_lane: int = 0
     l2: float = 0.0
+    k: float = 1.0
     up: bool = True
     down: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beam(Struct):
+    """How many conjunctions a beam search follows, and which of them may be its answer.
+
+    Its statistic ``2 sum o ln(o / E)``, of the weights of the lanes that it covers against those
+    expected of as many rows, must be `significance` at least.
+    """
+
+    width: int = 5
+    significance: float = 0.0
 
 
 class Subsample(NamedTuple):

@@ -1,6 +1,8 @@
 """The papers' tables and figures that can be reproduced, by name."""
 
 from rulewright.experiments.reproductions import (
+    classics,
+    domingos,
     mlrules,
     rulefit,
     ruleset_bounds,
@@ -8,6 +10,7 @@ from rulewright.experiments.reproductions import (
     rumble,
     sl2,
     slipper,
+    trading,
 )
 from rulewright.experiments.reproductions.plan import Extent, Reproduction
 
@@ -24,6 +27,12 @@ REPRODUCTIONS: dict[str, Reproduction] = {
         rulefit.TABLE1,
         rulefit.TWO_CLASS,
         rumble.TABLES,
+        classics.BASE_THESIS42,
+        classics.BASE_SLIPPER,
+        classics.LRI_MLRULES,
+        classics.PART_JRIP,
+        domingos.DOMINGOS,
+        trading.FX,
     )
 }
 

@@ -60,7 +60,12 @@ def table1_sets() -> dict[str, tuple[Data, int | None]]:
 
 
 def table1_trials(extent: Extent) -> list[Trial]:
-    """List SLIPPER with the published settings, by folds or by a split of the printed sizes."""
+    """List SLIPPER with the published settings."""
+    return table1_plan([SLIPPER], extent)
+
+
+def table1_plan(learners: Sequence[Learner], extent: Extent) -> list[Trial]:
+    """List learners on all sets, by folds or by a split of the printed sizes."""
     sets, trials = table1_sets(), []
     for name in extent.chosen(list(sets)):
         data, n_train = sets[name]
@@ -68,7 +73,7 @@ def table1_trials(extent: Extent) -> list[Trial]:
         if n_train is not None:
             pool = ADULT_TRAIN if name in FROM_TWO_FILES else None
             protocol = Holdout(n_train, pool, extent.runs)
-        trials += all_trials([SLIPPER], [data], protocol, extent)
+        trials += all_trials(learners, [data], protocol, extent)
     return trials
 
 

@@ -3,6 +3,8 @@
 Sums of statistics are sums of integers, so a twin and its kernel agree to the bit.
 """
 
+from rulewright.kernels.reference.beam import grow_beam, likelihood_ratio
+from rulewright.kernels.reference.branching import choose_branching
 from rulewright.kernels.reference.conditions import encode_values
 from rulewright.kernels.reference.dnf import DnfSearch
 from rulewright.kernels.reference.dnf_partition import find_partition
@@ -39,6 +41,7 @@ __all__ = [
     "ResponseFit",
     "RiseSearch",
     "RuleMatrix",
+    "choose_branching",
     "column_codes",
     "count_histogram",
     "cover_rows",
@@ -47,8 +50,10 @@ __all__ = [
     "empty_criterion",
     "encode_values",
     "find_partition",
+    "grow_beam",
     "grow_rule",
     "grow_tree",
+    "likelihood_ratio",
     "nearest_rules",
     "prefix_sums",
     "prune_tests",

@@ -85,6 +85,13 @@ class DecisionList(ClassModel):
         """Give the place of the rule that decides each row; the number of rules for the default."""
         return first_of(self.covers(X, n_threads=n_threads))
 
+    def decided_bits(self, X: object, *, n_threads: int | None = None) -> NDArray[np.uint64]:
+        """Tell which rows each rule decides: those that it covers, and no rule before it."""
+        bits = self.cover_bits(X, n_threads=n_threads)
+        reached = np.bitwise_or.accumulate(bits, axis=0)
+        bits[1:] &= ~reached[:-1]
+        return bits
+
     def _explained(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
         return {"table": table, "default_weights": self.default_weights}
 
