@@ -11,7 +11,9 @@ from rulewright import Window, estimators
 from rulewright.estimators import (
     AveragedRulesClassifier,
     CompactRulesClassifier,
+    FOILClassifier,
     MLRulesClassifier,
+    RipperClassifier,
     RuleFitClassifier,
     RuleSetEnsembleClassifier,
     RumbleClassifier,
@@ -384,6 +386,44 @@ def rumble(**changed):
     return RumbleClassifier(**{**settings, **changed})
 
 
+def ripper(**changed):
+    """Make RIPPER with all parameters set: no test depends on the defaults."""
+    settings = {
+        "n_optimizations": 2,
+        "grow_share": 2 / 3,
+        "max_conditions": None,
+        "min_weight": 2.0,
+        "allow_not_equal": False,
+        "missing_conditions": False,
+        "threshold": "observed",
+        "max_bins": None,
+        "constraints": None,
+        "class_weight": None,
+        "random_state": 1,
+        "n_jobs": 1,
+    }
+    return RipperClassifier(**{**settings, **changed})
+
+
+def foil(**changed):
+    """Make FOIL with all parameters set: no test depends on the defaults."""
+    settings = {
+        "min_accuracy": 0.6,
+        "positive_class": None,
+        "max_conditions": None,
+        "min_weight": 2.0,
+        "allow_not_equal": False,
+        "missing_conditions": False,
+        "threshold": "observed",
+        "max_bins": None,
+        "constraints": None,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return FOILClassifier(**{**settings, **changed})
+
+
 def averaging(**changed):
     """Make a small average whose parameters are all set: no test depends on the defaults."""
     settings = {
@@ -409,6 +449,8 @@ LEARNERS = {
     "rulefit": rulefit,
     "compact": compact,
     "rumble": rumble,
+    "ripper": ripper,
+    "foil": foil,
     "averaging": averaging,
 }
 """A maker of a small learner for every public estimator, for the laws that all must obey."""

@@ -47,6 +47,7 @@ ENDLESS = {
     "max_rounds": 10**7,
     "max_steps": 10**9,
     "n_bins": 500,
+    "n_optimizations": 10**9,
     "calibration": None,
 }
 FOLDS = {**DRAWN, **ENDLESS, "n_rounds": "cv", "calibration": "platt"}
@@ -268,6 +269,8 @@ BARS = {
     "compact": "learning rules",
     "rulefit": "weighting rules",
     "rumble": "weighing rules",
+    "ripper": "covering classes",
+    "foil": "covering classes",
     "averaging": "learning parts",
 }
 

@@ -76,11 +76,15 @@ def test_the_contract_of_scikit_learn(est, check):
 def test_estimators_work_in_pipelines_and_searches(make):
     """Pipelines, grid search and cross-validation treat them like any classifier."""
     data, est = load_iris(return_X_y=True), make()
-    size = next(
-        n
-        for n in ("n_rules", "n_rounds", "max_steps", "max_rules", "estimator__n_rules")
-        if n in est.get_params()
+    sizes = (
+        "n_rules",
+        "n_rounds",
+        "max_steps",
+        "max_rules",
+        "estimator__n_rules",
+        "max_conditions",
     )
+    size = next(n for n in sizes if n in est.get_params())
     grid = {f"{type(est).__name__.lower()}__{size}": [1, 100]}
     search = GridSearchCV(make_pipeline(StandardScaler(), est), grid, cv=3)
     search.fit(*data)

@@ -14,6 +14,8 @@ from rulewright.estimators.common.cross_fitted import cross_fitted
 from rulewright.estimators.common.interaction_null import interaction_null
 from rulewright.estimators.compact.classifier import CompactRulesClassifier
 from rulewright.estimators.compact.regressor import CompactRulesRegressor
+from rulewright.estimators.lists.foil.estimator import FOILClassifier
+from rulewright.estimators.lists.ripper.estimator import RipperClassifier
 from rulewright.estimators.mlrules.estimator import MLRulesClassifier
 from rulewright.estimators.rulefit.classifier import RuleFitClassifier
 from rulewright.estimators.rulefit.regressor import RuleFitRegressor
@@ -30,6 +32,8 @@ LEARNERS: Mapping[str, type[RuleClassifier[Any]]] = {
     "ruleset-ensemble": RuleSetEnsembleClassifier,
     "rulefit": RuleFitClassifier,
     "rumble": RumbleClassifier,
+    "ripper": RipperClassifier,
+    "foil": FOILClassifier,
     "averaging": AveragedRulesClassifier,
 }
 """The learners of classes by their names on the command line; the first is the default."""
@@ -46,7 +50,9 @@ __all__ = [
     "AveragedRulesClassifier",
     "CompactRulesClassifier",
     "CompactRulesRegressor",
+    "FOILClassifier",
     "MLRulesClassifier",
+    "RipperClassifier",
     "RuleCombiner",
     "RuleFitClassifier",
     "RuleFitRegressor",

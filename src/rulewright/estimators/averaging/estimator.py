@@ -15,6 +15,7 @@ from rulewright.estimators.common.folds import MOST_ROWS
 from rulewright.estimators.common.parameters import Choice, Integer, Named, Parameter, Real
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.compact.classifier import CompactRulesClassifier
+from rulewright.estimators.lists.ripper.estimator import RipperClassifier
 from rulewright.estimators.mlrules.estimator import MLRulesClassifier
 from rulewright.estimators.rulefit.classifier import RuleFitClassifier
 from rulewright.estimators.sl2.estimator import SL2Classifier
@@ -43,6 +44,7 @@ BASES: Mapping[str, type[RuleClassifier[Any]]] = {
     "compact": CompactRulesClassifier,
     "rulefit": RuleFitClassifier,
     "sl2": SL2Classifier,
+    "ripper": RipperClassifier,
 }
 """Learners of the parts, by name."""
 COMBINE = ("vote", "mean", "bma", "tempered", "stacking", "pseudo_bma_plus", "bmc")

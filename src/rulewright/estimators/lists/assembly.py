@@ -86,7 +86,7 @@ def unordered_rules(
         if weights.any():
             says = Says(_normalised(weights), float(weights.sum()))
             rules.append(Rule(body, says, Coverage.of(tuple(weights.tolist()))))
-    start = smoothing * rows.class_weights / rows.total_weight
+    start = smoothing * class_shares(rows)
     return UnorderedRules(rows.schema, rows.classes, tuple(rules), tuple(start.tolist()), summary)
 
 
@@ -95,13 +95,20 @@ def smoothed(weights: FloatArray, rows: TrainingSet, head: int) -> tuple[float, 
 
     Where the rows say otherwise, the other classes stay just below it.
     """
-    shares = weights + SMOOTHING * rows.class_weights / rows.total_weight
+    shares = weights + SMOOTHING * class_shares(rows)
     top = shares[head]
     if (np.delete(shares, head) >= top).any():
         top = shares[head] = max(top, shares.sum() / len(shares))
         shares = np.minimum(shares, top * BELOW)
         shares[head] = top
     return _normalised(shares)
+
+
+def class_shares(rows: TrainingSet) -> FloatArray:
+    """Return the shares of the classes; one without rows counts as half a row: it is possible."""
+    weights = np.where(rows.class_weights > 0, rows.class_weights, 0.5)
+    shares: FloatArray = weights / weights.sum()
+    return shares
 
 
 def _normalised(shares: FloatArray) -> tuple[float, ...]:
