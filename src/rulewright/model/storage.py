@@ -18,6 +18,7 @@ from rulewright.model.forms.additive import AdditiveRules
 from rulewright.model.forms.average import AveragedModel
 from rulewright.model.forms.decision_list import DecisionList
 from rulewright.model.forms.dnf import DnfModel
+from rulewright.model.forms.nearest import NearestRules
 from rulewright.model.forms.regression import RegressionRules
 from rulewright.model.forms.unordered import UnorderedRules
 from rulewright.model.forms.votes import RuleSetVotes
@@ -122,6 +123,7 @@ _FORMS: dict[str, type[RuleModel]] = {
         RegressionRules,
         DecisionList,
         UnorderedRules,
+        NearestRules,
         AveragedModel,
     )
 }
