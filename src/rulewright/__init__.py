@@ -91,10 +91,10 @@ __all__ = [
 ]
 
 _ROOMS = {
-    "AveragedRulesClassifier": "estimators",
     "C45RulesClassifier": "estimators",
     "CN2Classifier": "estimators",
     "LRIClassifier": "estimators",
+    "AveragedRulesClassifier": "estimators",
     "Constraints": "search",
     "Formulation": "estimators.mlrules.settings",
     "Isotonic": "weighting",

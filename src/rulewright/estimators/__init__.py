@@ -40,13 +40,13 @@ LEARNERS: Mapping[str, type[RuleClassifier[Any]]] = {
     "rumble": RumbleClassifier,
     "ripper": RipperClassifier,
     "foil": FOILClassifier,
-    "averaging": AveragedRulesClassifier,
     "c45rules": C45RulesClassifier,
     "part": PARTClassifier,
     "stump": StumpClassifier,
     "cn2": CN2Classifier,
     "lri": LRIClassifier,
     "rise": RISEClassifier,
+    "averaging": AveragedRulesClassifier,
 }
 """The learners of classes by their names on the command line; the first is the default."""
 
