@@ -9,15 +9,21 @@ from hypothesis import strategies as st
 
 from rulewright import Window, estimators
 from rulewright.estimators import (
+    C45RulesClassifier,
     CN2Classifier,
     CompactRulesClassifier,
+    FOILClassifier,
     LRIClassifier,
     MLRulesClassifier,
+    PARTClassifier,
+    RipperClassifier,
+    RISEClassifier,
     RuleFitClassifier,
     RuleSetEnsembleClassifier,
     RumbleClassifier,
     SL2Classifier,
     SlipperClassifier,
+    StumpClassifier,
     compress,
 )
 from rulewright.estimators.common.base import RuleClassifier
@@ -82,10 +88,8 @@ def random_score(rng, n_pairs, tied):
     """Make any registered score for one or many pairs of lanes, in either or both directions."""
     kind, l2 = str(rng.choice(score_names)), float(rng.choice([0.0, 1.0, 7.5]))
     up, down = [(True, True), (True, False), (False, True)][rng.integers(3)]
-    k = float(rng.choice([1.0, 2.0, 7.5]))
-    score = Score(kind, unit=1.0 if tied else 2.0**-37, l2=l2, k=k, up=up, down=down)
-    twin = reference.SCORES[kind]
-    if (twin.pairs or twin.classes) and (n_pairs == 1 or rng.random() < 0.5):
+    score = Score(kind, unit=1.0 if tied else 2.0**-37, l2=l2, up=up, down=down)
+    if reference.SCORES[kind].pairs and (n_pairs == 1 or rng.random() < 0.5):
         return replace(score, n_lanes=2 * n_pairs)
     return replace(score, first_lane=2 * int(rng.integers(n_pairs)))
 
@@ -387,6 +391,76 @@ def rumble(**changed):
     return RumbleClassifier(**{**settings, **changed})
 
 
+def ripper(**changed):
+    """Make RIPPER with all parameters set: no test depends on the defaults."""
+    settings = {
+        "n_optimizations": 2,
+        "grow_share": 2 / 3,
+        "max_conditions": None,
+        "min_weight": 2.0,
+        "allow_not_equal": False,
+        "missing_conditions": False,
+        "threshold": "observed",
+        "max_bins": None,
+        "constraints": None,
+        "class_weight": None,
+        "random_state": 1,
+        "n_jobs": 1,
+    }
+    return RipperClassifier(**{**settings, **changed})
+
+
+def foil(**changed):
+    """Make FOIL with all parameters set: no test depends on the defaults."""
+    settings = {
+        "min_accuracy": 0.6,
+        "positive_class": None,
+        "max_conditions": None,
+        "min_weight": 2.0,
+        "allow_not_equal": False,
+        "missing_conditions": False,
+        "threshold": "observed",
+        "max_bins": None,
+        "constraints": None,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return FOILClassifier(**{**settings, **changed})
+
+
+def c45rules(**changed):
+    """Make C4.5rules whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "confidence": 0.25,
+        "min_cases": 2.0,
+        "exceptions": "release",
+        "max_rules": 1000,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return C45RulesClassifier(**{**settings, **changed})
+
+
+def part(**changed):
+    """Make PART whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "confidence": 0.25,
+        "min_cases": 2.0,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return PARTClassifier(**{**settings, **changed})
+
+
+def stump(**changed):
+    """Make a stump whose parameters are all set: no test depends on the defaults."""
+    settings = {"min_cases": 0.0, "class_weight": None, "random_state": 0, "n_jobs": 1}
+    return StumpClassifier(**{**settings, **changed})
+
+
 def cn2(**changed):
     """Make a CN2 whose parameters are all set: no test depends on the defaults."""
     settings = {
@@ -427,6 +501,12 @@ def lri(**changed):
     return LRIClassifier(**{**settings, **changed})
 
 
+def rise(**changed):
+    """Make RISE with all its parameters set: no test depends on the defaults."""
+    settings = {"q": 1.0, "max_passes": None, "class_weight": None, "random_state": 0, "n_jobs": 1}
+    return RISEClassifier(**{**settings, **changed})
+
+
 LEARNERS = {
     "mlrules": mlrules,
     "slipper": slipper,
@@ -435,8 +515,14 @@ LEARNERS = {
     "rulefit": rulefit,
     "compact": compact,
     "rumble": rumble,
+    "ripper": ripper,
+    "foil": foil,
+    "c45rules": c45rules,
+    "part": part,
+    "stump": stump,
     "cn2": cn2,
     "lri": lri,
+    "rise": rise,
 }
 """A maker of a small learner for every public estimator, for the laws that all must obey."""
 

@@ -51,6 +51,8 @@ WRONG = {
     "cv": [1, 2.5, None, "five", True],
     "multiclass": ["any", None, 3],
     "grow_share": [0, 1.5, math.nan, None],
+    "n_optimizations": [-1, 1.5, None, True],
+    "min_accuracy": [-0.1, 1.1, math.nan, None],
     "stratify": [1, None],
     "allow_not_equal": ["no", None],
     "calibration": ["Platt", True, 3],

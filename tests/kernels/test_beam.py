@@ -1,7 +1,5 @@
 """The beam search: engine = twin, and the twin = a search that knows no tricks."""
 
-import itertools
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -9,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builders import free_limits, packed_columns, random_columns, searches
+from builders import free_limits, random_columns, searches
 from rulewright import kernels
-from rulewright.kernels import GROUP, ROW, Beam, Op, Score, reference
+from rulewright.kernels import GROUP, ROW, Beam, Score, reference
 
 pytestmark = pytest.mark.native
 

@@ -103,6 +103,13 @@ def trees(**given):
     _core.route_rows(columns, *routes, given["n_threads"])
 
 
+def branching(**given):
+    columns = _core.Columns(**pick(given, "codes", "n_bins", "nominal"))
+    limits = _core.BranchLimits(**pick(given, "n_classes", "unit", "min_cases", "many"))
+    node = (given[name] for name in ("rows", "weights", "labels"))
+    _core.choose_branching(columns, *node, limits, given["n_threads"])
+
+
 def rule_matrix(**given):
     matrix = _core.RuleMatrix(given["covers"], given["dense"])
     quadratic = _core.Quadratic(*(given[name] for name in ("weight", "means", "scales", "norms")))
@@ -177,6 +184,14 @@ def good_trees():
         **{"max_leaves": 3, "reuse": 1.0, "onehot": False},
         **{"children": int32(1, 0, 0), "looked_at": int32(0, 0, 0), "starts": int32(0, 0, 0)},
         **{"sides": np.array([0, 1, 1, 2], np.uint8)},
+    }
+
+
+def good_branching():
+    return {
+        **pick(good_search(), "codes", "n_bins", "nominal", "rows", "unit", "n_threads"),
+        **{"weights": np.full(N, 3, np.int64), "labels": (SIGNS > 0).astype(np.int32)},
+        **{"n_classes": 2, "min_cases": 2.0, "many": np.zeros(2, np.uint8)},
     }
 
 
@@ -286,6 +301,7 @@ CALLS = {
     "dnf": (dnf, good_dnf),
     "rules": (rules, good_rules),
     "trees": (trees, good_trees),
+    "branching": (branching, good_branching),
     "rule matrix": (rule_matrix, good_rule_matrix),
     "signed rules": (signed_rules, good_signed_rules),
     "elbow": (elbow, good_elbow),

@@ -173,6 +173,51 @@ class CompiledRules(NamedTuple):
     rule_starts: IntArray
 
 
+class DistanceColumns(NamedTuple):
+    """How far apart the values of each column are, for rules that win by distance.
+
+    A number has a distance in `widths`: the range of its column, 0 if all its numbers are alike.
+    A nominal column j has the codes 0, 1, ... in the `groups` from ``group_starts[j]`` on, of which
+    a numeric one has none; `tables` has the squared distance of each pair of groups, column after
+    column, from ``table_starts[j]`` on.
+    """
+
+    widths: FloatArray
+    group_starts: IntArray
+    groups: IntArray
+    table_starts: IntArray
+    tables: FloatArray
+
+    def is_nominal(self, j: int) -> bool:
+        """Tell whether column j has codes."""
+        return bool(self.group_starts[j] < self.group_starts[j + 1])
+
+
+class Boxes(NamedTuple):
+    """Rules as conditions (column, low, high), with both bounds; of a nominal column the code."""
+
+    starts: IntArray
+    columns: IntArray
+    lows: FloatArray
+    highs: FloatArray
+
+
+class RiseState(NamedTuple):
+    """Where RISE stands: winner of each row and its distance, what rules won, and the rules.
+
+    A rule has the place of the row it grew from. `lows` and `highs` are its bounds in each column:
+    infinite, of a nominal column -1, where it has no condition.
+    """
+
+    winners: IntArray
+    distances: FloatArray
+    won: StatArray
+    correct: StatArray
+    places: IntArray
+    lows: FloatArray
+    highs: FloatArray
+
+
 @dataclass(frozen=True, kw_only=True)
 class DnfSettings(Struct):
     """How to search for a k-term DNF formula.
