@@ -278,6 +278,8 @@ BARS = {
     "part": "covering rows",
     "stump": "judging tests",
     "rise": "generalising rules",
+    "cn2": "searching rules",
+    "lri": "learning rules",
 }
 
 

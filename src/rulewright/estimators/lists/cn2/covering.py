@@ -119,8 +119,8 @@ class Covering:
     def _best(self, left: RowArray, lanes: StatArray) -> FoundRule | None:
         n_classes = len(self.rows.classes)
         score = Score(self.criterion, unit=self.unit, n_lanes=lanes.shape[1] - 1, k=n_classes)
-        codes = self.grower.binned.codes
-        return self.grower.search(codes, left, lanes, score, self._compiled, self.beam)
+        codes, totals = self.grower.binned.codes, lanes.sum(axis=0)
+        return self.grower.search(codes, left, lanes, score, self._compiled, self.beam, totals)
 
     def _covered(self, rule: FoundRule) -> BoolArray:
         covered = np.zeros(self.rows.n_rows, dtype=np.bool_)
