@@ -119,7 +119,10 @@ class Covering:
     def _best(self, left: RowArray, lanes: StatArray) -> FoundRule | None:
         n_classes = len(self.rows.classes)
         score = Score(self.criterion, unit=self.unit, n_lanes=lanes.shape[1] - 1, k=n_classes)
-        codes, totals = self.grower.binned.codes, lanes.sum(axis=0)
+        # Relative accuracy is relative to the rows left: of a class that is nearly covered no
+        # general rule is as accurate as the class is frequent.
+        compared = lanes[left] if self.criterion == "wracc" else lanes
+        codes, totals = self.grower.binned.codes, compared.sum(axis=0)
         return self.grower.search(codes, left, lanes, score, self._compiled, self.beam, totals)
 
     def _covered(self, rule: FoundRule) -> BoolArray:
