@@ -137,7 +137,7 @@ def _specialisations(
 
 def _alike(both: StatArray, score: Score) -> bool:
     """Tell whether two codes have weight in one lane only, the same."""
-    return np.count_nonzero(both[:, : score.n_lanes].any(axis=0)) == 1
+    return bool(np.count_nonzero(both[:, : score.n_lanes].any(axis=0)) == 1)
 
 
 def _conditions(members: list[Member], found: Found) -> list[GrownCondition]:

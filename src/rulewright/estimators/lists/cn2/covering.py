@@ -131,5 +131,7 @@ class Covering:
         return covered
 
     def _fading(self, times: FloatArray) -> FloatArray:
-        faded: FloatArray = 1 / (times + 1) if self.gamma == HARMONIC else self.gamma**times
+        if isinstance(self.gamma, float | int):
+            return np.power(float(self.gamma), times)
+        faded: FloatArray = 1 / (times + 1)
         return faded

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from scipy.stats import chi2
+from scipy.special import chdtri
 from sklearn.utils import check_random_state
 
 from rulewright.encoding.binned import MOST_BINS, bin_table
@@ -145,7 +145,7 @@ class CN2Classifier(RuleClassifier[ClassModel]):
         )
         binned = bin_table(rows.table, self.max_bins, self._n_threads)
         freedom = len(rows.classes) - 1 if self._criterion == "entropy" else 1
-        least = float(chi2.ppf(self.significance, max(freedom, 1)))
+        least = float(chdtri(max(freedom, 1), 1 - self.significance))
         return Covering(
             rows,
             RuleGrower(binned, "midpoint", n_threads),

@@ -116,7 +116,7 @@ class LRIClassifier(RuleClassifier[AdditiveRules]):
             of_fold = self._rules(rows, binned, folds, advance)
         self.n_rules_ = [len(rules) for rules in of_fold[-1]]
         model = self._model(rows, binned, of_fold[-1])
-        if folds is None or not model.rules:
+        if folds is None or self.calibration is None or not model.rules:
             return with_probabilities(model, rows, None, None)
         votes = np.zeros((rows.n_rows, len(rows.classes)))
         for fold, rules in enumerate(of_fold[:-1]):

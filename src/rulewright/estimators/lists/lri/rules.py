@@ -93,7 +93,8 @@ class LightRules:
 
     def _rule(self, own: BoolArray, stats: StatArray, limits: Limits) -> tuple[BoolArray, Terms]:
         """Grow terms, each on the rows that those before it do not cover."""
-        covered, terms = np.zeros(len(own), dtype=np.bool_), []
+        covered = np.zeros(len(own), dtype=np.bool_)
+        terms: list[FoundRule] = []
         while len(terms) < self.max_disjuncts and (own & ~covered).any():
             term = self._term(np.flatnonzero(~covered).astype(ROW), stats, limits)
             if term is None:
