@@ -279,6 +279,8 @@ BARS = {
     "stump": "judging tests",
     "rise": "generalising rules",
     "averaging": "learning parts",
+    "cn2": "searching rules",
+    "lri": "learning rules",
 }
 
 

@@ -46,7 +46,8 @@ def search(**given):
     _core.grow_rule(columns, rows, stats, score, limits, given["workspace"], n_threads)
     weights = _core.Score(**{**pick(given, *SCORE), "kind": "laplace"})
     beam = _core.Beam(**pick(given, "width", "significance"))
-    _core.grow_beam(columns, rows, abs(np.asarray(stats)), weights, limits, beam, n_threads)
+    searched = columns, rows, abs(np.asarray(stats)), given["totals"]
+    _core.grow_beam(*searched, weights, limits, beam, n_threads)
 
 
 def likelihood(**given):
