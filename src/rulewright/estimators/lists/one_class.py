@@ -165,13 +165,13 @@ class OneClass:
 
     def prefix_sums(self, rule: FoundRule, rows: RowArray) -> list[Sums]:
         """Sum over the rows that satisfy the first 0, 1, 2, ... conditions of a rule."""
-        judged = np.zeros((len(self.stats), 2), dtype=STAT)
-        judged[rows] = self.stats[rows, :2]
-        side = np.zeros(len(self.stats), dtype=np.bool_)
-        sums = kernels.prefix_sums(
-            self.covering.codes, rule.test_array, judged, 0, side, self.covering.grower.n_threads
-        )[0]
-        return [Sums(*pair) for pair in (sums * self.covering.unit).tolist()]
+        sums = [self.sums(rows)]
+        for column, low, high, skip in rule.tests:
+            group, place = divmod(column, kernels.GROUP)
+            codes = self.covering.codes.codes[group, rows, place]
+            rows = rows[(codes >= low) & (codes <= high) & (codes != skip)]
+            sums.append(self.sums(rows))
+        return sums
 
     def cover(self, rule: FoundRule) -> RowArray:
         """Find the rows that a rule covers."""
