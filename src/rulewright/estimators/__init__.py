@@ -10,9 +10,15 @@ from rulewright.estimators.common.cross_fitted import cross_fitted
 from rulewright.estimators.common.interaction_null import interaction_null
 from rulewright.estimators.compact.classifier import CompactRulesClassifier
 from rulewright.estimators.compact.regressor import CompactRulesRegressor
+from rulewright.estimators.lists.c45rules.estimator import C45RulesClassifier
+from rulewright.estimators.lists.cn2.estimator import CN2Classifier
 from rulewright.estimators.lists.foil.estimator import FOILClassifier
+from rulewright.estimators.lists.lri.estimator import LRIClassifier
+from rulewright.estimators.lists.part.estimator import PARTClassifier
 from rulewright.estimators.lists.ripper.estimator import RipperClassifier
+from rulewright.estimators.lists.stump.estimator import StumpClassifier
 from rulewright.estimators.mlrules.estimator import MLRulesClassifier
+from rulewright.estimators.nearest.estimator import RISEClassifier
 from rulewright.estimators.rulefit.classifier import RuleFitClassifier
 from rulewright.estimators.rulefit.regressor import RuleFitRegressor
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
@@ -30,6 +36,12 @@ LEARNERS: Mapping[str, type[RuleClassifier[Any]]] = {
     "rumble": RumbleClassifier,
     "ripper": RipperClassifier,
     "foil": FOILClassifier,
+    "c45rules": C45RulesClassifier,
+    "part": PARTClassifier,
+    "stump": StumpClassifier,
+    "cn2": CN2Classifier,
+    "lri": LRIClassifier,
+    "rise": RISEClassifier,
 }
 """The learners of classes by their names on the command line; the first is the default."""
 
@@ -42,10 +54,15 @@ REGRESSORS: Mapping[str, type[RuleRegressor]] = {
 __all__ = [
     "LEARNERS",
     "REGRESSORS",
+    "C45RulesClassifier",
+    "CN2Classifier",
     "CompactRulesClassifier",
     "CompactRulesRegressor",
     "FOILClassifier",
+    "LRIClassifier",
     "MLRulesClassifier",
+    "PARTClassifier",
+    "RISEClassifier",
     "RipperClassifier",
     "RuleFitClassifier",
     "RuleFitRegressor",
@@ -53,6 +70,7 @@ __all__ = [
     "RumbleClassifier",
     "SL2Classifier",
     "SlipperClassifier",
+    "StumpClassifier",
     "calibrate",
     "compress",
     "cross_fitted",

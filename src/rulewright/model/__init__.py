@@ -6,6 +6,7 @@ from rulewright.model.explanation import Explanation
 from rulewright.model.forms.additive import AdditiveRules
 from rulewright.model.forms.decision_list import DecisionList
 from rulewright.model.forms.dnf import DnfModel
+from rulewright.model.forms.nearest import NearestRules
 from rulewright.model.forms.regression import RegressionRules
 from rulewright.model.forms.rule_sets import RuleSet
 from rulewright.model.forms.unordered import UnorderedRules
@@ -26,6 +27,7 @@ __all__ = [
     "Head",
     "IsotonicSteps",
     "ModelFileError",
+    "NearestRules",
     "ParityError",
     "RegressionRules",
     "Rule",

@@ -17,6 +17,7 @@ from rulewright.model.document import (
 from rulewright.model.forms.additive import AdditiveRules
 from rulewright.model.forms.decision_list import DecisionList
 from rulewright.model.forms.dnf import DnfModel
+from rulewright.model.forms.nearest import NearestRules
 from rulewright.model.forms.regression import RegressionRules
 from rulewright.model.forms.unordered import UnorderedRules
 from rulewright.model.forms.votes import RuleSetVotes
@@ -103,5 +104,6 @@ _FORMS: dict[str, type[RuleModel]] = {
         RegressionRules,
         DecisionList,
         UnorderedRules,
+        NearestRules,
     )
 }

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rulewright.data import label_of
+from rulewright.programs.nearest import Nearest
 from rulewright.programs.nodes import Choose, Constant, Fold, Line, Mix, Reduce, Steps
 from rulewright.rules import And, Conjunction, Not, Or, negated, normalised
 
@@ -55,6 +56,11 @@ class Program:
         return tuple(body for node in self.nodes for body in node.bodies)
 
     @cached_property
+    def marked(self) -> tuple[Formula, ...]:
+        """All formulas whose thresholds and labels matter."""
+        return tuple(body for node in self.nodes for body in node.marked)
+
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that the formulas use, in the order of the schema."""
         used = {column for leaf in leaves(self.bodies) for column in leaf.columns}
@@ -68,7 +74,7 @@ class Program:
         for node in self.nodes:
             for child in node.children:
                 reads[child] += _reads(node, child)
-        of_columns = {node for node in self.nodes if isinstance(node, Fold | Line)}
+        of_columns = {node for node in self.nodes if isinstance(node, Fold | Line | Nearest)}
         read = {node for node in self.nodes if reads[node] > 1 and not isinstance(node, Constant)}
         return frozenset(of_columns | read)
 

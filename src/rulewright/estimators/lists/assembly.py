@@ -91,11 +91,12 @@ def unordered_rules(
 
 
 def smoothed(weights: FloatArray, rows: TrainingSet, head: int) -> tuple[float, ...]:
-    """Return the m-estimate of the shares of the classes; the class of the rule is on top.
+    """Return the m-estimate of the shares of the classes; the class of the rule is on top."""
+    return with_head_on_top(weights + SMOOTHING * class_shares(rows), head)
 
-    Where the rows say otherwise, the other classes stay just below it.
-    """
-    shares = weights + SMOOTHING * class_shares(rows)
+
+def with_head_on_top(shares: FloatArray, head: int) -> tuple[float, ...]:
+    """Divide shares by their sum; where they say otherwise, others stay just below the head."""
     top = shares[head]
     if (np.delete(shares, head) >= top).any():
         top = shares[head] = max(top, shares.sum() / len(shares))
@@ -106,7 +107,8 @@ def smoothed(weights: FloatArray, rows: TrainingSet, head: int) -> tuple[float, 
 
 def class_shares(rows: TrainingSet) -> FloatArray:
     """Return the shares of the classes; one without rows counts as half a row: it is possible."""
-    weights = np.where(rows.class_weights > 0, rows.class_weights, 0.5)
+    half_row = 0.5 * rows.total_weight / rows.n_rows
+    weights = np.where(rows.class_weights > 0, rows.class_weights, half_row)
     shares: FloatArray = weights / weights.sum()
     return shares
 

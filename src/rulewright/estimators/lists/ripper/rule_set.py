@@ -132,7 +132,7 @@ class RuleSet:
             self.take(last)
 
     def drop_weak(self) -> None:
-        """Delete rules that err on half of what the rules before leave over, or cover too little."""
+        """Delete rules that err on half of what is left to them, or cover too little."""
         seen = np.zeros(len(self.counts), dtype=np.bool_)
         for number in sorted(self.rules):
             rows = self.rules[number].rows
