@@ -278,6 +278,7 @@ BARS = {
     "part": "covering rows",
     "stump": "judging tests",
     "rise": "generalising rules",
+    "averaging": "learning parts",
 }
 
 
