@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builders import SEEDS, mixed_table, ripper
+from builders import SEEDS, foil, mixed_table, ripper
 from rulewright import RipperClassifier
 from rulewright.capacity.description_length import condition_count_bits, ripper_data_bits
 from rulewright.data import TrainingSet, read_table
@@ -292,11 +292,14 @@ def test_planted_rules_are_found(seed, n_optimizations):
         assert len(est.model_) <= 4
 
 
-def test_noise_gives_next_to_no_rule():
-    """Where labels are random the description is shortest with few rules or none."""
+def test_noise_gives_few_rules():
+    """Where labels are random, pruning and deletion leave few rules, and fewer than growth alone."""
     rng = np.random.default_rng(0)
     X, y = {f"n{j}": rng.normal(size=1000) for j in range(8)}, rng.integers(0, 2, 1000)
-    assert len(ripper().fit(X, y).model_) <= 2
+    kept = [len(ripper(random_state=seed).fit(X, y).model_) for seed in range(5)]
+    unpruned = ripper(grow_share=1.0, n_optimizations=0).fit(X, y).model_
+    assert np.mean(kept) <= 3
+    assert len(unpruned) > 2 * np.mean(kept)
 
 
 def test_few_rows_are_taken_whole():
@@ -315,3 +318,37 @@ def test_the_published_settings():
     assert est.n_optimizations == 0
     assert est.grow_share == 2 / 3
     assert est.threshold == "observed"
+
+
+@pytest.mark.parametrize("make", [ripper, foil])
+@pytest.mark.parametrize("seed", range(3))
+def test_constraints_hold_for_every_rule(make, seed):
+    """Columns, operators, groups and required columns are obeyed through pruning and revisions."""
+    X, y = mixed_table(np.random.default_rng(seed), 400)
+    asked = {
+        "forbidden": ["c"],
+        "operators": {"b": [">="]},
+        "groups": [["a", "b"], ["b", "color"]],
+        "required": ["b"],
+        "digits": 1,
+    }
+    model = make(constraints=asked).fit(X, y).model_
+    assert model.summary["constraints"] == asked
+    free = make().fit(X, y).model_
+    assert any("b" not in rule.body.columns for rule in free.rules)
+    for rule in model.rules:
+        used = {condition.column: condition for condition in rule.body}
+        assert "b" in used
+        assert used.keys() <= {"a", "b"} or used.keys() <= {"b", "color"}
+        assert used["b"].high == np.inf
+        bounds = [getattr(c, side, 0.0) for c in rule.body for side in ("low", "high")]
+        assert all(float(f"{bound:.1g}") == bound for bound in bounds if np.isfinite(bound))
+    assert len(model) > 0
+
+
+@pytest.mark.parametrize("make", [ripper, foil])
+def test_monotone_columns_are_refused(make):
+    """The probabilities of a list go up and down, so it makes no such promise."""
+    X, y = mixed_table(np.random.default_rng(0), 60)
+    with pytest.raises(ValueError, match=r"monotone columns \(a\) need rules that add up"):
+        make(constraints={"monotone": {"a": "increasing"}}).fit(X, y)

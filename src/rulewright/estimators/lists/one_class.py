@@ -102,9 +102,7 @@ class Covering:
 
     def one_class(self, head: int, rows: RowArray) -> OneClass:
         """Set one class against the others on some rows."""
-        # Of two classes the first is spoken for by what lowers an increasing column's class.
-        limits = self.limits.swapped() if head == 0 else self.limits
-        return OneClass(replace(self, limits=limits), head, rows)
+        return OneClass(self, head, rows)
 
 
 class OneClass:
@@ -132,6 +130,11 @@ class OneClass:
             self.stats[rows, 2] = covering.steps[rows]
         self.score = Score("foil", unit=covering.unit)
         self.all = self.sums(rows)
+
+    @property
+    def n_required(self) -> int:
+        """Number of columns that every rule must use; a rule starts with them."""
+        return int(self.covering.limits.required.sum())
 
     def steps(self, rows: RowArray) -> StatArray:
         """Sum the fixed-point weights for and against the class."""

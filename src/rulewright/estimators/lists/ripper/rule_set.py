@@ -81,7 +81,7 @@ class RuleSet:
     def data_bits(self, covered: StatArray) -> FloatArray:
         """Return the bits of the errors if so much is covered, for one or many sums."""
         whole = self.problem.all
-        sums: FloatArray = covered * self.problem.covering.unit
+        sums = (covered * self.problem.covering.unit).astype(np.float64)
         positive, negative = sums[..., 0], sums[..., 1]
         missed, others = whole.positive - positive, whole.negative - negative
         share = whole.positive / whole.total
