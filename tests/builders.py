@@ -405,7 +405,7 @@ def ripper(**changed):
         "max_bins": None,
         "constraints": None,
         "class_weight": None,
-        "random_state": 1,
+        "random_state": 0,
         "n_jobs": 1,
     }
     return RipperClassifier(**{**settings, **changed})
