@@ -293,7 +293,7 @@ def test_planted_rules_are_found(seed, n_optimizations):
 
 
 def test_noise_gives_few_rules():
-    """Where labels are random, pruning and deletion leave few rules, and fewer than growth alone."""
+    """Where labels are random, pruning and deletion leave fewer rules than growth alone."""
     rng = np.random.default_rng(0)
     X, y = {f"n{j}": rng.normal(size=1000) for j in range(8)}, rng.integers(0, 2, 1000)
     kept = [len(ripper(random_state=seed).fit(X, y).model_) for seed in range(5)]
