@@ -11,6 +11,7 @@ import numpy as np
 from rulewright.data import ColumnSchema, Schema, label_of
 from rulewright.model import (
     AdditiveRules,
+    AveragedModel,
     DecisionList,
     DnfModel,
     Head,
@@ -355,7 +356,28 @@ def unordered(rng: Rng) -> UnorderedRules:
     return UnorderedRules(schema, np.array(classes), tuple(rules), _said(rng, len(classes)))
 
 
+def average(rng: Rng) -> AveragedModel:
+    """Draw an average of a model and of what is left of it without some rules."""
+    whole = pick(rng, (additive, dnf, decision_list, unordered, nearest))(rng)
+    members = [whole, *(whole[: rng.integers(len(whole) + 1)] for _ in range(rng.integers(3)))]
+    raw = (
+        np.array([float(pick(rng, (1.0, 0.5, 1e-300, 0.0))) for _ in members])
+        + np.eye(9)[0][: len(members)]
+    )
+    weights = tuple((raw / raw.sum()).tolist())
+    return AveragedModel(whole.schema, whole.classes, tuple(members), weights)
+
+
 def model(rng: Rng) -> RuleModel:
     """Draw a model of any form."""
-    forms = (additive, dnf, votes, regression, decision_list, unordered, nearest)
+    forms = (
+        additive,
+        dnf,
+        votes,
+        regression,
+        decision_list,
+        unordered,
+        nearest,
+        average,
+    )
     return pick(rng, forms)(rng)

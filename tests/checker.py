@@ -72,6 +72,7 @@ def predict(model, row):
         "list": predict_list,
         "unordered": predict_unordered,
         "nearest": predict_nearest,
+        "average": predict_average,
     }
     return forms[model["form"]](model, row)
 
@@ -129,6 +130,21 @@ def gap(model, distance, condition, value):
     value = scale * min(max(value, low - 1000 * (high - low)), high + 1000 * (high - low))
     outside = max(scale * condition["low"] - value, value - scale * condition["high"], 0.0)
     return outside / (scale * high - scale * low)
+
+
+def predict_average(model, row):
+    """Give the answers of a weighted mean of models, or of their vote."""
+    frame = {name: model[name] for name in ("schema", "classes")}
+    scores = [0.0] * len(model["classes"]["values"])
+    for member, weight in zip(model["members"], model["weights"], strict=True):
+        _, chances, label = predict(member | frame, row)
+        for k, value in enumerate(model["classes"]["values"]):
+            if model["combine"] == "mean" or value == label:
+                scores[k] += weight * chances[k]
+    label = min(range(len(scores)), key=lambda k: (-scores[k], k))
+    undecided = 1 / len(model["members"]) / len(scores) if model["combine"] == "vote" else 0.0
+    odds = [s + undecided for s in scores]
+    return scores, [s / sum(odds) for s in odds], model["classes"]["values"][label]
 
 
 def predict_votes(model, row):

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rulewright.capacity import Validation, Window
     from rulewright.data import read_table
     from rulewright.estimators import (
+        AveragedRulesClassifier,
         C45RulesClassifier,
         CN2Classifier,
         CompactRulesClassifier,
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
         PARTClassifier,
         RipperClassifier,
         RISEClassifier,
+        RuleCombiner,
         RuleFitClassifier,
         RuleFitRegressor,
         RuleSetEnsembleClassifier,
@@ -27,9 +29,11 @@ if TYPE_CHECKING:
         SL2Classifier,
         SlipperClassifier,
         StumpClassifier,
+        average_rule_sets,
         calibrate,
         compress,
         interaction_null,
+        learn_on_parts,
         size_curve,
         with_costs,
     )
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AveragedRulesClassifier",
     "C45RulesClassifier",
     "CN2Classifier",
     "CompactRulesClassifier",
@@ -58,6 +63,7 @@ __all__ = [
     "Platt",
     "RISEClassifier",
     "RipperClassifier",
+    "RuleCombiner",
     "RuleFitClassifier",
     "RuleFitRegressor",
     "RuleSetEnsembleClassifier",
@@ -71,9 +77,11 @@ __all__ = [
     "Validation",
     "Voting",
     "Window",
+    "average_rule_sets",
     "calibrate",
     "compress",
     "interaction_null",
+    "learn_on_parts",
     "load_model",
     "parse_condition",
     "parse_conjunction",
@@ -86,6 +94,7 @@ _ROOMS = {
     "C45RulesClassifier": "estimators",
     "CN2Classifier": "estimators",
     "LRIClassifier": "estimators",
+    "AveragedRulesClassifier": "estimators",
     "Constraints": "search",
     "Formulation": "estimators.mlrules.settings",
     "Isotonic": "weighting",
@@ -97,6 +106,7 @@ _ROOMS = {
     "Platt": "weighting",
     "RipperClassifier": "estimators",
     "RISEClassifier": "estimators",
+    "RuleCombiner": "estimators",
     "RuleFitClassifier": "estimators",
     "RuleFitRegressor": "estimators",
     "RuleSetEnsembleClassifier": "estimators",
@@ -110,9 +120,11 @@ _ROOMS = {
     "Validation": "capacity",
     "Voting": "estimators.rulefit.voting",
     "Window": "capacity",
+    "average_rule_sets": "estimators",
     "calibrate": "estimators",
     "compress": "estimators",
     "interaction_null": "estimators",
+    "learn_on_parts": "estimators",
     "load_model": "model",
     "parse_condition": "rules",
     "parse_conjunction": "rules",

@@ -83,7 +83,7 @@ def test_estimators_work_in_pipelines_and_searches(make):
     """Pipelines, grid search and cross-validation treat them like any classifier."""
     data, est = load_iris(return_X_y=True), make()
     sizes = ("n_rules", "n_rounds", "max_steps", "max_rules", "max_conditions", "min_cases")
-    size = next(n for n in (*sizes, "max_passes") if n in est.get_params())
+    size = next(n for n in (*sizes, "max_passes", "estimator__n_rules") if n in est.get_params())
     grid = {f"{type(est).__name__.lower()}__{size}": [1, 100]}
     search = GridSearchCV(make_pipeline(StandardScaler(), est), grid, cv=3)
     search.fit(*data)

@@ -10,6 +10,7 @@ from rules.builders import a_rule
 from rulewright.data import ColumnSchema, Schema, label_of
 from rulewright.model import (
     AdditiveRules,
+    AveragedModel,
     DecisionList,
     DnfModel,
     Head,
@@ -318,10 +319,25 @@ def nearest_models(draw):
     return NearestRules(schema, np.array(classes), tuple(rules), known, draw(counts))
 
 
+@st.composite
+def averages(draw):
+    """Draw an average, or a vote, of a model and of what is left of it without some rules."""
+    lists = saying_models(DecisionList) | saying_models(UnorderedRules)
+    whole = draw(models() | dnf_models() | lists | nearest_models())
+    sizes = draw(st.lists(st.integers(0, len(whole)), max_size=3))
+    members = (whole, *(whole[:n] for n in sizes))
+    raw = np.array([1.0, *(draw(st.sampled_from([0.0, 1e-300, 0.3, 1.0])) for _ in sizes)])
+    weights = tuple((raw / raw.sum()).tolist())
+    # Classes that cost the same but for rounding may be predicted either way, and so be voted for.
+    may_vote = not isinstance(whole, AdditiveRules)
+    combine = draw(st.sampled_from(["mean", "vote"])) if may_vote else "mean"
+    return AveragedModel(whole.schema, whole.classes, members, weights, combine)
+
+
 def every_form():
     """Draw a model of any form of classes."""
     lists = saying_models(DecisionList) | saying_models(UnorderedRules)
-    return models() | dnf_models() | vote_models() | lists | nearest_models()
+    return models() | dnf_models() | vote_models() | lists | nearest_models() | averages()
 
 
 def write(path, document):

@@ -3,6 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from rulewright.estimators.averaging.average import average_rule_sets
+from rulewright.estimators.averaging.combiner import RuleCombiner
+from rulewright.estimators.averaging.estimator import AveragedRulesClassifier
+from rulewright.estimators.averaging.parts import learn_on_parts
 from rulewright.estimators.common.after_fit import calibrate, with_costs
 from rulewright.estimators.common.base import RuleClassifier, RuleRegressor
 from rulewright.estimators.common.compression import compress, size_curve
@@ -42,6 +46,7 @@ LEARNERS: Mapping[str, type[RuleClassifier[Any]]] = {
     "cn2": CN2Classifier,
     "lri": LRIClassifier,
     "rise": RISEClassifier,
+    "averaging": AveragedRulesClassifier,
 }
 """The learners of classes by their names on the command line; the first is the default."""
 
@@ -54,6 +59,7 @@ REGRESSORS: Mapping[str, type[RuleRegressor]] = {
 __all__ = [
     "LEARNERS",
     "REGRESSORS",
+    "AveragedRulesClassifier",
     "C45RulesClassifier",
     "CN2Classifier",
     "CompactRulesClassifier",
@@ -64,6 +70,7 @@ __all__ = [
     "PARTClassifier",
     "RISEClassifier",
     "RipperClassifier",
+    "RuleCombiner",
     "RuleFitClassifier",
     "RuleFitRegressor",
     "RuleSetEnsembleClassifier",
@@ -71,10 +78,12 @@ __all__ = [
     "SL2Classifier",
     "SlipperClassifier",
     "StumpClassifier",
+    "average_rule_sets",
     "calibrate",
     "compress",
     "cross_fitted",
     "interaction_null",
+    "learn_on_parts",
     "size_curve",
     "with_costs",
 ]

@@ -68,7 +68,7 @@ class RiseSearch:
         self._native = _core.RiseSearch(values, *columns, *rows, unit, max_passes)
 
     def advance(self, n_steps: int, n_threads: int = 1) -> bool:
-        """Take so many steps, each of one row or one rule; tell whether there are more."""
+        """Take so many steps, two for each row, then one for each rule; tell if there are more."""
         return self._native.advance(n_steps, n_threads)
 
     @property

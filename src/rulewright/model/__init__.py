@@ -4,6 +4,7 @@ from rulewright.model.class_model import ClassModel
 from rulewright.model.document import ModelFileError
 from rulewright.model.explanation import Explanation
 from rulewright.model.forms.additive import AdditiveRules
+from rulewright.model.forms.average import AveragedModel
 from rulewright.model.forms.decision_list import DecisionList
 from rulewright.model.forms.dnf import DnfModel
 from rulewright.model.forms.nearest import NearestRules
@@ -19,6 +20,7 @@ from rulewright.rules import Head, Rule
 
 __all__ = [
     "AdditiveRules",
+    "AveragedModel",
     "ClassModel",
     "DecisionList",
     "DnfModel",

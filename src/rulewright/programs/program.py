@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rulewright.data import label_of
 from rulewright.programs.nearest import Nearest
-from rulewright.programs.nodes import Choose, Constant, Fold, Line, Mix, Reduce, Steps
+from rulewright.programs.nodes import Choose, Constant, Exp, Fold, Line, Mix, Reduce, Steps
 from rulewright.rules import And, Conjunction, Not, Or, negated, normalised
 
 if TYPE_CHECKING:
@@ -66,6 +66,14 @@ class Program:
         used = {column for leaf in leaves(self.bodies) for column in leaf.columns}
         used.update(column for node in self.nodes for column in node.columns)
         return tuple(name for name in self.schema.names if name in used)
+
+    @cached_property
+    def exact(self) -> bool:
+        """Whether scores have the same bits in all targets: exponentials and totals need not."""
+        return not any(
+            isinstance(node, Exp) or (isinstance(node, Reduce) and node.how == "total")
+            for node in ordered([self.scores])
+        )
 
     @cached_property
     def shared(self) -> frozenset[Node]:
