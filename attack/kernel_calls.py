@@ -15,6 +15,7 @@ from rulewright.kernels import (
     GROUP,
     ROW,
     STAT,
+    Beam,
     Boxes,
     CodeColumns,
     CompiledRules,
@@ -172,6 +173,11 @@ def _tests(rng: Rng, columns: CodeColumns) -> Any:
 
 def _grow(rng: Rng) -> tuple[Callable[..., Any], dict[str, Any]]:
     return kernels.grow_rule, {**_search(rng), "n_threads": 2}
+
+
+def _beam(rng: Rng) -> tuple[Callable[..., Any], dict[str, Any]]:
+    score = Score(pick(rng, ("laplace", "wracc", "entropy", "slipper")), unit=1.0, k=2.0)
+    return kernels.grow_beam, {**_search(rng), "score": score, "beam": Beam(), "n_threads": 2}
 
 
 def _count(rng: Rng) -> tuple[Callable[..., Any], dict[str, Any]]:
@@ -399,6 +405,7 @@ def _encode(rng: Rng) -> tuple[Callable[..., Any], dict[str, Any]]:
 _CALLS: dict[str, Callable[[Rng], tuple[Callable[..., Any], dict[str, Any]]]] = {
     "CodeColumns": lambda rng: (CodeColumns, _codes(rng, 20, 9)),
     "grow_rule": _grow,
+    "grow_beam": _beam,
     "count_histogram": _count,
     "scan_histogram": _scan,
     "cover_rows": _cover,
