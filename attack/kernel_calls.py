@@ -15,8 +15,11 @@ from rulewright.kernels import (
     GROUP,
     ROW,
     STAT,
+    Beam,
+    Boxes,
     CodeColumns,
     CompiledRules,
+    DistanceColumns,
     DnfSettings,
     Limits,
     Score,
@@ -79,8 +82,8 @@ def _changed(rng: Rng, name: str, value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         field = pick(rng, dataclasses.fields(value)).name
         return dataclasses.replace(value, **{field: _changed(rng, field, getattr(value, field))})
-    if isinstance(value, CompiledRules):
-        field = pick(rng, CompiledRules._fields)
+    if isinstance(value, CompiledRules | DistanceColumns | Boxes):
+        field = pick(rng, value._fields)
         return value._replace(**{field: _changed_array(rng, getattr(value, field))})
     return value
 
@@ -170,6 +173,11 @@ def _tests(rng: Rng, columns: CodeColumns) -> Any:
 
 def _grow(rng: Rng) -> tuple[Callable[..., Any], dict[str, Any]]:
     return kernels.grow_rule, {**_search(rng), "n_threads": 2}
+
+
+def _beam(rng: Rng) -> tuple[Callable[..., Any], dict[str, Any]]:
+    score = Score(pick(rng, ("laplace", "wracc", "entropy", "slipper")), unit=1.0, k=2.0)
+    return kernels.grow_beam, {**_search(rng), "score": score, "beam": Beam(), "n_threads": 2}
 
 
 def _count(rng: Rng) -> tuple[Callable[..., Any], dict[str, Any]]:
@@ -325,6 +333,42 @@ def _dnf(rng: Rng) -> tuple[Callable[..., Any], dict[str, Any]]:
     }
 
 
+def _distances(rng: Rng) -> dict[str, Any]:
+    n_rows = int(rng.integers(0, 40))
+    values = np.stack([rng.normal(size=n_rows), rng.integers(0, 3, n_rows)], axis=1)
+    starts, tables = np.array([0, 0, 3], np.int32), np.array([0, 0, 4], np.int32)
+    groups = rng.integers(0, 2, 3).astype(np.int32)
+    columns = DistanceColumns(np.array([2.0, 0.0]), starts, groups, tables, rng.random(4))
+    return {"values": values, "columns": columns}
+
+
+def _nearest(rng: Rng) -> tuple[Callable[..., Any], dict[str, Any]]:
+    low, high = np.array([0.1, 1.0, -1.0]), np.array([0.7, 1.0, -0.5])
+    boxes = Boxes(np.array([0, 2, 3], np.int32), np.array([0, 1, 0], np.int32), low, high)
+    return kernels.nearest_rules, {**_distances(rng), "boxes": boxes, "n_threads": 2}
+
+
+def _rise(rng: Rng) -> tuple[Callable[..., Any], dict[str, Any]]:
+    def run(n_steps: Any, n_threads: Any, **arguments: Any) -> None:
+        search = kernels.RiseSearch(**arguments)
+        search.advance(n_steps, n_threads)
+        search.state()
+
+    given = _distances(rng)
+    n_rows = len(given["values"])
+    return run, {
+        **given,
+        "labels": rng.integers(0, 2, n_rows).astype(np.int32),
+        "weights": rng.integers(0, 3, n_rows).astype(STAT),
+        "alone": rng.integers(0, 2, n_rows).astype(np.uint8),
+        "ranks": np.array([1, 0], np.int32),
+        "unit": 1.0,
+        "max_passes": -1,
+        "n_steps": 100,
+        "n_threads": 2,
+    }
+
+
 def _partition(rng: Rng) -> tuple[Callable[..., Any], dict[str, Any]]:
     return kernels.find_partition, {
         "positives": rng.integers(0, 2**63, (5, 2)).astype(np.uint64),
@@ -361,6 +405,7 @@ def _encode(rng: Rng) -> tuple[Callable[..., Any], dict[str, Any]]:
 _CALLS: dict[str, Callable[[Rng], tuple[Callable[..., Any], dict[str, Any]]]] = {
     "CodeColumns": lambda rng: (CodeColumns, _codes(rng, 20, 9)),
     "grow_rule": _grow,
+    "grow_beam": _beam,
     "count_histogram": _count,
     "scan_histogram": _scan,
     "cover_rows": _cover,
@@ -372,6 +417,8 @@ _CALLS: dict[str, Callable[[Rng], tuple[Callable[..., Any], dict[str, Any]]]] = 
     "Exponential": _exponential,
     "ResponseFit": _response_fit,
     "DnfSearch": _dnf,
+    "nearest_rules": _nearest,
+    "RiseSearch": _rise,
     "find_partition": _partition,
     "split_by_weight": _split,
     "draw_rows": lambda rng: (kernels.draw_rows, {"n": 9, "size": 4, "seed": 1}),

@@ -358,7 +358,7 @@ def unordered(rng: Rng) -> UnorderedRules:
 
 def average(rng: Rng) -> AveragedModel:
     """Draw an average of a model and of what is left of it without some rules."""
-    whole = pick(rng, (additive, dnf, decision_list, unordered))(rng)
+    whole = pick(rng, (additive, dnf, decision_list, unordered, nearest))(rng)
     members = [whole, *(whole[: rng.integers(len(whole) + 1)] for _ in range(rng.integers(3)))]
     raw = (
         np.array([float(pick(rng, (1.0, 0.5, 1e-300, 0.0))) for _ in members])

@@ -405,7 +405,7 @@ def ripper(**changed):
         "max_bins": None,
         "constraints": None,
         "class_weight": None,
-        "random_state": 1,
+        "random_state": 0,
         "n_jobs": 1,
     }
     return RipperClassifier(**{**settings, **changed})
@@ -487,7 +487,7 @@ def lri(**changed):
     """Make a small LRI whose parameters are all set: no test depends on the defaults."""
     settings = {
         "n_rules": 8,
-        "max_conditions": 3,
+        "max_length": 3,
         "max_disjuncts": 2,
         "freeze": 4,
         "allow_not_equal": False,

@@ -9,6 +9,7 @@ from rulewright.encoding.signed import SignedCovers
 
 STEPS = (
     (kernels, "grow_rule"),
+    (kernels, "grow_beam"),
     (kernels, "grow_tree"),
     (kernels, "choose_branching"),
     (kernels.DnfSearch, "advance"),

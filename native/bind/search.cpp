@@ -164,16 +164,18 @@ struct BoundBeam : Beam {
 };
 
 BoundRule beam(const BoundColumns& columns, const Vector<Row>& rows, const Matrix<Stat>& stats,
-               const BoundScore& score, const BoundLimits& bound, const BoundBeam& shape,
-               int n_threads) {
+               const Vector<Stat>& totals, const BoundScore& score, const BoundLimits& bound,
+               const BoundBeam& shape, int n_threads) {
     require(stats.shape(0) == columns.n_rows(), "statistics and codes differ in rows");
     const Lanes lanes = checked_lanes(stats.shape(1), score, bound);
     const Limits limits = bound.of(columns.kinds());
     require(with_score<bool>(score, [](const auto& s) { return s.kWeights && !s.kGain; }),
             "a beam needs a score of weights that is no gain");
+    require(totals.shape(0) == lanes.stride, "totals and statistics differ in lanes");
     require_rows(as_span(rows), columns.n_rows());
     return bound_rule(columns.run([&](const auto& c) {
-        return grow_beam(c, as_span(rows), stats.data(), lanes, score, limits, shape, n_threads);
+        return grow_beam(c, as_span(rows), stats.data(), lanes, totals.data(), score, limits, shape,
+                         n_threads);
     }));
 }
 
@@ -236,15 +238,15 @@ void bind_search(nb::module_& m) {
                       Vector<std::uint8_t>, Vector<std::uint64_t>>(),
              nb::kw_only(), "max_conditions"_a, "tolerance"_a, "min_weight"_a,
              array("up_operators"), array("down_operators"), array("required"), array("groups"));
-    nb::class_<BoundBeam>(m, "Beam")
-        .def(nb::init<std::int32_t, double>(), nb::kw_only(), "width"_a, "significance"_a);
+    nb::class_<BoundBeam>(m, "Beam").def(nb::init<std::int32_t, double>(), nb::kw_only(), "width"_a,
+                                         "significance"_a);
     nb::list names;
     for (const std::string_view name : Scores::kNames) names.append(std::string(name));
     m.attr("score_names") = nb::tuple(names);
     m.def("grow_rule", &grow, "columns"_a, array("rows"), array("stats"), "score"_a, "limits"_a,
           "workspace"_a, "n_threads"_a);
-    m.def("grow_beam", &beam, "columns"_a, array("rows"), array("stats"), "score"_a, "limits"_a,
-          "beam"_a, "n_threads"_a);
+    m.def("grow_beam", &beam, "columns"_a, array("rows"), array("stats"), array("totals"),
+          "score"_a, "limits"_a, "beam"_a, "n_threads"_a);
     m.def("count_histogram", &count, "columns"_a, array("rows"), array("stats"), "n_threads"_a);
     m.def("scan_histogram", &scan, "columns"_a, array("histogram"), array("totals"), "score"_a,
           "limits"_a);

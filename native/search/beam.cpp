@@ -25,15 +25,12 @@ class BeamSearch {
   public:
     BeamSearch(const Columns<Code>& columns, const ScoreChoice& choice, const Limits& limits,
                const Beam& beam, int n_threads)
-        : columns_(columns),
-          choice_(choice),
-          limits_(limits),
-          beam_(beam),
-          n_threads_(n_threads) {}
+        : columns_(columns), choice_(choice), limits_(limits), beam_(beam), n_threads_(n_threads) {}
 
-    GrownRule run(std::span<const Row> rows, const Stat* stats, const Lanes& lanes) {
+    GrownRule run(std::span<const Row> rows, const Stat* stats, const Lanes& lanes,
+                  const Stat* totals) {
         if (rows.empty()) return {};
-        start(rows, stats, lanes);
+        start(rows, stats, lanes, totals);
         GrownRule answer;
         const auto most = static_cast<std::size_t>(limits_.max_conditions);
         for (std::size_t length = 0; length < most && !members_.empty(); ++length) {
@@ -48,18 +45,21 @@ class BeamSearch {
     }
 
   private:
-    void start(std::span<const Row> rows, const Stat* stats, const Lanes& lanes) {
+    void start(std::span<const Row> rows, const Stat* stats, const Lanes& lanes,
+               const Stat* totals) {
         Member whole{{}, Opening(limits_, choice_.directions), {}, {}};
         gather_marked(rows, stats, lanes, whole.cover);
         all_.assign(lanes.used() + 1, 0);
+        lanes.pick(totals, all_.data());
+        std::vector<Stat> covered(all_.size());
         for (std::size_t i = 0; i < whole.cover.stats.size(); ++i) {
-            all_[i % all_.size()] += whole.cover.stats[i];
+            covered[i % covered.size()] += whole.cover.stats[i];
         }
         best_.verdict.value =
             with_score<double>(choice_, [&](const auto& s) { return s.empty(all_.data()); }) -
             limits_.tolerance;
         best_.weight = std::numeric_limits<Stat>::max();  // to be beaten, not to be equalled
-        seen_.push_back(all_);
+        seen_.push_back(std::move(covered));
         members_.push_back(std::move(whole));
     }
 
@@ -83,7 +83,8 @@ class BeamSearch {
         return longer;
     }
 
-    // Counts and scans, group by group, all members; returns the best few of all and keeps the best.
+    // Counts and scans, group by group, all members; returns the best few of all and keeps the
+    // best.
     std::vector<Specialisation> specialise() {
         struct Part {
             Few few;
@@ -140,7 +141,7 @@ class BeamSearch {
     int n_threads_;
     std::vector<Member> members_;
     Cover dropped_;
-    std::vector<Stat> all_;                // sums over all rows
+    std::vector<Stat> all_;                // sums over the rows that rules are compared with
     std::vector<std::vector<Stat>> seen_;  // covers of all members so far
     Specialisation best_;
 };
@@ -149,14 +150,16 @@ class BeamSearch {
 
 template <class Code>
 GrownRule grow_beam(const Columns<Code>& columns, std::span<const Row> rows, const Stat* stats,
-                    const Lanes& lanes, const ScoreChoice& choice, const Limits& limits,
-                    const Beam& beam, int n_threads) {
-    return BeamSearch(columns, choice, limits, beam, n_threads).run(rows, stats, lanes);
+                    const Lanes& lanes, const Stat* totals, const ScoreChoice& choice,
+                    const Limits& limits, const Beam& beam, int n_threads) {
+    return BeamSearch(columns, choice, limits, beam, n_threads).run(rows, stats, lanes, totals);
 }
 
 template GrownRule grow_beam(const Columns<std::uint8_t>&, std::span<const Row>, const Stat*,
-                             const Lanes&, const ScoreChoice&, const Limits&, const Beam&, int);
+                             const Lanes&, const Stat*, const ScoreChoice&, const Limits&,
+                             const Beam&, int);
 template GrownRule grow_beam(const Columns<std::uint16_t>&, std::span<const Row>, const Stat*,
-                             const Lanes&, const ScoreChoice&, const Limits&, const Beam&, int);
+                             const Lanes&, const Stat*, const ScoreChoice&, const Limits&,
+                             const Beam&, int);
 
 }  // namespace rulewright

@@ -7,7 +7,8 @@
 // A path (grow.hpp) is another search: there the criterion must fall at every step.
 //
 // Cost: O(width x rows x columns x lanes) per length of the conjunction.
-// IN columns, rows, statistics (n_rows x lanes) that are weights. OUT conditions with the criterion
+// IN columns, rows, statistics (n_rows x lanes) that are weights, and the sums of their lanes over
+// the rows that rules are compared with: those searched, or more. OUT conditions with the criterion
 // after each; none if nothing beats the empty conjunction by more than the tolerance.
 #pragma once
 
@@ -23,7 +24,7 @@ struct Beam {
 
 template <class Code>
 GrownRule grow_beam(const Columns<Code>& columns, std::span<const Row> rows, const Stat* stats,
-                    const Lanes& lanes, const ScoreChoice& choice, const Limits& limits,
-                    const Beam& beam, int n_threads);
+                    const Lanes& lanes, const Stat* totals, const ScoreChoice& choice,
+                    const Limits& limits, const Beam& beam, int n_threads);
 
 }  // namespace rulewright

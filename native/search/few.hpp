@@ -47,10 +47,10 @@ struct FewScan {
     const ColumnKinds& columns;
     const Histogram& histogram;  // of the cover to be specialised: lanes of the score, ..., marks
     const Opening& opening;
-    Stat min_weight;                             // of the lane before the marks; 0: not asked
-    std::span<const Stat> all;                   // the sums over all rows
-    double significance;                         // least likelihood ratio statistic of the best
-    std::span<const std::vector<Stat>> seen;     // covers that are known already
+    Stat min_weight;                          // of the lane before the marks; 0: not asked
+    std::span<const Stat> all;                // the sums over all rows
+    double significance;                      // least likelihood ratio statistic of the best
+    std::span<const std::vector<Stat>> seen;  // covers that are known already
     std::size_t parent;
 };
 

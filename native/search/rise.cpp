@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::int32_t kNone = -1, kUnknown = -2;
+constexpr std::size_t kRows = 32;  // that are compared with a rule at a time
 
 }  // namespace
 
@@ -23,6 +24,8 @@ RiseSearch::RiseSearch(const RiseRows& rows)
       distances_(rows.size(), kInfinity),
       won_(rows.size(), 0),
       correct_(rows.size(), 0),
+      laplace_(rows.size(), 0),
+      tied_(rows.size(), 0),
       alive_(rows.size(), 1),
       nearest_(rows.size(), kUnknown),
       low_(n_columns_),
@@ -40,27 +43,35 @@ RiseSearch::RiseSearch(const RiseRows& rows)
 
 bool RiseSearch::advance(std::uint64_t n_steps, int n_threads) {
     const std::size_t n = rows_.size();
-    if (next_row_ < n && n_steps > 0) {
-        const std::size_t first = next_row_;
-        next_row_ += static_cast<std::size_t>(std::min<std::uint64_t>(n_steps, n - first));
-        std::vector<Win> found(next_row_ - first);
-        parallel_for(found.size(), n_threads,
-                     [&](std::size_t i) { found[i] = first_winner(first + i); });
-        for (std::size_t i = 0; i < found.size(); ++i) {
-            if (found[i].row < n) win(first + i, found[i].row, found[i].distance);
-        }
-        n_steps -= found.size();
-        if (next_row_ == n) {
-            points_ = {};
-            first_ = before_ = accuracy_;
-            done_ = rows_.max_passes == 0;
-        }
-    }
+    while (n_steps > 0 && next_row_ < 2 * n) n_steps -= start(n_steps, n_threads);
     for (; n_steps > 0 && !done_; --n_steps) {
         generalise(next_rule_);
         if (++next_rule_ == n) end_pass();
     }
     return !done_;
+}
+
+// Finds the winners of some rows; a second turn settles ties by the accuracy in the first one.
+std::size_t RiseSearch::start(std::uint64_t n_steps, int n_threads) {
+    const std::size_t n = rows_.size(), first = next_row_ % n, turn = next_row_ / n;
+    std::vector<Win> found(static_cast<std::size_t>(std::min<std::uint64_t>(n_steps, n - first)));
+    const std::size_t n_blocks = (found.size() + kRows - 1) / kRows;
+    parallel_for(n_blocks, n_threads, [&](std::size_t block) {
+        const std::size_t begin = block * kRows, size = std::min(kRows, found.size() - begin);
+        first_winners(first + begin, std::span(found).subspan(begin, size), turn == 1);
+    });
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        if (found[i].row < n) win(first + i, found[i].row, found[i].distance);
+    }
+    next_row_ += found.size();
+    if (next_row_ == n) {
+        for (std::size_t rule = 0; rule < n; ++rule) laplace_[rule] = laplace(rule);
+    } else if (next_row_ == 2 * n) {
+        points_ = {};
+        first_ = before_ = accuracy_;
+        done_ = rows_.max_passes == 0;
+    }
+    return found.size();
 }
 
 void RiseSearch::end_pass() {
@@ -88,23 +99,34 @@ bool RiseSearch::covers_another(std::size_t row) const {
     return false;
 }
 
-// The rule (as a row) that classifies a row left out; none is the number of rows.
-RiseSearch::Win RiseSearch::first_winner(std::size_t row) const {
-    const bool barred = rows_.alone[row] != 0 && !covers_another(row);
-    std::size_t best = rows_.size();
-    double least = kInfinity;
-    for (std::size_t rule = 0; rule < rows_.size(); ++rule) {
-        if (barred && rule == row) continue;
-        const double found = distance(points_[rule], rows_.row(row), least);
-        const auto rank = [&](std::size_t r) {
-            return rows_.ranks[static_cast<std::size_t>(rows_.labels[r])];
-        };
-        if (best == rows_.size() || found < least || (found == least && rank(rule) < rank(best))) {
-            best = rule;
-            least = found;
+// The rules (as rows) that classify rows left out; the number of rows stands for none, and for what
+// is settled. A rule meets all of the rows before the next one is looked at, which is kinder to the
+// caches than the other way round.
+void RiseSearch::first_winners(std::size_t first, std::span<Win> found, bool settle) {
+    const std::size_t n = rows_.size();
+    std::fill(found.begin(), found.end(), Win{static_cast<Row>(n), kInfinity});
+    for (std::size_t rule = 0; rule < n; ++rule) {
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            const std::size_t row = first + i;
+            if (settle && tied_[row] == 0) continue;
+            if (rule == row && rows_.alone[row] != 0 && !covers_another(row)) continue;
+            Win& best = found[i];
+            const double sum = distance(points_[rule], rows_.row(row), best.distance);
+            if (best.row == n || sum < best.distance) {
+                best = {static_cast<Row>(rule), sum};
+                tied_[row] = settle;
+            } else if (sum == best.distance) {
+                tied_[row] = 1;
+                if (is_preferred(rule, best.row)) best.row = static_cast<Row>(rule);
+            }
         }
     }
-    return {static_cast<Row>(best), least};
+}
+
+// Tells whether of two rules the second, which is younger, wins a tie before any is generalised.
+bool RiseSearch::is_preferred(std::size_t rule, std::size_t older) const {
+    if (laplace_[rule] != laplace_[older]) return laplace_[rule] > laplace_[older];
+    return rank(rule) < rank(older);
 }
 
 void RiseSearch::generalise(std::size_t rule) {
@@ -184,9 +206,7 @@ bool RiseSearch::beats(std::size_t rule, std::int32_t winner) const {
     const auto other = static_cast<std::size_t>(winner);
     const double own = laplace(rule), theirs = laplace(other);
     if (own != theirs) return own > theirs;
-    const std::int32_t rank = rows_.ranks[static_cast<std::size_t>(rows_.labels[rule])];
-    const std::int32_t rival = rows_.ranks[static_cast<std::size_t>(rows_.labels[other])];
-    return rank != rival ? rank < rival : rule < other;
+    return std::pair(rank(rule), rule) < std::pair(rank(other), other);
 }
 
 bool RiseSearch::is_right(std::size_t row) const {

@@ -6,9 +6,10 @@
 // row is looked at again only where the new distance is at most that of its winner. A row that is
 // alone, that is, has no copy, is not classified by its own rule unless that covers another row.
 // Of equally near rules the one of higher Laplace accuracy wins, then that of the more frequent
-// class, then the older one; ties are settled when distances are compared.
+// class, then the older one; ties are settled when distances are compared, those of the start by
+// the accuracy of a first turn over all rows.
 //
-// Work is cut into steps: first one for each row (its winner), then one for each rule and pass.
+// Work is cut into steps: two for each row (its winner, its ties), then one for each rule and pass.
 // Cost: O(rows x columns) a step. Invariants: accuracy never falls, the number of rules never
 // rises, the winners, won and correct weights and the accuracy always agree.
 #pragma once
@@ -58,7 +59,12 @@ class RiseSearch {
     };
 
     std::vector<Gap> gaps(const double* low, const double* high) const;
-    Win first_winner(std::size_t row) const;
+    std::size_t start(std::uint64_t n_steps, int n_threads);
+    void first_winners(std::size_t first, std::span<Win> found, bool settle);
+    bool is_preferred(std::size_t rule, std::size_t older) const;
+    std::int32_t rank(std::size_t rule) const {
+        return rows_.ranks[static_cast<std::size_t>(rows_.labels[rule])];
+    }
     bool covers_another(std::size_t row) const;
     void generalise(std::size_t rule);
     std::int32_t nearest_uncovered(std::size_t rule) const;
@@ -79,7 +85,8 @@ class RiseSearch {
     std::vector<std::int32_t> winners_;
     std::vector<double> distances_;
     std::vector<Stat> won_, correct_;
-    std::vector<std::uint8_t> alive_;
+    std::vector<double> laplace_;  // of the first turn over all rows
+    std::vector<std::uint8_t> tied_, alive_;
     std::vector<std::int32_t> nearest_;  // kNone, kUnknown or the row a rule would be stretched to
     std::vector<double> low_, high_;     // of the rule that is tried
     std::vector<Win> taken_;             // what it would win

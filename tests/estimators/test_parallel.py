@@ -138,7 +138,7 @@ rng = np.random.default_rng(0)
 call_at_step(20, lambda: print("searching", flush=True))
 est = LEARNERS[sys.argv[1]](n_jobs=2, verbose=1, **json.loads(sys.argv[2]))
 X = rng.normal(size=(3000, 6))
-est.fit(X, (X[:, 0] + rng.normal(size=3000) > 0).astype(int))
+est.fit(X, (X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=3000) > 0).astype(int))
 print("finished", flush=True)
 """
 
@@ -279,6 +279,8 @@ BARS = {
     "stump": "judging tests",
     "rise": "generalising rules",
     "averaging": "learning parts",
+    "cn2": "searching rules",
+    "lri": "learning rules",
 }
 
 

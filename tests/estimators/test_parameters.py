@@ -173,6 +173,7 @@ ALLOWED = {
     ("rulefit", "subsample", None),
     ("rulefit", "max_terms", None),
     ("compact", "max_rules", None),
+    ("cn2", "max_rules", None),
     ("rumble", "max_rules", None),
 }
 """Values that only this learner takes."""

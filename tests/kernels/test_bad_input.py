@@ -64,7 +64,7 @@ GROW_FAULTS = {
     "statistics as floats": {"stats": np.ones((N_ROWS, 2))},
     "statistics in one dimension": {"stats": np.ones(N_ROWS, dtype=STAT)},
     "statistics with a stride": {"stats": np.ones((N_ROWS, 4), dtype=STAT)[:, ::2]},
-    "unknown score": {"score": Score("laplace", unit=1.0)},
+    "unknown score": {"score": Score("gini", unit=1.0)},
     "score without a name": {"score": Score(None, unit=1.0)},
     "no lane": {"score": newton(n_lanes=0)},
     "half a pair": {"score": newton(n_lanes=1)},

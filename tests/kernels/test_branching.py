@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from builders import SEEDS, packed_columns, random_columns
 from rulewright import kernels
 from rulewright.kernels import GROUP, ROW, STAT, Branching, BranchLimits, CodeColumns, reference
-from tests.builders import SEEDS, packed_columns, random_columns
 
 pytestmark = pytest.mark.native
 

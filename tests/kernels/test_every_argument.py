@@ -26,6 +26,7 @@ def pick(given, *names):
 SCORE = ("kind", "unit", "n_lanes", "first_lane", "l2", "k", "up", "down")
 LIMITS = ("max_conditions", "tolerance", "min_weight", "up_operators", "down_operators")
 LIMITS += ("required", "groups")
+DISTANCES = ("widths", "group_starts", "groups", "table_starts", "tables")
 COMPILED = ("intervals", "condition_starts", "rule_starts")
 
 
@@ -45,7 +46,8 @@ def search(**given):
     _core.grow_rule(columns, rows, stats, score, limits, given["workspace"], n_threads)
     weights = _core.Score(**{**pick(given, *SCORE), "kind": "laplace"})
     beam = _core.Beam(**pick(given, "width", "significance"))
-    _core.grow_beam(columns, rows, abs(np.asarray(stats)), weights, limits, beam, n_threads)
+    searched = columns, rows, abs(np.asarray(stats)), given["totals"]
+    _core.grow_beam(*searched, weights, limits, beam, n_threads)
 
 
 def likelihood(**given):
@@ -92,6 +94,23 @@ def rules(**given):
     _core.rule_bits(codes, **compiled, out=given["bits"], n_threads=n_threads)
     votes = pick(given, "heads", "responses")
     _core.add_responses(codes, **compiled, **votes, out=given["scores"], n_threads=n_threads)
+
+
+def nearest(**given):
+    boxes = pick(given, "starts", "places", "lows", "highs")
+    columns = pick(given, *DISTANCES)
+    _core.nearest_rules(given["values"], *columns.values(), *boxes.values(), given["n_threads"])
+
+
+def rise(**given):
+    n_steps, n_threads = given.pop("n_steps"), given.pop("n_threads")
+    search = _core.RiseSearch(**given)
+    search.advance(n_steps, n_threads)
+    search.advance(n_steps, n_threads)
+    search.accuracy()
+    search.first_accuracy()
+    search.n_passes()
+    search.state()
 
 
 def trees(**given):
@@ -273,6 +292,32 @@ def good_rules():
     }
 
 
+def good_distances():
+    values = np.stack([np.arange(N) % 7, np.arange(N) % 3], axis=1).astype(float)
+    return {
+        **{"values": values, "widths": np.array([6.0, 0.0]), "n_threads": 3},
+        **{"group_starts": int32(0, 0, 3), "groups": int32(0, 1, 1)},
+        **{"table_starts": int32(0, 0, 4), "tables": np.array([0.0, 1.0, 1.0, 0.0])},
+    }
+
+
+def good_nearest():
+    return {
+        **good_distances(),
+        **{"starts": int32(0, 2, 3), "places": int32(0, 1, 0)},
+        **{"lows": np.array([1.0, 2.0, 4.0]), "highs": np.array([2.0, 2.0, 5.0])},
+    }
+
+
+def good_rise():
+    return {
+        **good_distances(),
+        **{"labels": (np.arange(N) % 2).astype(np.int32), "weights": np.ones(N, np.int64)},
+        **{"alone": np.ones(N, np.uint8), "ranks": int32(0, 1), "unit": 1.0, "max_passes": 2},
+        "n_steps": 100,
+    }
+
+
 def good_partition():
     words = np.array([[1], [2], [3]], np.uint64)
     return {
@@ -301,6 +346,8 @@ CALLS = {
     "dnf": (dnf, good_dnf),
     "rules": (rules, good_rules),
     "trees": (trees, good_trees),
+    "nearest": (nearest, good_nearest),
+    "rise": (rise, good_rise),
     "branching": (branching, good_branching),
     "rule matrix": (rule_matrix, good_rule_matrix),
     "signed rules": (signed_rules, good_signed_rules),

@@ -81,7 +81,7 @@ def test_what_never_falls_and_never_rises(seed):
     arguments = random_search(np.random.default_rng(seed))
     labels, weights = arguments["labels"], arguments["weights"]
     search = kernels.RiseSearch(**arguments)
-    more = search.advance(len(labels))
+    more = search.advance(2 * len(labels))
     accuracy, n_rules = search.accuracy, len(labels)
     while more:
         more = search.advance(1)
@@ -137,7 +137,7 @@ def line(*numbers):
 def test_a_search_by_hand():
     """Rows 0, 1 of one class and 9, 10 of the other end as an interval each."""
     search = kernels.RiseSearch(**line(0, 1, 9, 10) | {"labels": np.array([0, 0, 1, 1], np.int32)})
-    assert search.advance(4)
+    assert search.advance(8)
     first = search.state()
     assert first.winners.tolist() == [1, 0, 3, 2]  # no row is classified by its own rule
     np.testing.assert_allclose(first.distances, 0.01)
@@ -148,6 +148,18 @@ def test_a_search_by_hand():
     assert (last.lows.ravel().tolist(), last.highs.ravel().tolist()) == ([0, 9], [1, 10])
     assert last.won.tolist() == [2, 0, 2, 0]
     assert search.n_passes == 1  # nothing was left to gain
+
+
+def test_ties_of_the_start_are_settled_by_accuracy():
+    """Of two rules on the same spot the one that is right more often wins, though it is rarer."""
+    labels = np.array([1, 1, 0, 1], np.int32)  # 0 is more frequent by its rank
+    given = line(0, 0, 0, 9) | {"labels": labels, "max_passes": 0}
+    search = kernels.RiseSearch(**given)
+    search.advance(4)
+    assert search.state().winners.tolist() == [2, 2, 2, 2]
+    search.advance(4)
+    assert search.state().winners.tolist() == [0, 0, 0, 0]
+    assert search.accuracy == 3
 
 
 def test_a_copy_is_another_row():

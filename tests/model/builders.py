@@ -323,7 +323,7 @@ def nearest_models(draw):
 def averages(draw):
     """Draw an average, or a vote, of a model and of what is left of it without some rules."""
     lists = saying_models(DecisionList) | saying_models(UnorderedRules)
-    whole = draw(models() | dnf_models() | lists)
+    whole = draw(models() | dnf_models() | lists | nearest_models())
     sizes = draw(st.lists(st.integers(0, len(whole)), max_size=3))
     members = (whole, *(whole[:n] for n in sizes))
     raw = np.array([1.0, *(draw(st.sampled_from([0.0, 1e-300, 0.3, 1.0])) for _ in sizes)])

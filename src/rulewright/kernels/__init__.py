@@ -234,10 +234,16 @@ def grow_beam(
     score: Score,
     limits: Limits,
     beam: Beam,
+    totals: StatArray | None = None,
     n_threads: int = 1,
 ) -> GrownRule:
-    """Find the best conjunction by a beam search (see `native/search/beam.hpp`)."""
-    given = columns.native, rows, stats, score.native, limits.native, beam.native
+    """Find the best conjunction by a beam search (see `native/search/beam.hpp`).
+
+    `totals` are the sums over the rows that it is compared with, if the search is on fewer.
+    """
+    if totals is None:
+        totals = stats[rows].sum(axis=0)
+    given = columns.native, rows, stats, totals, score.native, limits.native, beam.native
     return GrownRule.of(_core.grow_beam(*given, n_threads))
 
 

@@ -229,6 +229,7 @@ def grow_beam(
     columns: Columns,
     rows: RowArray,
     stats: StatArray,
+    totals: StatArray,
     score: Score,
     limits: Limits,
     beam: Beam,

@@ -63,12 +63,12 @@ class RiseSearch:
         unit: float,
         max_passes: int,
     ) -> None:
-        self._n_columns = values.shape[1]
         rows = labels, weights, alone, ranks
         self._native = _core.RiseSearch(values, *columns, *rows, unit, max_passes)
+        self._n_columns = values.shape[1]
 
     def advance(self, n_steps: int, n_threads: int = 1) -> bool:
-        """Take so many steps, each of one row or one rule; tell whether there are more."""
+        """Take so many steps, two for each row, then one for each rule; tell if there are more."""
         return self._native.advance(n_steps, n_threads)
 
     @property

@@ -104,11 +104,14 @@ class RuleGrower:
         score: Score,
         limits: Limits,
         beam: Beam,
+        totals: StatArray,
     ) -> FoundRule | None:
-        """Search the rule that `score` rates best on `rows` with a beam; None if none helps."""
-        return self.found(
-            kernels.grow_beam(codes, rows, stats, score, limits, beam, self.n_threads)
-        )
+        """Search the rule that `score` rates best on `rows` with a beam; None if none helps.
+
+        `totals` are the sums over the rows that rules are compared with.
+        """
+        search = codes, rows, stats, score, limits, beam, totals, self.n_threads
+        return self.found(kernels.grow_beam(*search))
 
     def found(self, grown: GrownRule) -> FoundRule | None:
         """Give a rule that a kernel returned its tests; None if it has no conditions."""

@@ -15,7 +15,12 @@ from rulewright.estimators.common.folds import MOST_ROWS
 from rulewright.estimators.common.parameters import Choice, Integer, Named, Parameter, Real
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.compact.classifier import CompactRulesClassifier
+from rulewright.estimators.lists.c45rules.estimator import C45RulesClassifier
+from rulewright.estimators.lists.cn2.estimator import CN2Classifier
+from rulewright.estimators.lists.part.estimator import PARTClassifier
+from rulewright.estimators.lists.ripper.estimator import RipperClassifier
 from rulewright.estimators.mlrules.estimator import MLRulesClassifier
+from rulewright.estimators.nearest.estimator import RISEClassifier
 from rulewright.estimators.rulefit.classifier import RuleFitClassifier
 from rulewright.estimators.sl2.estimator import SL2Classifier
 from rulewright.estimators.slipper.estimator import SlipperClassifier
@@ -38,6 +43,11 @@ if TYPE_CHECKING:
     from rulewright.model import ClassModel
 
 BASES: Mapping[str, type[RuleClassifier[Any]]] = {
+    "rise": RISEClassifier,
+    "cn2": CN2Classifier,
+    "ripper": RipperClassifier,
+    "c45rules": C45RulesClassifier,
+    "part": PARTClassifier,
     "mlrules": MLRulesClassifier,
     "slipper": SlipperClassifier,
     "compact": CompactRulesClassifier,
@@ -80,7 +90,7 @@ class AveragedRulesClassifier(RuleClassifier[AveragedModel]):
     estimator: Any = Parameter(
         Named(BASES, RuleClassifier),
         "The learner of a part, by name or as an object, which is cloned.",
-        default="mlrules",
+        default="rise",
         kw_only=False,
     )
     part_size: int = Parameter(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from rulewright.model import DecisionList
+from rulewright.model import DecisionList, NearestRules
 from rulewright.weighting.posterior import ESTIMATORS, log_evidence
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def evidence_of(
 
 def _counts(model: ClassModel, *sets: TrainingSet) -> list[FloatArray]:
     """Sum the weights of the rows of sets by the regions of a model, and class."""
-    if isinstance(model, DecisionList):
+    if isinstance(model, DecisionList | NearestRules):
         regions = np.concatenate([model.deciders(rows.table) for rows in sets])
     else:
         scores = np.concatenate([model.scores(rows.table) for rows in sets])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
     from rulewright.rules import Formula
 
-SMOOTHING = 2.0
+SMOOTHING = 5.0
 """Rows that are added to what a rule covers."""
 
 

@@ -57,6 +57,11 @@ class CoveringClassifier(ConstrainedClassifier[DecisionList]):
 
     def _learn(self, rows: TrainingSet) -> DecisionList:
         constraints = self._checked_constraints(rows)
+        if constraints.monotone:
+            raise ValueError(
+                f"constraints: monotone columns ({', '.join(constraints.monotone)}) need rules "
+                "that add up, as of mlrules and slipper: the probabilities of a list go up and down"
+            )
         refuse_huge(rows)
         rows = counted(rows)
         covering = self._covering(rows, constraints)

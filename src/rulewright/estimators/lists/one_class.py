@@ -102,9 +102,7 @@ class Covering:
 
     def one_class(self, head: int, rows: RowArray) -> OneClass:
         """Set one class against the others on some rows."""
-        # Of two classes the first is spoken for by what lowers an increasing column's class.
-        limits = self.limits.swapped() if head == 0 else self.limits
-        return OneClass(replace(self, limits=limits), head, rows)
+        return OneClass(self, head, rows)
 
 
 class OneClass:
@@ -132,6 +130,11 @@ class OneClass:
             self.stats[rows, 2] = covering.steps[rows]
         self.score = Score("foil", unit=covering.unit)
         self.all = self.sums(rows)
+
+    @property
+    def n_required(self) -> int:
+        """Number of columns that every rule must use; a rule starts with them."""
+        return int(self.covering.limits.required.sum())
 
     def steps(self, rows: RowArray) -> StatArray:
         """Sum the fixed-point weights for and against the class."""
@@ -165,13 +168,13 @@ class OneClass:
 
     def prefix_sums(self, rule: FoundRule, rows: RowArray) -> list[Sums]:
         """Sum over the rows that satisfy the first 0, 1, 2, ... conditions of a rule."""
-        judged = np.zeros((len(self.stats), 2), dtype=STAT)
-        judged[rows] = self.stats[rows, :2]
-        side = np.zeros(len(self.stats), dtype=np.bool_)
-        sums = kernels.prefix_sums(
-            self.covering.codes, rule.test_array, judged, 0, side, self.covering.grower.n_threads
-        )[0]
-        return [Sums(*pair) for pair in (sums * self.covering.unit).tolist()]
+        sums = [self.sums(rows)]
+        for column, low, high, skip in rule.tests:
+            group, place = divmod(column, kernels.GROUP)
+            codes = self.covering.codes.codes[group, rows, place]
+            rows = rows[(codes >= low) & (codes <= high) & (codes != skip)]
+            sums.append(self.sums(rows))
+        return sums
 
     def cover(self, rule: FoundRule) -> RowArray:
         """Find the rows that a rule covers."""

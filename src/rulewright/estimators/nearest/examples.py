@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,7 +68,7 @@ class Examples:
         """1 for a row without a copy."""
         return (self.copies <= 1).astype(np.uint8)
 
-    @property
+    @cached_property
     def class_factors(self) -> FloatArray:
         """What a row of each class weighs, on average; 1 where weights are numbers of rows."""
         n_classes = len(self.ranks)

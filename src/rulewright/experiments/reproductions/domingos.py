@@ -15,7 +15,7 @@ from rulewright.experiments.protocol import Folds, Place
 from rulewright.experiments.report import Grid, Report
 from rulewright.experiments.reproductions.plan import Extent, Reproduction, all_trials
 from rulewright.experiments.reproductions.tables import at_most
-from rulewright.experiments.summary import done, failed, figures
+from rulewright.experiments.summary import done, failed, figures, matrix
 from rulewright.experiments.trial import Data
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ PARTS_SETS = (
     *("hypothyroid", "splice", "mushroom", "shuttle"),
 )
 SIZES = (100, 500)
+BASES = {"RISE": "rise", "RIPPER": "ripper"}
+"""The paper's learner of parts, and one whose rules win many rows each."""
 COMBINE: Mapping[str, Mapping[str, Any]] = {
     "vote": {"combine": "vote"},
     "bma": {"combine": "bma", "estimates": "ml"},
@@ -64,7 +66,8 @@ QUICK_FEATURES = 10
 TEXT = (
     "Domingos: *Bayesian model averaging in rule induction*, 1997. First, RISE learns a rule set "
     "on each part of 100 or 500 rows; they vote, each with the accuracy of its winning rule, "
-    "or are averaged by the likelihood of their own part. Second, the rules of C4.5rules and CN2 "
+    "or are averaged by the likelihood of their own part; RIPPER, whose rules win many rows each, "
+    "is run beside it. Second, the rules of C4.5rules and CN2 "
     "that cover a row are combined by the learner itself, or by the three weightings of the paper. "
     "Third, all conjunctions of three of a Boolean features are averaged on labels that are noise. "
     "The paper's splits are not known, nor its 25 sets; ours are three folds."
@@ -76,9 +79,9 @@ def noise(a: int, runs: int, seed: int) -> Record:
     return asdict(mean_of(noise_conjunctions(a, runs, seed)))
 
 
-def parts_label(combine: str, size: int) -> str:
+def parts_label(base: str, combine: str, size: int) -> str:
     """Name a way to combine rule sets of parts."""
-    return f"{combine}, parts of {size}"
+    return f"{base} {combine}, parts of {size}"
 
 
 def trials(extent: Extent) -> list[Trial | Calculation]:
@@ -88,8 +91,11 @@ def trials(extent: Extent) -> list[Trial | Calculation]:
     protocol = Folds(3, extent.runs, used=1 if extent.quick else None)
     averages = [
         Learner(
-            parts_label(name, size), "averaging", {"estimator": "rise", "part_size": size, **how}
+            parts_label(base, name, size),
+            "averaging",
+            {"estimator": kind, "part_size": size, **how},
         )
+        for base, kind in BASES.items()
         for size in SIZES
         for name, how in COMBINE.items()
     ]
@@ -125,7 +131,7 @@ def report(records: Sequence[Record], extent: Extent) -> Report:
         DOMINGOS.title,
         [TEXT, *DOMINGOS.about(extent)],
         [
-            _parts_grid(records),
+            *(_parts_grid(records, base) for base in BASES),
             _records_grid(counts),
             _spread_grid(spreads),
             _noise_grid(records),
@@ -135,11 +141,11 @@ def report(records: Sequence[Record], extent: Extent) -> Report:
     )
 
 
-def _parts_grid(records: Sequence[Record]) -> Grid:
+def _parts_grid(records: Sequence[Record], base: str) -> Grid:
     """Show the errors of rule sets on parts, and how many of them count for BMA."""
     errors, spread = figures(records, "error"), figures(records, "perplexity")
     sizes = figures(records, "n_models")
-    labels = [parts_label(name, size) for size in SIZES for name in COMBINE]
+    labels = [parts_label(base, name, size) for size in SIZES for name in COMBINE]
     rows: list[list[Cell]] = []
     for name in PARTS_SETS:
         if not any((label, name) in errors for label in labels):
@@ -147,24 +153,22 @@ def _parts_grid(records: Sequence[Record]) -> Grid:
         row: list[Cell] = [name]
         row += [errors[who, name].mean if (who, name) in errors else None for who in labels]
         for size in SIZES:
-            pair = parts_label("bma", size), name
+            pair = parts_label(base, "bma", size), name
             row += [found[pair].mean if pair in found else None for found in (spread, sizes)]
         rows.append(row)
     counts = [f"{what} of {size}" for size in SIZES for what in ("effective models", "models")]
-    return Grid("Error of RISE on parts", ["data", *labels, *counts], rows)
+    return Grid(f"Error of {base} on parts", ["data", *labels, *counts], rows)
 
 
 def _parts_records(records: Sequence[Record]) -> dict[str, tuple[int, int, int]]:
     """Count the sets on which BMA is better than the vote, equal and worse."""
-    errors, found = figures(records, "error"), {}
-    for size in SIZES:
-        pairs = [
-            tuple(errors[parts_label(how, size), name].mean for how in ("bma", "vote"))
-            for name in PARTS_SETS
-            if {(parts_label(how, size), name) for how in ("bma", "vote")} <= errors.keys()
-        ]
-        values = np.array(pairs).reshape(-1, 2)
-        found[f"RISE on parts of {size}"] = _record(values[:, 0], values[:, 1])
+    found = {}
+    for base in BASES:
+        for size in SIZES:
+            labels = [parts_label(base, how, size) for how in ("bma", "vote")]
+            errors = matrix(records, "error", PARTS_SETS, labels)
+            known = errors[np.isfinite(errors).all(axis=1)]
+            found[f"{base} on parts of {size}"] = _record(known[:, 0], known[:, 1])
     return found
 
 

@@ -54,13 +54,15 @@ def grow_beam(
     score: Score,
     limits: Limits,
     beam: Beam,
+    totals: StatArray | None = None,
     n_threads: int = 1,
 ) -> GrownRule:
     """Specialise the members of the beam by every condition until none promises to be better."""
     lanes = _marked(stats, score, limits)
-    total = lanes[rows].sum(axis=0)
+    covered = lanes[rows].sum(axis=0)
+    total = covered[:-1] if totals is None else used_lanes(totals, score, limits)
     best = empty_criterion(score, total) - limits.tolerance, -math.inf
-    answer, seen = GrownRule([], -1), {tuple(total.tolist())}
+    answer, seen = GrownRule([], -1), {tuple(covered.tolist())}
     members, length = [Member([], rows, limits)] if len(rows) else [], 0
     while members and length != limits.max_conditions:
         found = [
@@ -135,7 +137,7 @@ def _specialisations(
 
 def _alike(both: StatArray, score: Score) -> bool:
     """Tell whether two codes have weight in one lane only, the same."""
-    return np.count_nonzero(both[:, : score.n_lanes].any(axis=0)) == 1
+    return bool(np.count_nonzero(both[:, : score.n_lanes].any(axis=0)) == 1)
 
 
 def _conditions(members: list[Member], found: Found) -> list[GrownCondition]:

@@ -76,7 +76,8 @@ class RiseSearch:
         self.winners, self.distances = np.full(n, -1, dtype=np.int32), np.full(n, np.inf)
         self.won, self.correct = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
         self.alive = np.ones(n, dtype=np.bool_)
-        self.next, self.passes, self.before, self._accuracy = -n, 0, 0, 0
+        self.next, self.passes, self.before, self._accuracy = -2 * n, 0, 0, 0
+        self.first_laplace = np.zeros(n)
         self.first_accuracy = 0
         self.done = n == 0
 
@@ -110,11 +111,13 @@ class RiseSearch:
             if self.done:
                 break
             if self.next < 0:
-                self._first_winner(self.next + n)
+                self._first_winner(self.next % n)
             else:
                 self._generalise(self.next)
             self.next += 1
-            if self.next == 0:
+            if self.next == -n:
+                self.first_laplace = self._laplace()
+            elif self.next == 0:
                 self.first_accuracy = self.before = self._accuracy
                 self.done = self.max_passes == 0
             elif self.next == n:
@@ -127,7 +130,10 @@ class RiseSearch:
         self.before, self.next = self._accuracy, 0
 
     def _first_winner(self, row: int) -> None:
-        """Find the rule that classifies a row left out, of equally near ones of frequent class."""
+        """Find the rule that classifies a row left out.
+
+        A second turn over all rows settles ties by the accuracy in the first one.
+        """
         free = np.ones(len(self.values), dtype=np.bool_)
         if self.alone[row]:
             covered = self._covered(self.lows[row], self.highs[row])
@@ -138,7 +144,8 @@ class RiseSearch:
             return
         x = self.values[[row]]
         found = [self._distances(self.lows[r], self.highs[r], x)[0] for r in rules.tolist()]
-        best = np.lexsort((rules, self.ranks[self.labels[rules]], np.array(found)))[0]
+        ranks, laplace = self.ranks[self.labels[rules]], self.first_laplace[rules]
+        best = np.lexsort((rules, ranks, -laplace, np.array(found)))[0]
         self._win(np.array([row]), int(rules[best]), np.array([found[best]]))
 
     def _distances(self, low: FloatArray, high: FloatArray, values: FloatArray) -> FloatArray:
@@ -184,6 +191,9 @@ class RiseSearch:
             self._win(taken, rule, distances[taken])
             self._merge(rule)
 
+    def _laplace(self) -> FloatArray:
+        return (self.correct + self.unit) / (self.won + len(self.ranks) * self.unit)
+
     def _is_right(self) -> BoolArray:
         known = self.winners >= 0
         right: BoolArray = known & (self.labels[self.winners] == self.labels)
@@ -191,8 +201,7 @@ class RiseSearch:
 
     def _beats(self, rule: int) -> BoolArray:
         """Tell on which rows a rule wins a tie with the winner; a lone row has none."""
-        laplace = (self.correct + self.unit) / (self.won + len(self.ranks) * self.unit)
-        ranks = self.ranks[self.labels]
+        laplace, ranks = self._laplace(), self.ranks[self.labels]
         key = (-laplace[rule], ranks[rule], rule)
         found: list[bool] = [
             key < (-laplace[w], ranks[w], w) if w >= 0 else True for w in self.winners.tolist()

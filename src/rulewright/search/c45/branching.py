@@ -8,6 +8,7 @@ into 52 bits: sums of them are exact as integers and as floats.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -129,19 +130,22 @@ class Brancher:
 
     def divide(self, cases: Cases, tests: list[Test]) -> list[tuple[Test, Cases]]:
         """Divide rows by tests on one column, those with a missing value into parts."""
-        column = tests[0][0]
-        codes = self.codes(column, cases.rows)
-        absent = codes == self.binned.codes.n_bins[column]
-        missing = Cases(cases.rows[absent], cases.steps[absent])
-        inside = [(codes >= low) & (codes <= high) for _, low, high, _ in tests]
-        known = float(sum(cases.steps[kept].sum() for kept in inside))
-        found = []
-        for test, kept in zip(tests, inside, strict=True):
-            part = Cases(cases.rows[kept], cases.steps[kept])
-            if len(missing.rows) and known:
-                part = self._joined(part, missing, float(part.steps.sum()) / known)
-            found.append((test, part))
-        return found
+        n, n_bins = len(tests), int(self.binned.codes.n_bins[tests[0][0]])
+        branch_of = np.full(n_bins + 1, n + 1, dtype=np.uint16)  # of each code; n + 1: of none
+        for branch, (_, low, high, _) in enumerate(tests):
+            branch_of[low : high + 1] = branch
+        branch_of[n_bins] = n
+        branches = branch_of[self.codes(tests[0][0], cases.rows)]
+        order = np.argsort(branches, kind="stable")  # by counting, as numbers are small
+        ends = np.cumsum(np.bincount(branches, minlength=n + 2))
+        *parts, missing, _ = (
+            Cases(cases.rows[places], cases.steps[places]) for places in np.split(order, ends[:-1])
+        )
+        known = [float(part.steps.sum()) for part in parts]
+        if len(missing.rows) and any(known):
+            shares = np.array(known) / sum(known)
+            parts = [self._joined(*pair) for pair in zip(parts, repeat(missing), shares)]
+        return list(zip(tests, parts, strict=True))
 
     def _joined(self, part: Cases, missing: Cases, share: float) -> Cases:
         """Add to a branch its share of the rows whose value is missing."""

@@ -77,7 +77,7 @@ class C45RulesClassifier(RuleClassifier[DecisionList]):
         Integer(1),
         "Most leaves that become rules. A tree with more of them is pruned, and if there are still "
         "too many, the heaviest are taken; this bounds the time, which grows with rules x rows.",
-        default=1000,
+        default=2000,
     )
 
     PAPER: ClassVar[Mapping[str, Any]] = {"confidence": 0.25, "min_cases": 2.0}

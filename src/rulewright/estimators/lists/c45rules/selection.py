@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from rulewright.capacity.description_length import (
     c45_book_exception_bits,
@@ -18,6 +19,7 @@ from rulewright.capacity.description_length import (
     c45_rule_bits,
     c45_theory_bits,
 )
+from rulewright.encoding.covers import PackedCovers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +37,6 @@ EXHAUSTIVE = 10
 """Up to this many rules all subsets are tried."""
 
 N_STARTS = 11
-BLOCK = 4_096
 TIE = 1e-9
 
 EXCEPTIONS = {"release": c45_exception_bits, "book": c45_book_exception_bits}
@@ -78,10 +79,13 @@ class RuleSubsets:
         bits: FloatArray,
         exceptions: str,
     ) -> None:
-        self._by_row = np.ascontiguousarray(covers.T)
-        self._covers, self._bits = covers, bits
-        self._sides = np.stack([weights * ~positive, weights * positive])
-        self._totals = self._sides.sum(axis=1)
+        # Rows that the same rules cover count together.
+        keys = PackedCovers.pack(covers).row_keys() if len(covers) else np.zeros(len(weights))
+        _, places, groups = np.unique(keys, return_index=True, return_inverse=True)
+        sides = [np.bincount(groups, weights * side) for side in (~positive, positive)]
+        self._covers, self._sides = covers[:, places], np.stack(sides).astype(np.float64)
+        self._by_row = csr_array(self._covers.T.astype(np.float64))
+        self._bits, self._totals = bits, self._sides.sum(axis=1)
         self._exceptions = EXCEPTIONS[exceptions]
 
     def best(self, random: np.random.RandomState) -> Places:
@@ -103,7 +107,6 @@ class RuleSubsets:
     def _exhaustive(self) -> Places:
         n = len(self._bits)
         subsets = (np.arange(2**n)[:, np.newaxis] >> np.arange(n)) & 1
-        # Rows that the same rules cover count together.
         keys = self._covers.T @ (1 << np.arange(n)) if n else np.zeros(self._sides.shape[1], int)
         weights: FloatArray = np.stack(
             [np.bincount(keys, side, minlength=2**n) for side in self._sides]
@@ -139,11 +142,7 @@ class RuleSubsets:
 
     def _in_rules(self, rows: Places) -> FloatArray:
         """Return what some rows weigh in each rule, by side."""
-        sums = np.zeros((2, len(self._bits)))
-        for first in range(0, len(rows), BLOCK):
-            part = rows[first : first + BLOCK]
-            sums += self._sides[:, part] @ self._by_row[part]
-        return sums
+        return np.asarray(self._by_row[rows].T @ self._sides[:, rows].T).T
 
 
 def select_rules(

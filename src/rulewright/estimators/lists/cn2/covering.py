@@ -119,8 +119,11 @@ class Covering:
     def _best(self, left: RowArray, lanes: StatArray) -> FoundRule | None:
         n_classes = len(self.rows.classes)
         score = Score(self.criterion, unit=self.unit, n_lanes=lanes.shape[1] - 1, k=n_classes)
-        codes = self.grower.binned.codes
-        return self.grower.search(codes, left, lanes, score, self._compiled, self.beam)
+        # Relative accuracy is relative to the rows left: of a class that is nearly covered no
+        # general rule is as accurate as the class is frequent.
+        compared = lanes[left] if self.criterion == "wracc" else lanes
+        codes, totals = self.grower.binned.codes, compared.sum(axis=0)
+        return self.grower.search(codes, left, lanes, score, self._compiled, self.beam, totals)
 
     def _covered(self, rule: FoundRule) -> BoolArray:
         covered = np.zeros(self.rows.n_rows, dtype=np.bool_)
@@ -128,5 +131,7 @@ class Covering:
         return covered
 
     def _fading(self, times: FloatArray) -> FloatArray:
-        faded: FloatArray = 1 / (times + 1) if self.gamma == HARMONIC else self.gamma**times
+        if isinstance(self.gamma, float | int):
+            return np.power(float(self.gamma), times)
+        faded: FloatArray = 1 / (times + 1)
         return faded

@@ -6,12 +6,14 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from scipy.stats import chi2
+from scipy.special import chdtri
+from sklearn.utils import check_random_state
 
 from rulewright.encoding.binned import MOST_BINS, bin_table
 from rulewright.estimators.common.base import RuleClassifier
 from rulewright.estimators.common.folds import run_parallel
 from rulewright.estimators.common.parameters import Choice, Flag, Integer, Parameter, Real
+from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.lists.assembly import decision_list, unordered_rules
 from rulewright.estimators.lists.cn2.covering import HARMONIC, Covering
 from rulewright.kernels import Beam
@@ -108,21 +110,28 @@ class CN2Classifier(RuleClassifier[ClassModel]):
 
     def _learn(self, rows: TrainingSet) -> ClassModel:
         self._check_criterion()
+        check_random_state(self.random_state)  # nothing is drawn
         return self._decision_list(rows) if self.ordered else self._unordered(rows)
 
     def _decision_list(self, rows: TrainingSet) -> DecisionList:
-        covering = self._covering(rows, self._n_threads)
-        found = [(_body(rule), head) for rule, head in islice(covering.ordered(), self.max_rules)]
+        covering, found = self._covering(rows, self._n_threads), []
+        with progress_bar("searching rules", rows.n_rows, bool(self.verbose)) as advance:
+            for rule, head in islice(covering.ordered(), self.max_rules):
+                found.append((_body(rule), head))
+                advance()
         return decision_list(rows, found, summary=self._summary(rows))
 
     def _unordered(self, rows: TrainingSet) -> UnorderedRules:
         covering = self._covering(rows, 1)
 
         def learn(head: int, check: Callable[[], None]) -> list[FoundRule]:
-            return list(islice(covering.of_class(head, check), self.max_rules))
+            rules = list(islice(covering.of_class(head, check), self.max_rules))
+            advance()
+            return rules
 
         heads = range(len(rows.classes) if len(rows.classes) > 1 else 0)
-        rules = run_parallel([partial(learn, head) for head in heads], self._n_threads)
+        with progress_bar("searching rules", len(heads), bool(self.verbose)) as advance:
+            rules = run_parallel([partial(learn, head) for head in heads], self._n_threads)
         bodies = (_body(rule) for of_class in rules for rule in of_class)
         return unordered_rules(rows, bodies, summary=self._summary(rows))
 
@@ -136,7 +145,7 @@ class CN2Classifier(RuleClassifier[ClassModel]):
         )
         binned = bin_table(rows.table, self.max_bins, self._n_threads)
         freedom = len(rows.classes) - 1 if self._criterion == "entropy" else 1
-        least = float(chi2.ppf(self.significance, max(freedom, 1)))
+        least = float(chdtri(max(freedom, 1), 1 - self.significance))
         return Covering(
             rows,
             RuleGrower(binned, "midpoint", n_threads),

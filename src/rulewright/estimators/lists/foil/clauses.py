@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.capacity.description_length import foil_budget, foil_clause_bits
+from rulewright.kernels import ROW
 
 if TYPE_CHECKING:
     from rulewright.estimators.lists.one_class import OneClass
@@ -20,19 +21,21 @@ if TYPE_CHECKING:
 
 def cover_by_clauses(problem: OneClass, min_accuracy: float) -> list[FoundRule]:
     """Add clauses, each on the positives that are left and all negatives, while one qualifies."""
-    positive = problem.stats[problem.rows, 0] > 0
-    left, negatives = problem.rows[positive], problem.rows[~positive]
+    positive = problem.stats[:, 0] > 0
+    local, reached = problem.inside.copy(), problem.inside.copy()
     clauses: list[FoundRule] = []
-    while len(left):
-        clause = short_clause(problem, np.union1d(left, negatives))
+    while (local & positive).any():
+        clause = short_clause(problem, np.flatnonzero(local).astype(ROW))
         if clause is None:
             break
-        covered = np.isin(left, problem.cover(clause), assume_unique=True)
-        sums = problem.sums(problem.cover(clause))
-        if sums.positive < min_accuracy * sums.total or not covered.any():
+        rows = problem.cover(clause)
+        judged, new = problem.sums(rows[local[rows]]), problem.sums(rows[reached[rows]])
+        least = problem.covering.min_weight
+        if judged.positive < min_accuracy * judged.total or new.total < least:
             break
         clauses.append(clause)
-        left = left[~covered]
+        reached[rows] = False
+        local[rows[positive[rows]]] = False
     return clauses
 
 
@@ -48,7 +51,7 @@ def short_clause(problem: OneClass, rows: RowArray) -> FoundRule | None:
         lengths[k] <= foil_budget(total, covered[k + 1].positive) for k in range(len(clause.tests))
     ]
     n_literals = len(allowed) if all(allowed) else allowed.index(False)
-    return clause.prefix(n_literals) if n_literals else None
+    return clause.prefix(n_literals) if n_literals >= max(1, problem.n_required) else None
 
 
 def clause_lengths(problem: OneClass, clause: FoundRule) -> list[float]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from rulewright.encoding.binned import MOST_BINS
 from rulewright.estimators.common.base import positive_of_two
 from rulewright.estimators.common.parameters import CheckedByFit, Parameter, Real
 from rulewright.estimators.lists.covering import CoveringClassifier
 from rulewright.estimators.lists.foil.clauses import cover_by_clauses
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
 
     from rulewright.data import TrainingSet
@@ -54,6 +57,13 @@ class FOILClassifier(CoveringClassifier):
         "Class that the clauses describe, of two; by default the one with the smaller weight.",
         default=None,
     )
+
+    PAPER: ClassVar[Mapping[str, Any]] = {
+        "min_accuracy": 0.8,
+        "max_conditions": None,
+        "threshold": "observed",
+        "max_bins": MOST_BINS,
+    }
 
     def _order(self, rows: TrainingSet) -> list[int]:
         if len(rows.classes) != 2:

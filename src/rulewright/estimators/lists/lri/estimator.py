@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,6 +14,8 @@ from rulewright.estimators.common.base import RuleClassifier
 from rulewright.estimators.common.folds import assign_folds, kept_splits, run_parallel
 from rulewright.estimators.common.parameters import Choice, Flag, Folds, Integer, Parameter
 from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
+from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.lists.assembly import class_shares
 from rulewright.estimators.lists.lri.rules import LightRules
 from rulewright.model import AdditiveRules
 from rulewright.rules import Adds, Conjunction, Coverage, Head, Or, Rule
@@ -65,7 +68,7 @@ class LRIClassifier(RuleClassifier[AdditiveRules]):
     """
 
     n_rules: int = Parameter(Integer(1), "Rules of each class.", default=200, kw_only=False)
-    max_conditions: int = Parameter(Integer(1), "Most conditions in a term.", default=5)
+    max_length: int = Parameter(Integer(1), "Most conditions in a term.", default=5)
     max_disjuncts: int = Parameter(Integer(1), "Most terms in a rule.", default=2)
     freeze: int = Parameter(
         Integer(1),
@@ -91,7 +94,7 @@ class LRIClassifier(RuleClassifier[AdditiveRules]):
 
     PAPER: ClassVar[Mapping[str, Any]] = {
         "n_rules": 200,
-        "max_conditions": 5,
+        "max_length": 5,
         "max_disjuncts": 2,
         "freeze": 50,
         "max_bins": MOST_BINS,
@@ -107,10 +110,13 @@ class LRIClassifier(RuleClassifier[AdditiveRules]):
         folds = None
         if self.calibration is not None:
             folds = assign_folds(rows.labels, kept_splits(self.cv, rows.places), random)
-        of_fold = self._rules(rows, binned, folds)
+        n_fits = 1 if folds is None else int(folds.max()) + 2
+        n_steps = n_fits * len(rows.classes) * self.n_rules
+        with progress_bar("learning rules", n_steps, bool(self.verbose)) as advance:
+            of_fold = self._rules(rows, binned, folds, advance)
         self.n_rules_ = [len(rules) for rules in of_fold[-1]]
         model = self._model(rows, binned, of_fold[-1])
-        if folds is None:
+        if folds is None or self.calibration is None or not model.rules:
             return with_probabilities(model, rows, None, None)
         votes = np.zeros((rows.n_rows, len(rows.classes)))
         for fold, rules in enumerate(of_fold[:-1]):
@@ -120,7 +126,11 @@ class LRIClassifier(RuleClassifier[AdditiveRules]):
         return with_probabilities(model, rows, CALIBRATIONS[self.calibration](), out_of_fold)
 
     def _rules(
-        self, rows: TrainingSet, binned: BinnedColumns, folds: IntArray | None
+        self,
+        rows: TrainingSet,
+        binned: BinnedColumns,
+        folds: IntArray | None,
+        advance: Callable[[], None],
     ) -> list[list[list[Terms]]]:
         """Learn the rules of every class without each of the folds, and last from all rows."""
         n_folds, classes = 0 if folds is None else int(folds.max()) + 1, range(len(rows.classes))
@@ -128,7 +138,9 @@ class LRIClassifier(RuleClassifier[AdditiveRules]):
         tasks = []
         for part in [*parts, None]:
             learner = self._learner(rows, binned, part)
-            tasks += [partial(_learned, learner, head) for head in classes]
+            for head in classes:  # a grower serves one thread
+                own = replace(learner, grower=RuleGrower(binned, "short"))
+                tasks.append(partial(_learned, own, head, advance))
         found = run_parallel(tasks, self._n_threads)
         return [found[start : start + len(classes)] for start in range(0, len(found), len(classes))]
 
@@ -136,7 +148,7 @@ class LRIClassifier(RuleClassifier[AdditiveRules]):
         self, rows: TrainingSet, binned: BinnedColumns, part: NDArray[np.intp] | None
     ) -> LightRules:
         limits = SearchLimits(
-            max_conditions=self.max_conditions,
+            max_conditions=self.max_length,
             tolerance=0.0,
             missing_conditions=self.missing_conditions,
             not_equal=self.allow_not_equal,
@@ -167,16 +179,22 @@ class LRIClassifier(RuleClassifier[AdditiveRules]):
                 weights = rows.weights_by_class(_covered(terms, binned.codes))
                 coverage = Coverage.of(tuple(weights.tolist()))
                 voting.append(Rule(_body(terms), Adds(Head(head, head), self._scale), coverage))
-        order = np.argsort(-rows.class_weights, kind="stable")
-        intercepts = np.empty(len(order))
-        intercepts[order] = self._scale * TIE * np.arange(len(order))[::-1] / len(order)
+        intercepts = (
+            self._scale * TIE * class_shares(rows) if voting else np.log(class_shares(rows))
+        )
         summary = {**self._summary(rows), "bins": binned.describe(), "n_rules": self.n_rules_}
         starts = tuple(intercepts.tolist())
         return AdditiveRules(rows.schema, rows.classes, starts, tuple(voting), summary).merged()
 
 
-def _learned(learner: LightRules, head: int, check: Callable[[], None]) -> list[Terms]:
-    return list(learner.of_class(head, check))
+def _learned(
+    learner: LightRules, head: int, advance: Callable[[], None], check: Callable[[], None]
+) -> list[Terms]:
+    rules = []
+    for terms in learner.of_class(head, check):
+        rules.append(terms)
+        advance()
+    return rules
 
 
 def _covered(terms: Terms, codes: CodeColumns) -> BoolArray:

@@ -70,7 +70,7 @@ class LightRules:
     @property
     def unit(self) -> float:
         """What a step of the weights is worth; there is room for the largest case weights."""
-        return fixed_point_unit(float(self.weights.sum() * case_weights(np.array(MOST_ERRORS + 1))))
+        return fixed_point_unit(float(self.weights.sum())) * 2.0**16
 
     def of_class(self, head: int, check: Callable[[], None]) -> Iterator[Terms]:
         """Yield the rules of a class; every rule makes the rows heavier that it gets wrong."""
@@ -80,7 +80,7 @@ class LightRules:
             check()
             if t == self.freeze:
                 limits = limits.only(used)
-            steps = np.rint(self.weights * case_weights(errors) / self.unit)
+            steps = np.rint(self.weights / self.unit * case_weights(errors))
             steps = np.maximum(steps, 1).astype(STAT)
             covered, terms = self._rule(own, np.stack([steps * own, steps * ~own], axis=1), limits)
             if not terms:
@@ -93,7 +93,8 @@ class LightRules:
 
     def _rule(self, own: BoolArray, stats: StatArray, limits: Limits) -> tuple[BoolArray, Terms]:
         """Grow terms, each on the rows that those before it do not cover."""
-        covered, terms = np.zeros(len(own), dtype=np.bool_), []
+        covered = np.zeros(len(own), dtype=np.bool_)
+        terms: list[FoundRule] = []
         while len(terms) < self.max_disjuncts and (own & ~covered).any():
             term = self._term(np.flatnonzero(~covered).astype(ROW), stats, limits)
             if term is None:

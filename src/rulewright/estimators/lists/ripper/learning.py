@@ -121,9 +121,13 @@ class Ripper:
     def pruned(
         self, rule: FoundRule | None, rows: RowArray, value: Callable[[Sums], float]
     ) -> CoveringRule | None:
-        """Keep the first conditions that are worth most on some rows; the fewest of equals."""
+        """Keep the first conditions that are worth most on some rows; the fewest of equals.
+
+        Those on required columns come first, and go only together with all others.
+        """
         if rule is not None and len(rows):
             values = [value(covered) for covered in self.problem.prefix_sums(rule, rows)]
+            values[1 : self.problem.n_required] = [-np.inf] * max(0, self.problem.n_required - 1)
             rule = rule.prefix(int(np.argmax(values)))
         return None if rule is None or not rule.tests else CoveringRule(self.problem, rule)
 

@@ -80,8 +80,9 @@ class RuleSet:
 
     def data_bits(self, covered: StatArray) -> FloatArray:
         """Return the bits of the errors if so much is covered, for one or many sums."""
-        whole, unit = self.problem.all, self.problem.covering.unit
-        positive, negative = covered[..., 0] * unit, covered[..., 1] * unit
+        whole = self.problem.all
+        sums = (covered * self.problem.covering.unit).astype(np.float64)
+        positive, negative = sums[..., 0], sums[..., 1]
         missed, others = whole.positive - positive, whole.negative - negative
         share = whole.positive / whole.total
         bits = ripper_data_bits(positive + negative, missed + others, negative, missed, share)
