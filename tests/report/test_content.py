@@ -61,6 +61,7 @@ def test_rows_of_the_training_are_recognised():
     assert told.overfitted
     assert "learned from" in told.performance.origin
     assert all(line.given is None for line in told.rules)
+    assert any(line.examples for line in told.rules)
     assert not content(model, test).overfitted
 
 

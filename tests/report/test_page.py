@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from report.browser import why_not
 from report.models import MODELS, evil_model, large_model, model_and_rows
 from rulewright.data import DataError
 from rulewright.model import AdditiveRules, RuleModel
@@ -211,3 +212,14 @@ def test_a_target_without_any_class_of_the_model_is_refused():
     model, table = model_and_rows("mlrules")
     with pytest.raises(DataError, match="The targets have no class of the model"):
         report_html(model, table, np.array(["a"] * len(table)))
+
+
+def test_the_browser_is_left_out_only_where_it_may_be(monkeypatch):
+    """Without Chromium its tests are skipped with the remedy, but in CI they must run."""
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.delenv("CI", raising=False)
+    assert why_not() == (
+        "chromium and chromedriver not installed: apt-get install chromium chromium-driver"
+    )
+    monkeypatch.setenv("CI", "true")
+    assert why_not() == ""

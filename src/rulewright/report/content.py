@@ -19,7 +19,7 @@ from rulewright.report import insight
 from rulewright.report.answers import answers_of, row_weights
 from rulewright.report.data_summary import data_summary
 from rulewright.report.performance import performance
-from rulewright.report.rule_lines import covered_examples, rule_lines
+from rulewright.report.rule_lines import COUNTED_ON, covered_examples, rule_lines
 from rulewright.report.whatif import most_rows, panel_columns, panel_rows, panel_script
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ class Content:
     price: list[dict[str, Any]]
     sizes: list[Drawing]
     rules: list[RuleLine]
+    counted_on: list[tuple[str, str]]
     effect_title: str
     in_order: bool
     class_names: tuple[str, ...]
@@ -108,11 +109,10 @@ def content_of(
     overfitted = known and not fresh and answers is None
     if answers is None and table is not None and known:
         answers = answers_of(model, table, origin)
-    none: Places = np.array([], dtype=np.intp)
-    places = none
+    places: Places = np.array([], dtype=np.intp)
     if table is not None and (most := most_rows(model, n_rows)):
         places = covered_examples(model, table, most)
-    judged = table if fresh else None
+    kinds = {rule.coverage.rows for rule in model.rules}
     return Content(
         title=title,
         kind=title_of(model),
@@ -125,7 +125,8 @@ def content_of(
         stored=insight.stored_figures(model),
         price=insight.price_lines(model),
         sizes=insight.size_drawings(model),
-        rules=rule_lines(model, judged, places if fresh else none),
+        rules=rule_lines(model, table, places, judge=fresh),
+        counted_on=[COUNTED_ON[k] for k in COUNTED_ON if k in kinds],
         effect_title=model.effect_title,
         in_order=model.in_order,
         class_names=tuple(map(plain, model.head_names)),

@@ -27,6 +27,16 @@ if TYPE_CHECKING:
 
 _SHOWN_COUNTS = 8
 _EXAMPLES = 4
+COUNTED_ON = {
+    "training": (
+        "training rows",
+        "on the training rows, which chose the rules: expect less on new rows",
+    ),
+    "corrected": ("corrected", "on the training rows, less what rules lose on rows left out"),
+    "left out": ("rows left out", "on rows that the learner left out"),
+    "given": ("given rows", "on rows that were given to it"),
+}
+"""What the rows of a coverage are called above a column, and in a sentence."""
 _OF_NUMBERS = ("outside", "difference", "difference_low", "difference_high")
 
 
@@ -64,16 +74,20 @@ class RuleLine:
         return self.learned if self.given is None else self.given
 
 
-def rule_lines(model: RuleModel, table: Table | None, places: Places) -> list[RuleLine]:
+def rule_lines(
+    model: RuleModel, table: Table | None, places: Places, *, judge: bool = True
+) -> list[RuleLine]:
     """Describe all rules, strongest first.
 
-    `places` are the rows that the report shows, of which each rule names some that it covers.
+    `places` are the rows that the report shows, of which each rule names some that it covers. Rules
+    are judged by rows with a target, unless these rows chose them.
     """
     order = strongest(model, None)
     if table is None:
         return [RuleLine(*_said(model, i)) for i in order]
     covers = PackedCovers(model.decided_bits(table), table.n_rows)
-    found = None if table.target is None else rule_statistics(model, table, None)
+    known = judge and table.target is not None
+    found = rule_statistics(model, table, None) if known else None
     lines = []
     for i in order:
         inside = covers[i : i + 1].row_mask()
