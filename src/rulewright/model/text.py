@@ -16,9 +16,14 @@ _NOTES = {
     True: "precision is counted on training rows, which chose the rules: expect less on new rows",
     False: "mean is counted on training rows, which chose the rules",
 }
-_CORRECTED = "precision is that of training rows, less what rules lose on rows left out"
+_HONEST = {
+    "outside": "precision is that of training rows that a rule was not grown on, where others "
+    "count a fifth at most",
+    "corrected": "precision is that of training rows, less what rules lose on rows left out",
+}
 _COVERED = {
     "training": "training rows",
+    "outside": "training rows",
     "corrected": "training rows",
     "left out": "rows left out",
     "given": "given rows",
@@ -73,8 +78,7 @@ def header(model: RuleModel) -> str:
     counted_on = {rule.coverage.rows for rule in model.rules}
     if "training" in counted_on:
         lines.append(_NOTES[model.n_classes is not None])
-    if "corrected" in counted_on:
-        lines.append(_CORRECTED)
+    lines += [note for rows, note in _HONEST.items() if rows in counted_on]
     return "\n".join(lines)
 
 
