@@ -95,8 +95,9 @@ def problems() -> dict[str, Draw]:
 
 
 class Figures(NamedTuple):
-    """Means over the rules of a model, and its error on new rows."""
+    """Means over the rules of models, and the error on new rows."""
 
+    n_rules: float
     printed: float
     fresh: float
     holds: float
@@ -104,8 +105,8 @@ class Figures(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"precision {self.printed:.3f}, on new rows {self.fresh:.3f}, intervals hold "
-            f"{self.holds:.3f}, error {self.error:.3f}"
+            f"{self.n_rules:.0f} rules, precision {self.printed:.3f}, on new rows "
+            f"{self.fresh:.3f}, intervals hold {self.holds:.3f}, error {self.error:.3f}"
         )
 
 
@@ -126,7 +127,7 @@ def judged(model: AdditiveRules, new: Table) -> Figures:
     holds = (low <= fresh) & (fresh <= high)
     wrong = model.predict(new) != new.known_target.classes[new.known_target.codes]
     figures = (column[known].mean() for column in (printed, fresh, holds))
-    return Figures(*map(float, figures), float(wrong.mean()))
+    return Figures(float(known.sum()), *map(float, figures), float(wrong.mean()))
 
 
 LEARNERS = (MLRulesClassifier, SlipperClassifier, RuleFitClassifier, CompactRulesClassifier)
@@ -154,10 +155,14 @@ def compared(draw: Draw, n_rows: int, seed: int) -> dict[str, Figures]:
 
 
 def means(found: list[dict[str, Figures]]) -> dict[str, Figures]:
-    """Return the means of figures; a model without rules has none."""
-    names = dict.fromkeys(name for one in found for name in one)
-    lines = {name: [one[name] for one in found if name in one] for name in names}
-    return {name: Figures(*np.nanmean(line, axis=0).tolist()) for name, line in lines.items()}
+    """Return the sums of rules, means over all of them, and the mean error."""
+    pooled = {}
+    for name in dict.fromkeys(name for one in found for name in one):
+        lines = np.array([one[name] for one in found if name in one and one[name].n_rules])
+        if len(lines):
+            shares = np.average(lines[:, 1:4], axis=0, weights=lines[:, 0])
+            pooled[name] = Figures(lines[:, 0].sum(), *shares, lines[:, 4].mean())
+    return pooled
 
 
 def main() -> None:

@@ -21,6 +21,12 @@ _HONEST = {
     "count a fifth at most",
     "corrected": "precision is that of training rows, less what rules lose on rows left out",
 }
+_FIGURES = (
+    ("accuracy", "accuracy", ".3f"),
+    ("log_loss", "log-loss", ".3f"),
+    ("r2", "R2", ".3f"),
+    ("rmse", "RMSE", ".4g"),
+)
 _COVERED = {
     "training": "training rows",
     "outside": "training rows",
@@ -86,8 +92,8 @@ def price_of(model: RuleModel) -> str:
     """Say what few rules lose against many, if the summary tells; a file may hold anything."""
     try:
         parts = [
-            f"{counted(int(one['n_rules']), 'rule')} ({plain(str(one['learner']))}) accuracy "
-            f"{float(one['accuracy']):.3f}, log-loss {float(one['log_loss']):.3f}"
+            f"{counted(int(one['n_rules']), 'rule')} ({plain(str(one['learner']))}) "
+            + ", ".join(f"{said} {one[key]:{how}}" for key, said, how in _FIGURES if key in one)
             for one in model.summary.get("price", ())
         ]
     except (TypeError, ValueError, KeyError, OverflowError):
