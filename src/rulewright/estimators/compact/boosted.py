@@ -1,6 +1,6 @@
 """What few rules for numbers are compared with: the many rules of boosted trees, on the same folds.
 
-Such trees do not help as a teacher of numbers (`docs/defaults.md`), but tell the price of few rules.
+As a teacher of numbers such trees do not pay (`docs/defaults.md`).
 """
 
 from __future__ import annotations

@@ -43,7 +43,8 @@ class Problem:
 
     def weigh(self, rows: RowArray) -> FloatArray:
         """Return the weight of each class in some of the rows."""
-        return np.bincount(self.labels[rows], self.weights[rows], minlength=self.n_classes)
+        sums = np.bincount(self.labels[rows], self.weights[rows], minlength=self.n_classes)
+        return sums.astype(np.float64)
 
     def loss(self, weigh_rows: bool, n_threads: int) -> ExponentialLoss:
         """Return the weights that boosting starts from."""
