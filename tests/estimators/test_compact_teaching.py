@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from builders import compact, mixed_table, softmax
-from rulewright import CompactRulesClassifier, load_model
+from rulewright import CompactRulesClassifier, CompactRulesRegressor, load_model
 from rulewright.data import read_table
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.compact.left_out import Optimism, _compared
@@ -134,3 +134,28 @@ def test_intervals_hold_on_new_rows():
             low, high = rule.precision_interval
             held.append(low <= np.mean(y[300:][covered] == rule.head.first) <= high)
     assert np.mean(held) >= 0.85
+
+
+def test_the_price_of_numbers_compares_boosted_trees_on_the_same_rows(tmp_path):
+    """R2 and RMSE of rows left out, in units of the target, in the summary, the text, the file."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(300, 4))
+    y = 100 * ((X[:, 0] > 0.5) + np.sin(6 * X[:, 1])) + rng.normal(size=300)
+    est = CompactRulesRegressor(4, random_state=0).fit(X, y)
+    few, many = est.model_.summary["price"]
+    assert (few["learner"], few["n_rules"]) == ("CompactRules", len(est.model_))
+    assert few["n_rules"] < 100 < many["n_rules"]
+    assert 0.6 < few["r2"] < many["r2"] < 1  # a sine takes many steps
+    for one in (few, many):
+        assert one["rmse"] == pytest.approx(np.sqrt(1 - one["r2"]) * y.std())
+    assert f"(CompactRules) R2 {few['r2']:.3f}, RMSE {few['rmse']:.4g}" in str(est.model_)
+    est.model_.save(tmp_path / "m.json")
+    assert str(load_model(tmp_path / "m.json")) == str(est.model_)
+    size = est.model_.summary["size"]["left_out_loss"]
+    assert size[0] > size[-1]
+
+
+def test_few_rows_have_no_price():
+    """Rows that are not parted are not left out."""
+    X = np.arange(40.0)[:, None]
+    assert "price" not in CompactRulesRegressor().fit(X, X[:, 0] > 20).model_.summary

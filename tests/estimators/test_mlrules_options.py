@@ -8,7 +8,7 @@ from builders import mixed_table, mlrules
 from rulewright import Formulation, MLRulesClassifier, Window
 from rulewright.estimators.mlrules.monitor import Monitor
 from rulewright.rules import Head
-from rulewright.search import RuleGrower
+from rulewright.search import RuleGrower, Subsampler
 
 pytestmark = pytest.mark.native
 
@@ -85,13 +85,19 @@ def test_the_ordinal_default_rule_votes_for_the_best_union(shares):
 def test_a_union_is_acceptable_when_it_beats_guessing_a_union(scale, chance, monkeypatch):
     """Outside its subsample a rule must be right more often than a guess of all its classes."""
     X, y = scale
-    outside, watch = [], Monitor.watch
+    outside, last = [], []
+    watch, draw = Monitor.watch, Subsampler.draw
 
-    def spy(self, rule, head, step, cover, subsample):
-        outside.append(~subsample.drawn)
-        return watch(self, rule, head, step, cover, subsample)
+    def spy(self, *arguments):
+        outside.append(~last[0].drawn)
+        return watch(self, *arguments)
+
+    def seen(sampler):
+        last[:] = [draw(sampler)]
+        return last[0]
 
     monkeypatch.setattr(Monitor, "watch", spy)
+    monkeypatch.setattr(Subsampler, "draw", seen)
     est = mlrules(
         n_rules=30,
         ordinal=True,

@@ -322,7 +322,7 @@ def test_short_thresholds_cover_the_training_rows_that_were_counted(max_bins):
     assert len(marks) > 20
     assert max(len(repr(abs(mark)).replace(".", "").strip("0")) for mark in marks) <= 5
     for rule, covered_rows in zip(model, model.covers(X).T, strict=True):
-        assert rule.class_weights == tuple(np.bincount(y[covered_rows], minlength=2))
+        assert rule.coverage.support == covered_rows.sum()
 
 
 def test_the_same_rule_in_another_order_is_the_same_rule():

@@ -15,9 +15,9 @@ from rulewright.encoding.binned import MOST_BINS, bin_table
 from rulewright.estimators import MLRulesClassifier
 from rulewright.estimators.mlrules.monitor import Monitor, Sample
 from rulewright.estimators.mlrules.settings import FORMULATIONS
-from rulewright.kernels import ROW, Subsample
+from rulewright.kernels import ROW
 from rulewright.rules import Head
-from rulewright.search import FoundRule, RuleGrower
+from rulewright.search import FoundRule, RuleGrower, Subsampler
 from rulewright.weighting import LogLikelihood
 
 pytestmark = pytest.mark.native
@@ -59,13 +59,18 @@ def test_acceptable_is_better_than_guessing(chance, monkeypatch):
     weights = np.random.default_rng(3).choice([0.5, 1.0, 2.0], 80)
     options = {"n_rules": 30, "subsample": 0.5}
     drawn = []
-    watch = Monitor.watch
+    watch, draw, last = Monitor.watch, Subsampler.draw, []
 
-    def spy(monitor, rule, head, step, cover, subsample):
-        drawn.append(subsample.rows)
-        return watch(monitor, rule, head, step, cover, subsample)
+    def spy(monitor, *arguments):
+        drawn.append(last[0].rows)
+        return watch(monitor, *arguments)
+
+    def seen(sampler):
+        last[:] = [draw(sampler)]
+        return last[0]
 
     monkeypatch.setattr(Monitor, "watch", spy)
+    monkeypatch.setattr(Subsampler, "draw", seen)
     est = mlrules(stopping=Window(40, 8, chance), **options).fit(X, y, weights)
     prior = np.bincount(y, weights) / weights.sum()
     covers = est.stages_.covers(X)
@@ -92,8 +97,7 @@ def test_as_good_as_guessing_is_not_acceptable(labels, acceptable):
     watch = Window(10, 8, "uniform").start([0.9, 0.1], np.nan)
     monitor = Monitor(Sample(binned.codes, likelihood, 4.0), None, watch)
     rule = FoundRule(1, (), (), binned, "midpoint")
-    everyone = np.arange(4, dtype=ROW)
-    monitor.watch(rule, Head(1, 1), 0.1, everyone, Subsample(everyone[:2], everyone < 2))
+    monitor.watch(rule, Head(1, 1), 0.1, likelihood.class_weights(np.array([2, 3], dtype=ROW)))
     assert monitor.trace()["acceptable"].tolist() == [acceptable]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from rules.builders import a_rule
 from rulewright.model import Head, Rule
-from rulewright.rules import Conjunction, parse_conjunction
+from rulewright.rules import Conjunction, Coverage, parse_conjunction
 from rulewright.rules.coverage import wilson_interval
 
 
@@ -113,3 +113,14 @@ def test_wrong_fields_are_refused(fields, message):
     }
     with pytest.raises(ValueError, match=message):
         a_rule(**(good | fields))
+
+
+def test_outside_coverage_by_hand():
+    """Rows inside count a fifth, at most a fifth of those outside, which give the certainty."""
+    mixed = Coverage.outside(np.array([20.0, 80.0]), np.array([15.0, 35.0]))
+    assert (mixed.support, mixed.rows) == (100.0, "outside")
+    assert mixed.class_weights == pytest.approx((50 * 16 / 60, 50 * 44 / 60))
+    uneven = Coverage.outside(np.array([10.0, 100.0]), np.array([5.0, 5.0]))
+    assert uneven.class_weights == pytest.approx((10 * 5.1 / 12, 10 * 6.9 / 12))
+    alone = Coverage.outside(np.array([0.0, 10.0]), np.zeros(2))
+    assert (alone.support, alone.share_text(Head(1, 1))) == (10.0, "")  # nothing is known

@@ -11,7 +11,7 @@ from builders import SEEDS
 from rulewright.data import read_table
 from rulewright.encoding.binned import bin_table
 from rulewright.kernels import ROW
-from rulewright.rules import Head
+from rulewright.rules import Coverage, Head
 from rulewright.search import RuleGrower, SearchLimits
 from rulewright.weighting import LogLikelihood
 
@@ -150,7 +150,8 @@ def test_the_cover_of_a_found_rule_is_that_of_its_conditions():
     grower = RuleGrower(binned, "midpoint")
     rows = np.arange(0, 200, 2, dtype=ROW)
     found = grower.grow(binned.codes, rows, state.stats, state.score("newton", 1.0), limits)
-    rule = found.rule(Head(1, 1), 0.5, state.class_weights(found.cover(binned.codes)))
+    weights = state.class_weights(found.cover(binned.codes)).tolist()
+    rule = found.rule(Head(1, 1), 0.5, Coverage.of(tuple(weights)))
     np.testing.assert_array_equal(np.flatnonzero(rule.body.holds(table)), found.cover(binned.codes))
     assert (
         rule.coverage.support == sum(rule.coverage.class_weights) == len(found.cover(binned.codes))

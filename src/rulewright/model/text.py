@@ -16,9 +16,20 @@ _NOTES = {
     True: "precision is counted on training rows, which chose the rules: expect less on new rows",
     False: "mean is counted on training rows, which chose the rules",
 }
-_CORRECTED = "precision is that of training rows, less what rules lose on rows left out"
+_HONEST = {
+    "outside": "precision is that of training rows that a rule was not grown on, where others "
+    "count a fifth at most",
+    "corrected": "precision is that of training rows, less what rules lose on rows left out",
+}
+_FIGURES = (
+    ("accuracy", "accuracy", ".3f"),
+    ("log_loss", "log-loss", ".3f"),
+    ("r2", "R2", ".3f"),
+    ("rmse", "RMSE", ".4g"),
+)
 _COVERED = {
     "training": "training rows",
+    "outside": "training rows",
     "corrected": "training rows",
     "left out": "rows left out",
     "given": "given rows",
@@ -75,8 +86,7 @@ def header(model: RuleModel) -> str:
     counted_on = {rule.coverage.rows for rule in model.rules}
     if "training" in counted_on:
         lines.append(_NOTES[model.n_classes is not None])
-    if "corrected" in counted_on:
-        lines.append(_CORRECTED)
+    lines += [note for rows, note in _HONEST.items() if rows in counted_on]
     return "\n".join(lines)
 
 
@@ -84,8 +94,8 @@ def price_of(model: RuleModel) -> str:
     """Say what few rules lose against many, if the summary tells; a file may hold anything."""
     try:
         parts = [
-            f"{counted(int(one['n_rules']), 'rule')} ({plain(str(one['learner']))}) accuracy "
-            f"{float(one['accuracy']):.3f}, log-loss {float(one['log_loss']):.3f}"
+            f"{counted(int(one['n_rules']), 'rule')} ({plain(str(one['learner']))}) "
+            + ", ".join(f"{said} {one[key]:{how}}" for key, said, how in _FIGURES if key in one)
             for one in model.summary.get("price", ())
         ]
     except (TypeError, ValueError, KeyError, OverflowError):

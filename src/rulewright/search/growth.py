@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright import kernels
-from rulewright.rules import Adds, Conjunction, Coverage, Rule
+from rulewright.rules import Adds, Conjunction, Rule
 
 if TYPE_CHECKING:
     from rulewright.encoding.binned import BinnedColumns, Test, Threshold
     from rulewright.kernels import (
         Beam,
         CodeColumns,
-        FloatArray,
         GrownCondition,
         GrownRule,
         IntArray,
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
         Score,
         StatArray,
     )
-    from rulewright.rules import Condition, Head
+    from rulewright.rules import Condition, Coverage, Head
 
 
 @dataclass(frozen=True)
@@ -74,10 +73,9 @@ class FoundRule:
         """Find the rows that the rule covers."""
         return kernels.cover_rows(codes, self.test_array, n_threads)
 
-    def rule(self, head: Head, response: float, class_weights: FloatArray) -> Rule:
+    def rule(self, head: Head, response: float, coverage: Coverage) -> Rule:
         """Return the rule for the model: canonical conditions, response, what it covers."""
-        weights = tuple(class_weights.tolist())
-        return Rule(Conjunction.of(self.conditions), Adds(head, response), Coverage.of(weights))
+        return Rule(Conjunction.of(self.conditions), Adds(head, response), coverage)
 
 
 class RuleGrower:

@@ -7,7 +7,7 @@ share of each tree enters the memory function F, so that later trees explain wha
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -117,6 +117,10 @@ class TreeRules:
         `max_rules`).
     complements : bool array
         Whether it covers all rows but those of the rule that is kept.
+    trees : int32 array
+        For each rule the tree that it comes from.
+    drawn : PackedCovers or None
+        For each tree the rows that it was grown on; None if all were, or for other rules.
     """
 
     rules: tuple[Conjunction, ...]
@@ -124,9 +128,15 @@ class TreeRules:
     supports: FloatArray
     places: IntArray
     complements: BoolArray
+    trees: IntArray
+    drawn: PackedCovers | None = None
 
     def __len__(self) -> int:
         return len(self.rules)
+
+    def inside(self, place: int) -> BoolArray | None:
+        """Return the rows that the tree of a rule was grown on; None if there are no others."""
+        return None if self.drawn is None else self.drawn[[self.trees[place]]].row_mask()
 
 
 def generate_rules(
@@ -149,15 +159,18 @@ def generate_rules(
         n_threads=n_threads,
     )
     F = np.tile(loss.start, (n_rows, 1))
-    rules, n_fruitless = DistinctRules(weights), 0
+    rules, n_fruitless, drawn = DistinctRules(weights), 0, []
     while len(rules) < generation.max_rules and n_fruitless < PATIENCE:
-        S = sampler.draw().rows
+        sample = sampler.draw()
+        S = sample.rows
         t = generation.draw_size(random)
         T = grower.grow(S, loss.residuals(F, S), t)
         nodes = T.reach(binned.codes, n_threads)
         F += generation.learning_rate * T.values[nodes]
         n_fruitless = 0 if rules.add_nodes(T, nodes) else n_fruitless + 1
-    return rules.cleaned(generation.max_rules)
+        drawn.append(PackedCovers.pack(sample.drawn[np.newaxis]))
+    found = rules.cleaned(generation.max_rules)
+    return found if sampler.takes_all else replace(found, drawn=drawn[0].stack(*drawn[1:]))
 
 
 def clean_rules(
@@ -182,6 +195,7 @@ class _Kept(NamedTuple):
     length: int
     complement: bool
     support: float
+    tree: int
 
 
 class DistinctRules:
@@ -194,6 +208,7 @@ class DistinctRules:
         self.weights = weights
         self._kept: dict[bytes, _Kept] = {}
         self._seen: list[tuple[int, bool]] = []  # place among the kept, complement of the key
+        self._n_added = 0  # trees, or lists of rules
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -225,9 +240,11 @@ class DistinctRules:
             if not any(key):
                 place = -1  # no row, or all rows
             elif kept is None or lengths[line] < kept.length:
-                rule = _Kept(place, make, line, lengths[line], complement, supports[line])
-                self._kept[key] = rule
+                self._kept[key] = _Kept(
+                    place, make, line, lengths[line], complement, supports[line], self._n_added
+                )
             self._seen.append((place, complement))
+        self._n_added += 1
         return len(self) - before
 
     def cleaned(self, max_rules: int) -> TreeRules:
@@ -241,6 +258,7 @@ class DistinctRules:
             np.array([rule.support for _, rule in kept]),
             np.array([place for place, _ in seen], dtype=np.int32),
             np.array(flags, dtype=np.bool_),
+            np.array([rule.tree for _, rule in kept], dtype=np.int32),
         )
 
 

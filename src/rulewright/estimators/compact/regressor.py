@@ -12,6 +12,7 @@ from rulewright.estimators.common.base import RuleRegressor
 from rulewright.estimators.common.folds import number_folds
 from rulewright.estimators.common.parameters import CheckedByFit, Parameter
 from rulewright.estimators.compact import settings
+from rulewright.estimators.compact.boosted import price_of_numbers
 from rulewright.estimators.compact.losses import NumberLoss
 from rulewright.estimators.compact.settings import CompactRules
 from rulewright.estimators.rulefit.regressor import scaled_numbers
@@ -32,8 +33,9 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
     Attributes
     ----------
     model_ : RegressionRules
-        The rules: prints, predicts, explains, saves and exports. Its summary has the entry `size`:
-        the squared error on rows left out for each number of rules.
+        The rules: prints, predicts, explains, saves and exports. Its summary has the entries
+        `size`, the squared error on rows left out for each number of rules, and `price`, R2 and
+        RMSE of few rules and of boosted trees on these rows.
     size_ : Size
         Number of rules, with what cross-validation says of other sizes.
 
@@ -82,5 +84,18 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
                 coverage = NumberCoverage.of(body.holds(rows.table), rows.numbers, rows.weights)
                 found.append(Rule(body, Adds(Head(0, 0), unit * response), coverage))
         summary = {**self._summary(rows), "size": self.size_.to_json(sample.weights)}
+        answers = self.size_.out_of_fold
+        if answers is not None and folds is not None:
+            price = price_of_numbers(
+                answers[:, 0],
+                len(found),
+                self._binned(sample, constraints),
+                own,
+                sample.weights,
+                folds,
+                int(random.randint(2**31)),
+                self._n_threads,
+            )
+            summary["price"] = [{**one, "rmse": unit * one["rmse"]} for one in price]
         start = unit * float(fitted.intercepts[0])
         return RegressionRules(rows.schema, start, tuple(found), summary)

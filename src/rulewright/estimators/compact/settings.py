@@ -129,7 +129,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
         "Folds that choose the number of rules, and say what the model is worth on rows left out.",
         default=5,
     )
-    l2: float = ridge(default=1.0)
+    l2: float = ridge(default=5.0)
     max_conditions: int | None = Parameter(
         Integer(1, optional=True), "Most conditions in a rule.", default=None
     )

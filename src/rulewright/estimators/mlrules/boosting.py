@@ -9,6 +9,7 @@ import numpy as np
 from rulewright.encoding.binned import bin_table
 from rulewright.estimators.mlrules.monitor import Monitor, Sample
 from rulewright.estimators.mlrules.pruning import Pruning
+from rulewright.rules import Coverage
 from rulewright.search import RuleGrower, SearchLimits, Subsampler, split_rows
 from rulewright.weighting import LogLikelihood, default_scores
 
@@ -111,10 +112,18 @@ class Boosting:
             return False
         response = settings.learning_rate * step
         likelihood.add(cover, head, response)
-        self.rules.append(found.rule(head, response, likelihood.class_weights(cover)))
-        if self.monitor.watch(found, head, response, cover, subsample):
+        outside = likelihood.class_weights(cover[~subsample.drawn[cover]])
+        coverage = self._coverage(likelihood.class_weights(cover), outside)
+        self.rules.append(found.rule(head, response, coverage))
+        if self.monitor.watch(found, head, response, outside):
             self.monitor.stopped_by = settings.stopping.name
         return True
+
+    def _coverage(self, covered: FloatArray, outside: FloatArray) -> Coverage:
+        """Return what a rule covers, counted outside its subsample if there are such rows."""
+        if self.subsampler.takes_all:
+            return Coverage.of(tuple(covered.tolist()))
+        return Coverage.outside(covered, outside)
 
     def kept_rules(self) -> tuple[Rule, ...]:
         """Return the rules that the stopping rule keeps."""

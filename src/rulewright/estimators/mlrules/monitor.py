@@ -12,7 +12,7 @@ from rulewright.capacity.stopping import Progress
 
 if TYPE_CHECKING:
     from rulewright.capacity.stopping import Watch
-    from rulewright.kernels import CodeColumns, FloatArray, RowArray, Subsample
+    from rulewright.kernels import CodeColumns, FloatArray
     from rulewright.rules import Head
     from rulewright.search import FoundRule
     from rulewright.weighting import LogLikelihood
@@ -48,22 +48,17 @@ class Monitor:
     def __post_init__(self) -> None:
         self.start_loss = self.train.mean_loss
 
-    def watch(
-        self, rule: FoundRule, head: Head, step: float, cover: RowArray, subsample: Subsample
-    ) -> bool:
-        """Take in the rule just added and tell whether learning should end."""
+    def watch(self, rule: FoundRule, head: Head, step: float, outside: FloatArray) -> bool:
+        """Take in the rule just added and tell whether learning should end.
+
+        `outside` has the class weights of the rows that it covers outside its subsample.
+        """
         self.train_loss.append(self.train.mean_loss)
         loss = math.nan
         if self.validation is not None:
             self.validation.likelihood.add(rule.cover(self.validation.codes), head, step)
             loss = self.validation.mean_loss
-
-        def outside() -> list[float]:
-            rows = cover[~subsample.drawn[cover]]
-            weights: list[float] = self.train.likelihood.class_weights(rows).tolist()
-            return weights
-
-        return self.stopping.stop_after(Progress(head.classes, outside, loss))
+        return self.stopping.stop_after(Progress(head.classes, outside.tolist, loss))
 
     @property
     def n_kept(self) -> int:

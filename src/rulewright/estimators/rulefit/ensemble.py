@@ -104,10 +104,17 @@ def number_rules(
 def class_rules(
     candidates: Candidates, rows: TrainingSet, responses: Iterable[tuple[int, Head, float]]
 ) -> tuple[Rule, ...]:
-    """Return rules by place, head and response, with the classes that they cover."""
+    """Return rules by place, head and response, with the classes that they cover.
+
+    These are counted as far as possible on rows that the tree of a rule was not grown on.
+    """
     found = []
     for place, head, response in responses:
-        weights = rows.weights_by_class(candidates.cover(place))
-        coverage = Coverage.of(tuple(weights.tolist()))
+        cover, inside = candidates.cover(place), candidates.rules.inside(place)
+        weights = rows.weights_by_class(cover)
+        if inside is None:
+            coverage = Coverage.of(tuple(weights.tolist()))
+        else:
+            coverage = Coverage.outside(weights, rows.weights_by_class(cover & ~inside))
         found.append(Rule(candidates.rules.rules[place], Adds(head, response), coverage))
     return tuple(found)

@@ -30,20 +30,18 @@ def additive_model(
     boosted: Sequence[Boosted],
     binned: BinnedColumns,
     costs: Costs | None,
-    n_threads: int,
     summary: dict[str, Any],
 ) -> AdditiveRules:
     """Turn rounds into a model: default rules into intercepts, equal rules into one."""
     intercepts = scores_of([Boosted(result.problem) for result in boosted], costs)[0]
     rules: list[Rule] = []
     for result in boosted:
-        for kept in result.rounds:
+        for kept, coverage in zip(result.rounds, result.coverages, strict=True):
             head = result.problem.heads[kept.place]
-            if kept.rule is None:
+            if kept.rule is None or coverage is None:
                 intercepts[head] += 2 * kept.confidence
-                continue
-            weights = rows.weights_by_class(kept.rule.cover(binned.codes, n_threads))
-            rules.append(kept.rule.rule(Head(head, head), 2 * kept.confidence, weights))
+            else:
+                rules.append(kept.rule.rule(Head(head, head), 2 * kept.confidence, coverage))
     _break_tie(intercepts, rows.class_weights)
     n_rounds = [len(result.rounds) for result in boosted]
     return AdditiveRules(

@@ -178,7 +178,7 @@ class SlipperClassifier(BoostedClassifier):
             ]
         self._record(boosted)
         summary = self._summary(rows, constraints)
-        model = additive_model(rows, boosted, fit.binned, costs, self._n_threads, summary)
+        model = additive_model(rows, boosted, fit.binned, costs, summary)
         out_of_fold = calibration = None
         if folds is not None:
             out_of_fold = OutOfFold.of(scores_of(boosted, costs), folds, rows)

@@ -10,6 +10,7 @@ import numpy as np
 
 from rulewright.estimators.common.folds import run_parallel
 from rulewright.estimators.slipper.rounds import Round, Rounds
+from rulewright.rules import Coverage
 from rulewright.search import RuleGrower
 
 if TYPE_CHECKING:
@@ -27,13 +28,15 @@ if TYPE_CHECKING:
 class Boosted:
     """The rounds of one problem, and what was seen on the way.
 
-    `errors` are those on the training rows after each round; `cv_error`, with cross-validation,
-    the mean of the folds, and `left_out` the scores of every row by the fold that left it out.
+    `errors` are those on the training rows after each round, `coverages` what the rule of each
+    covers (None: the default rule); `cv_error`, with cross-validation, the mean of the folds, and
+    `left_out` the scores of every row by the fold that left it out.
     """
 
     problem: Problem
     rounds: list[Round] = field(default_factory=list)
     errors: list[float] = field(default_factory=list)
+    coverages: list[Coverage | None] = field(default_factory=list)
     cv_error: FloatArray | None = None
     left_out: FloatArray | None = None
 
@@ -105,6 +108,7 @@ class SlipperFit:
         for kept in boosting.rounds(n_rounds or max_rounds):
             result.rounds.append(kept)
             result.errors.append(problem.error(boosting.loss.scores))
+            result.coverages.append(self._coverage(problem, boosting, kept))
             advance()
         return result
 
@@ -145,6 +149,15 @@ class SlipperFit:
             run.errors[t:] = judged.error(scores)  # of all later rounds too, if this is the last
             advance()
         return run
+
+    def _coverage(self, problem: Problem, boosting: Rounds, kept: Round) -> Coverage | None:
+        """Count what the rule of a round covers, as far as possible on rows that pruned it."""
+        if kept.rule is None:
+            return None
+        cover = boosting.cover(kept.rule)
+        if boosting.grown.all():
+            return Coverage.of(tuple(problem.weigh(cover).tolist()))
+        return Coverage.outside(problem.weigh(cover), problem.weigh(cover[~boosting.grown[cover]]))
 
     def _boosting(self, problem: Problem, codes: CodeColumns, seed: int, n_threads: int) -> Rounds:
         loss = problem.loss(self.limits.min_weight > 0, n_threads)

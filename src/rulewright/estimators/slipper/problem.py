@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import TrainingSet
-    from rulewright.kernels import FloatArray, IntArray
+    from rulewright.kernels import FloatArray, IntArray, RowArray
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,11 @@ class Problem:
         return replace(
             self, labels=self.labels[rows], weights=self.weights[rows], start=self.start[rows]
         )
+
+    def weigh(self, rows: RowArray) -> FloatArray:
+        """Return the weight of each class in some of the rows."""
+        sums = np.bincount(self.labels[rows], self.weights[rows], minlength=self.n_classes)
+        return sums.astype(np.float64)
 
     def loss(self, weigh_rows: bool, n_threads: int) -> ExponentialLoss:
         """Return the weights that boosting starts from."""

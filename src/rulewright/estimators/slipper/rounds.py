@@ -84,6 +84,7 @@ class Rounds:
         self.codes, self.grower, self.limits, self.loss = codes, grower, limits, loss
         self.strata, self.grow_share, self.seed = strata, grow_share, seed
         self.everyone = np.arange(codes.n_rows, dtype=ROW)
+        self.grown = np.ones(codes.n_rows, dtype=np.bool_)  # rows that the last rules grew on
 
     def rounds(self, n_rounds: int) -> Iterator[Round]:
         """Run the algorithm of the paper; a round of confidence 0 taught nothing."""
@@ -110,6 +111,7 @@ class Rounds:
         """Part the rows anew, then grow and prune a rule for every head beside its default rule."""
         self.seed = (self.seed + 1) % 2**64
         grow = kernels.split_by_weight(self.loss.row_steps, self.strata, self.grow_share, self.seed)
+        self.grown = grow.astype(np.bool_, copy=False)
         rows = np.flatnonzero(grow).astype(ROW)
         defaults, rules = [], []
         for place in range(len(self.loss.heads)):
