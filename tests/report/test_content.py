@@ -1,5 +1,7 @@
 """What a report tells of rules, columns, sizes and rows."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,8 @@ from rulewright.report import insight
 from rulewright.report.content import content_of, learned_from, read_rows
 from rulewright.report.data_summary import data_summary
 from rulewright.report.figures import Axis, Line, bars, chart
-from rulewright.report.rule_lines import covered_examples, rule_lines
+from rulewright.report.rule_lines import COUNTED_ON, covered_examples, rule_lines
+from rulewright.rules.coverage import Rows
 
 
 def content(model, table, **changed):
@@ -133,3 +136,8 @@ def test_charts_escape_names_and_take_strange_numbers():
         assert "<x>" not in drawn
         assert "nan" not in drawn
     assert "<i>" not in bars([("<i>", 1.0, "<i>"), ("b", -2.0, "2")], Axis("n"), "t", "d")
+
+
+def test_every_kind_of_counted_rows_has_a_name():
+    """A new kind of rows that coverage is counted on needs its words in the report."""
+    assert set(COUNTED_ON) == set(get_args(Rows))

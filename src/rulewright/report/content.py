@@ -62,7 +62,7 @@ class Content:
     overfitted: bool
     performance: Performance | None
     stored: tuple[str, dict[str, float]]
-    price: list[dict[str, Any]]
+    price: list[dict[str, str]]
     sizes: list[Drawing]
     rules: list[RuleLine]
     counted_on: list[tuple[str, str]]
@@ -144,7 +144,7 @@ def content_of(
 def learned_from(model: RuleModel, table: Table) -> bool:
     """Tell whether rows are those that a model was learned from: all its counts are the same."""
     counted = [rule.coverage for rule in model.rules]
-    if not counted or {one.rows for one in counted} - {"training", "corrected"}:
+    if not counted or {one.rows for one in counted} & {"left out", "given"}:
         return False
     weights = row_weights(table)
     if model.summary.get("n_rows") != table.n_rows:

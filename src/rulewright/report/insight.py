@@ -149,16 +149,13 @@ def _sizes(sizes: Any, losses: Any, chosen: int, unit: str) -> list[Drawing]:
     return [Drawing(title, chart(lines, Axis("number of rules"), y, title, text), text)]
 
 
-def price_lines(model: RuleModel) -> list[dict[str, Any]]:
-    """Give what few rules lose against many, if the summary tells."""
+def price_lines(model: RuleModel) -> list[dict[str, str]]:
+    """Give what few rules lose against many, by the titles of a table, if the summary tells."""
+    titles = {"accuracy": "Accuracy", "log_loss": "Log-loss", "r2": "R2", "rmse": "RMSE"}
     try:
         return [
-            {
-                "learner": plain(str(one["learner"])),
-                "n_rules": int(one["n_rules"]),
-                "accuracy": float(one["accuracy"]),
-                "log_loss": float(one["log_loss"]),
-            }
+            {"Learner": plain(str(one["learner"])), "Rules": str(int(one["n_rules"]))}
+            | {title: f"{float(one[key]):.4g}" for key, title in titles.items() if key in one}
             for one in model.summary.get("price", ())
         ]
     except (TypeError, ValueError, KeyError, OverflowError):

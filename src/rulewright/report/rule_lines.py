@@ -32,7 +32,14 @@ COUNTED_ON = {
         "training rows",
         "on the training rows, which chose the rules: expect less on new rows",
     ),
-    "corrected": ("corrected", "on the training rows, less what rules lose on rows left out"),
+    "outside": (
+        "training rows, corrected",
+        "on training rows that a rule was not grown on, where others count a fifth at most",
+    ),
+    "corrected": (
+        "training rows, corrected",
+        "on the training rows, less what rules lose on rows left out",
+    ),
     "left out": ("rows left out", "on rows that the learner left out"),
     "given": ("given rows", "on rows that were given to it"),
 }

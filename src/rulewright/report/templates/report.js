@@ -131,7 +131,8 @@
       ? ", precision " + percent(value) + " [" + percent(low) + ", " + percent(high) + "]"
       : ", mean " + round(value, 5);
     const words = {"left out": "rows left out", given: "given rows"};
-    const note = rows === "corrected" ? " (less what rules lose on rows left out)" : "";
+    const notes = {corrected: " (less what rules lose on rows left out)", outside: " (of rows it was not grown on, others count little)"};
+    const note = notes[rows] || "";
     part("What the learner counted", make("p", "covers " + round(support, 6) + " " +
       (words[rows] || "training rows") + share + note));
     if (examples.length) {
