@@ -12,7 +12,7 @@ LINES = '{"a": 1, "A": "x", "b": true}\n\n{"b": null, "a": 2.5, "d": "2020-1"}\r
     ("name", "content"),
     [
         ("t.jsonl", LINES.encode()),
-        ("t.ndjson.gz", gzip.compress(LINES.encode())),
+        ("t.ndjson.gz", gzip.compress(LINES.encode(), mtime=0)),
         ("t.json", b'[{"a": 1, "A": "x", "b": true}, {"a": 2.5, "d": "2020-1"}]'),
     ],
 )
