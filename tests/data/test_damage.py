@@ -246,10 +246,10 @@ def test_one_decimal_comma_explains_the_others(write, value):
     assert table["a"].values.tolist() == [1.234, 5.678]
 
 
-def test_several_commas_are_text(write):
-    """Numbers with several commas stay labels."""
+def test_several_commas_separate_thousands(write):
+    """A number with several commas explains the others of its column."""
     table = read_table(write("t.tsv", "a\tb\n1,234,567\t1\n1,234\t2\n"))
-    assert table.schema["a"].labels == ("1,234", "1,234,567")
+    assert table["a"].values.tolist() == [1234567, 1234]
 
 
 WIDTH = 6_000

@@ -38,7 +38,7 @@ from rulewright.cli.evaluate import (
     majority,
     stratified_splits,
 )
-from rulewright.cli.limits import MaxUnzipped
+from rulewright.cli.limits import MaxUnzipped, Missing
 from rulewright.cli.output import check_output
 from rulewright.cli.regression import cross_validate_numbers
 from rulewright.cli.training import ColumnRoles, open_file, read_training, row_weights
@@ -123,8 +123,13 @@ def learn(
     ] = None,
     numeric: Annotated[
         list[str] | None,
-        typer.Option(metavar="COL", help="Treat labels as numbers; may be repeated."),
+        typer.Option(
+            metavar="COL[:HOW]",
+            help="Treat labels as numbers; may be repeated. HOW: coerce reads what is no number as "
+            "missing, comma and thousands say what commas are.",
+        ),
     ] = None,
+    missing: Missing = None,
     drop: Annotated[
         list[str] | None,
         typer.Option(metavar="COL", help="Leave a column out; may be repeated."),
@@ -164,7 +169,7 @@ def learn(
         check_output(model, "--model")
     constraints = read_constraints(monotone, forbid, require, operators, together, digits)
     _check_learner(learner)
-    roles = ColumnRoles(target, weights, nominal or (), numeric or (), drop or ())
+    roles = ColumnRoles(target, weights, nominal or (), numeric or (), drop or (), missing or ())
     source = open_file(file, roles, max_unzipped)
     chosen = _task(task, learner, source, target)
     estimator = make_estimator(learner, settings or [], seed, jobs, constraints, chosen)

@@ -13,6 +13,7 @@ from rulewright.data import (
     Source,
     Table,
     Target,
+    column_and_how,
     open_table,
     read_table,
 )
@@ -29,6 +30,7 @@ class ColumnRoles:
     nominal: Sequence[str] = ()
     numeric: Sequence[str] = ()
     drop: Sequence[str] = ()
+    missing: Sequence[str] = ()
 
     def by_option(self) -> Iterator[tuple[str, str]]:
         """Yield every named column, after the option that names it."""
@@ -67,6 +69,7 @@ def read_training(source: Source, roles: ColumnRoles, task: Task = "classificati
         nominal=roles.nominal,
         numeric=roles.numeric,
         drop=roles.drop,
+        missing=roles.missing,
         task=task,
     )
     if task == "classification":
@@ -80,6 +83,8 @@ def open_file(path: Path, roles: ColumnRoles, max_unzipped: int = MAX_UNZIPPED_B
     """Open a file, or raise an error with similar names if it lacks one of the columns."""
     source = open_table(path, max_unzipped)
     for option, name in roles.by_option():
+        if option == "--numeric":
+            name, _ = column_and_how(name, source.names)
         if name not in source.names:
             raise DataError(
                 f"{option} {name}: {path} has no such column. {offer_names(name, source.names)}"

@@ -1,5 +1,6 @@
 """Tables, targets and their readers: data are checked once, when they are read."""
 
+from rulewright.data.choices import Choices, column_and_how
 from rulewright.data.errors import DataError, DataTypeError
 from rulewright.data.kind import KINDS, Kind
 from rulewright.data.numbers import MOST_CLASSES, Numbers, read_numbers
@@ -17,6 +18,7 @@ __all__ = [
     "MISSING_CODE",
     "MOST_CLASSES",
     "UNSEEN_CODE",
+    "Choices",
     "Column",
     "ColumnSchema",
     "DataError",
@@ -29,6 +31,7 @@ __all__ = [
     "Table",
     "Target",
     "TrainingSet",
+    "column_and_how",
     "detect_task",
     "label_of",
     "open_table",

@@ -8,6 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rulewright.data.choices import Choices, How, column_and_how
+from rulewright.data.chosen import chosen, codes_of
 from rulewright.data.errors import DataError
 from rulewright.data.kind import KINDS
 from rulewright.data.kinds import read_column
@@ -39,6 +41,7 @@ def read_table(
     numeric: ColumnChoice = None,
     drop: ColumnChoice = None,
     weights: Any = None,
+    missing: Any = None,
     task: Task = "classification",
     max_unzipped_bytes: int = MAX_UNZIPPED_BYTES,
 ) -> Table:
@@ -55,11 +58,16 @@ def read_table(
         Name of the column with the classes or numbers to predict, which is then no feature, or
         these themselves.
     nominal, numeric : list of names or positions, optional
-        Columns of X whose kind differs from the inferred one.
+        Columns of X whose kind differs from the inferred one. A numeric column may be named as
+        ``income:coerce``, to read what is no number as missing, or as ``income:comma`` or
+        ``income:thousands``, to say what its commas are.
     drop : list of names or positions, optional
         Columns of X that are no features and are not read.
     weights : str or array-like, optional
         Name of the column with the weights, which is then no feature, or the weights.
+    missing : str, number or list, optional
+        Codes of missing values beside the usual ones, such as -999, or ``income:-999`` for one
+        column. Tables that are read later by the schema of this one have the same codes.
     task : {"classification", "regression"}
         Whether the target holds classes or numbers.
     max_unzipped_bytes : int, default=4 GiB
@@ -71,9 +79,12 @@ def read_table(
         The checked table.
     """
     if isinstance(X, Table):
-        recast = any(choice is not None for choice in (nominal, numeric, drop))
+        recast = any(choice is not None for choice in (nominal, numeric, drop, missing))
         return _reread(X, target, weights, task, recast=recast)
     source = open_table(X, max_unzipped_bytes)
+    numeric, hows = _written(source, numeric)
+    choices = Choices(codes_of(missing), hows)
+    source = chosen(source, choices)
     kinds = _kinds(source, nominal, numeric)
     dropped = _positions(source, drop, "drop")
     roles = _roles(source, target=target, weights=weights)
@@ -87,7 +98,7 @@ def read_table(
     _check_shape(source.n_rows, len(features))
     labels, row_weights = _labelled(source, target, weights, roles, task)
     columns = tuple(_column(source, at, kinds.get(at)) for at in features)
-    return Table(columns, source.named, source.n_rows, labels, row_weights)
+    return Table(columns, source.named, source.n_rows, labels, row_weights, choices)
 
 
 def read_like(
@@ -127,7 +138,7 @@ def read_like(
         if target is not None or weights is not None:
             X = _reread(X, target, weights, task, recast=False)
         return recode(X, schema, needed)
-    source, wanted = open_table(X), _wanted(schema, needed)
+    source, wanted = chosen(open_table(X), schema.choices), _wanted(schema, needed)
     roles = _roles(source, target=target, weights=weights)
     features = [(name, at) for at, name in enumerate(source.names) if at not in roles.values()]
     by_name = source.named and schema.named
@@ -138,7 +149,7 @@ def read_like(
         column.type.read_like(column, source.load(at, column.type.wanted(column)))
         for column, at in zip(wanted, positions, strict=True)
     )
-    return Table(columns, schema.named, source.n_rows, labels, row_weights)
+    return Table(columns, schema.named, source.n_rows, labels, row_weights, schema.choices)
 
 
 def detect_task(X: Any, target: Any = None) -> Task:
@@ -220,7 +231,7 @@ def _reread(table: Table, target: Any, weights: Any, task: Task, *, recast: bool
     if isinstance(target, str) or isinstance(weights, str) or recast:
         raise DataError(
             "The columns of a Table have their roles and kinds already: name target, weights, "
-            "nominal, numeric and dropped columns when it is read."
+            "nominal, numeric and dropped columns, and missing codes, when it is read."
         )
     _check_shape(table.n_rows, len(table.columns))
     target = table.target if target is None else _TASKS[task][0](target, table.n_rows)
@@ -309,14 +320,31 @@ def _kinds(source: Source, nominal: ColumnChoice, numeric: ColumnChoice) -> dict
     return chosen
 
 
+def _written(
+    source: Source, numeric: ColumnChoice
+) -> tuple[list[str | int], tuple[tuple[str, How], ...]]:
+    """Split the names of numeric columns from what is said of how they are written."""
+    names: list[str | int] = []
+    hows: dict[str, How] = {}
+    for column in _listed(numeric, "numeric"):
+        name, how = column, None
+        if isinstance(column, str):
+            name, how = column_and_how(column, source.positions)
+        names.append(name)
+        if how is not None:
+            hows[source.names[_position(source, name, "numeric")]] = how
+    return names, tuple(hows.items())
+
+
 def _positions(source: Source, choice: ColumnChoice, option: str) -> list[int]:
-    if choice is None:
-        return []
+    return [_position(source, column, option) for column in _listed(choice, option)]
+
+
+def _listed(choice: ColumnChoice, option: str) -> list[str | int]:
     try:
-        listed = [choice] if isinstance(choice, str | int) else list(choice)
+        return [choice] if isinstance(choice, str | int) else list(choice or ())
     except TypeError:
         raise DataError(f"{option}: expected a list of columns, got {choice!r:.60}.") from None
-    return [_position(source, column, option) for column in listed]
 
 
 def _position(source: Source, column: str | int, option: str) -> int:

@@ -80,6 +80,6 @@ def _spaced(head: str, delimiter: str) -> bool:
 def _ambiguous(file: OpenedFile, name: str) -> DataError:
     return DataError(
         f"{file}: the commas in column {name!r} may separate thousands or be decimal marks, as in "
-        "1,234. Remove the separators or write points as decimal marks, or name it nominal or "
-        "drop it."
+        "1,234. Remove the separators or write points as decimal marks, or name it numeric as "
+        f"{name}:thousands or {name}:comma, or nominal, or drop it."
     )

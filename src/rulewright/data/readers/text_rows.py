@@ -184,7 +184,7 @@ def _raw(values: NDArray[Any], type_: str, wanted: Wanted) -> Raw:
         return Raw(_mapped(values, lambda text: text.lower() == "true"))
     if type_ in ("empty", "number", "comma") and wanted == "labels":
         return Raw(_mapped(values, exact_number))
-    return Raw(values, untyped=True)
+    return Raw(values, untyped=True, written=wanted == "any")
 
 
 def _mapped(values: Any, convert: Callable[[str], Any]) -> Any:
