@@ -24,6 +24,7 @@ from rulewright.cli.constraints import (
 from rulewright.cli.display import (
     make_console,
     print_figures,
+    print_notes,
     print_number_scores,
     print_numbers,
     print_rules,
@@ -38,7 +39,7 @@ from rulewright.cli.evaluate import (
     majority,
     stratified_splits,
 )
-from rulewright.cli.limits import MaxUnzipped, Missing
+from rulewright.cli.limits import Drop, MaxUnzipped, Missing, Nominal, Numeric
 from rulewright.cli.output import check_output
 from rulewright.cli.regression import cross_validate_numbers
 from rulewright.cli.training import ColumnRoles, open_file, read_training, row_weights
@@ -117,23 +118,20 @@ def learn(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help=settings_help())
     ] = None,
-    nominal: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COL", help="Treat numbers as labels; may be repeated."),
-    ] = None,
-    numeric: Annotated[
+    nominal: Nominal = None,
+    numeric: Numeric = None,
+    drop: Drop = None,
+    keep: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="COL[:HOW]",
-            help="Treat labels as numbers; may be repeated. HOW: coerce reads what is no number as "
-            "missing, comma and thousands say what commas are.",
+            metavar="COL",
+            help="Learn from a column that looks like an id or free text; may be repeated.",
         ),
     ] = None,
     missing: Missing = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COL", help="Leave a column out; may be repeated."),
-    ] = None,
+    drop_unlabelled: Annotated[
+        bool, typer.Option("--drop-unlabelled", help="Leave out rows without a target.")
+    ] = False,
     weights: Annotated[
         str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
     ] = None,
@@ -169,12 +167,21 @@ def learn(
         check_output(model, "--model")
     constraints = read_constraints(monotone, forbid, require, operators, together, digits)
     _check_learner(learner)
-    roles = ColumnRoles(target, weights, nominal or (), numeric or (), drop or (), missing or ())
+    roles = ColumnRoles(
+        target,
+        weights,
+        nominal or (),
+        numeric or (),
+        drop or (),
+        missing or (),
+        keep or (),
+        drop_unlabelled,
+    )
     source = open_file(file, roles, max_unzipped)
     chosen = _task(task, learner, source, target)
     estimator = make_estimator(learner, settings or [], seed, jobs, constraints, chosen)
     set_bias(estimator, learner or next(iter(LEARNERS)), bias, target)
-    table = read_training(source, roles, chosen)
+    table, findings = read_training(source, roles, chosen)
     with errors_by_option():
         constraints.check(table.schema)
     console = make_console()
@@ -187,6 +194,7 @@ def learn(
         print_numbers(console, table, row_weights(table))
     else:
         print_schema(console, table, table.known_target, row_weights(table))
+    print_notes(console, findings, file)
     if cv and isinstance(estimator, RuleRegressor):
         scores = cross_validate_numbers(estimator, table, row_weights(table), cv, seed)
         console.print()

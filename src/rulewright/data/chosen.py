@@ -32,6 +32,25 @@ def chosen(source: Source, choices: Choices) -> Source:
     return replace(source, load=load)
 
 
+def labelled_rows(source: Source, target: int) -> tuple[Source, tuple[Finding, ...]]:
+    """Leave out the rows without a target, and tell how many."""
+    name = source.names[target]
+    values = plain(name, source.load(target, "labels")).values
+    known = values != None if values.dtype.kind == "O" else values == values  # noqa: E711, PLR0124
+    if known.all():
+        return source, ()
+    if not known.any():
+        raise DataError(f"Column {name!r} is missing in all rows. Name another target.")
+
+    def load(position: int, wanted: Wanted) -> Raw:
+        raw = source.load(position, wanted)
+        return raw._replace(values=raw.values[known])
+
+    text = f"missing in {counted(int((~known).sum()), 'row')}, left out as asked for"
+    note = Finding("unlabelled", name, text)
+    return replace(source, load=load, n_rows=int(known.sum())), (note,)
+
+
 def codes_of(missing: Any) -> tuple[str, ...]:
     """Check codes of missing values: texts or numbers, one or several."""
     if missing is None:

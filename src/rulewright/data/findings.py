@@ -21,9 +21,9 @@ class Finding:
         return asdict(self)
 
 
-def counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str, plural: str | None = None) -> str:
     """Write a number with its noun: 1 value, 2 values."""
-    return f"{number:,} {noun}{'s' * (number != 1)}"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def examples(texts: list[str], most: int = 3) -> str:

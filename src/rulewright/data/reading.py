@@ -3,14 +3,16 @@
 import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from shlex import quote
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.choices import Choices, How, column_and_how
-from rulewright.data.chosen import chosen, codes_of
+from rulewright.data.chosen import chosen, codes_of, labelled_rows
 from rulewright.data.errors import DataError
+from rulewright.data.findings import Finding
 from rulewright.data.kind import KINDS
 from rulewright.data.kinds import read_column
 from rulewright.data.numbers import Numbers, looks_numeric, numbers_of, read_numbers
@@ -42,6 +44,7 @@ def read_table(
     drop: ColumnChoice = None,
     weights: Any = None,
     missing: Any = None,
+    drop_unlabelled: bool = False,
     task: Task = "classification",
     max_unzipped_bytes: int = MAX_UNZIPPED_BYTES,
 ) -> Table:
@@ -68,6 +71,8 @@ def read_table(
     missing : str, number or list, optional
         Codes of missing values beside the usual ones, such as -999, or ``income:-999`` for one
         column. Tables that are read later by the schema of this one have the same codes.
+    drop_unlabelled : bool, default=False
+        Leave out rows whose target is missing, which are an error otherwise.
     task : {"classification", "regression"}
         Whether the target holds classes or numbers.
     max_unzipped_bytes : int, default=4 GiB
@@ -96,9 +101,12 @@ def read_table(
     if dropped and not features:
         raise DataError("drop: no column is left to learn from. Drop fewer.")
     _check_shape(source.n_rows, len(features))
+    notes: tuple[Finding, ...] = ()
+    if drop_unlabelled and "target" in roles:
+        source, notes = labelled_rows(source, roles["target"])
     labels, row_weights = _labelled(source, target, weights, roles, task)
     columns = tuple(_column(source, at, kinds.get(at)) for at in features)
-    return Table(columns, source.named, source.n_rows, labels, row_weights, choices)
+    return Table(columns, source.named, source.n_rows, labels, row_weights, choices, notes)
 
 
 def read_like(
@@ -212,6 +220,29 @@ def open_table(X: Any, max_unzipped_bytes: int = MAX_UNZIPPED_BYTES) -> Source:
     check_distinct(source.names)
     check_encodable(source.names, "column name")
     return source
+
+
+def unreadable(
+    source: Source,
+    names: Iterable[str],
+    *,
+    nominal: ColumnChoice = None,
+    numeric: ColumnChoice = None,
+    missing: Any = None,
+) -> list[Finding]:
+    """Tell of the columns, of some, that `read_table` would refuse, each with its error."""
+    numeric, hows = _written(source, numeric)
+    source = chosen(source, Choices(codes_of(missing), hows))
+    kinds, found = _kinds(source, nominal, numeric), []
+    for name in names:
+        at = source.positions[name]
+        try:
+            _column(source, at, kinds.get(at))
+        except DataError as error:
+            found.append(
+                Finding("unreadable", name, str(error), f"--drop {quote(name)} leaves it out")
+            )
+    return found
 
 
 def _column(source: Source, at: int, kind: str | None) -> Column:

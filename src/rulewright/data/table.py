@@ -49,6 +49,7 @@ class Table:
     target: Target | Numbers | None = None
     weights: NDArray[np.float64] | None = None
     choices: Choices = NO_CHOICES  # of the person who read it
+    decisions: tuple[Finding, ...] = ()  # about the rows, when it was read
 
     @cached_property
     def schema(self) -> Schema:

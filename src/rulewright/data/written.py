@@ -3,8 +3,10 @@
 import math
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 
 from rulewright.data.choices import How
 from rulewright.data.findings import Finding, counted, examples
+from rulewright.data.source import as_objects
 from rulewright.data.values import text_to_number
 
 MISSING_CODES = frozenset(
@@ -61,11 +64,18 @@ class Written:
         The column.
     how : {"coerce", "thousands", "comma"}, optional
         What is known of it.
+    counts : dict, optional
+        The rows of each text, in place of the column.
     """
 
-    def __init__(self, texts: NDArray[Any], how: How | None = None) -> None:
-        self._texts, self._how = texts, how
-        self._counts = Counter(text for text in texts if text is not None)
+    def __init__(
+        self,
+        texts: NDArray[Any] | None = None,
+        how: How | None = None,
+        counts: Mapping[str, int] | None = None,
+    ) -> None:
+        self._texts, self._how = as_objects(()) if texts is None else texts, how
+        self._counts = counts or Counter(text for text in self._texts if text is not None)
         known = {text: _cell(text) for text in self._counts if not _is_code(text)}
         self._cells = {text: cell for text, cell in known.items() if cell is not None}
         fitting = {text for text, cell in self._cells.items() if cell.fits(self.decimal)}
@@ -112,7 +122,7 @@ class Written:
 
     def decisions(self, name: str) -> list[Finding]:
         """Tell what was decided to make numbers of the texts."""
-        found, otherwise = [], f"--nominal {name} takes the column as labels"
+        found, otherwise = [], f"--nominal {quote(name)} takes the column as labels"
         marked = [text for text in self._cells if not _is_plain(text)]
         if marked:
             number = self._cells[marked[0]].number(self.decimal)
@@ -120,32 +130,31 @@ class Written:
             if "," in "".join(marked):
                 other = "thousands" if self.decimal == "," else "comma"
                 means = "thousands separators" if other == "thousands" else "decimal marks"
-                otherwise = f"--numeric {name}:{other} takes commas as {means}"
+                otherwise = f"--numeric {quote(name)}:{other} takes commas as {means}"
             found.append(Finding("written number", name, text, otherwise))
         if self.codes:
             text = f"{self._listed(self.codes)} read as missing"
-            otherwise = f"--nominal {name} takes the column as labels"
+            otherwise = f"--nominal {quote(name)} takes the column as labels"
             found.append(Finding("missing code", name, text, otherwise))
         if self.others:
             text = f"{self._listed(self.others)} read as missing, as asked for"
             found.append(Finding("coerced", name, text))
         return found
 
+    @property
+    def summary(self) -> str:
+        """How many of the texts are numbers, and what the others are."""
+        if self.others:
+            others = self._listed(self.others, "other value", " such as")
+            return f"{math.floor(100 * self.share)} % numbers, {others}"
+        units = ", ".join(repr(unit) if unit else "none" for unit in sorted(self.units))
+        return f"numbers of several units ({units})" if len(self.units) > 1 else "all numbers"
+
     def near_miss(self, name: str) -> Finding:
         """Tell of a column with numbers that is read as labels."""
-        share = math.floor(100 * self.share) if self.others else 100
-        text = f"{share} % numbers, {self._listed(self.others, 'other value', ' such as')}"
-        if not self.others:
-            units = ", ".join(repr(unit) if unit else "none" for unit in sorted(self.units))
-            text = f"numbers of several units ({units})"
-        return Finding(
-            "nearly numeric",
-            name,
-            text,
-            f"--numeric {name}:coerce reads them as missing"
-            if self.others
-            else f"--numeric {name}:coerce drops the units",
-        )
+        remedy = "reads them as missing" if self.others else "drops the units"
+        remedy = f"--numeric {quote(name)}:coerce {remedy}"
+        return Finding("nearly numeric", name, self.summary, remedy)
 
     def _marks(self, marked: list[str]) -> str:
         body = "".join(self._cells[text].body for text in marked)
