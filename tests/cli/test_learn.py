@@ -160,12 +160,20 @@ def test_a_messy_file_is_understood(cli, messy):
     assert "classes: good 6 (66.7%), bad 3 (33.3%)" in out
 
 
-def test_dates_are_refused_with_a_remedy(cli_failure, messy):
-    """A column of dates must be converted, or asked for as labels."""
-    message = cli_failure("learn", messy, "--target", "outcome")
-    assert "column 'joined' holds '2024-01-05'" in message
-    assert "days since a date" in message
-    assert "name it nominal" in message
+def test_dates_are_a_kind_of_their_own(cli, messy):
+    """ISO dates need no option; they are ordered."""
+    out = learn(cli, messy, "--target", "outcome")
+    assert re.search(r"joined +date +2024-01-05 to 2024-03-09 +0\n", out)
+
+
+def test_other_dates_are_refused_with_a_remedy(cli, cli_failure, write):
+    """Dates in another format must be named with their order, or asked for as labels."""
+    path = write("t.csv", re.sub(r"(\d{4})-(\d\d)-(\d\d)", r"\3/\2/\1", MESSY))
+    message = cli_failure("learn", path, "--target", "outcome")
+    assert "in column 'joined' are not written as 2024-03-01, but as '05/01/2024'" in message
+    assert "Name it date as joined:dmy, joined:mdy or joined:ymd" in message
+    out = learn(cli, path, "--target", "outcome", "--date", "joined:dmy")
+    assert re.search(r"joined +date +2024-01-05 to 2024-03-09 +0\n", out)
 
 
 def test_declared_labels_and_classes_are_kept(cli, write, tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 import typer
 
 from rulewright.cli.display import make_console, print_columns, print_findings, shares_of_classes
-from rulewright.cli.limits import Drop, MaxUnzipped, Missing, Nominal, Numeric
+from rulewright.cli.limits import Date, Drop, MaxUnzipped, Missing, Nominal, Numeric
 from rulewright.cli.training import ColumnRoles, open_file
 from rulewright.data import (
     MAX_UNZIPPED_BYTES,
@@ -33,13 +33,21 @@ def inspect(
     ] = None,
     nominal: Nominal = None,
     numeric: Numeric = None,
+    date: Date = None,
     drop: Drop = None,
     missing: Missing = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
     max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
 ) -> None:
     """Print the columns of FILE and what looks wrong, each with the option that settles it."""
-    roles = ColumnRoles(target, None, nominal or (), numeric or (), drop or (), missing or ())
+    roles = ColumnRoles(
+        target,
+        nominal=nominal or (),
+        numeric=numeric or (),
+        date=date or (),
+        drop=drop or (),
+        missing=missing or (),
+    )
     table, findings = _examined(file, roles, max_unzipped)
     if as_json:
         typer.echo(json.dumps(_content(file, table, findings), indent=2))
@@ -61,6 +69,7 @@ def _examined(file: Path, roles: ColumnRoles, limit: int) -> tuple[Table, tuple[
     choices: dict[str, Any] = {
         "nominal": roles.nominal,
         "numeric": roles.numeric,
+        "date": roles.date,
         "missing": roles.missing,
     }
     given = {*roles.drop, *([roles.target] if roles.target else [])}

@@ -39,7 +39,7 @@ from rulewright.cli.evaluate import (
     majority,
     stratified_splits,
 )
-from rulewright.cli.limits import Drop, MaxUnzipped, Missing, Nominal, Numeric
+from rulewright.cli.limits import Date, Drop, MaxUnzipped, Missing, Nominal, Numeric
 from rulewright.cli.output import check_output
 from rulewright.cli.regression import cross_validate_numbers
 from rulewright.cli.training import ColumnRoles, open_file, read_training, row_weights
@@ -120,6 +120,7 @@ def learn(
     ] = None,
     nominal: Nominal = None,
     numeric: Numeric = None,
+    date: Date = None,
     drop: Drop = None,
     keep: Annotated[
         list[str] | None,
@@ -175,6 +176,7 @@ def learn(
         drop or (),
         missing or (),
         keep or (),
+        date or (),
         drop_unlabelled,
     )
     source = open_file(file, roles, max_unzipped)

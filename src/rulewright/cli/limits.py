@@ -23,6 +23,15 @@ Numeric = Annotated[
     ),
 ]
 
+Date = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COL[:ORDER]",
+        help="Treat text as dates; may be repeated. ORDER of day, month and year, unless they are "
+        "ISO dates: dmy, mdy or ymd.",
+    ),
+]
+
 Drop = Annotated[
     list[str] | None,
     typer.Option(metavar="COL", help="Leave a column out; may be repeated."),

@@ -8,19 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data import (
-    MAX_UNZIPPED_BYTES,
     LEFT_OUT,
+    MAX_UNZIPPED_BYTES,
     DataError,
     Finding,
     Source,
     Table,
     Target,
-    column_and_how,
+    column_and_word,
     examine,
     left_out,
     open_table,
     read_table,
 )
+from rulewright.data.choices import WORDS
 from rulewright.data.reading import Task
 from rulewright.search.names import offer_names
 
@@ -36,6 +37,7 @@ class ColumnRoles:
     drop: Sequence[str] = ()
     missing: Sequence[str] = ()
     keep: Sequence[str] = ()
+    date: Sequence[str] = ()
     drop_unlabelled: bool = False
 
     def by_option(self) -> Iterator[tuple[str, str]]:
@@ -46,6 +48,7 @@ class ColumnRoles:
             yield "--weights", self.weights
         yield from (("--nominal", name) for name in self.nominal)
         yield from (("--numeric", name) for name in self.numeric)
+        yield from (("--date", name) for name in self.date)
         yield from (("--drop", name) for name in self.drop)
         yield from (("--keep", name) for name in self.keep)
 
@@ -79,6 +82,7 @@ def read_training(
         weights=roles.weights,
         nominal=roles.nominal,
         numeric=roles.numeric,
+        date=roles.date,
         drop=roles.drop,
         missing=roles.missing,
         drop_unlabelled=roles.drop_unlabelled,
@@ -110,8 +114,8 @@ def open_file(path: Path, roles: ColumnRoles, max_unzipped: int = MAX_UNZIPPED_B
     """Open a file, or raise an error with similar names if it lacks one of the columns."""
     source = open_table(path, max_unzipped)
     for option, name in roles.by_option():
-        if option == "--numeric":
-            name, _ = column_and_how(name, source.names)
+        if (kind := option.removeprefix("--")) in WORDS:
+            name, _ = column_and_word(name, source.names, kind)
         if name not in source.names:
             raise DataError(
                 f"{option} {name}: {path} has no such column. {offer_names(name, source.names)}"

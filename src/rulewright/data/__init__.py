@@ -1,6 +1,6 @@
 """Tables, targets and their readers: data are checked once, when they are read."""
 
-from rulewright.data.choices import Choices, column_and_how
+from rulewright.data.choices import Choices, column_and_word
 from rulewright.data.doctor import LEFT_OUT, examine, left_out
 from rulewright.data.errors import DataError, DataTypeError
 from rulewright.data.findings import Finding
@@ -42,7 +42,7 @@ __all__ = [
     "Table",
     "Target",
     "TrainingSet",
-    "column_and_how",
+    "column_and_word",
     "detect_task",
     "examine",
     "label_of",

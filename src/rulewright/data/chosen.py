@@ -10,24 +10,29 @@ from numpy.typing import NDArray
 from rulewright.data.choices import NO_CHOICES, Choices, How
 from rulewright.data.errors import DataError
 from rulewright.data.findings import Finding, counted
+from rulewright.data.moments import Order, from_object, from_text
 from rulewright.data.schema import label_of
 from rulewright.data.source import Raw, Source, Wanted
 from rulewright.data.values import exact_number, plain
-from rulewright.data.written import Written
+from rulewright.data.written import Written, is_code
 
 
 def chosen(source: Source, choices: Choices) -> Source:
     """Return a source whose columns are loaded by the choices of a person."""
     if choices == NO_CHOICES:
         return source
-    codes, how = choices.codes(source.names), dict(choices.numeric)
+    codes, how, orders = choices.codes(source.names), dict(choices.numeric), dict(choices.dates)
 
     def load(position: int, wanted: Wanted) -> Raw:
         name = source.names[position]
-        written = name in how and wanted == "any"
+        written = wanted == "any" and (name in how or name in orders)
         raw = source.load(position, "text" if written else wanted)
         raw = without_codes(name, raw, codes[name])
-        return numbers_of_text(name, raw, how[name]) if written else raw
+        if not written:
+            return raw
+        if name in how:
+            return numbers_of_text(name, raw, how[name])
+        return dates_of_text(name, raw, orders[name])
 
     return replace(source, load=load)
 
@@ -36,7 +41,7 @@ def labelled_rows(source: Source, target: int) -> tuple[Source, tuple[Finding, .
     """Leave out the rows without a target, and tell how many."""
     name = source.names[target]
     values = plain(name, source.load(target, "labels")).values
-    known = values != None if values.dtype.kind == "O" else values == values  # noqa: E711, PLR0124
+    known = values != None if values.dtype.kind == "O" else values == values  # noqa: E711
     if known.all():
         return source, ()
     if not known.any():
@@ -74,7 +79,8 @@ def without_codes(name: str, raw: Raw, codes: set[str]) -> Raw:
     values = values.copy()
     values[coded] = np.nan if values.dtype.kind == "f" else None
     declared = raw.declared and tuple(v for v in raw.declared if label_of(v) not in codes)
-    text = f"{counted(int(coded.sum()), 'value')} {', '.join(map(repr, found))} read as missing, as asked for"
+    rows = counted(int(coded.sum()), "value")
+    text = f"{rows} {', '.join(map(repr, found))} read as missing, as asked for"
     decisions = (*raw.decisions, Finding("missing code", name, text))
     return raw._replace(values=values, declared=declared, decisions=decisions)
 
@@ -94,6 +100,25 @@ def numbers_of_text(name: str, raw: Raw, how: How) -> Raw:
         )
     decisions = (*raw.decisions, *written.decisions(name))
     return Raw(written.numbers(), decisions=decisions)
+
+
+def dates_of_text(name: str, raw: Raw, order: Order) -> Raw:
+    """Read the dates that the text of a column writes, in one order of day, month and year."""
+    moments = np.full(len(raw.values), np.datetime64("NaT"), dtype="M8[ms]")
+    if raw.values.dtype.kind not in "OUT":
+        return raw
+    for row, text in enumerate(raw.values.astype(object)):
+        if isinstance(text, str) and not is_code(text):
+            try:
+                moments[row] = np.datetime64(from_text(text, order), "ms")
+            except ValueError:
+                raise DataError(
+                    f"Column {name!r} must hold dates, but row {row} (counting from 0) holds "
+                    f"{text!r:.80}. Correct the value, or name a code of missing values."
+                ) from None
+        elif not isinstance(text, str) and from_object(text) is None:
+            return raw
+    return Raw(moments, decisions=raw.decisions)
 
 
 def _coded(values: NDArray[Any], codes: set[str]) -> NDArray[np.bool_]:

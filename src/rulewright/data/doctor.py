@@ -119,7 +119,8 @@ def _unique(name: str, held: dict[str, int]) -> Finding | None:
     if words < _WORDS_OF_TEXT and share < _NEARLY_UNIQUE:
         return None
     kind, what = ("free text", "free text") if words >= _WORDS_OF_TEXT else ("id", "an id")
-    text = f"{len(held):,} different labels in {counted(rows, 'row')} look like {what}, left out by learn"
+    labels = f"{len(held):,} different labels in {counted(rows, 'row')}"
+    text = f"{labels} look like {what}, left out by learn"
     return Finding(kind, name, text, f"--keep {quote(name)} learns from it")
 
 

@@ -5,10 +5,14 @@ A new kind is one file in ``data/kinds/`` and one line in ``data/kinds/__init__.
 
 from __future__ import annotations
 
+import math
 import re
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from rulewright.data.short import short_between
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
     from rulewright.data.schema import ColumnSchema
     from rulewright.data.source import Raw, Wanted
     from rulewright.data.table import Column
+
+_LARGEST = sys.float_info.max
 
 
 class SqlWords(Protocol):
@@ -46,6 +52,12 @@ class SqlWords(Protocol):
     def label_number(self, column: str, expression: str) -> str:
         """Write the reading of labels that are numbers, NaN as NULL, else an error."""
 
+    def moment(self, column: str, expression: str) -> str:
+        """Write the reading of dates and date-times to the millisecond, else an error."""
+
+    def moment_literal(self, short: str, full: str) -> str:
+        """Write a moment, given by its short text and that to the millisecond."""
+
 
 class Kind(ABC):
     """What a kind of columns does; a kind has no state.
@@ -57,6 +69,7 @@ class Kind(ABC):
     name: ClassVar[str]  # in schemas and messages
     ordered: ClassVar[bool]
     fields: ClassVar[tuple[str, ...]] = ()  # of the JSON form, beside ``name`` and ``kind``
+    arithmetic: ClassVar[bool] = False  # whether values are numbers to add, scale and round
     operators: ClassVar[tuple[str, ...]]  # of the conditions that fit
     literal: ClassVar[re.Pattern[str]] = re.compile(r"(?!)")  # a threshold in the text of a rule
 
@@ -107,6 +120,32 @@ class Kind(ABC):
     def parse(self, text: str) -> Any:
         """Read a threshold that matches `literal`, or a label."""
         return text
+
+    def snapped(self, value: float, *, up: bool) -> float:
+        """Return the threshold nearest to a number on one side that values can have."""
+        return value
+
+    def between(self, low: float, high: float, near: float | None = None) -> float:
+        """Return the threshold strictly between two values that is shortest to write."""
+        return short_between(low, high, near)
+
+    def held(self, value: float) -> Any:
+        """Return the value that a table holds for a stored number."""
+        return value
+
+    def number(self, value: Any) -> float:
+        """Return the stored number of what `held` returns."""
+        return float(value)
+
+    def probes(self, value: float) -> list[float]:
+        """Return a threshold and the values next to it."""
+        near = (value, math.nextafter(value, -math.inf), math.nextafter(value, math.inf))
+        return [number for number in near if math.isfinite(number)]
+
+    @property
+    def extremes(self) -> tuple[float, ...]:
+        """Values of an ordered kind that exports may get wrong."""
+        return (math.nan, 0.0, -0.0, 1.0, -1.0, 5e-324, _LARGEST, -_LARGEST)
 
     @abstractmethod
     def describe(self, column: Column, write_label: Callable[[str], str] = str) -> str:

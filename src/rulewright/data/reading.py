@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data.choices import Choices, How, column_and_how
+from rulewright.data.choices import WORDS, Choices, column_and_word
 from rulewright.data.chosen import chosen, codes_of, labelled_rows
 from rulewright.data.errors import DataError
 from rulewright.data.findings import Finding
@@ -41,6 +41,7 @@ def read_table(
     target: Any = None,
     nominal: ColumnChoice = None,
     numeric: ColumnChoice = None,
+    date: ColumnChoice = None,
     drop: ColumnChoice = None,
     weights: Any = None,
     missing: Any = None,
@@ -60,10 +61,11 @@ def read_table(
     target : str or array-like, optional
         Name of the column with the classes or numbers to predict, which is then no feature, or
         these themselves.
-    nominal, numeric : list of names or positions, optional
+    nominal, numeric, date : list of names or positions, optional
         Columns of X whose kind differs from the inferred one. A numeric column may be named as
         ``income:coerce``, to read what is no number as missing, or as ``income:comma`` or
-        ``income:thousands``, to say what its commas are.
+        ``income:thousands``, to say what its commas are; a column of dates as ``signup:dmy``,
+        ``signup:mdy`` or ``signup:ymd``, to say in which order day, month and year are written.
     drop : list of names or positions, optional
         Columns of X that are no features and are not read.
     weights : str or array-like, optional
@@ -84,13 +86,11 @@ def read_table(
         The checked table.
     """
     if isinstance(X, Table):
-        recast = any(choice is not None for choice in (nominal, numeric, drop, missing))
+        recast = any(choice is not None for choice in (nominal, numeric, date, drop, missing))
         return _reread(X, target, weights, task, recast=recast)
     source = open_table(X, max_unzipped_bytes)
-    numeric, hows = _written(source, numeric)
-    choices = Choices(codes_of(missing), hows)
+    choices, kinds = _said(source, missing, nominal=nominal, numeric=numeric, date=date)
     source = chosen(source, choices)
-    kinds = _kinds(source, nominal, numeric)
     dropped = _positions(source, drop, "drop")
     roles = _roles(source, target=target, weights=weights)
     for option, at in roles.items():
@@ -228,12 +228,12 @@ def unreadable(
     *,
     nominal: ColumnChoice = None,
     numeric: ColumnChoice = None,
+    date: ColumnChoice = None,
     missing: Any = None,
 ) -> list[Finding]:
     """Tell of the columns, of some, that `read_table` would refuse, each with its error."""
-    numeric, hows = _written(source, numeric)
-    source = chosen(source, Choices(codes_of(missing), hows))
-    kinds, found = _kinds(source, nominal, numeric), []
+    choices, kinds = _said(source, missing, nominal=nominal, numeric=numeric, date=date)
+    source, found = chosen(source, choices), []
     for name in names:
         at = source.positions[name]
         try:
@@ -262,7 +262,7 @@ def _reread(table: Table, target: Any, weights: Any, task: Task, *, recast: bool
     if isinstance(target, str) or isinstance(weights, str) or recast:
         raise DataError(
             "The columns of a Table have their roles and kinds already: name target, weights, "
-            "nominal, numeric and dropped columns, and missing codes, when it is read."
+            "nominal, numeric and dropped columns when it is read."
         )
     _check_shape(table.n_rows, len(table.columns))
     target = table.target if target is None else _TASKS[task][0](target, table.n_rows)
@@ -342,29 +342,23 @@ def _matched(
     return [positions[column.name] for column in wanted]
 
 
-def _kinds(source: Source, nominal: ColumnChoice, numeric: ColumnChoice) -> dict[int, str]:
-    chosen: dict[int, str] = dict.fromkeys(_positions(source, nominal, "nominal"), "nominal")
-    for at in _positions(source, numeric, "numeric"):
-        if at in chosen:
-            raise DataError(f"Column {source.names[at]!r} is named both nominal and numeric.")
-        chosen[at] = "numeric"
-    return chosen
-
-
-def _written(
-    source: Source, numeric: ColumnChoice
-) -> tuple[list[str | int], tuple[tuple[str, How], ...]]:
-    """Split the names of numeric columns from what is said of how they are written."""
-    names: list[str | int] = []
-    hows: dict[str, How] = {}
-    for column in _listed(numeric, "numeric"):
-        name, how = column, None
-        if isinstance(column, str):
-            name, how = column_and_how(column, source.positions)
-        names.append(name)
-        if how is not None:
-            hows[source.names[_position(source, name, "numeric")]] = how
-    return names, tuple(hows.items())
+def _said(source: Source, missing: Any, **kinds: ColumnChoice) -> tuple[Choices, dict[int, str]]:
+    """Return what is said of the values of columns, and the kinds that are given."""
+    words: dict[str, dict[str, Any]] = {option: {} for option in WORDS}
+    chosen_kinds: dict[int, str] = {}
+    for kind, columns in kinds.items():
+        for column in _listed(columns, kind):
+            name, word = column, None
+            if kind in WORDS and isinstance(column, str):
+                name, word = column_and_word(column, source.positions, kind)
+            at = _position(source, name, kind)
+            if chosen_kinds.setdefault(at, kind) != kind:
+                both = f"both {chosen_kinds[at]} and {kind}"
+                raise DataError(f"Column {source.names[at]!r} is named {both}.")
+            if word is not None:
+                words[kind][source.names[at]] = word
+    given = (tuple(found.items()) for found in words.values())
+    return Choices(codes_of(missing), *given), chosen_kinds
 
 
 def _positions(source: Source, choice: ColumnChoice, option: str) -> list[int]:

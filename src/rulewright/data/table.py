@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from rulewright.data.choices import NO_CHOICES, Choices
 from rulewright.data.errors import DataError
 from rulewright.data.findings import Finding
 from rulewright.data.numbers import Numbers
-from rulewright.data.choices import NO_CHOICES, Choices
 from rulewright.data.schema import ColumnSchema, Schema
 from rulewright.data.target import Target
 

@@ -76,7 +76,7 @@ class Written:
     ) -> None:
         self._texts, self._how = as_objects(()) if texts is None else texts, how
         self._counts = counts or Counter(text for text in self._texts if text is not None)
-        known = {text: _cell(text) for text in self._counts if not _is_code(text)}
+        known = {text: _cell(text) for text in self._counts if not is_code(text)}
         self._cells = {text: cell for text, cell in known.items() if cell is not None}
         fitting = {text for text, cell in self._cells.items() if cell.fits(self.decimal)}
         self.others = [text for text in known if text not in fitting]
@@ -161,7 +161,7 @@ class Written:
         marks = [repr(unit) for unit in sorted(self.units - {""})]
         if self.decimal == ",":
             marks.append("decimal commas")
-        separators = {",": "commas", "'": "apostrophes", "’": "apostrophes", " ": "blanks"}
+        separators = {",": "commas", "'": "apostrophes", "\u2019": "apostrophes", " ": "blanks"}
         separators |= {"\u00a0": "blanks", "\u202f": "blanks"}
         if self.decimal == ",":
             separators[","], separators["."] = "", "points"
@@ -176,7 +176,8 @@ class Written:
         return sum(self._counts[text] for text in texts)
 
 
-def _is_code(text: str) -> bool:
+def is_code(text: str) -> bool:
+    """Return whether a text stands for a missing value among numbers or dates."""
     return text.strip().casefold() in MISSING_CODES
 
 

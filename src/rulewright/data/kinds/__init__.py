@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from rulewright.data.kind import KINDS
+from rulewright.data.kinds.date import Date
 from rulewright.data.kinds.nominal import Nominal
 from rulewright.data.kinds.numeric import Numeric
 from rulewright.data.source import Raw
@@ -10,7 +11,7 @@ from rulewright.data.table import Column
 from rulewright.data.values import plain, refuse_written_dates
 from rulewright.data.written import Written
 
-KINDS.update({kind.name: kind for kind in (Numeric(), Nominal())})
+KINDS.update({kind.name: kind for kind in (Numeric(), Nominal(), Date())})
 
 
 def read_column(name: str, raw: Raw, kind: str | None = None) -> Column:

@@ -28,6 +28,7 @@ class Numeric(Kind):
 
     name = "numeric"
     ordered = True
+    arithmetic = True
     operators = ("<=", ">=", "is missing", "is known")
     literal = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.])")
 
@@ -118,6 +119,6 @@ def _parsed(name: str, row: int, text: str, type_: PlainType | None) -> float:
     except ValueError:
         raise DataError(
             f"Column {name!r} must be numeric, but row {row} (counting from 0) holds {text!r:.80}. "
-            f"Correct the value, treat the column as nominal, or give numeric {name}:coerce to read "
-            "such values as missing."
+            "Correct the value, treat the column as nominal, or give numeric "
+            f"{name}:coerce to read such values as missing."
         ) from None

@@ -13,7 +13,8 @@ from rulewright.data.values import dates_refused
 _NUMBERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|\"NULL\"")
 _WHOLE_DECIMAL = re.compile(r"DECIMAL\(\d+,0\)")
 _DATES = re.compile(r"DATE|TIMESTAMP(_S|_MS|_NS)?")
-_TIMES = re.compile(r"TIME(_NS)?|TIME(STAMP)? WITH TIME ZONE|INTERVAL|DURATION")
+_TIMES = re.compile(r"TIME(_NS)?|TIME WITH TIME ZONE|INTERVAL|DURATION")
+_ZONED = "TIMESTAMP WITH TIME ZONE"
 
 
 def parquet_source(file: OpenedFile) -> Source:
@@ -104,4 +105,6 @@ def _selected(type_: str, alias: str, wanted: Wanted) -> str | None:
         return alias if type_.endswith(("INT", "INTEGER")) else f"{alias}::DOUBLE"
     if type_.startswith("ENUM") or wanted == "text":
         return f"{alias}::VARCHAR"
+    if type_ == _ZONED:
+        return f"make_timestamp(epoch_us({alias}))"  # in UTC
     return alias if _DATES.fullmatch(type_) else None
