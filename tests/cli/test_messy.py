@@ -1,8 +1,15 @@
 """Messy files, end to end: what exactly the user is told, and that the advice works."""
 
+import datetime
 import json
+import zipfile
 
+import openpyxl
+import polars as pl
 import pytest
+from typer.testing import CliRunner
+
+from rulewright.cli.main import app
 
 
 def rows(*columns, head):
@@ -272,3 +279,125 @@ def test_many_notes_are_cut(cli, write):
     out = cli("learn", path, "--target", "y", "--cv", 0).stdout
     assert out.count("\nnote: ") == 20
     assert f"... and 10 more notes; 'rulewright inspect {path}' prints all\n" in out
+
+
+def learned(cli, tmp_path, path, *args):
+    """Learn a small model from a file; give the result and the model's file."""
+    args = ("--target", "y", "--cv", 0, "--learner", "mlrules", "--set", "n_rules=3", *args)
+    return cli("learn", path, *args, "--model", tmp_path / "m.json"), tmp_path / "m.json"
+
+
+CLEAN = messy(lambda k: ["rot", "grün", "blau"][k % 3])
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "cp1252"])
+def test_other_encodings(cli, cli_failure, tmp_path, encoding):
+    """UTF-16 is known by its mark; for others the error names the option, which is enough."""
+    path = tmp_path / "t.csv"
+    path.write_bytes(CLEAN.encode(encoding))
+    options = []
+    if encoding != "utf-16":
+        message = cli_failure("learn", path, "--target", "y")
+        assert message.startswith(f"{path}: the file is not UTF-8 text (")
+        assert "Give its encoding, such as --encoding latin-1, or convert it" in message
+        options = ["--encoding", encoding]
+    result, model = learned(cli, tmp_path, path, *options)
+    assert result.exit_code == 0, result.output
+    assert "nominal  blau, grün, rot" in result.stdout
+    assert cli("predict", model, path, *options).exit_code == 0
+
+
+def test_rows_that_cannot_be_read(cli, cli_failure, write, tmp_path):
+    """Garbage is an error that names the line; skipped rows are counted and listed."""
+    lines = CLEAN.splitlines()
+    lines[5:5], lines[9:9] = ["broken"], ["1,2,3,4,5"]
+    path = write("t.csv", "\n".join(lines) + "\n")
+    assert "line 6: not a readable CSV file" in cli_failure("learn", path, "--target", "y")
+    result, model = learned(cli, tmp_path, path, "--skip-bad-rows")
+    note = "2 rows skipped as asked for (too few fields, too many fields): lines 6, 10"
+    assert f"note: {note}\n" in result.stdout
+    assert f"{path}: 40 rows, 2 features, target y\n" in result.stdout
+    predicted = cli("predict", model, path, "--skip-bad-rows")
+    assert predicted.stderr == f"note: {note}\n"
+    assert predicted.stdout.count("\n") == 41
+
+
+def test_no_header(cli, write):
+    """A file whose first row looks like names but is data is read as such."""
+    path = write("t.csv", "\n".join(CLEAN.splitlines()[1:]) + "\n")
+    text = "u,rot,yes\n" + path.read_text(encoding="utf-8").replace("0,", "u,")
+    path = write("t.csv", text)
+    out = cli("inspect", path, "--no-header").stdout
+    assert out.startswith(f"{path}: 41 rows, 3 features\n")
+    assert "\nx1      nominal  blau, grün, rot" in out
+
+
+def test_zip_standard_input_and_several_files(cli, write, tmp_path):
+    """A zip file, standard input and many Parquet files are the same table."""
+    path = write("t.csv", CLEAN)
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
+        archive.write(path, "t.csv")
+    frame = pl.read_csv(path)
+    frame[:15].write_parquet(tmp_path / "part0.parquet")
+    frame[15:].write_parquet(tmp_path / "part1.parquet")
+    outputs = [
+        cli("inspect", name, "--target", "y").stdout.split("\n", 1)[1]
+        for name in (path, tmp_path / "t.zip", tmp_path / "part*.parquet")
+    ]
+    runner = CliRunner(env={"NO_COLOR": "1", "COLUMNS": "100"})
+    piped = runner.invoke(app, ["inspect", "-", "--target", "y"], input=CLEAN)
+    assert piped.stdout.startswith("-: 40 rows, 2 features, target y\n")
+    outputs.append(piped.stdout.split("\n", 1)[1])
+    assert len(set(outputs)) == 1
+
+
+def test_excel(cli, tmp_path):
+    """A sheet with dates, numbers and codes is learned from and predicted."""
+    book = openpyxl.Workbook()
+    book.active.append(["u", "when", "x", "y"])
+    for k in range(40):
+        day = datetime.date(2024, 1, 1) + datetime.timedelta(days=k)
+        book.active.append([useful(k), day, "n/a" if k % 8 == 0 else k % 5, target(k)])
+    book.save(tmp_path / "t.xlsx")
+    result, model = learned(cli, tmp_path, tmp_path / "t.xlsx")
+    assert result.exit_code == 0, result.output
+    assert "when    date     2024-01-01 to 2024-02-09        0\n" in result.stdout
+    assert "note: x: 5 values 'n/a' read as missing; --nominal x takes" in result.stdout
+    assert cli("predict", model, tmp_path / "t.xlsx").stdout.count("\n") == 41
+
+
+def test_empty_in_is_empty_out(cli, cli_failure, write, tmp_path):
+    """A file with names but without rows gives a file with names but without rows."""
+    result, model = learned(cli, tmp_path, write("t.csv", messy(lambda k: k % 9)))
+    assert result.exit_code == 0, result.output
+    empty = cli("predict", model, write("n.csv", "u,x\n"))
+    assert empty.stdout == "label,probability_no,probability_yes\n"
+    kept = cli("predict", model, write("n.csv", "u,x\n"), "--keep")
+    assert kept.stdout == "u,x,label,probability_no,probability_yes\n"
+    assert "n.csv lacks column 'u', which the model needs" in cli_failure(
+        "predict", model, write("n.csv", "v,x\n")
+    )
+
+
+def test_dates_in_another_order(cli, cli_failure, write):
+    """inspect tells of dates in another format, and how to read them."""
+    text = messy(lambda k: f"{k % 28 + 1}.{k % 12 + 1}.2024")
+    path = write("t.csv", text)
+    findings = cli("inspect", path, "--target", "y").stdout.splitlines()[-1]
+    assert findings == (
+        "unreadable: x: The dates in column 'x' are not written as 2024-03-01, but as '1.1.2024'. "
+        "Name it date as x:dmy, x:mdy or x:ymd, the order of day, month and year, or nominal to "
+        "take the dates as labels, or drop it; --drop x leaves it out"
+    )
+    out = cli("inspect", path, "--target", "y", "--date", "x:dmy").stdout
+    assert "x       date     2024-01-01 to 2024-12-" in out
+    wrong = cli_failure("learn", path, "--target", "y", "--date", "x:mdy")
+    assert "must hold dates, but row 12 (counting from 0) holds '13.1.2024'" in wrong
+
+
+def test_options_name_columns(cli_failure, write):
+    """A column that is not there is an error that names the option and similar names."""
+    path = write("t.csv", CLEAN)
+    for option, name in (("--keep", "z"), ("--numeric", "z:coerce"), ("--date", "z:dmy")):
+        message = cli_failure("learn", path, "--target", "y", option, name)
+        assert message.startswith(f"{option} z: {path} has no such column.")

@@ -81,7 +81,8 @@ def test_findings_are_plain_data():
         (
             ["a", "b", "  ", "d"] * 15,
             [
-                "x: label '  ' in 15 rows may stand for missing; --missing 'x:  ' reads it as missing"
+                "x: label '  ' in 15 rows may stand for missing; --missing 'x:  ' reads it as "
+                "missing"
             ],
         ),
         (
@@ -142,8 +143,8 @@ def test_leaks_of_numbers():
         (
             np.arange(N) % 12,
             [
-                "y: whole numbers of 12 values are taken as classes; --task regression takes them as "
-                "numbers"
+                "y: whole numbers of 12 values are taken as classes; --task regression takes them "
+                "as numbers"
             ],
         ),
         (
@@ -153,8 +154,8 @@ def test_leaks_of_numbers():
         (
             np.array([*(f"{k},5" for k in range(57)), "x", "x", "x"]),
             [
-                "y: 58 classes look like numbers: 95 % numbers, 3 other values such as 'x'; correct "
-                "them in the file, or name another target"
+                "y: 58 classes look like numbers: 95 % numbers, 3 other values such as 'x'; "
+                "correct them in the file, or name another target"
             ],
         ),
         (

@@ -51,7 +51,7 @@ def test_iso_text(text, expected):
         "2024-01-01T1:00",
         "20240101",
         "01/02/2024",
-        "２０２４-01-01",
+        "\u0662\u0660\u0662\u0664-01-01",
     ],
 )
 def test_other_text_is_no_moment(text):

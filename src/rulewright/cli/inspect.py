@@ -8,10 +8,22 @@ import numpy as np
 import typer
 
 from rulewright.cli.display import make_console, print_columns, print_findings, shares_of_classes
-from rulewright.cli.limits import Date, Drop, MaxUnzipped, Missing, Nominal, Numeric
+from rulewright.cli.limits import (
+    Date,
+    Drop,
+    Encoding,
+    MaxUnzipped,
+    Missing,
+    NoHeader,
+    Nominal,
+    Numeric,
+    SkipBadRows,
+    file_options,
+)
 from rulewright.cli.training import ColumnRoles, open_file
 from rulewright.data import (
     MAX_UNZIPPED_BYTES,
+    FileOptions,
     Finding,
     Table,
     Target,
@@ -37,6 +49,9 @@ def inspect(
     drop: Drop = None,
     missing: Missing = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
+    encoding: Encoding = None,
+    no_header: NoHeader = False,
+    skip_bad_rows: SkipBadRows = False,
     max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
 ) -> None:
     """Print the columns of FILE and what looks wrong, each with the option that settles it."""
@@ -48,7 +63,8 @@ def inspect(
         drop=drop or (),
         missing=missing or (),
     )
-    table, findings = _examined(file, roles, max_unzipped)
+    options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
+    table, findings = _examined(file, roles, options)
     if as_json:
         typer.echo(json.dumps(_content(file, table, findings), indent=2))
         return
@@ -63,9 +79,11 @@ def inspect(
     print_findings(console, findings)
 
 
-def _examined(file: Path, roles: ColumnRoles, limit: int) -> tuple[Table, tuple[Finding, ...]]:
+def _examined(
+    file: Path, roles: ColumnRoles, options: FileOptions
+) -> tuple[Table, tuple[Finding, ...]]:
     """Read what can be read, and tell of the columns that cannot."""
-    source = open_file(file, roles, limit)
+    source = open_file(file, roles, options)
     choices: dict[str, Any] = {
         "nominal": roles.nominal,
         "numeric": roles.numeric,

@@ -39,7 +39,18 @@ from rulewright.cli.evaluate import (
     majority,
     stratified_splits,
 )
-from rulewright.cli.limits import Date, Drop, MaxUnzipped, Missing, Nominal, Numeric
+from rulewright.cli.limits import (
+    Date,
+    Drop,
+    Encoding,
+    MaxUnzipped,
+    Missing,
+    NoHeader,
+    Nominal,
+    Numeric,
+    SkipBadRows,
+    file_options,
+)
 from rulewright.cli.output import check_output
 from rulewright.cli.regression import cross_validate_numbers
 from rulewright.cli.training import ColumnRoles, open_file, read_training, row_weights
@@ -90,7 +101,8 @@ def learn(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Table to learn from: CSV, TSV, Parquet, JSON lines or ARFF; text also as .gz.",
+            help="Table to learn from: CSV, TSV, Parquet, JSON lines, ARFF or Excel; text also as "
+            ".gz or .zip; - is standard input.",
             show_default=False,
         ),
     ],
@@ -159,6 +171,9 @@ def learn(
     rules_shown: Annotated[
         int, typer.Option(min=0, metavar="N", help="Print the N strongest rules.")
     ] = 20,
+    encoding: Encoding = None,
+    no_header: NoHeader = False,
+    skip_bad_rows: SkipBadRows = False,
     max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
 ) -> None:
     """Learn rules from FILE, estimate how good they are, print and save them."""
@@ -179,7 +194,8 @@ def learn(
         date or (),
         drop_unlabelled,
     )
-    source = open_file(file, roles, max_unzipped)
+    options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
+    source = open_file(file, roles, options)
     chosen = _task(task, learner, source, target)
     estimator = make_estimator(learner, settings or [], seed, jobs, constraints, chosen)
     set_bias(estimator, learner or next(iter(LEARNERS)), bias, target)
@@ -190,12 +206,7 @@ def learn(
     console.print(
         f"{file}: {table.n_rows} rows, {len(table.columns)} features, target {plain(target)}"
     )
-    if isinstance(estimator, RuleRegressor):
-        if task is None:
-            console.print("numbers are predicted; --task classification takes them as classes")
-        print_numbers(console, table, row_weights(table))
-    else:
-        print_schema(console, table, table.known_target, row_weights(table))
+    _print_table(console, table, asked=task is not None)
     print_notes(console, findings, file)
     if cv and isinstance(estimator, RuleRegressor):
         scores = cross_validate_numbers(estimator, table, row_weights(table), cv, seed)
@@ -214,6 +225,16 @@ def learn(
     print_rules(console, learned, rules_shown, advice)
     if model is not None:
         console.print(f"\nmodel saved to {model}")
+
+
+def _print_table(console: Console, table: Table, *, asked: bool) -> None:
+    """Print what the target and the columns hold, and what it is taken for unless it was asked."""
+    if isinstance(table.target, Target):
+        print_schema(console, table, table.target, row_weights(table))
+        return
+    if not asked:
+        console.print("numbers are predicted; --task classification takes them as classes")
+    print_numbers(console, table, row_weights(table))
 
 
 def _check_learner(name: str | None) -> None:

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from rulewright.data import FileOptions, Source
+
 MaxUnzipped = Annotated[
     int,
     typer.Option(min=1, metavar="BYTES", help="Refuse a gzipped file that expands beyond this."),
@@ -44,3 +46,31 @@ Missing = Annotated[
         help="Read a value as missing, in one column or in all; may be repeated.",
     ),
 ]
+
+Encoding = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Encoding of a text file, such as latin-1."),
+]
+
+NoHeader = Annotated[
+    bool,
+    typer.Option("--no-header", help="The first row is data: name the columns x0, x1, ..."),
+]
+
+SkipBadRows = Annotated[
+    bool,
+    typer.Option("--skip-bad-rows", help="Leave out rows that cannot be read, and list them."),
+]
+
+
+def file_options(
+    max_unzipped: int, encoding: str | None, no_header: bool, skip_bad_rows: bool
+) -> FileOptions:
+    """Return what the options say of a file."""
+    return FileOptions(max_unzipped, encoding, False if no_header else None, skip_bad_rows)
+
+
+def print_skipped(source: Source) -> None:
+    """Print on standard error what was left out of a file."""
+    for note in source.notes:
+        typer.echo(f"note: {note}", err=True)

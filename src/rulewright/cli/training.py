@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from rulewright.data import (
     LEFT_OUT,
-    MAX_UNZIPPED_BYTES,
     DataError,
+    FileOptions,
     Finding,
     Source,
     Table,
@@ -22,6 +22,7 @@ from rulewright.data import (
     read_table,
 )
 from rulewright.data.choices import WORDS
+from rulewright.data.readers.options import DEFAULT_OPTIONS
 from rulewright.data.reading import Task
 from rulewright.search.names import offer_names
 
@@ -110,9 +111,9 @@ def _without(table: Table, names: Sequence[str]) -> Table:
     return replace(table, columns=columns)
 
 
-def open_file(path: Path, roles: ColumnRoles, max_unzipped: int = MAX_UNZIPPED_BYTES) -> Source:
+def open_file(path: Path, roles: ColumnRoles, options: FileOptions = DEFAULT_OPTIONS) -> Source:
     """Open a file, or raise an error with similar names if it lacks one of the columns."""
-    source = open_table(path, max_unzipped)
+    source = open_table(path, options=options)
     for option, name in roles.by_option():
         if (kind := option.removeprefix("--")) in WORDS:
             name, _ = column_and_word(name, source.names, kind)

@@ -6,7 +6,7 @@ from rulewright.data.errors import DataError, DataTypeError
 from rulewright.data.findings import Finding
 from rulewright.data.kind import KINDS, Kind
 from rulewright.data.numbers import MOST_CLASSES, Numbers, read_numbers
-from rulewright.data.readers.opened import MAX_UNZIPPED_BYTES
+from rulewright.data.readers.options import MAX_UNZIPPED_BYTES, FileOptions
 from rulewright.data.reading import (
     detect_task,
     open_table,
@@ -33,6 +33,7 @@ __all__ = [
     "ColumnSchema",
     "DataError",
     "DataTypeError",
+    "FileOptions",
     "Finding",
     "Kind",
     "Numbers",

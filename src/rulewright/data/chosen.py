@@ -37,13 +37,13 @@ def chosen(source: Source, choices: Choices) -> Source:
     return replace(source, load=load)
 
 
-def labelled_rows(source: Source, target: int) -> tuple[Source, tuple[Finding, ...]]:
+def labelled_rows(source: Source, target: int) -> Source:
     """Leave out the rows without a target, and tell how many."""
     name = source.names[target]
     values = plain(name, source.load(target, "labels")).values
     known = values != None if values.dtype.kind == "O" else values == values  # noqa: E711
     if known.all():
-        return source, ()
+        return source
     if not known.any():
         raise DataError(f"Column {name!r} is missing in all rows. Name another target.")
 
@@ -53,7 +53,7 @@ def labelled_rows(source: Source, target: int) -> tuple[Source, tuple[Finding, .
 
     text = f"missing in {counted(int((~known).sum()), 'row')}, left out as asked for"
     note = Finding("unlabelled", name, text)
-    return replace(source, load=load, n_rows=int(known.sum())), (note,)
+    return replace(source, load=load, n_rows=int(known.sum()), notes=(*source.notes, note))
 
 
 def codes_of(missing: Any) -> tuple[str, ...]:

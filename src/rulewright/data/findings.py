@@ -2,6 +2,8 @@
 
 from dataclasses import asdict, dataclass
 
+_SHOWN_LINES = 20
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -30,3 +32,14 @@ def examples(texts: list[str], most: int = 3) -> str:
     """Quote the first of some texts."""
     quoted = [repr(text if len(text) <= 24 else f"{text[:21]}...") for text in texts[:most]]
     return ", ".join(quoted) + (", ..." if len(texts) > most else "")
+
+
+def skipped_rows(lines: list[int], reasons: list[str]) -> tuple[Finding, ...]:
+    """Tell of lines that were left out, if any were."""
+    if not lines:
+        return ()
+    more = ", ..." if len(lines) > _SHOWN_LINES else ""
+    listed = ", ".join(map(str, lines[:_SHOWN_LINES])) + more
+    where = f"line{'s' * (len(lines) != 1)} {listed}"
+    text = f"{counted(len(lines), 'row')} skipped as asked for ({', '.join(reasons)}): {where}"
+    return (Finding("bad rows", None, text),)

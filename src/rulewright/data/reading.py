@@ -19,7 +19,7 @@ from rulewright.data.numbers import Numbers, looks_numeric, numbers_of, read_num
 from rulewright.data.readers.arrays import array_source, dict_source, values_of
 from rulewright.data.readers.files import file_source
 from rulewright.data.readers.frames import frame_source
-from rulewright.data.readers.opened import MAX_UNZIPPED_BYTES
+from rulewright.data.readers.options import MAX_UNZIPPED_BYTES, FileOptions
 from rulewright.data.schema import ColumnSchema, Schema, check_distinct, check_encodable
 from rulewright.data.source import Source
 from rulewright.data.table import Column, Table
@@ -47,6 +47,9 @@ def read_table(
     missing: Any = None,
     drop_unlabelled: bool = False,
     task: Task = "classification",
+    encoding: str | None = None,
+    header: bool | None = None,
+    skip_bad_rows: bool = False,
     max_unzipped_bytes: int = MAX_UNZIPPED_BYTES,
 ) -> Table:
     """
@@ -56,8 +59,8 @@ def read_table(
     ----------
     X : array, dataframe, dict of columns, path of a file, Table or opened table
         NumPy (numeric, object, structured), nested lists, any dataframe that narwhals knows, or
-        a CSV, TSV, Parquet, JSON lines or ARFF file, gzipped or not. A Table keeps its target and
-        weights unless others are given.
+        a CSV, TSV, Parquet, JSON lines, ARFF or Excel file, zipped or not. A Table keeps its
+        target and weights unless others are given.
     target : str or array-like, optional
         Name of the column with the classes or numbers to predict, which is then no feature, or
         these themselves.
@@ -77,8 +80,14 @@ def read_table(
         Leave out rows whose target is missing, which are an error otherwise.
     task : {"classification", "regression"}
         Whether the target holds classes or numbers.
+    encoding : str, optional
+        Encoding of a text file; by default UTF-8, or UTF-16 where the file says so.
+    header : bool, optional
+        Whether the first row of a delimited file or sheet names the columns; found out by default.
+    skip_bad_rows : bool, default=False
+        Leave out rows of a text file that cannot be read, which are an error otherwise.
     max_unzipped_bytes : int, default=4 GiB
-        The size to which a gzipped file may expand.
+        The size to which a zipped file may expand.
 
     Returns
     -------
@@ -88,7 +97,8 @@ def read_table(
     if isinstance(X, Table):
         recast = any(choice is not None for choice in (nominal, numeric, date, drop, missing))
         return _reread(X, target, weights, task, recast=recast)
-    source = open_table(X, max_unzipped_bytes)
+    options = FileOptions(max_unzipped_bytes, encoding, header, skip_bad_rows)
+    source = open_table(X, options=options)
     choices, kinds = _said(source, missing, nominal=nominal, numeric=numeric, date=date)
     source = chosen(source, choices)
     dropped = _positions(source, drop, "drop")
@@ -101,12 +111,11 @@ def read_table(
     if dropped and not features:
         raise DataError("drop: no column is left to learn from. Drop fewer.")
     _check_shape(source.n_rows, len(features))
-    notes: tuple[Finding, ...] = ()
     if drop_unlabelled and "target" in roles:
-        source, notes = labelled_rows(source, roles["target"])
+        source = labelled_rows(source, roles["target"])
     labels, row_weights = _labelled(source, target, weights, roles, task)
     columns = tuple(_column(source, at, kinds.get(at)) for at in features)
-    return Table(columns, source.named, source.n_rows, labels, row_weights, choices, notes)
+    return Table(columns, source.named, source.n_rows, labels, row_weights, choices, source.notes)
 
 
 def read_like(
@@ -214,9 +223,14 @@ def recode(table: Table, schema: Schema, needed: Collection[str] | None = None) 
     return replace(table, columns=tuple(columns), named=schema.named)
 
 
-def open_table(X: Any, max_unzipped_bytes: int = MAX_UNZIPPED_BYTES) -> Source:
+def open_table(
+    X: Any,
+    max_unzipped_bytes: int = MAX_UNZIPPED_BYTES,
+    *,
+    options: FileOptions | None = None,
+) -> Source:
     """Open a table, of which `read_table` and `read_like` then load columns."""
-    source = _source(X, max_unzipped_bytes)
+    source = _source(X, options or FileOptions(max_unzipped_bytes))
     check_distinct(source.names)
     check_encodable(source.names, "column name")
     return source
@@ -240,7 +254,12 @@ def unreadable(
             _column(source, at, kinds.get(at))
         except DataError as error:
             found.append(
-                Finding("unreadable", name, str(error), f"--drop {quote(name)} leaves it out")
+                Finding(
+                    "unreadable",
+                    name,
+                    str(error).rstrip("."),
+                    f"--drop {quote(name)} leaves it out",
+                )
             )
     return found
 
@@ -298,13 +317,13 @@ def _labelled(
     return target, weights
 
 
-def _source(X: Any, max_unzipped_bytes: int) -> Source:
+def _source(X: Any, options: FileOptions) -> Source:
     if isinstance(X, Source):
         return X
     if isinstance(X, np.ndarray | list | tuple):
         return array_source(X)
     if isinstance(X, str | os.PathLike):
-        return file_source(os.fsdecode(X), max_unzipped_bytes)
+        return file_source(os.fsdecode(X), options)
     # SciPy's dok matrix is a dict too
     if isinstance(X, Mapping) and not hasattr(X, "toarray"):
         return dict_source(X)

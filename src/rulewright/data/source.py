@@ -45,6 +45,7 @@ class Source:
     n_rows: int
     load: Callable[[int, Wanted], Raw]
     path: str | None = None  # of the file, None for data in memory
+    notes: tuple[Finding, ...] = ()  # about its rows
 
     @cached_property
     def positions(self) -> dict[str, int]:

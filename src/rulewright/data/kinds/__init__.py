@@ -28,6 +28,6 @@ def read_column(name: str, raw: Raw, kind: str | None = None) -> Column:
 
 
 def _holds_numbers(raw: Raw) -> bool:
-    if raw.written and raw.type == "string":
+    if raw.written and raw.type in ("string", "mixed"):
         return Written(raw.values).is_numeric
     return raw.type == "number" and raw.declared is None
