@@ -84,7 +84,8 @@ def _difference(model: RuleModel, rows: Any, answers: list[Answer]) -> str | Non
         k = place.get(answer.label, -1)
         tied = model.program.costs is not None and k >= 0
         tied = tied and costs[i, k] - costs[i, chosen[i]] <= 1e-9 * max(1.0, costs[i].max())
-        if list(answer.scores) != scores[i].tolist():
+        slack = 0.0 if model.program.exact else 1e-12
+        if not np.allclose(answer.scores, scores[i], rtol=0, atol=slack):
             what = f"scores {answer.scores} and not {scores[i]}"
         elif not np.allclose(answer.probabilities, chances[i], rtol=0, atol=1e-12):
             what = f"probabilities {answer.probabilities} and not {chances[i]}"

@@ -11,10 +11,12 @@ import numpy as np
 from rulewright.data import ColumnSchema, Schema, label_of
 from rulewright.model import (
     AdditiveRules,
+    AveragedModel,
     DecisionList,
     DnfModel,
     Head,
     IsotonicSteps,
+    NearestRules,
     RegressionRules,
     RuleModel,
     RuleSetVotes,
@@ -22,6 +24,7 @@ from rulewright.model import (
 )
 from rulewright.model.forms.rule_sets import numbered, term_shares
 from rulewright.model.linear import LinearTerm
+from rulewright.programs.distances import LabelDistance, NumberDistance
 from rulewright.rules import (
     Adds,
     Claims,
@@ -40,6 +43,8 @@ from rulewright.rules import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from rulewright.programs.distances import Distance
 
     Rng = np.random.Generator
 
@@ -307,6 +312,43 @@ def decision_list(rng: Rng) -> DecisionList:
     return DecisionList(schema, np.array(classes), tuple(rules), default, default)
 
 
+def nearest(rng: Rng) -> NearestRules:
+    """Draw nearest rules, often at equal distances."""
+    schema, classes = frame_of_model(rng)
+    n, known = len(classes), [_distance(rng, column) for column in schema]
+    rules = [
+        _rule(
+            rng,
+            Conjunction(tuple(_near(rng, d, schema) for d in known if chance(rng, 0.7))),
+            Says(_said(rng, n)),
+            n,
+        )
+        for _ in range(rng.integers(6))
+    ]
+    return NearestRules(schema, np.array(classes), tuple(rules), tuple(known), _said(rng, n))
+
+
+def _distance(rng: Rng, column: ColumnSchema) -> Distance:
+    if column.kind == "numeric":
+        low, high = sorted((number(rng), number(rng)))
+        return NumberDistance(column.name, low, high)
+    n = int(rng.integers(1, 4))
+    unseen, missing, *groups = rng.integers(0, n, 2 + len(column.labels)).tolist()
+    table = rng.choice([0.0, 0.5, 1.0, 0.3], (n, n)).tolist()
+    return LabelDistance(column.name, tuple(groups), unseen, missing, tuple(map(tuple, table)))
+
+
+def _near(rng: Rng, distance: Distance, schema: Schema) -> Condition:
+    if isinstance(distance, NumberDistance):
+        parts = [s * distance.high + (1.0 - s) * distance.low for s in rng.random(2)]
+        low, high = sorted(min(max(part, distance.low), distance.high) for part in parts)
+        return Range(distance.column, low, high)
+    labels = schema[distance.column].labels
+    if chance(rng, 0.2):
+        return Presence(distance.column, True)
+    return Labels(distance.column, (pick(rng, labels),))
+
+
 def unordered(rng: Rng) -> UnorderedRules:
     """Draw unordered rules, often with ties, and with weights of any size."""
     schema, classes = frame_of_model(rng)
@@ -314,7 +356,28 @@ def unordered(rng: Rng) -> UnorderedRules:
     return UnorderedRules(schema, np.array(classes), tuple(rules), _said(rng, len(classes)))
 
 
+def average(rng: Rng) -> AveragedModel:
+    """Draw an average of a model and of what is left of it without some rules."""
+    whole = pick(rng, (additive, dnf, decision_list, unordered))(rng)
+    members = [whole, *(whole[: rng.integers(len(whole) + 1)] for _ in range(rng.integers(3)))]
+    raw = (
+        np.array([float(pick(rng, (1.0, 0.5, 1e-300, 0.0))) for _ in members])
+        + np.eye(9)[0][: len(members)]
+    )
+    weights = tuple((raw / raw.sum()).tolist())
+    return AveragedModel(whole.schema, whole.classes, tuple(members), weights)
+
+
 def model(rng: Rng) -> RuleModel:
     """Draw a model of any form."""
-    forms = (additive, dnf, votes, regression, decision_list, unordered)
+    forms = (
+        additive,
+        dnf,
+        votes,
+        regression,
+        decision_list,
+        unordered,
+        nearest,
+        average,
+    )
     return pick(rng, forms)(rng)

@@ -9,13 +9,22 @@ from hypothesis import strategies as st
 
 from rulewright import Window, estimators
 from rulewright.estimators import (
+    AveragedRulesClassifier,
+    C45RulesClassifier,
+    CN2Classifier,
     CompactRulesClassifier,
+    FOILClassifier,
+    LRIClassifier,
     MLRulesClassifier,
+    PARTClassifier,
+    RipperClassifier,
+    RISEClassifier,
     RuleFitClassifier,
     RuleSetEnsembleClassifier,
     RumbleClassifier,
     SL2Classifier,
     SlipperClassifier,
+    StumpClassifier,
     compress,
 )
 from rulewright.estimators.common.base import RuleClassifier
@@ -383,6 +392,139 @@ def rumble(**changed):
     return RumbleClassifier(**{**settings, **changed})
 
 
+def ripper(**changed):
+    """Make RIPPER with all parameters set: no test depends on the defaults."""
+    settings = {
+        "n_optimizations": 2,
+        "grow_share": 2 / 3,
+        "max_conditions": None,
+        "min_weight": 2.0,
+        "allow_not_equal": False,
+        "missing_conditions": False,
+        "threshold": "observed",
+        "max_bins": None,
+        "constraints": None,
+        "class_weight": None,
+        "random_state": 1,
+        "n_jobs": 1,
+    }
+    return RipperClassifier(**{**settings, **changed})
+
+
+def foil(**changed):
+    """Make FOIL with all parameters set: no test depends on the defaults."""
+    settings = {
+        "min_accuracy": 0.6,
+        "positive_class": None,
+        "max_conditions": None,
+        "min_weight": 2.0,
+        "allow_not_equal": False,
+        "missing_conditions": False,
+        "threshold": "observed",
+        "max_bins": None,
+        "constraints": None,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return FOILClassifier(**{**settings, **changed})
+
+
+def c45rules(**changed):
+    """Make C4.5rules whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "confidence": 0.25,
+        "min_cases": 2.0,
+        "exceptions": "release",
+        "max_rules": 1000,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return C45RulesClassifier(**{**settings, **changed})
+
+
+def part(**changed):
+    """Make PART whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "confidence": 0.25,
+        "min_cases": 2.0,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return PARTClassifier(**{**settings, **changed})
+
+
+def stump(**changed):
+    """Make a stump whose parameters are all set: no test depends on the defaults."""
+    settings = {"min_cases": 0.0, "class_weight": None, "random_state": 0, "n_jobs": 1}
+    return StumpClassifier(**{**settings, **changed})
+
+
+def cn2(**changed):
+    """Make a CN2 whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "ordered": False,
+        "criterion": "auto",
+        "beam_width": 3,
+        "significance": 0.0,
+        "max_rules": 6,
+        "max_conditions": 3,
+        "min_weight": 0.0,
+        "weighted_covering": None,
+        "allow_not_equal": False,
+        "missing_conditions": False,
+        "max_bins": None,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return CN2Classifier(**{**settings, **changed})
+
+
+def lri(**changed):
+    """Make a small LRI whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "n_rules": 8,
+        "max_conditions": 3,
+        "max_disjuncts": 2,
+        "freeze": 4,
+        "allow_not_equal": False,
+        "missing_conditions": False,
+        "max_bins": None,
+        "calibration": None,
+        "cv": 3,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return LRIClassifier(**{**settings, **changed})
+
+
+def rise(**changed):
+    """Make RISE with all its parameters set: no test depends on the defaults."""
+    settings = {"q": 1.0, "max_passes": None, "class_weight": None, "random_state": 0, "n_jobs": 1}
+    return RISEClassifier(**{**settings, **changed})
+
+
+def averaging(**changed):
+    """Make a small average whose parameters are all set: no test depends on the defaults."""
+    settings = {
+        "estimator": mlrules(),
+        "part_size": 35,
+        "combine": "bmc",
+        "evidence": "own",
+        "estimates": "model",
+        "beta": None,
+        "n_draws": 200,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
+    return AveragedRulesClassifier(**{**settings, **changed})
+
+
 LEARNERS = {
     "mlrules": mlrules,
     "slipper": slipper,
@@ -391,6 +533,15 @@ LEARNERS = {
     "rulefit": rulefit,
     "compact": compact,
     "rumble": rumble,
+    "ripper": ripper,
+    "foil": foil,
+    "c45rules": c45rules,
+    "part": part,
+    "stump": stump,
+    "cn2": cn2,
+    "lri": lri,
+    "rise": rise,
+    "averaging": averaging,
 }
 """A maker of a small learner for every public estimator, for the laws that all must obey."""
 

@@ -71,6 +71,8 @@ def predict(model, row):
         "votes": predict_votes,
         "list": predict_list,
         "unordered": predict_unordered,
+        "nearest": predict_nearest,
+        "average": predict_average,
     }
     return forms[model["form"]](model, row)
 
@@ -89,6 +91,60 @@ def predict_unordered(model, row):
         scores = [s + weight * p for s, p in zip(scores, rule["then"]["says"], strict=True)]
     label = min(range(len(scores)), key=lambda k: (-scores[k], -model["start"][k], k))
     return scores, [s / sum(scores) for s in scores], model["classes"]["values"][label]
+
+
+def predict_nearest(model, row):
+    """Give the answers of rules of which the nearest decides."""
+    said = [weight + 1 for weight in model["class_weights"]]
+    said = [weight / sum(said) for weight in said]
+    least = math.inf
+    for rule in model["rules"]:
+        total = 0.0
+        conditions = {condition["column"]: condition for condition in rule["if"]}
+        for distance in model["distances"]:
+            if distance["column"] in conditions:
+                condition = conditions[distance["column"]]
+                total += gap(model, distance, condition, row[distance["column"]]) ** 2
+        if total < least:
+            least, said = total, rule["then"]["says"]
+    return said, said, model["classes"]["values"][said.index(max(said))]
+
+
+def gap(model, distance, condition, value):
+    """Give the distance of a value to a condition."""
+    if "table" in distance:
+        (labels,) = [
+            column["labels"]
+            for column in model["schema"]["columns"]
+            if column["name"] == distance["column"]
+        ]
+        wanted = None if "missing" in condition else condition["in"][0]
+        groups = dict(zip(labels, distance["groups"], strict=True)) | {None: distance["missing"]}
+        return distance["table"][groups[wanted]][groups.get(value, distance["unseen"])]
+    if value is None:
+        return 1.0
+    low, high = distance["low"], distance["high"]
+    if low == high:
+        return 0.0
+    scale = 1.0 if high - low <= 1e300 else 2.0**-40
+    value = scale * min(max(value, low - 1000 * (high - low)), high + 1000 * (high - low))
+    outside = max(scale * condition["low"] - value, value - scale * condition["high"], 0.0)
+    return outside / (scale * high - scale * low)
+
+
+def predict_average(model, row):
+    """Give the answers of a weighted mean of models, or of their vote."""
+    frame = {name: model[name] for name in ("schema", "classes")}
+    scores = [0.0] * len(model["classes"]["values"])
+    for member, weight in zip(model["members"], model["weights"], strict=True):
+        _, chances, label = predict(member | frame, row)
+        for k, value in enumerate(model["classes"]["values"]):
+            if model["combine"] == "mean" or value == label:
+                scores[k] += weight * chances[k]
+    label = min(range(len(scores)), key=lambda k: (-scores[k], k))
+    undecided = 1 / len(model["members"]) / len(scores) if model["combine"] == "vote" else 0.0
+    odds = [s + undecided for s in scores]
+    return scores, [s / sum(odds) for s in odds], model["classes"]["values"][label]
 
 
 def predict_votes(model, row):

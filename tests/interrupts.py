@@ -10,7 +10,9 @@ from rulewright.encoding.signed import SignedCovers
 STEPS = (
     (kernels, "grow_rule"),
     (kernels, "grow_tree"),
+    (kernels, "choose_branching"),
     (kernels.DnfSearch, "advance"),
+    (kernels.RiseSearch, "advance"),
     (SignedCovers, "gram"),
 )
 """What every search of a learner calls over and over."""

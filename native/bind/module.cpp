@@ -13,4 +13,5 @@ NB_MODULE(_core, m) {
     rulewright::bind_signed_rules(m);
     rulewright::bind_elbow(m);
     rulewright::bind_model(m);
+    rulewright::bind_nearest(m);
 }

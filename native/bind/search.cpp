@@ -1,6 +1,7 @@
 #include "bind/search.hpp"
 
 #include "base/parallel.hpp"
+#include "search/beam.hpp"
 #include "search/count.hpp"
 #include "search/grow.hpp"
 #include "search/prune.hpp"
@@ -96,16 +97,18 @@ auto prune(const BoundColumns& columns, const Matrix<std::int32_t>& tests,
 // A score by its name; checked_lanes compares it with the statistics.
 struct BoundScore : ScoreChoice {
     BoundScore(const std::string& kind, double unit, std::size_t n_lanes, std::size_t first_lane,
-               double l2, bool up, bool down)
-        : ScoreChoice{place(kind), unit,
-                      n_lanes,     first_lane,
-                      l2,          static_cast<Directions>((up ? kUp : 0) | (down ? kDown : 0))} {
+               double l2, double k, bool up, bool down)
+        : ScoreChoice{place(kind), unit, n_lanes, first_lane, l2, k, sides(up, down)} {
         require_positive(unit, "the unit of a score must be positive and finite");
         require_penalty(l2, "l2 must be finite and not negative");
+        require_positive(k, "k must be positive and finite");
         require(with_score<bool>(*this, [&](const auto& s) { return s.reads(n_lanes); }),
                 "the score reads another number of lanes");
     }
 
+    static Directions sides(bool up, bool down) {
+        return static_cast<Directions>((up ? kUp : 0) | (down ? kDown : 0));
+    }
     static std::size_t place(const std::string& kind) {
         const auto found = std::ranges::find(Scores::kNames, kind);
         if (found != Scores::kNames.end()) {
@@ -150,6 +153,27 @@ BoundRule grow(const BoundColumns& columns, const Vector<Row>& rows, const Matri
     return bound_rule(columns.run([&](const auto& c) {
         return grow_rule(c, as_span(rows), stats.data(), lanes, score, limits, workspace,
                          n_threads);
+    }));
+}
+
+struct BoundBeam : Beam {
+    BoundBeam(std::int32_t most, double least) : Beam{static_cast<std::size_t>(most), least} {
+        require(most >= 1 && most <= 1'000'000, "the width of a beam lies between 1 and 1,000,000");
+        require_penalty(least, "the significance must be finite and not negative");
+    }
+};
+
+BoundRule beam(const BoundColumns& columns, const Vector<Row>& rows, const Matrix<Stat>& stats,
+               const BoundScore& score, const BoundLimits& bound, const BoundBeam& shape,
+               int n_threads) {
+    require(stats.shape(0) == columns.n_rows(), "statistics and codes differ in rows");
+    const Lanes lanes = checked_lanes(stats.shape(1), score, bound);
+    const Limits limits = bound.of(columns.kinds());
+    require(with_score<bool>(score, [](const auto& s) { return s.kWeights && !s.kGain; }),
+            "a beam needs a score of weights that is no gain");
+    require_rows(as_span(rows), columns.n_rows());
+    return bound_rule(columns.run([&](const auto& c) {
+        return grow_beam(c, as_span(rows), stats.data(), lanes, score, limits, shape, n_threads);
     }));
 }
 
@@ -203,19 +227,24 @@ void bind_search(nb::module_& m) {
     m.def("split_by_weight", &split, array("weights"), array("strata"), "share"_a, "seed"_a);
     m.def("cover_rows", &cover, "columns"_a, array("tests"), "n_threads"_a);
     nb::class_<BoundScore>(m, "Score")
-        .def(nb::init<const std::string&, double, std::size_t, std::size_t, double, bool, bool>(),
-             nb::kw_only(), "kind"_a, "unit"_a, "n_lanes"_a, "first_lane"_a, "l2"_a, "up"_a,
+        .def(nb::init<const std::string&, double, std::size_t, std::size_t, double, double, bool,
+                      bool>(),
+             nb::kw_only(), "kind"_a, "unit"_a, "n_lanes"_a, "first_lane"_a, "l2"_a, "k"_a, "up"_a,
              "down"_a);
     nb::class_<BoundLimits>(m, "Limits")
         .def(nb::init<std::int32_t, double, Stat, Vector<std::uint8_t>, Vector<std::uint8_t>,
                       Vector<std::uint8_t>, Vector<std::uint64_t>>(),
              nb::kw_only(), "max_conditions"_a, "tolerance"_a, "min_weight"_a,
              array("up_operators"), array("down_operators"), array("required"), array("groups"));
+    nb::class_<BoundBeam>(m, "Beam")
+        .def(nb::init<std::int32_t, double>(), nb::kw_only(), "width"_a, "significance"_a);
     nb::list names;
     for (const std::string_view name : Scores::kNames) names.append(std::string(name));
     m.attr("score_names") = nb::tuple(names);
     m.def("grow_rule", &grow, "columns"_a, array("rows"), array("stats"), "score"_a, "limits"_a,
           "workspace"_a, "n_threads"_a);
+    m.def("grow_beam", &beam, "columns"_a, array("rows"), array("stats"), "score"_a, "limits"_a,
+          "beam"_a, "n_threads"_a);
     m.def("count_histogram", &count, "columns"_a, array("rows"), array("stats"), "n_threads"_a);
     m.def("scan_histogram", &scan, "columns"_a, array("histogram"), array("totals"), "score"_a,
           "limits"_a);

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "bind/search.hpp"
+#include "search/branching.hpp"
 #include "search/tree.hpp"
 
 namespace rulewright {
@@ -84,6 +85,47 @@ auto route(const BoundColumns& columns, const Vector<std::int32_t>& children,
     return to_numpy(columns.run([&](const auto& c) { return route_rows(c, routes, n_threads); }));
 }
 
+// Limits whose array belongs to Python.
+struct BoundBranchLimits {
+    std::int32_t n_classes;
+    double unit, min_cases;
+    Vector<std::uint8_t> many;
+
+    BoundBranchLimits(std::int32_t classes, double step, double cases, Vector<std::uint8_t> flags)
+        : n_classes(classes), unit(step), min_cases(cases), many(std::move(flags)) {
+        require(n_classes >= 1 && n_classes <= (1 << 24), "too few or too many classes");
+        require_positive(unit, "the unit of the weights must be positive and finite");
+        require_penalty(min_cases, "min_cases must be finite and not negative");
+    }
+};
+
+// Rows and classes in range, weights above 0 whose sum fits into 62 bits.
+BranchRows checked_node(const BoundColumns& columns, const BranchRows& node, int n_classes) {
+    require(node.weights.size() == node.rows.size(), "rows and weights differ in length");
+    require(node.labels.size() == columns.n_rows(), "classes and codes differ in rows");
+    require_rows(node.rows, columns.n_rows());
+    double total = 0;
+    for (std::size_t i = 0; i < node.rows.size(); ++i) {
+        const std::int32_t label = node.labels[node.rows[i]];
+        require(label >= 0 && label < n_classes, "a class is out of range");
+        require(node.weights[i] > 0, "a row has no weight");
+        total += static_cast<double>(node.weights[i]);
+    }
+    require(total <= kLargestSum, "the weights are too large");
+    return node;
+}
+
+auto branch(const BoundColumns& columns, const Vector<Row>& rows, const Vector<Stat>& weights,
+            const Vector<std::int32_t>& labels, const BoundBranchLimits& bound, int n_threads) {
+    require(bound.many.shape(0) == columns.n_columns(), "limits need one entry per column");
+    const BranchLimits limits{bound.n_classes, bound.unit, bound.min_cases, as_span(bound.many)};
+    const BranchRows node =
+        checked_node(columns, {as_span(rows), as_span(weights), as_span(labels)}, limits.n_classes);
+    const Branching found =
+        columns.run([&](const auto& c) { return choose_branching(c, node, limits, n_threads); });
+    return std::make_tuple(found.column, found.code, found.beyond, found.gain, found.ratio);
+}
+
 }  // namespace
 
 void bind_trees(nb::module_& m) {
@@ -92,6 +134,11 @@ void bind_trees(nb::module_& m) {
              "onehot"_a);
     m.def("grow_tree", &grow, "columns"_a, array("rows"), array("stats"), "shape"_a, "limits"_a,
           "n_threads"_a);
+    nb::class_<BoundBranchLimits>(m, "BranchLimits")
+        .def(nb::init<std::int32_t, double, double, Vector<std::uint8_t>>(), nb::kw_only(),
+             "n_classes"_a, "unit"_a, "min_cases"_a, array("many"));
+    m.def("choose_branching", &branch, "columns"_a, array("rows"), array("weights"),
+          array("labels"), "limits"_a, "n_threads"_a);
     m.def("route_rows", &route, "columns"_a, array("children"), array("looked_at"), array("starts"),
           array("sides"), "n_threads"_a);
 }

@@ -62,6 +62,8 @@ void count_group(const Columns<Code>& columns, std::size_t group, const Cover& c
         count_columns<2, kGroup>(columns, group, cover, histogram);
     } else if (cover.lanes == 2) {
         count_columns<2, 0>(columns, group, cover, histogram);
+    } else if (cover.lanes == 3 && width == kGroup) {
+        count_columns<3, kGroup>(columns, group, cover, histogram);
     } else {
         count_columns<0, 0>(columns, group, cover, histogram);
     }

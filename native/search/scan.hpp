@@ -1,9 +1,5 @@
 // Step 3 of a search: which condition does the score rate best, given the histograms?
 //
-// A numeric column is walked once: the prefix sums judge "<=", the known rows minus the prefix
-// judge ">=". A nominal column offers "=" for every label that some covered rows do not have, and
-// "!=" for every label of several. Missing rows lie in their own code and enter no sum but that of
-// "is missing". Only codes present in the cover are cut points.
 // Ties: lower column, then <= >= = != missing known, then smaller code, then lower class.
 // Cost: O(codes x lanes).
 #pragma once

@@ -70,7 +70,7 @@ def test_containers_give_the_same_model(data, make, container, tmp_path):
     expected = make().fit(X, y)
     other = CONTAINERS[container](X, tmp_path)
     est = make().fit(other, y)
-    assert json.dumps(est.model_._content()) == json.dumps(expected.model_._content())
+    assert json.dumps(est.model_.content()) == json.dumps(expected.model_.content())
     np.testing.assert_array_equal(est.predict_proba(other), expected.predict_proba(X))
     np.testing.assert_array_equal(expected.predict(other), expected.predict(X))
     assert est.feature_names_in_.tolist() == NAMES

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from builders import (
+    MADE,
     costed,
     every_learner,
     learners_except,
@@ -80,7 +81,7 @@ def test_absolute_costs_give_the_median(data, fitted):
 
 @learners_except(
     compact="its responses need no calibration",
-    **dict.fromkeys(("sl2", "ruleset_ensemble", "rulefit", "rumble"), "it has no stages"),
+    **{n: "it has no stages" for n, cls in MADE.items() if not hasattr(cls, "staged_predict")},
 )
 @pytest.mark.parametrize("costs", [ABSOLUTE, None])
 @pytest.mark.parametrize("calibration", [None, "isotonic"])

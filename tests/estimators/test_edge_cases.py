@@ -17,6 +17,7 @@ from builders import (
     mlrules,
     rule_texts,
     slipper,
+    stump,
 )
 from rulewright import (
     Constraints,
@@ -140,7 +141,7 @@ def test_duplicate_columns_and_rows(data, make):
     once = make().fit(X, np.tile(y, 3)).model_
     twice = make().fit({**X, **{f"{name} again": X[name] for name in X}}, np.tile(y, 3)).model_
     assert twice.rules == once.rules
-    assert len(once.columns) > 1
+    assert len(once.columns) > (0 if make is stump else 1)
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 3, 4, 5])

@@ -190,9 +190,9 @@ def test_new_labels_and_gaps_mean_what_the_file_says(make, n_classes, tmp_path):
 def test_forbidden_columns_are_not_used(data, make):
     """No rule has a condition on them, and thresholds have the digits asked for."""
     X, y = data
-    assert "a" in make().fit(X, y).model_.columns
+    assert "a" in whole(make).fit(X, y).model_.columns
     constraints = {"forbidden": ["a"], "digits": 1}
-    model = make(constraints=constraints).fit(X, y).model_
+    model = whole(make, constraints=constraints).fit(X, y).model_
     assert {"b", "c"} & set(model.columns)
     assert "a" not in model.columns
     bounds = [

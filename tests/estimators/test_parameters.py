@@ -51,6 +51,8 @@ WRONG = {
     "cv": [1, 2.5, None, "five", True],
     "multiclass": ["any", None, 3],
     "grow_share": [0, 1.5, math.nan, None],
+    "n_optimizations": [-1, 1.5, None, True],
+    "min_accuracy": [-0.1, 1.1, math.nan, None],
     "stratify": [1, None],
     "allow_not_equal": ["no", None],
     "calibration": ["Platt", True, 3],
@@ -240,7 +242,7 @@ def test_every_parameter_has_wrong_values():
 def test_small_learners_depend_on_no_default(make):
     """The makers of the tests set every parameter but those that change no model."""
     source = inspect.getsource(make)
-    unset = [name for name in make().get_params() if f'"{name}":' not in source]
+    unset = [n for n in make().get_params(deep=False) if f'"{n}":' not in source]
     assert set(unset) <= {"categorical_features", "verbose"}
 
 

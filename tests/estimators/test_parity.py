@@ -11,6 +11,7 @@ import checker
 from builders import (
     LEARNERS,
     After,
+    averaging,
     compressed,
     costed,
     makers_of,
@@ -55,6 +56,9 @@ LEARNED = {
     "sl2 for the first": (2, sl2(positive_class=NAMES[0]).fit),
     "ensemble of one class": (2, ruleset_ensemble(single=True, abstain=0.5).fit),
     "ensemble bagged": (3, ruleset_ensemble(bagging=True, weight="unique").fit),
+    "averaging vote": (3, averaging(combine="vote").fit),
+    "averaging bma": (2, averaging(combine="bma", estimates="integrated").fit),
+    "averaging isotonic": (3, averaging(estimator=mlrules(calibration="isotonic")).fit),
     "ensemble certified": (2, ruleset_ensemble(split_prior=True, thresholds=True).fit),
     **{
         f"{name}, {k} classes": (k, make().fit)

@@ -3,7 +3,7 @@ import pytest
 
 from rulewright.experiments.generators import balance_scale, tic_tac_toe
 from rulewright.experiments.learners import Learner, RivalWorker, frame_of
-from rulewright.experiments.measures import abstention, judged, score, stages
+from rulewright.experiments.measures import abstention, combiners, judged, posterior, score, stages
 from rulewright.experiments.protocol import Folds, Place
 
 
@@ -82,3 +82,22 @@ def test_a_frame_has_categories_for_nominal_columns_and_missing_values():
     assert set(column.cat.categories) == {"b", "o", "x"}
     assert column.iloc[0] == "x"
     assert frame_of(balance_scale())["left-weight"].dtype == float
+
+
+def test_posteriors_tell_how_many_models_count():
+    """The score of an average, and the perplexity of its weights."""
+    worker = Learner("bma", "averaging", {"part_size": 120, "combine": "bma"}).start(0)
+    found = posterior(worker, *halves(tic_tac_toe()))
+    assert found["n_models"] > 2
+    assert 1 <= found["kish"] <= found["perplexity"] <= found["n_models"]
+    assert 0 < found["error"] < 0.5
+
+
+def test_combiners_give_an_error_for_each_kind():
+    """The model as it is, and its rules combined; only kinds with weights have a perplexity."""
+    worker = Learner("rules", "mlrules", {"n_rules": 10}).start(0)
+    found = combiners(worker, *halves(tic_tac_toe()), kinds=("bma1", "cn2", "itrule"))
+    assert found["errors"].keys() == {"native", "bma1", "cn2", "itrule"}
+    assert found["error"] == found["errors"]["native"]
+    assert found["perplexities"].keys() == {"bma1", "cn2"}
+    assert 0 < found["perplexities"]["bma1"] < found["perplexities"]["cn2"] <= 1

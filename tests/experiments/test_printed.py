@@ -6,6 +6,9 @@ from rulewright.experiments.printed import printed_names, printed_table
 from rulewright.experiments.registry import dataset_names, find_dataset
 
 SHAPES = {
+    "domingos-fx": (5, 10),
+    "domingos-noise": (2, 2),
+    "domingos-records": (8, 3),
     "mlrules-table1": (35, 5),
     "slipper-table1": (32, 6),
     "thesis-4.2": (18, 9),
@@ -122,8 +125,16 @@ def test_sets_without_public_data():
     ]
     assert sorted(private) == sorted([*att, "coding"])
     assert dict(zip(table.sets, table.data, strict=True))["horse-colic"] == "horse-colic-300"
-    for name in sorted(set(SHAPES) - {"slipper-table1", "thesis-4.6"}):
+    of_domingos = {name for name in SHAPES if name.startswith("domingos")}
+    for name in sorted(set(SHAPES) - {"slipper-table1", "thesis-4.6"} - of_domingos):
         assert "" not in printed_table(name).data
+
+
+def test_records_of_domingos():
+    """8 sets of rule sets and 25 of rules; BMA loses more often than it wins everywhere."""
+    wins, ties, losses = printed_table("domingos-records").matrix().T
+    assert (wins + ties + losses).tolist() == [8, 8, *[25] * 6]
+    assert np.all(losses > wins)
 
 
 @pytest.mark.parametrize("name", THESIS_AVERAGES)
@@ -271,7 +282,7 @@ def test_arrays_cannot_be_changed():
 
 def test_unknown_names():
     table = printed_table("thesis-5.2")
-    with pytest.raises(ValueError, match=r"no printed table 'thesis-9', only mlrules-table1, "):
+    with pytest.raises(ValueError, match=r"no printed table 'thesis-9', only domingos-fx, "):
         printed_table("thesis-9")
     with pytest.raises(ValueError, match=r"thesis-5\.2 has no learner 'CN2', only SL2, PART"):
         table.column("CN2")

@@ -23,7 +23,7 @@ def pick(given, *names):
     return {name: given[name] for name in names}
 
 
-SCORE = ("kind", "unit", "n_lanes", "first_lane", "l2", "up", "down")
+SCORE = ("kind", "unit", "n_lanes", "first_lane", "l2", "k", "up", "down")
 LIMITS = ("max_conditions", "tolerance", "min_weight", "up_operators", "down_operators")
 LIMITS += ("required", "groups")
 COMPILED = ("intervals", "condition_starts", "rule_starts")
@@ -43,6 +43,9 @@ def search(**given):
     _core.prune_tests(columns, *split, unit, down, l2, worth, required, given["least"], n_threads)
     _core.scan_histogram(columns, given["histogram"], given["totals"], score, limits)
     _core.grow_rule(columns, rows, stats, score, limits, given["workspace"], n_threads)
+    weights = _core.Score(**{**pick(given, *SCORE), "kind": "laplace"})
+    beam = _core.Beam(**pick(given, "width", "significance"))
+    _core.grow_beam(columns, rows, abs(np.asarray(stats)), weights, limits, beam, n_threads)
 
 
 def likelihood(**given):
@@ -100,6 +103,13 @@ def trees(**given):
     _core.route_rows(columns, *routes, given["n_threads"])
 
 
+def branching(**given):
+    columns = _core.Columns(**pick(given, "codes", "n_bins", "nominal"))
+    limits = _core.BranchLimits(**pick(given, "n_classes", "unit", "min_cases", "many"))
+    node = (given[name] for name in ("rows", "weights", "labels"))
+    _core.choose_branching(columns, *node, limits, given["n_threads"])
+
+
 def rule_matrix(**given):
     matrix = _core.RuleMatrix(given["covers"], given["dense"])
     quadratic = _core.Quadratic(*(given[name] for name in ("weight", "means", "scales", "norms")))
@@ -144,19 +154,29 @@ def good_search():
     return {
         **{"codes": codes, "n_bins": int32(3, 2), "nominal": np.array([0, 1], np.uint8)},
         **{"rows": ROWS, "stats": stats, "n_threads": 3, "workspace": _core.Workspace()},
-        **{"kind": "newton", "unit": 1.0, "n_lanes": 2, "first_lane": 0, "l2": 1.0},
+        **{"kind": "newton", "unit": 1.0, "n_lanes": 2, "first_lane": 0, "l2": 1.0, "k": 2.0},
         **{"up": True, "down": True, "max_conditions": -1, "tolerance": 0.0, "min_weight": 1},
         **{"up_operators": operators, "down_operators": operators.copy()},
         **{"required": np.zeros(2, np.uint8), "groups": np.ones(2, np.uint64)},
         **{"tests": int32([0, 0, 1, -1], [1, 1, 1, 0]), "side": (SIGNS > 0).astype(np.uint8)},
         **{"histogram": np.ones((7, 3), np.int64), "totals": np.full(3, 4, np.int64)},
-        **{"worth": np.zeros(2), "least": 0.0},
+        **{"worth": np.zeros(2), "least": 0.0, "width": 3, "significance": 0.0},
     }
 
 
 def good_trees():
     taken = {name: value for name, value in good_search().items() if name not in SCORE}
-    for name in ("workspace", "tests", "side", "histogram", "totals", "worth", "least"):
+    for name in (
+        "workspace",
+        "tests",
+        "side",
+        "histogram",
+        "totals",
+        "worth",
+        "least",
+        "width",
+        "significance",
+    ):
         taken.pop(name)
     taken["stats"] = np.stack([np.ones(N), SIGNS], axis=1).astype(np.int64)
     return {
@@ -164,6 +184,14 @@ def good_trees():
         **{"max_leaves": 3, "reuse": 1.0, "onehot": False},
         **{"children": int32(1, 0, 0), "looked_at": int32(0, 0, 0), "starts": int32(0, 0, 0)},
         **{"sides": np.array([0, 1, 1, 2], np.uint8)},
+    }
+
+
+def good_branching():
+    return {
+        **pick(good_search(), "codes", "n_bins", "nominal", "rows", "unit", "n_threads"),
+        **{"weights": np.full(N, 3, np.int64), "labels": (SIGNS > 0).astype(np.int32)},
+        **{"n_classes": 2, "min_cases": 2.0, "many": np.zeros(2, np.uint8)},
     }
 
 
@@ -273,6 +301,7 @@ CALLS = {
     "dnf": (dnf, good_dnf),
     "rules": (rules, good_rules),
     "trees": (trees, good_trees),
+    "branching": (branching, good_branching),
     "rule matrix": (rule_matrix, good_rule_matrix),
     "signed rules": (signed_rules, good_signed_rules),
     "elbow": (elbow, good_elbow),

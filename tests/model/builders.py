@@ -10,14 +10,17 @@ from rules.builders import a_rule
 from rulewright.data import ColumnSchema, Schema, label_of
 from rulewright.model import (
     AdditiveRules,
+    AveragedModel,
     DecisionList,
     DnfModel,
     Head,
     IsotonicSteps,
+    NearestRules,
     RuleSetVotes,
     UnorderedRules,
 )
 from rulewright.model.forms.rule_sets import numbered, term_shares
+from rulewright.programs.distances import LabelDistance, NumberDistance
 from rulewright.rules import (
     Claims,
     Conjunction,
@@ -277,10 +280,64 @@ def models(draw):
     )
 
 
+@st.composite
+def distances(draw, column):
+    """Draw the distances of a column, of labels often ties."""
+    if column.kind == "numeric":
+        low, high = sorted(draw(st.tuples(*[finite | st.just(1.0)] * 2)))
+        return NumberDistance(column.name, low, high)
+    n = draw(st.integers(1, 3))
+    gaps = st.sampled_from([0.0, 0.5, 1.0]) | st.floats(0.0, 2.0)
+    group, *groups = draw(st.lists(st.integers(0, n - 1), min_size=9, max_size=9))
+    table = tuple(tuple(draw(gaps) for _ in range(n)) for _ in range(n))
+    return LabelDistance(column.name, tuple(groups[: len(column.labels)]), group, groups[-1], table)
+
+
+@st.composite
+def nearest_conditions(draw, distance, column):
+    """Draw a condition that has distances."""
+    if column.kind == "numeric":
+        inside = st.floats(distance.low, distance.high)
+        return Range(column.name, *sorted(draw(st.tuples(inside, inside))))
+    label = draw(st.sampled_from([None, *column.labels]))
+    return Presence(column.name, True) if label is None else Labels(column.name, (label,))
+
+
+@st.composite
+def nearest_models(draw):
+    """Draw nearest rules with strange names and labels, often at equal distances."""
+    schema, classes = draw(schemas_and_classes())
+    known = tuple(draw(distances(column)) for column in schema)
+    counts = st.tuples(*[st.integers(0, 3).map(float) | st.floats(0.0, 1e6)] * len(classes))
+    rules = []
+    for _ in range(draw(st.integers(0, 5))):
+        used = draw(st.lists(st.sampled_from(known), max_size=4, unique=True))
+        body = [draw(nearest_conditions(d, schema[d.column])) for d in used]
+        found = draw(counts.filter(any))
+        said = Says(tuple(np.array(found) / sum(found)))
+        rules.append(Rule(Conjunction(tuple(body)), said, Coverage.of(found, "left out")))
+    return NearestRules(schema, np.array(classes), tuple(rules), known, draw(counts))
+
+
+@st.composite
+def averages(draw):
+    """Draw an average, or a vote, of a model and of what is left of it without some rules."""
+    lists = saying_models(DecisionList) | saying_models(UnorderedRules)
+    whole = draw(models() | dnf_models() | lists)
+    sizes = draw(st.lists(st.integers(0, len(whole)), max_size=3))
+    members = (whole, *(whole[:n] for n in sizes))
+    raw = np.array([1.0, *(draw(st.sampled_from([0.0, 1e-300, 0.3, 1.0])) for _ in sizes)])
+    weights = tuple((raw / raw.sum()).tolist())
+    # Classes that cost the same but for rounding may be predicted either way, and so be voted for.
+    may_vote = not isinstance(whole, AdditiveRules)
+    combine = draw(st.sampled_from(["mean", "vote"])) if may_vote else "mean"
+    return AveragedModel(whole.schema, whole.classes, members, weights, combine)
+
+
 def every_form():
     """Draw a model of any form of classes."""
     lists = saying_models(DecisionList) | saying_models(UnorderedRules)
-    return models() | dnf_models() | vote_models() | lists
+    return models() | dnf_models() | vote_models() | lists | nearest_models() | averages()
 
 
 def write(path, document):

@@ -3,8 +3,11 @@
 
 #include <array>
 
+#include "search/scores/entropy.hpp"
+#include "search/scores/errors.hpp"
 #include "search/scores/foil.hpp"
 #include "search/scores/gradient.hpp"
+#include "search/scores/laplace.hpp"
 #include "search/scores/newton.hpp"
 #include "search/scores/slipper.hpp"
 #include "search/scores/wracc.hpp"
@@ -24,7 +27,8 @@ struct ScoreList {
     }
 };
 
-using Scores = ScoreList<NewtonScore, GradientScore, SlipperScore, FoilScore, WraccScore>;
+using Scores = ScoreList<NewtonScore, GradientScore, SlipperScore, FoilScore, WraccScore,
+                         LaplaceScore, EntropyScore, ErrorsScore>;
 
 // Calls the body with the score that was chosen.
 template <class Result, class Body>

@@ -4,6 +4,9 @@
 //   kName                                    the name by which Python asks for the score
 //   kGain                                    whether values are gains over the parent; then the
 //                                            criterion of a rule is the sum of its gains
+//   kWeights                                 whether lanes are weights, of which a vote up for lane
+//                                            i is 2 i, and values are best where all the weight
+//                                            lies in one lane: what a beam can bound
 //   bool    reads(std::size_t n_lanes)       whether it can read so many lanes
 //   bool    hopeless(const Sums& sums, double best) const
 //                                            whether judge cannot give less than `best`: a quick
@@ -53,6 +56,7 @@ struct ScoreChoice {
     double unit;                      // what one step of the fixed-point statistics is worth
     std::size_t n_lanes, first_lane;  // which lanes of the statistics the score reads
     double l2;
+    double k;               // classes of Laplace's estimate; cost of a missed row
     Directions directions;  // of the votes that a rule may cast
 };
 
@@ -61,7 +65,7 @@ struct PairScore {
     double unit;
     std::int32_t n_pairs;
 
-    static constexpr bool kGain = false;
+    static constexpr bool kGain = false, kWeights = false;
     explicit PairScore(const ScoreChoice& choice)
         : unit(choice.unit), n_pairs(static_cast<std::int32_t>(choice.n_lanes / 2)) {}
     static bool reads(std::size_t n_lanes) { return n_lanes > 0 && n_lanes % 2 == 0; }
@@ -92,7 +96,7 @@ struct PairScore {
 struct WeightScore {
     double unit;
 
-    static constexpr bool kGain = false;
+    static constexpr bool kGain = false, kWeights = true;
     explicit WeightScore(const ScoreChoice& choice) : unit(choice.unit) {}
     static bool reads(std::size_t n_lanes) { return n_lanes == 2; }
     static bool may_vote(const Stat* cover, Directions allowed) {

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from rulewright.cli.display import make_console, print_grid
 from rulewright.estimators.common.progress import progress_bar
+from rulewright.experiments.calculation import Calculation
 from rulewright.experiments.records import Records
 from rulewright.experiments.report import Report, commit, provenance
 from rulewright.experiments.runner import run_trials
@@ -64,7 +65,7 @@ def with_run_options(command: Callable[..., None]) -> Callable[..., None]:
 def perform(
     name: str,
     title: str,
-    trials: Sequence[Trial],
+    trials: Sequence[Trial | Calculation],
     report_of: Callable[[Sequence[Record]], Report],
     options: RunOptions,
     *,
@@ -89,7 +90,9 @@ def perform(
         raise typer.Exit(1)
 
 
-def _records(path: Path, title: str, trials: Sequence[Trial], options: RunOptions) -> list[Record]:
+def _records(
+    path: Path, title: str, trials: Sequence[Trial | Calculation], options: RunOptions
+) -> list[Record]:
     """Return the records of all trials, running those that have none."""
     keys = [trial.key for trial in trials]
     with Records(path) as records:
@@ -119,13 +122,13 @@ def _records(path: Path, title: str, trials: Sequence[Trial], options: RunOption
         return [{**records.known[trial.key], **trial.about()} for trial in trials]
 
 
-def _check_data(trials: Sequence[Trial]) -> None:
+def _check_data(trials: Sequence[Trial | Calculation]) -> None:
     """Load every data set once, to fetch it and to report each failure once.
 
     If no set can be loaded, that is an error.
     """
     errors = {}
-    sets = dict.fromkeys(trial.data for trial in trials)
+    sets = dict.fromkeys(trial.data for trial in trials if isinstance(trial, Trial))
     for data in sets:
         try:
             data.load()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.capacity.reliability import auc, brier, log_loss
+from rulewright.estimators import RuleCombiner
 from rulewright.experiments.learners import OurWorker
 from rulewright.experiments.resources import Cost
 from rulewright.explain import certificate
@@ -41,6 +42,36 @@ def stages(worker: Worker, train: Table, test: Table, at: Sequence[int]) -> Figu
     return {"at": list(at), "errors": wrong, "fit_seconds": fit.cpu, "rules": len(model.rules)}
 
 
+def posterior(worker: Worker, train: Table, test: Table) -> Figures:
+    """Give what `score` gives, and how concentrated the weights of an average are."""
+    found = score(worker, train, test)
+    report = _own(worker).model_.summary["posterior"]
+    return found | {name: report[name] for name in ("n_models", "perplexity", "w_max", "kish")}
+
+
+def combiners(worker: Worker, train: Table, test: Table, kinds: Sequence[str]) -> Figures:
+    """Give the error of a model as it is and with its rules combined in each of some ways.
+
+    Errors are by kind, "native" as it is; perplexities are means over the test rows that two rules
+    or more cover, divided by the number of those, of kinds with weights.
+    """
+    model, fit = _fitted(worker, train)
+    truth = test.known_target.codes
+    errors = {"native": float(np.mean(model.decide(model.scores(test)) != truth))}
+    spreads: dict[str, float | None] = {}
+    for kind in kinds:
+        combiner = RuleCombiner(kind, random_state=0).fit(model, train)
+        combined = combiner.model_
+        errors[kind] = float(np.mean(combined.decide(combined.scores(test)) != truth))
+        if combiner.log_weights_ is not None:
+            rows = combiner.row_diagnostics(test)
+            several = rows["n_rules"] > 1
+            ratios = rows["perplexity"][several] / rows["n_rules"][several]
+            spreads[kind] = float(np.mean(ratios)) if several.any() else None
+    size = {"fit_seconds": fit.cpu, "rules": float(len(model.rules))}
+    return {"errors": errors, "perplexities": spreads, "error": errors["native"], **size}
+
+
 def abstention(
     worker: Worker,
     train: Table,
@@ -71,11 +102,17 @@ def abstention(
 
 def _fitted(worker: Worker, train: Table, name: str = "model_") -> tuple[Any, Cost]:
     """Fit one of our own learners and return its model; stages may have more rules than that."""
-    if not isinstance(worker, OurWorker):
-        raise ValueError("this measure looks into the model: take a learner of this package")
+    estimator = _own(worker)
     with Cost() as fit:
         worker.fit(worker.prepare(train))
-    return getattr(worker.estimator, name, worker.estimator.model_), fit
+    return getattr(estimator, name, estimator.model_), fit
+
+
+def _own(worker: Worker) -> Any:
+    """Return the estimator of a learner of this package."""
+    if not isinstance(worker, OurWorker):
+        raise ValueError("this measure looks into the model: take a learner of this package")
+    return worker.estimator
 
 
 def judged(test: Table, codes: IntArray, shares: FloatArray) -> dict[str, float]:
@@ -105,4 +142,6 @@ MEASURES: Mapping[str, Callable[..., Figures]] = {
     "score": score,
     "stages": stages,
     "abstention": abstention,
+    "posterior": posterior,
+    "combiners": combiners,
 }

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkServerProcess
 
+    from rulewright.experiments.calculation import Calculation
     from rulewright.experiments.records import Records
     from rulewright.experiments.trial import Record, Trial
 
@@ -30,7 +31,7 @@ _PRELOADED = ["rulewright.experiments.trial"]
 
 
 def run_trials(
-    trials: Sequence[Trial],
+    trials: Sequence[Trial | Calculation],
     records: Records,
     n_jobs: int = 1,
     *,
@@ -62,14 +63,14 @@ def run_trials(
 class Run:
     """A running trial."""
 
-    trial: Trial
+    trial: Trial | Calculation
     process: ForkServerProcess
     pipe: Connection
     begun: float = field(default_factory=time.monotonic)
     late: bool = False
 
     @classmethod
-    def started(cls, trial: Trial) -> Run:
+    def started(cls, trial: Trial | Calculation) -> Run:
         """Start the process of a trial."""
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(_PRELOADED)
@@ -121,7 +122,7 @@ def _settings() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith("RULEWRIGHT_")}
 
 
-def _work(trial: Trial, pipe: Connection, settings: dict[str, str]) -> None:
+def _work(trial: Trial | Calculation, pipe: Connection, settings: dict[str, str]) -> None:
     """Run the trial in its own process and send the record."""
     for name in _settings():
         del os.environ[name]

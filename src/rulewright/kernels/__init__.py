@@ -23,16 +23,20 @@ from rulewright.kernels._core import (
     descend_products,
 )
 from rulewright.kernels.dnf import DnfSearch, find_partition
+from rulewright.kernels.nearest import RiseSearch, nearest_rules
 from rulewright.kernels.structs import (
     GROUP,
     MISSING,
     ROW,
     STAT,
     UNSEEN,
+    Beam,
     BoolArray,
+    Boxes,
     ByteArray,
     CodeArray,
     CompiledRules,
+    DistanceColumns,
     DnfBest,
     DnfSettings,
     DnfState,
@@ -42,6 +46,7 @@ from rulewright.kernels.structs import (
     IntArray,
     Limits,
     Op,
+    RiseState,
     RowArray,
     Score,
     SignArray,
@@ -51,10 +56,13 @@ from rulewright.kernels.structs import (
 )
 from rulewright.kernels.threads import ThreadPool
 from rulewright.kernels.trees import (
+    Branching,
+    BranchLimits,
     GrownSplit,
     GrownTree,
     Routes,
     TreeShape,
+    choose_branching,
     grow_tree,
     route_rows,
     side_of_codes,
@@ -66,11 +74,16 @@ __all__ = [
     "ROW",
     "STAT",
     "UNSEEN",
+    "Beam",
     "BoolArray",
+    "Boxes",
+    "BranchLimits",
+    "Branching",
     "ByteArray",
     "CodeArray",
     "CodeColumns",
     "CompiledRules",
+    "DistanceColumns",
     "DnfBest",
     "DnfSearch",
     "DnfSettings",
@@ -88,6 +101,8 @@ __all__ = [
     "Op",
     "Quadratic",
     "ResponseFit",
+    "RiseSearch",
+    "RiseState",
     "Routes",
     "RowArray",
     "RuleMatrix",
@@ -99,14 +114,17 @@ __all__ = [
     "TreeShape",
     "WordArray",
     "Workspace",
+    "choose_branching",
     "count_histogram",
     "cover_rows",
     "descend_products",
     "draw_rows",
     "encode_values",
     "find_partition",
+    "grow_beam",
     "grow_rule",
     "grow_tree",
+    "nearest_rules",
     "prefix_sums",
     "prune_tests",
     "route_rows",
@@ -207,6 +225,20 @@ def grow_rule(
             columns.native, rows, stats, score.native, limits.native, buffers, n_threads
         )
     )
+
+
+def grow_beam(
+    columns: CodeColumns,
+    rows: RowArray,
+    stats: StatArray,
+    score: Score,
+    limits: Limits,
+    beam: Beam,
+    n_threads: int = 1,
+) -> GrownRule:
+    """Find the best conjunction by a beam search (see `native/search/beam.hpp`)."""
+    given = columns.native, rows, stats, score.native, limits.native, beam.native
+    return GrownRule.of(_core.grow_beam(*given, n_threads))
 
 
 def count_histogram(

@@ -31,6 +31,7 @@ class Score:
         n_lanes: int,
         first_lane: int,
         l2: float,
+        k: float,
         up: bool,
         down: bool,
     ) -> None: ...
@@ -47,6 +48,9 @@ class Limits:
         required: ByteArray,
         groups: WordArray,
     ) -> None: ...
+
+class Beam:
+    def __init__(self, *, width: int, significance: float) -> None: ...
 
 class TreeShape:
     def __init__(self, *, max_leaves: int, reuse: float, onehot: bool) -> None: ...
@@ -137,6 +141,20 @@ def grow_tree(
     limits: Limits,
     n_threads: int,
 ) -> tuple[list[tuple[int, int, int, list[int]]], StatArray]: ...
+
+class BranchLimits:
+    def __init__(
+        self, *, n_classes: int, unit: float, min_cases: float, many: ByteArray
+    ) -> None: ...
+
+def choose_branching(
+    columns: Columns,
+    rows: RowArray,
+    weights: StatArray,
+    labels: IntArray,
+    limits: BranchLimits,
+    n_threads: int,
+) -> tuple[int, int, int, float, float]: ...
 def route_rows(
     columns: Columns,
     children: IntArray,
@@ -205,6 +223,15 @@ def grow_rule(
     score: Score,
     limits: Limits,
     workspace: Workspace,
+    n_threads: int,
+) -> tuple[list[tuple[int, int, int, int, float]], int]: ...
+def grow_beam(
+    columns: Columns,
+    rows: RowArray,
+    stats: StatArray,
+    score: Score,
+    limits: Limits,
+    beam: Beam,
     n_threads: int,
 ) -> tuple[list[tuple[int, int, int, int, float]], int]: ...
 def count_histogram(
@@ -278,3 +305,40 @@ def signed_products(
 def signed_sums(
     holds: WordArray, fails: WordArray, lines: IntArray, values: FloatArray, n_threads: int
 ) -> FloatArray: ...
+def nearest_rules(
+    values: FloatArray,
+    widths: FloatArray,
+    group_starts: IntArray,
+    groups: IntArray,
+    table_starts: IntArray,
+    tables: FloatArray,
+    starts: IntArray,
+    columns: IntArray,
+    lows: FloatArray,
+    highs: FloatArray,
+    n_threads: int,
+) -> tuple[IntArray, FloatArray]: ...
+
+class RiseSearch:
+    def __init__(
+        self,
+        values: FloatArray,
+        widths: FloatArray,
+        group_starts: IntArray,
+        groups: IntArray,
+        table_starts: IntArray,
+        tables: FloatArray,
+        labels: IntArray,
+        weights: StatArray,
+        alone: ByteArray,
+        ranks: IntArray,
+        unit: float,
+        max_passes: int,
+    ) -> None: ...
+    def advance(self, n_steps: int, n_threads: int) -> bool: ...
+    def accuracy(self) -> int: ...
+    def first_accuracy(self) -> int: ...
+    def n_passes(self) -> int: ...
+    def state(
+        self,
+    ) -> tuple[IntArray, FloatArray, StatArray, StatArray, IntArray, FloatArray, FloatArray]: ...

@@ -59,8 +59,10 @@ class Score(Struct):
     """Which score judges a cover, and how it reads the lanes of the row statistics.
 
     "newton" and "gradient" read pairs (g, h): a negative g votes `up` for the side that the pair
-    stands for, a positive g votes `down` against it. "slipper", "foil" and "wracc" read the weights
-    for and against a rule, and vote up. `unit` is what one step of the statistics is worth.
+    stands for, a positive g votes `down` against it. "slipper", "foil", "wracc", "laplace" (over
+    `k` classes) and "errors" (a row missed costs `k`) read the weights for and against a rule,
+    "entropy" the weights of all classes, and vote up. `unit` is what one step of the statistics is
+    worth.
     """
 
     kind: str
@@ -69,8 +71,21 @@ class Score(Struct):
     n_lanes: int = 2
     first_lane: int = 0
     l2: float = 0.0
+    k: float = 1.0
     up: bool = True
     down: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beam(Struct):
+    """How many conjunctions a beam search follows, and which of them may be its answer.
+
+    Its statistic ``2 sum o ln(o / E)``, of the weights of the lanes that it covers against those
+    expected of as many rows, must be `significance` at least.
+    """
+
+    width: int = 5
+    significance: float = 0.0
 
 
 class Subsample(NamedTuple):
@@ -156,6 +171,51 @@ class CompiledRules(NamedTuple):
     intervals: IntArray
     condition_starts: IntArray
     rule_starts: IntArray
+
+
+class DistanceColumns(NamedTuple):
+    """How far apart the values of each column are, for rules that win by distance.
+
+    A number has a distance in `widths`: the range of its column, 0 if all its numbers are alike.
+    A nominal column j has the codes 0, 1, ... in the `groups` from ``group_starts[j]`` on, of which
+    a numeric one has none; `tables` has the squared distance of each pair of groups, column after
+    column, from ``table_starts[j]`` on.
+    """
+
+    widths: FloatArray
+    group_starts: IntArray
+    groups: IntArray
+    table_starts: IntArray
+    tables: FloatArray
+
+    def is_nominal(self, j: int) -> bool:
+        """Tell whether column j has codes."""
+        return bool(self.group_starts[j] < self.group_starts[j + 1])
+
+
+class Boxes(NamedTuple):
+    """Rules as conditions (column, low, high), with both bounds; of a nominal column the code."""
+
+    starts: IntArray
+    columns: IntArray
+    lows: FloatArray
+    highs: FloatArray
+
+
+class RiseState(NamedTuple):
+    """Where RISE stands: winner of each row and its distance, what rules won, and the rules.
+
+    A rule has the place of the row it grew from. `lows` and `highs` are its bounds in each column:
+    infinite, of a nominal column -1, where it has no condition.
+    """
+
+    winners: IntArray
+    distances: FloatArray
+    won: StatArray
+    correct: StatArray
+    places: IntArray
+    lows: FloatArray
+    highs: FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)

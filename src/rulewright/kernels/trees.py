@@ -1,4 +1,4 @@
-"""The door to native regression trees, and the records that cross it."""
+"""The door to native trees, and the records that cross it."""
 
 from __future__ import annotations
 
@@ -62,6 +62,47 @@ class Routes(NamedTuple):
     columns: IntArray
     starts: IntArray
     sides: ByteArray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BranchLimits(Struct):
+    """What a test of a C4.5 tree is judged by (see `native/search/branching.hpp`).
+
+    `unit` is the weight of one step of the fixed-point weights, `min_cases` the weight that two
+    branches need; `many` flags the columns with too many values to enter the average gain.
+    """
+
+    n_classes: int
+    unit: float
+    min_cases: float
+    many: ByteArray
+
+
+class Branching(NamedTuple):
+    """A test: on the labels of a column or, if `code` is 0 or more, a cut between two codes.
+
+    There is no admissible test if the column is -1.
+    """
+
+    column: int
+    code: int
+    beyond: int
+    gain: float
+    ratio: float
+
+
+def choose_branching(
+    columns: CodeColumns,
+    rows: RowArray,
+    weights: StatArray,
+    labels: IntArray,
+    limits: BranchLimits,
+    n_threads: int = 1,
+) -> Branching:
+    """Choose the test of a C4.5 tree on some rows with weights above 0 and the classes of all."""
+    return Branching(
+        *_core.choose_branching(columns.native, rows, weights, labels, limits.native, n_threads)
+    )
 
 
 def grow_tree(

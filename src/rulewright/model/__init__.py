@@ -4,8 +4,10 @@ from rulewright.model.class_model import ClassModel
 from rulewright.model.document import ModelFileError
 from rulewright.model.explanation import Explanation
 from rulewright.model.forms.additive import AdditiveRules
+from rulewright.model.forms.average import AveragedModel
 from rulewright.model.forms.decision_list import DecisionList
 from rulewright.model.forms.dnf import DnfModel
+from rulewright.model.forms.nearest import NearestRules
 from rulewright.model.forms.regression import RegressionRules
 from rulewright.model.forms.rule_sets import RuleSet
 from rulewright.model.forms.unordered import UnorderedRules
@@ -18,6 +20,7 @@ from rulewright.rules import Head, Rule
 
 __all__ = [
     "AdditiveRules",
+    "AveragedModel",
     "ClassModel",
     "DecisionList",
     "DnfModel",
@@ -26,6 +29,7 @@ __all__ = [
     "Head",
     "IsotonicSteps",
     "ModelFileError",
+    "NearestRules",
     "ParityError",
     "RegressionRules",
     "Rule",

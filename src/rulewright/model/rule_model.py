@@ -104,6 +104,14 @@ class RuleModel(Exports):
         """Write the number of a rule, in that unit."""
         return str(rule.outcome)
 
+    def strength(self, i: int) -> float:
+        """Tell how early a rule is to be read: the size of what it says."""
+        return abs(self.rules[i].outcome.value)
+
+    def origin(self, i: int) -> dict[str, str]:
+        """Say where a rule comes from, by title, if the model is made of several."""
+        return {}
+
     @abstractmethod
     def head_columns(self) -> dict[str, list[Any]]:
         """Give the columns of the table of rules that say what the rules speak for."""
@@ -194,7 +202,7 @@ class RuleModel(Exports):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the model as versioned JSON; the file is replaced in one step or not at all."""
-        write_document(path, self._content())
+        write_document(path, self.content())
 
     @overload
     def __getitem__(self, key: int) -> Rule: ...
@@ -216,7 +224,7 @@ class RuleModel(Exports):
         return True
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, RuleModel) and self._content() == other._content()
+        return isinstance(other, RuleModel) and self.content() == other.content()
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -268,7 +276,8 @@ class RuleModel(Exports):
         """Give what a saved model says of the target."""
         return {}
 
-    def _content(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
+        """Give the model as plain data: what a file of it holds."""
         return {
             "form": self.form,
             "schema": self.schema.to_json(),

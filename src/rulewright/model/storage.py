@@ -15,8 +15,10 @@ from rulewright.model.document import (
     read_document,
 )
 from rulewright.model.forms.additive import AdditiveRules
+from rulewright.model.forms.average import AveragedModel
 from rulewright.model.forms.decision_list import DecisionList
 from rulewright.model.forms.dnf import DnfModel
+from rulewright.model.forms.nearest import NearestRules
 from rulewright.model.forms.regression import RegressionRules
 from rulewright.model.forms.unordered import UnorderedRules
 from rulewright.model.forms.votes import RuleSetVotes
@@ -53,14 +55,18 @@ def load_model(path: str | os.PathLike[str], *, max_bytes: int | None = None) ->
     """
     try:
         content = read_document(path, max_bytes)
-        form = content.get("form")
-        if not isinstance(form, str) or form not in _FORMS:
-            raise ModelFileError(f"unknown model form {form!r}; known are {sorted(_FORMS)}")
-        return _model(_FORMS[form], content)
+        return _model(_form(content), content)
     except RecursionError:
         raise ModelFileError(f"cannot load {str(path)!r}: nested too deeply") from None
     except ValueError as error:
         raise ModelFileError(f"cannot load {str(path)!r}: {error}") from error
+
+
+def _form(content: dict[str, Any]) -> type[RuleModel]:
+    form = content.get("form")
+    if not isinstance(form, str) or form not in _FORMS:
+        raise ModelFileError(f"unknown model form {form!r}; known are {sorted(_FORMS)}")
+    return _FORMS[form]
 
 
 def _model(form: type[RuleModel], content: dict[str, Any]) -> RuleModel:
@@ -71,7 +77,21 @@ def _model(form: type[RuleModel], content: dict[str, Any]) -> RuleModel:
     if unknown := sorted(content.keys() - needed - form.optional_fields):
         raise ModelFileError(f"unknown fields: {unknown}")
     own = {name: value for name, value in content.items() if name not in common}
-    return form(**form.read_fields(own), **_common(content))
+    fields, shared = form.read_fields(own), _common(content)
+    if form is AveragedModel:  # its members share the columns and the classes
+        frame = {name: content[name] for name in ("schema", "classes")}
+        fields["members"] = tuple(_member(obj, k, frame) for k, obj in enumerate(fields["members"]))
+    return form(**fields, **shared)
+
+
+def _member(obj: object, k: int, frame: dict[str, Any]) -> RuleModel:
+    """Read a model of which others are made."""
+    try:
+        if not isinstance(obj, dict) or obj.keys() & frame.keys():
+            raise ModelFileError("it must be an object without schema and classes")
+        return _model(_form(obj), obj | frame)
+    except ValueError as error:
+        raise ModelFileError(f"member {k}: {error}") from error
 
 
 def _common(content: dict[str, Any]) -> dict[str, Any]:
@@ -103,5 +123,7 @@ _FORMS: dict[str, type[RuleModel]] = {
         RegressionRules,
         DecisionList,
         UnorderedRules,
+        NearestRules,
+        AveragedModel,
     )
 }

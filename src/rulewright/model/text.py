@@ -43,7 +43,7 @@ def strongest(model: RuleModel, max_rules: int | None) -> list[int]:
     """Return the places of the rules to read first: the largest responses, or the first ones."""
     if model.in_order:
         return [*range(len(model))][:max_rules]
-    order = sorted(range(len(model)), key=lambda i: -abs(model.rules[i].outcome.value))
+    order = sorted(range(len(model)), key=lambda i: -model.strength(i))
     return order[:max_rules]
 
 
@@ -101,7 +101,7 @@ def rule_cells(model: RuleModel, ids: Sequence[int]) -> list[dict[str, str]]:
 
 def _cells(model: RuleModel, i: int, same_rows: bool) -> dict[str, str]:
     rule, coverage = model.rules[i], model.rules[i].coverage
-    cells = {"#": str(i), model.effect_title: model.effect(rule)}
+    cells = {"#": str(i), **model.origin(i), model.effect_title: model.effect(rule)}
     support, rows = f"{coverage.support:.6g}", _COVERED[coverage.rows]
     cells |= {rows: support} if same_rows else {"covers": f"{support} {rows}"}
     if isinstance(coverage, NumberCoverage):

@@ -10,6 +10,8 @@ import numpy as np
 from rulewright.data import label_of
 from rulewright.data.kinds.nominal import label_value
 from rulewright.programs.covers import marks_by_column
+from rulewright.programs.distances import NumberDistance
+from rulewright.programs.nearest import Nearest
 from rulewright.programs.nodes import Line
 from rulewright.rules import Range
 
@@ -40,10 +42,13 @@ def adversarial_rows(program: Program, seed: int = 0) -> Rows:
         Seed of the mixing.
     """
     rng = np.random.default_rng(seed)
-    schema, marks = program.schema, marks_by_column(program.bodies)
+    schema, marks = program.schema, marks_by_column(program.marked)
     for node in program.nodes:
         if isinstance(node, Line):
             marks.setdefault(node.column, set()).update((node.low, node.high, node.center))
+        for distance in node.used if isinstance(node, Nearest) else ():
+            if isinstance(distance, NumberDistance):
+                marks[distance.column].update((distance.low, distance.high, *distance.limits))
     choices = {name: _choices(schema[name], marks[name], rng) for name in program.columns}
     n_listed = max(map(len, choices.values()), default=0)
     rows: Rows = {name: [None] * (1 + n_listed + _RANDOM_ROWS) for name in schema.names}
@@ -60,9 +65,9 @@ def _planted_rows(
     program: Program, choices: dict[str, list[Any]], rng: np.random.Generator
 ) -> Iterator[dict[str, Any]]:
     """Make rows that satisfy the conditions of a formula but for one, which is probed."""
-    for i in rng.permutation(len(program.bodies)).tolist():
+    for i in rng.permutation(len(program.marked)).tolist():
         covered = {name: _draw(values, rng) for name, values in choices.items()}
-        conditions = program.bodies[i].conditions
+        conditions = program.marked[i].conditions
         for condition in conditions:
             values = choices[condition.column]
             fitting = [value for value in values if _accepts(condition, value, program.schema)]

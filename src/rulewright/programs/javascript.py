@@ -142,6 +142,19 @@ const {function} = (() => {{
     return heights[low];
   }}
 
+  // The squared distance of a number to an interval, in widths; 1 if it is missing.
+  function gap(value, low, high, width) {{
+    if (value !== value) return 1;
+    const outside = value < low ? low - value : value > high ? value - high : 0;
+    const share = width ? outside / width : 0;
+    return share * share;
+  }}
+
+  function far(pairs, value, others) {{
+    const pair = pairs.find((pair) => pair[0] === value);
+    return pair ? pair[1] : others;
+  }}
+
   return (row) => {{
 {statements}    return {{
 {outputs}    }};

@@ -12,6 +12,7 @@ import numpy as np
 from rulewright import kernels
 from rulewright.encoding.covers import unpack_words
 from rulewright.programs.covers import Coder, joined
+from rulewright.programs.nearest import Lookup, Nearest
 from rulewright.programs.nodes import (
     Binary,
     Choose,
@@ -176,6 +177,14 @@ def _line(node: Line, _values: Any, _free: Any, rows: Rows) -> NDArray[np.float6
     return line_values(node, rows.table[node.column].values)[:, np.newaxis]
 
 
+def _nearest(node: Nearest, _values: Any, _free: Any, rows: Rows) -> NDArray[np.intp]:
+    return node.evaluate(rows.table, rows.n_threads)[0].astype(np.intp)[:, np.newaxis]
+
+
+def _lookup(node: Lookup, values: Sequence[Any], *_: Any) -> NDArray[np.float64]:
+    return np.asarray(node.array[values[0][:, 0]])
+
+
 def _exp(node: Exp, values: Sequence[Any], free: Sequence[Any], _: Any) -> NDArray[np.float64]:
     return np.asarray(np.exp(values[0], out=free[0] if free else None))
 
@@ -264,8 +273,10 @@ _APPLY: dict[type[Node], Callable[..., Any]] = {
     Exp: _exp,
     FirstThat: _fold,
     Line: _line,
+    Lookup: _lookup,
     Maxima: _fold,
     Mix: _mix,
+    Nearest: _nearest,
     Reduce: _reduce,
     Steps: _steps,
     Sums: _fold,

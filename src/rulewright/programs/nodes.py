@@ -57,6 +57,11 @@ class Node:
         return frozenset()
 
     @cached_property
+    def marked(self) -> tuple[Formula, ...]:
+        """The formulas whose thresholds and labels matter, tested or not."""
+        return self.bodies
+
+    @cached_property
     def total(self) -> Node:
         """The sum over all classes, in their order."""
         return Reduce("total", self)

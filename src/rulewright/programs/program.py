@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rulewright.data import label_of
-from rulewright.programs.nodes import Choose, Constant, Fold, Line, Mix, Reduce, Steps
+from rulewright.programs.nearest import Nearest
+from rulewright.programs.nodes import Choose, Constant, Exp, Fold, Line, Mix, Reduce, Steps
 from rulewright.rules import And, Conjunction, Not, Or, negated, normalised
 
 if TYPE_CHECKING:
@@ -55,11 +56,24 @@ class Program:
         return tuple(body for node in self.nodes for body in node.bodies)
 
     @cached_property
+    def marked(self) -> tuple[Formula, ...]:
+        """All formulas whose thresholds and labels matter."""
+        return tuple(body for node in self.nodes for body in node.marked)
+
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that the formulas use, in the order of the schema."""
         used = {column for leaf in leaves(self.bodies) for column in leaf.columns}
         used.update(column for node in self.nodes for column in node.columns)
         return tuple(name for name in self.schema.names if name in used)
+
+    @cached_property
+    def exact(self) -> bool:
+        """Whether scores have the same bits in all targets: exponentials and totals need not."""
+        return not any(
+            isinstance(node, Exp) or (isinstance(node, Reduce) and node.how == "total")
+            for node in ordered([self.scores])
+        )
 
     @cached_property
     def shared(self) -> frozenset[Node]:
@@ -68,7 +82,7 @@ class Program:
         for node in self.nodes:
             for child in node.children:
                 reads[child] += _reads(node, child)
-        of_columns = {node for node in self.nodes if isinstance(node, Fold | Line)}
+        of_columns = {node for node in self.nodes if isinstance(node, Fold | Line | Nearest)}
         read = {node for node in self.nodes if reads[node] > 1 and not isinstance(node, Constant)}
         return frozenset(of_columns | read)
 

@@ -142,6 +142,23 @@ def _step(table, value):
     return heights[bisect_left(thresholds, value)]
 
 
+def _gap(value, low, high, width):
+    """Give the squared distance of a number to an interval, in widths; 1 if it is missing."""
+    if value != value:
+        return 1.0
+    gap = low - value if value < low else value - high if value > high else 0.0
+    gap = gap / width if width else 0.0
+    return gap * gap
+
+
+def _far(pairs, value, others):
+    """Give the number that is paired with a label, or that of all others."""
+    for label, number in pairs:
+        if label == value:
+            return number
+    return others
+
+
 def _answers(row):
     """Give all answers for a row."""
 {statements}    return {outputs}

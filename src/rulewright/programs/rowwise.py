@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
+from rulewright.programs.distances import NumberDistance
+from rulewright.programs.nearest import Nearest, squared_labels, squared_unseen
 from rulewright.programs.nodes import FirstThat, Fold, Sums
 from rulewright.programs.sharing import repeated
 from rulewright.programs.writer import Writer
@@ -13,15 +15,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rulewright.data import ColumnSchema
+    from rulewright.programs.nearest import Gap, Lookup
     from rulewright.programs.nodes import Choose, Node, Table
     from rulewright.programs.program import Program
+
+TERMS = 50
+"""Terms of a sum that are written in one expression: languages limit how deep it may nest."""
 
 
 class RowWriter(Writer):
     """Statements that compute the values of a program from the variables of a row.
 
-    The exported text has the function ``step`` of thresholds, heights and a number, and those that
-    read a value (``Kind.reader``), all with ``prefix`` before their names.
+    The exported text has the functions ``step`` of thresholds, heights and a number, ``gap`` of a
+    number, bounds and a width, ``far`` of pairs, a label and a number for all others, and those
+    that read a value (``Kind.reader``), all with ``prefix`` before their names.
     """
 
     prefix = ""
@@ -61,6 +68,9 @@ class RowWriter(Writer):
 
     def _statements(self, node: Node, name: str) -> Iterator[str]:
         """Declare a value; terms that hold then change it."""
+        if isinstance(node, Nearest):
+            yield from self._nearest(node, name)
+            return
         start = node.start if isinstance(node, Fold) else node
         for k in self.classes(node):
             yield self.declare.format(self.name(node, name, k), self.text(start, k))
@@ -74,6 +84,64 @@ class RowWriter(Writer):
                 items = [self.name(node, name, k) for k in range(head.first, head.last + 1)]
                 changes = [self._change(node, item, self.number(amount)) for item in items]
                 yield self.guarded(self.test(body), changes)
+
+    def _nearest(self, node: Nearest, name: str) -> Iterator[str]:
+        """Declare the place of the nearest rule: a rule that is nearer takes it over."""
+        places = {}
+        for i, distance in enumerate(node.used):
+            if isinstance(distance, NumberDistance):
+                places[distance.column] = f"{name}_x{i}"
+                held = self.held(self.variable(distance.column), *distance.limits, distance.scale)
+                yield self.declare.format(f"{name}_x{i}", held)
+        labels = {key: f"{name}_l{i}" for i, key in enumerate(node.label_gaps)}
+        for key, gap in node.label_gaps.items():
+            yield self.declare.format(labels[key], self._far(gap))
+        for i, rule in enumerate(node.gaps):
+            terms = [
+                f"{self.prefix}gap({places[gap.distance.column]}, "
+                f"{', '.join(map(self.number, (gap.low, gap.high, gap.distance.width)))})"
+                if isinstance(gap.distance, NumberDistance)
+                else labels[gap.label_key]
+                for gap in rule
+            ]
+            total = f"{name}_d{i}"
+            yield from self._added(total, terms)
+            if i == 0:
+                yield self.declare.format(f"{name}_least", total)
+                yield self.declare.format(name, 0)
+            else:
+                changes = [f"{name}_least = {total}", f"{name} = {i}"]
+                yield self.guarded(f"{total} < {name}_least", changes)
+
+    def _added(self, name: str, terms: Sequence[str]) -> Iterator[str]:
+        """Declare a sum, added up in the order of its terms."""
+        sums = [self.number(0.0), *terms] if not terms else [*terms]
+        for n, start in enumerate(range(0, len(sums), TERMS)):
+            last = start + TERMS >= len(sums)
+            part = ([f"{name}_{n - 1}"] if n else []) + sums[start : start + TERMS]
+            yield self.declare.format(name if last else f"{name}_{n}", " + ".join(part))
+
+    def _far(self, gap: Gap) -> str:
+        """Write the squared distance of a label, from a table outside the function."""
+        name = gap.distance.column
+        column, schema = self.program.schema[name], self.program.schema
+        pairs = [
+            f"[{self.literal(None) if label is None else self.mark(column, label)}, "
+            f"{self.number(square)}], "
+            for label, square in squared_labels(gap, schema)
+        ]
+        table = self._outside("".join(pairs))
+        unseen = self.number(squared_unseen(gap))
+        return f"{self.prefix}far({table}, {self.variable(name)}, {unseen})"
+
+    def _outside(self, text: str) -> str:
+        """Name a table that is written once, outside the function."""
+        return self.tables.setdefault(text, f"{self.prefix}T{len(self.tables)}")
+
+    def lookup(self, node: Lookup, k: int) -> str:
+        """Write the number of class k of the vector at a place."""
+        vectors = "".join(f"{self.literal(list(vector))}, " for vector in node.vectors)
+        return f"{self._outside(vectors)}[{self.text(node.place)}][{k}]"
 
     def _change(self, node: Fold, item: str, amount: str) -> str:
         if isinstance(node, Sums):
@@ -100,8 +168,7 @@ class RowWriter(Writer):
     def steps(self, table: Table, value: str) -> str:
         """Write the height of a table of steps, which is written once, outside the function."""
         text = ", ".join(self.literal(list(part)) for part in table)
-        name = self.tables.setdefault(text, f"{self.prefix}T{len(self.tables)}")
-        return f"{self.prefix}step({name}, {value})"
+        return f"{self.prefix}step({self._outside(text)}, {value})"
 
     def choose(self, node: Choose, values: Sequence[Any]) -> str:
         """Write one of some values in the order of preference: that of the first true test."""

@@ -14,10 +14,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from rulewright.programs.databases import run_duckdb, run_sqlite
+from rulewright.programs.nearest import Nearest
 from rulewright.programs.nodes import Binary, Choose, Constant, Exp, FirstThat, Maxima, Sums
 from rulewright.programs.program import ClassProgram, ordered
 from rulewright.programs.sharing import long_repeated
 from rulewright.programs.sql_columns import READING
+from rulewright.programs.sql_nearest import nearest_steps
 from rulewright.programs.sql_words import (
     boolean,
     check_distinct,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rulewright.data import ColumnSchema
+    from rulewright.programs.nearest import Lookup
     from rulewright.programs.nodes import Node, Table
     from rulewright.programs.program import Program
     from rulewright.programs.sql_words import Dialect
@@ -203,9 +206,10 @@ class _SqlWriter(Writer):
         levels = [self.level[read] for read in reads]
         levels += [self.test_level.get(name, 0) for name in inputs]
         level, name = max(levels, default=0), f"{self.prefix}value_{len(self.names)}"
-        for columns in self._columns(node, name):
+        for columns, read in self._value_steps(node, name):
             level += 1
-            self.chain[level] |= zip(self._names(node, name), columns, strict=True)
+            self.chain[level] |= columns
+            self._note([], read, level)
         self._note(reads, inputs, level)
         self.names[node], self.level[node] = name, level
 
@@ -239,6 +243,14 @@ class _SqlWriter(Writer):
 
     def _names(self, node: Node, name: str) -> list[str]:
         return [self.name(node, name, k) for k in self.classes(node)]
+
+    def _value_steps(self, node: Node, name: str) -> Iterator[tuple[dict[str, str], list[str]]]:
+        """Write a value: for each step that it takes its columns, and those of its own it reads."""
+        if isinstance(node, Nearest):
+            yield from nearest_steps(node, name, self)
+            return
+        for columns in self._columns(node, name):
+            yield dict(zip(self._names(node, name), columns, strict=True)), []
 
     def _columns(self, node: Node, name: str) -> Iterator[list[str]]:
         """Write a value: for each step that it takes the texts of all classes."""
@@ -327,6 +339,12 @@ class _SqlWriter(Writer):
         pairs = zip(thresholds, below, strict=True)
         whens = " ".join(f"WHEN {value} <= {bound} THEN {height}" for bound, height in pairs)
         return f"CASE {whens} ELSE {last} END" if whens else last
+
+    def lookup(self, node: Lookup, k: int) -> str:
+        cases = enumerate(self.number(vector[k]) for vector in node.vectors)
+        whens = " ".join(f"WHEN {i} THEN {number}" for i, number in cases)
+        self.count(len(whens))
+        return f"CASE {self.text(node.place)} {whens} END"
 
     def choose(self, node: Choose, values: Sequence[Any]) -> str:
         pairs = zip(node.order, values, strict=True)

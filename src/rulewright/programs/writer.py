@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from rulewright.programs.nearest import Lookup
 from rulewright.programs.nodes import Binary, Choose, Constant, Exp, Line, Mix, Reduce, Steps, Where
 from rulewright.programs.program import positive
 from rulewright.rules import And, Labels, Or, Presence
@@ -98,12 +99,19 @@ class Writer(ABC):
                 return self.choose(node, node.order)
             case Line():
                 return self._line(node)
+            case Lookup():
+                return self.lookup(node, k)
         raise TypeError(f"{type(self).__name__} cannot write {type(node).__name__}")
 
+    def held(self, value: str, low: float, high: float, scale: float = 1.0) -> str:
+        """Write a value held between two bounds, and scaled."""
+        above = self.extreme("max", [value, self.number(low)])
+        held = self.extreme("min", [above, self.number(high)])
+        return held if scale == 1.0 else f"{held} * {self.number(scale)}"
+
     def _line(self, node: Line) -> str:
-        value, low, high = self.variable(node.column), self.number(node.low), self.number(node.high)
-        held = self.extreme("min", [self.extreme("max", [value, low]), high])
-        beyond = f"({held} - {self.number(node.center)})"
+        value = self.variable(node.column)
+        beyond = f"({self.held(value, node.low, node.high)} - {self.number(node.center)})"
         return self.where.format(self.missing[1].format(value), self.number(0.0), beyond)
 
     def operation(self, node: Node, parts: Sequence[str]) -> str:
@@ -181,6 +189,10 @@ class Writer(ABC):
     @abstractmethod
     def steps(self, table: Table, value: str) -> str:
         """Write the height of a table of steps at a value."""
+
+    @abstractmethod
+    def lookup(self, node: Lookup, k: int) -> str:
+        """Write the number of class k of the vector at a place."""
 
     @abstractmethod
     def choose(self, node: Choose, values: Sequence[Any]) -> str:

@@ -13,9 +13,11 @@ from rulewright.rules import Adds, Conjunction, Coverage, Rule
 if TYPE_CHECKING:
     from rulewright.encoding.binned import BinnedColumns, Test, Threshold
     from rulewright.kernels import (
+        Beam,
         CodeColumns,
         FloatArray,
         GrownCondition,
+        GrownRule,
         IntArray,
         Limits,
         RowArray,
@@ -64,6 +66,10 @@ class FoundRule:
             self, grown=tuple(grown[i] for i in places), tests=tuple(tests[i] for i in places)
         )
 
+    def followed_by(self, rest: FoundRule) -> FoundRule:
+        """Return the rule with the conditions of another after its own."""
+        return replace(self, grown=self.grown + rest.grown, tests=self.tests + rest.tests)
+
     def cover(self, codes: CodeColumns, n_threads: int = 1) -> RowArray:
         """Find the rows that the rule covers."""
         return kernels.cover_rows(codes, self.test_array, n_threads)
@@ -87,10 +93,27 @@ class RuleGrower:
         self, codes: CodeColumns, rows: RowArray, stats: StatArray, score: Score, limits: Limits
     ) -> FoundRule | None:
         """Grow the rule that `score` rates best on `rows`; None when no condition helps."""
-        conditions, vote = kernels.grow_rule(
-            codes, rows, stats, score, limits, self.n_threads, self._workspace
+        search = codes, rows, stats, score, limits, self.n_threads
+        return self.found(kernels.grow_rule(*search, self._workspace))
+
+    def search(
+        self,
+        codes: CodeColumns,
+        rows: RowArray,
+        stats: StatArray,
+        score: Score,
+        limits: Limits,
+        beam: Beam,
+    ) -> FoundRule | None:
+        """Search the rule that `score` rates best on `rows` with a beam; None if none helps."""
+        return self.found(
+            kernels.grow_beam(codes, rows, stats, score, limits, beam, self.n_threads)
         )
+
+    def found(self, grown: GrownRule) -> FoundRule | None:
+        """Give a rule that a kernel returned its tests; None if it has no conditions."""
+        conditions, vote = grown
         if not conditions:
             return None
-        tests = tuple(self.binned.test(grown, self.threshold) for grown in conditions)
+        tests = tuple(self.binned.test(condition, self.threshold) for condition in conditions)
         return FoundRule(vote, tuple(conditions), tests, self.binned, self.threshold)

@@ -15,7 +15,7 @@ from rulewright.data import DataError, TrainingSet, read_like
 from rulewright.estimators.common.folds import assign_folds, kept_splits
 from rulewright.estimators.common.parameters import Named
 from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
-from rulewright.model import AdditiveRules
+from rulewright.model import AdditiveRules, ClassModel
 from rulewright.weighting import CALIBRATIONS, Calibration
 
 CALIBRATION = Named(CALIBRATIONS, Calibration)
@@ -94,7 +94,7 @@ def additive_of(model: Any, step: str) -> AdditiveRules:
 
 
 def read_rows(
-    model: AdditiveRules,
+    model: ClassModel,
     X: Any,
     y: Any,
     sample_weight: Any,

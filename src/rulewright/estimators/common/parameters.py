@@ -64,17 +64,20 @@ class Integer:
 
 @dataclass(frozen=True)
 class Real:
-    """A number from `low` to `high`, without `low` when `above`; or None when `optional`."""
+    """A number from `low` to `high`, without `low` when `above`; `words` or None are others."""
 
     low: float
     high: float = math.inf
     above: bool = False
     optional: bool = False
+    words: tuple[str, ...] = ()
 
     def accepts(self, value: object) -> bool:
         """Tell whether the value is allowed."""
         if value is None:
             return self.optional
+        if isinstance(value, str):
+            return value in self.words
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
             return False
         try:
@@ -86,12 +89,15 @@ class Real:
 
     def parse(self, text: str) -> object:
         """Read a value from the command line."""
+        if text in self.words:
+            return text
         return None if self.optional and text == "none" else float(text)
 
     def __str__(self) -> str:
         least = f"> {self.low:g}" if self.above else f">= {self.low:g}"
         most = "" if self.high == math.inf else f" and <= {self.high:g}"
-        return f"a number {least}{most}" + (" or none" if self.optional else "")
+        others = [*self.words, *(["none"] if self.optional else [])]
+        return " or ".join([f"a number {least}{most}", *others])
 
 
 @dataclass(frozen=True)

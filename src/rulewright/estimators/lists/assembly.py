@@ -86,22 +86,31 @@ def unordered_rules(
         if weights.any():
             says = Says(_normalised(weights), float(weights.sum()))
             rules.append(Rule(body, says, Coverage.of(tuple(weights.tolist()))))
-    start = smoothing * rows.class_weights / rows.total_weight
+    start = smoothing * class_shares(rows)
     return UnorderedRules(rows.schema, rows.classes, tuple(rules), tuple(start.tolist()), summary)
 
 
 def smoothed(weights: FloatArray, rows: TrainingSet, head: int) -> tuple[float, ...]:
-    """Return the m-estimate of the shares of the classes; the class of the rule is on top.
+    """Return the m-estimate of the shares of the classes; the class of the rule is on top."""
+    return with_head_on_top(weights + SMOOTHING * class_shares(rows), head)
 
-    Where the rows say otherwise, the other classes stay just below it.
-    """
-    shares = weights + SMOOTHING * rows.class_weights / rows.total_weight
+
+def with_head_on_top(shares: FloatArray, head: int) -> tuple[float, ...]:
+    """Divide shares by their sum; where they say otherwise, others stay just below the head."""
     top = shares[head]
     if (np.delete(shares, head) >= top).any():
         top = shares[head] = max(top, shares.sum() / len(shares))
         shares = np.minimum(shares, top * BELOW)
         shares[head] = top
     return _normalised(shares)
+
+
+def class_shares(rows: TrainingSet) -> FloatArray:
+    """Return the shares of the classes; one without rows counts as half a row: it is possible."""
+    half_row = 0.5 * rows.total_weight / rows.n_rows
+    weights = np.where(rows.class_weights > 0, rows.class_weights, half_row)
+    shares: FloatArray = weights / weights.sum()
+    return shares
 
 
 def _normalised(shares: FloatArray) -> tuple[float, ...]:

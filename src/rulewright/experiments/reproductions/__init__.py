@@ -2,6 +2,7 @@
 
 from rulewright.experiments.reproductions import (
     classics,
+    domingos,
     mlrules,
     rulefit,
     ruleset_bounds,
@@ -9,6 +10,7 @@ from rulewright.experiments.reproductions import (
     rumble,
     sl2,
     slipper,
+    trading,
 )
 from rulewright.experiments.reproductions.plan import Extent, Reproduction
 
@@ -29,6 +31,8 @@ REPRODUCTIONS: dict[str, Reproduction] = {
         classics.BASE_SLIPPER,
         classics.LRI_MLRULES,
         classics.PART_JRIP,
+        domingos.DOMINGOS,
+        trading.FX,
     )
 }
 

@@ -10,6 +10,7 @@ from rulewright.experiments.trial import Trial
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from rulewright.experiments.calculation import Calculation
     from rulewright.experiments.learners import Learner
     from rulewright.experiments.protocol import Protocol
     from rulewright.experiments.report import Report
@@ -46,7 +47,7 @@ class Reproduction:
     name: str
     title: str
     quick: str
-    trials: Callable[[Extent], list[Trial]]
+    trials: Callable[[Extent], Sequence[Trial | Calculation]]
     report: Callable[[Sequence[Record], Extent], Report]
 
     def about(self, extent: Extent) -> list[str]:

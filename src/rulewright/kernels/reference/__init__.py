@@ -3,11 +3,14 @@
 Sums of statistics are sums of integers, so a twin and its kernel agree to the bit.
 """
 
+from rulewright.kernels.reference.beam import grow_beam, likelihood_ratio
+from rulewright.kernels.reference.branching import choose_branching
 from rulewright.kernels.reference.conditions import encode_values
 from rulewright.kernels.reference.dnf import DnfSearch
 from rulewright.kernels.reference.dnf_partition import find_partition
 from rulewright.kernels.reference.elbow import Elbow
 from rulewright.kernels.reference.model import rule_bits, rule_covers, rule_scores
+from rulewright.kernels.reference.nearest import RiseSearch, nearest_rules
 from rulewright.kernels.reference.rule_matrix import Quadratic, RuleMatrix, descend_products
 from rulewright.kernels.reference.scores import SCORES, empty_criterion
 from rulewright.kernels.reference.search import (
@@ -36,7 +39,9 @@ __all__ = [
     "Likelihood",
     "Quadratic",
     "ResponseFit",
+    "RiseSearch",
     "RuleMatrix",
+    "choose_branching",
     "column_codes",
     "count_histogram",
     "cover_rows",
@@ -45,8 +50,11 @@ __all__ = [
     "empty_criterion",
     "encode_values",
     "find_partition",
+    "grow_beam",
     "grow_rule",
     "grow_tree",
+    "likelihood_ratio",
+    "nearest_rules",
     "prefix_sums",
     "prune_tests",
     "random_bits",

@@ -5,46 +5,66 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rulewright.kernels.structs import Score, StatArray
 
-Weights = tuple[float, float]  # for and against a rule
+Weights = tuple[float, ...]  # for and against a rule, or of every class
 
 
 class ScoreTwin(NamedTuple):
     """A score: its value, the lower the better, and how the engine uses it.
 
     With `pairs` the value is a function of (g, h, l2) for the gradient -g of a vote, otherwise of
-    the weights of the cover, of its parent (the cover before the condition) and of all rows. The
-    criterion of a rule is the sum of its values if they are a `gain` over the parent.
+    the weights of the cover, of its parent (the cover before the condition) and of all rows, and
+    of k; `classes` says that there are weights of any number of classes. The criterion of a rule
+    is the sum of its values if they are a `gain` over the parent.
     """
 
     value: Callable[..., float]
     pairs: bool = False
+    classes: bool = False
     gain: bool = False
     empty_is_zero: bool = True
     criterion: Callable[[float], float] = float
 
 
-def slipper(cover: Weights, parent: Weights, total: Weights) -> float:
+def slipper(cover: Weights, parent: Weights, total: Weights, k: float) -> float:
     """Return sqrt(W-) - sqrt(W+), as a quotient: nothing cancels when both are nearly equal."""
     plus, minus = cover
     roots = math.sqrt(plus) + math.sqrt(minus)
     return (minus - plus) / roots if roots > 0 else 0.0
 
 
-def foil(cover: Weights, parent: Weights, total: Weights) -> float:
+def foil(cover: Weights, parent: Weights, total: Weights, k: float) -> float:
     """Return the negative information gain of FOIL."""
     before, after = (math.log2(plus / (plus + minus)) for plus, minus in (parent, cover))
     return cover[0] * (before - after)
 
 
-def wracc(cover: Weights, parent: Weights, total: Weights) -> float:
+def wracc(cover: Weights, parent: Weights, total: Weights, k: float) -> float:
     """Return the negative weighted relative accuracy."""
     n = sum(total)
     return (sum(cover) * (total[0] / n) - cover[0]) / n
+
+
+def laplace(cover: Weights, parent: Weights, total: Weights, k: float) -> float:
+    """Return the negative estimate of the accuracy with k classes."""
+    return -(cover[0] + 1) / (sum(cover) + k)
+
+
+def errors(cover: Weights, parent: Weights, total: Weights, k: float) -> float:
+    """Return FP + k FN, less that of covering nothing, of less than a parent that errs."""
+    return cover[1] - k * cover[0] if parent[1] > 0 and cover != parent else math.inf
+
+
+def entropy(cover: Weights, parent: Weights, total: Weights, k: float) -> float:
+    """Return the entropy of the classes in bits; rounded terms may be added in any order."""
+    shares = [weight / sum(cover) for weight in cover if weight > 0]
+    return sum(round(-share * math.log2(share) * 2**40) for share in shares) * 2.0**-40
 
 
 SCORES = {
@@ -57,12 +77,15 @@ SCORES = {
     "slipper": ScoreTwin(slipper, empty_is_zero=False),
     "foil": ScoreTwin(foil, gain=True),
     "wracc": ScoreTwin(wracc),
+    "laplace": ScoreTwin(laplace, empty_is_zero=False),
+    "errors": ScoreTwin(errors, gain=True),
+    "entropy": ScoreTwin(entropy, classes=True, empty_is_zero=False),
 }
 
 
-def in_units(score: Score, sums: StatArray, pair: int = 0) -> Weights:
-    """Return a pair of lanes as numbers."""
-    return float(sums[2 * pair]) * score.unit, float(sums[2 * pair + 1]) * score.unit
+def in_units(score: Score, sums: StatArray) -> Weights:
+    """Return the lanes that a score reads as numbers."""
+    return tuple(float(lane) * score.unit for lane in sums[: score.n_lanes])
 
 
 def judge(
@@ -74,10 +97,14 @@ def judge(
     """
     best, twin = (math.inf, -1), SCORES[score.kind]
     if not twin.pairs:
-        helps = up and sums[0][0] > 0
-        return (twin.value(*(in_units(score, lanes) for lanes in sums)), 0) if helps else best
+        lane = int(np.argmax(sums[0][: score.n_lanes])) if twin.classes else 0
+        if not up or sums[0][lane] <= 0:
+            return best
+        value = twin.value(*(in_units(score, lanes) for lanes in sums), score.k)
+        return (value, 2 * lane) if value < math.inf else best
+    lanes = in_units(score, sums[0])
     for pair in range(score.n_lanes // 2):
-        g, h = in_units(score, sums[0], pair)
+        g, h = lanes[2 * pair : 2 * pair + 2]
         if (g < 0 and up) or (g > 0 and down):
             best = min(best, (twin.value(abs(g), h, score.l2), 2 * pair + (g > 0)))
     return best
@@ -86,4 +113,4 @@ def judge(
 def empty_criterion(score: Score, total: StatArray) -> float:
     """Return the criterion of the rule without conditions."""
     twin = SCORES[score.kind]
-    return 0.0 if twin.empty_is_zero else twin.value(*3 * (in_units(score, total),))
+    return 0.0 if twin.empty_is_zero else twin.value(*3 * (in_units(score, total),), score.k)

@@ -20,6 +20,7 @@ from scipy.special import logsumexp
 
 from rulewright.capacity.bounds import kl_divergence, kl_to_ln_prior
 from rulewright.encoding.canonical import term_length
+from rulewright.weighting.posterior.normalising import LEAST_WEIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
 PRIORS = ("length", "flat")
 Weight = Literal["multiplicity", "unique"]
 WEIGHTS: tuple[Weight, ...] = ("multiplicity", "unique")
-
-LEAST_WEIGHT = 1e-300
-"""Rule sets that weigh less are left out."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,137 @@
+"""Description lengths in bits: of rules, and of the rows that they get wrong.
+
+Weights count rows, so numbers need not be whole; every function takes numbers or arrays of them.
+The codings are those of RIPPER (Cohen, 1995), of C4.5rules (Quinlan, 1993 and release 8) and of
+FOIL (Quinlan, 1990).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import gammaln, xlog1py, xlogy
+
+if TYPE_CHECKING:
+    from rulewright.kernels import FloatArray
+
+    Numbers = float | FloatArray
+
+LN2 = float(np.log(2))
+
+IMPOSSIBLE = 1e6
+"""Bits of a message that the coding gives no chance."""
+
+THEORY_SHARE = 0.5
+"""What a bit of a theory counts: theories are redundant, so they could be coded shorter."""
+
+
+def subset_bits(total: Numbers, members: Numbers, share: Numbers) -> Numbers:
+    """Return the bits that name `members` of `total` things, each expected with chance `share`.
+
+    ``-k log2 q - (t - k) log2(1 - q)``; naming what has no chance costs `IMPOSSIBLE`.
+    """
+    chance = np.clip(share, 0.0, 1.0)
+    bits = -(xlogy(members, chance) + xlog1py(total - members, -chance)) / LN2
+    return np.where(np.isfinite(bits), bits, IMPOSSIBLE)[()] + 0.0  # no negative zero
+
+
+def choice_bits(total: Numbers, members: Numbers) -> Numbers:
+    """Return log2 of the number of ways to choose `members` of `total` things."""
+    logs: Numbers = gammaln(total + 1) - gammaln(members + 1) - gammaln(total - members + 1)
+    return logs / LN2
+
+
+def order_bits(n: Numbers) -> Numbers:
+    """Return log2(n!): what is saved where the order of n parts tells nothing."""
+    logs: Numbers = gammaln(n + 1)
+    return logs / LN2
+
+
+def condition_count_bits(n_conditions: Numbers, n_possible: Numbers) -> Numbers:
+    """Return RIPPER's bits of a rule with so many of the possible conditions; 0 without any."""
+    k = np.asarray(n_conditions, dtype=np.float64)
+    logs = np.log2(np.maximum(k, 1))
+    length = logs + 2 * np.log2(np.maximum(logs, 1))
+    length += subset_bits(n_possible, k, k / np.maximum(n_possible, 1))
+    return np.where(k > 0, THEORY_SHARE * length, 0.0)[()]
+
+
+def error_bits(
+    covered: Numbers,
+    uncovered: Numbers,
+    false_positives: Numbers,
+    false_negatives: Numbers,
+    false_positive_share: Numbers = 0.5,
+) -> Numbers:
+    """Return the bits that name the errors among the covered rows and among the others.
+
+    On the smaller side errors are coded with their own rate; on the larger one with the rate
+    expected if false positives were `false_positive_share` of all errors.
+    """
+    errors, more = false_positives + false_negatives, np.greater(covered, uncovered)
+    share = false_positive_share
+    expected_in = np.where(more, share * errors, false_positives)
+    expected_out = np.where(more, false_negatives, (1 - share) * errors)
+    return _side_bits(covered, false_positives, expected_in) + _side_bits(
+        uncovered, false_negatives, expected_out
+    )
+
+
+def ripper_data_bits(
+    covered: Numbers,
+    uncovered: Numbers,
+    false_positives: Numbers,
+    false_negatives: Numbers,
+    class_share: Numbers,
+) -> Numbers:
+    """Return RIPPER's bits of the data given the rules of a class that is `class_share` of it."""
+    header: Numbers = np.log2(covered + uncovered + 1)
+    return header + error_bits(covered, uncovered, false_positives, false_negatives, class_share)
+
+
+def c45_exception_bits(
+    covered: Numbers, uncovered: Numbers, false_positives: Numbers, false_negatives: Numbers
+) -> Numbers:
+    """Return the bits of the exceptions to the rules of a class, by release 8 of C4.5."""
+    header: Numbers = np.log2(covered + uncovered)
+    return header + error_bits(covered, uncovered, false_positives, false_negatives)
+
+
+def c45_book_exception_bits(
+    covered: Numbers, uncovered: Numbers, false_positives: Numbers, false_negatives: Numbers
+) -> Numbers:
+    """Return the bits of the exceptions to the rules of a class, by Quinlan's book (1993)."""
+    return choice_bits(covered, false_positives) + choice_bits(uncovered, false_negatives)
+
+
+def c45_rule_bits(condition_bits: Numbers, n_conditions: Numbers) -> Numbers:
+    """Return C4.5's bits of a rule from the sum of the bits of its conditions, of one or more."""
+    length: Numbers = np.log2(n_conditions)
+    return condition_bits + length - order_bits(n_conditions)
+
+
+def c45_theory_bits(rule_bits: Numbers, n_rules: Numbers) -> Numbers:
+    """Return what the rules of a class count, from the sum of their bits."""
+    return THEORY_SHARE * (rule_bits - order_bits(n_rules))
+
+
+def foil_clause_bits(literal_bits: Numbers, n_literals: Numbers) -> Numbers:
+    """Return FOIL's bits of a clause from the sum of the bits of its literals.
+
+    A literal takes one bit for its sign, and log2 of the relations and of the arguments to choose
+    from.
+    """
+    return literal_bits - order_bits(n_literals)
+
+
+def foil_budget(total: Numbers, covered_positives: Numbers) -> Numbers:
+    """Return the bits that name the positives of a clause directly: it may take no more."""
+    header: Numbers = np.log2(total)
+    return header + choice_bits(total, covered_positives)
+
+
+def _side_bits(total: Numbers, errors: Numbers, expected: Numbers) -> Numbers:
+    """Code the errors on one side by the number expected there; an empty side takes no bits."""
+    rate = np.divide(expected, total, out=np.zeros(np.shape(expected)), where=np.greater(total, 0))
+    return subset_bits(total, errors, rate)

@@ -1,0 +1,272 @@
+"""Rules that cover the same row, combined: ad hoc, by Bayes' theorem, or by how well they predict.
+
+Weights of rules count among the rules that cover a row. Logs of weights are shifted so that the
+heaviest rule weighs 1, and held above those of `LEAST`: a row that only light rules cover is still
+decided by them, those below the limit being equals there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from rulewright.estimators.averaging.average import written
+from rulewright.estimators.averaging.rule_evidence import (
+    CoveredRows,
+    beta_of_rules,
+    densities_of_rules,
+    ordered_by_false_positives,
+)
+from rulewright.estimators.common.after_fit import read_rows
+from rulewright.estimators.lists.assembly import decision_list
+from rulewright.model import AdditiveRules, ClassModel, UnorderedRules
+from rulewright.rules import Adds, Coverage, Rule, Says
+from rulewright.weighting.posterior import (
+    PosteriorReport,
+    combination_weights,
+    coverage_normalised,
+    log_rule_weights,
+    perplexity,
+    pseudo_bma_weights,
+    stacking_weights,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from rulewright.kernels import FloatArray
+
+LEAST = 1e-200
+"""The least weight of a rule, beside 1 of the heaviest."""
+START = 1e-12
+"""What classes start with, beside the lightest rule: it decides only where no rule holds."""
+LISTS = ("laplace_best", "c45rules")
+BAYES = {"bma1": 1, "bma2": 2, "bma3": 3}
+BY_DENSITIES: dict[str, Callable[..., FloatArray]] = {
+    "stacking": stacking_weights,
+    "pseudo_bma_plus": pseudo_bma_weights,
+    "bmc": combination_weights,
+}
+KINDS = (
+    "cn2",
+    "vote",
+    *LISTS,
+    "itrule",
+    *BAYES,
+    "tempered",
+    "coverage_normalised",
+    *BY_DENSITIES,
+)
+
+
+@dataclass(eq=False)
+class RuleCombiner:
+    """A way to decide where several rules of a model cover a row.
+
+    Parameters
+    ----------
+    kind : str
+        Ad hoc: "cn2" adds up the covered rows of each class; "vote" counts each rule for its class
+        by its Laplace accuracy; "laplace_best" takes the rule for which that is highest; "c45rules"
+        takes the first rule of the class whose rules have the fewest false positives; "itrule" is
+        naive Bayes, with rules that are independent given the class. By Bayes' theorem: "bma1",
+        "bma2", "bma3", the three weightings of Domingos; "tempered", the first to a power;
+        "coverage_normalised", its log divided by a power of the covered rows. By how well each
+        rule, with its complement, predicts rows that are left out in turn: "stacking",
+        "pseudo_bma_plus", "bmc".
+    estimator : {"ml", "laplace"}
+        Probabilities that a rule says: the shares of the covered rows, or (e + 1) / (n + C).
+    beta : float, optional
+        Power of "tempered"; by default the one with the least log-loss on rows left out in turn.
+    gamma : float
+        Power of "coverage_normalised", from 0 (the first weighting itself) to 1.
+    n_draws : int
+        Random draws of "pseudo_bma_plus" and "bmc".
+    random_state : int, RandomState or None
+        Source of the draws.
+
+    Attributes
+    ----------
+    model_ : UnorderedRules, DecisionList or AdditiveRules
+        The combined rules, an ordinary model; its summary has the logs of the weights and their
+        diagnostics where there are weights.
+    log_weights_ : float array or None
+        Log weight of each rule of `model_`; None for kinds without weights.
+    report_ : PosteriorReport or None
+        Diagnostics of the weights of all rules.
+    """
+
+    kind: str = "bma3"
+    estimator: str = "ml"
+    beta: float | None = None
+    gamma: float = 0.5
+    n_draws: int = 1000
+    random_state: Any = None
+    model_: ClassModel = field(init=False, repr=False)
+    log_weights_: FloatArray | None = field(init=False, default=None, repr=False)
+    report_: PosteriorReport | None = field(init=False, default=None, repr=False)
+
+    def fit(self, model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Count what the rules of a model cover, and weigh or order them.
+
+        Parameters
+        ----------
+        model : ClassModel or fitted estimator
+            Where the rules are from, and the default where none holds. A rule that covers no row
+            is left out, with a warning.
+        X, y : table and classes
+            Rows to count, best those that the rules were learned from.
+        sample_weight : array-like or str, optional
+            Row weights.
+        """
+        source = self._checked(getattr(model, "model_", model))
+        rows = read_rows(source, X, y, sample_weight, "RuleCombiner", every_column=True)
+        covered = CoveredRows.of(source, rows)
+        self.log_weights_, notes = self._weighed(covered)
+        if self.log_weights_ is not None and len(self.log_weights_):
+            self.report_ = PosteriorReport.of(self.log_weights_)
+            notes |= {"log_weights": written(self.log_weights_.tolist())}
+            notes |= {"posterior": self.report_.to_json()}
+        summary = {"combiner": self.kind, "estimator": self.estimator, **notes}
+        self.model_ = self._combined(covered, source, summary)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row."""
+        return self.model_.predict(X)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probabilities of the classes."""
+        return self.model_.predict_proba(X)
+
+    def row_diagnostics(self, X: Any) -> dict[str, FloatArray]:
+        """Tell how concentrated the weights of the rules are that cover each row.
+
+        Returns
+        -------
+        dict of arrays
+            ``n_rules`` that cover a row, their ``perplexity`` and their largest weight ``w_max``;
+            NaN where no rule does.
+        """
+        if self.log_weights_ is None:
+            raise ValueError(f"kind={self.kind!r} has no weights of rules to report on")
+        covers = self.model_.covers(X)
+        spread, most = (np.full(len(covers), np.nan) for _ in range(2))
+        for i, held in enumerate(covers):
+            if held.any():
+                logs = self.log_weights_[held]
+                weights = np.exp(logs - logs.max())
+                weights /= weights.sum()
+                spread[i], most[i] = perplexity(weights), weights.max()
+        return {"n_rules": covers.sum(axis=1).astype(float), "perplexity": spread, "w_max": most}
+
+    def _checked(self, source: Any) -> ClassModel:
+        if self.kind not in KINDS:
+            raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {self.kind!r}")
+        if self.estimator not in ("ml", "laplace"):
+            raise ValueError(f"estimator must be ml or laplace, not {self.estimator!r}")
+        if not isinstance(source, ClassModel):
+            raise ValueError(
+                "RuleCombiner needs a model of classes or a fitted classifier of this library, "
+                f"not {type(source).__name__}"
+            )
+        return source
+
+    def _weighed(self, covered: CoveredRows) -> tuple[FloatArray | None, dict[str, Any]]:
+        """Return the logs of the weights of the rules, and what they were chosen by."""
+        counts, totals = covered.counts, covered.rows.class_weights
+        if self.kind in (*LISTS, "itrule"):
+            return None, {}
+        if self.kind == "cn2":
+            return np.log(counts.sum(axis=1)), {}
+        if self.kind == "vote":
+            return np.log(covered.accuracies), {}
+        if self.kind in BY_DENSITIES:
+            lp, sizes = densities_of_rules(covered)
+            draws = {"n_draws": self.n_draws, "random_state": self.random_state}
+            options = {"tolerance": 1e-6} if self.kind == "stacking" else draws
+            if not len(counts):
+                return np.zeros(0), {}
+            with np.errstate(divide="ignore"):
+                return np.log(BY_DENSITIES[self.kind](lp, sizes, **options)), {}
+        logs = log_rule_weights(counts, totals, BAYES.get(self.kind, 1))
+        if self.kind == "coverage_normalised":
+            return coverage_normalised(logs, counts.sum(axis=1), self.gamma), {"gamma": self.gamma}
+        if self.kind == "tempered":
+            beta = beta_of_rules(covered, logs) if self.beta is None else self.beta
+            if not beta >= 0.0:
+                raise ValueError(f"beta={beta} must be a number of at least 0")
+            return beta * logs, {"beta": float(beta)}
+        return logs, {}
+
+    def _combined(
+        self, covered: CoveredRows, source: ClassModel, summary: dict[str, Any]
+    ) -> ClassModel:
+        rows, default = covered.rows, covered.default_of(source)
+        if self.kind in LISTS:
+            order = np.argsort(-covered.accuracies, kind="stable")
+            if self.kind == "c45rules":
+                order = ordered_by_false_positives(covered)
+            found = [(covered.bodies[i], int(covered.heads[i])) for i in order]
+            made = decision_list(rows, found, default=int(np.argmax(default)), summary=summary)
+            return replace(made, default=tuple(default.tolist()))
+        if self.kind == "itrule":
+            return _naive_bayes(covered, summary)
+        assert self.log_weights_ is not None
+        return self._added_up(covered, self.log_weights_, default, summary)
+
+    def _added_up(
+        self,
+        covered: CoveredRows,
+        log_weights: FloatArray,
+        default: FloatArray,
+        summary: dict[str, Any],
+    ) -> UnorderedRules:
+        """Make rules that add up what they say by weight."""
+        weights = relative_weights(log_weights)
+        if self.kind == "cn2":
+            weights = covered.counts.sum(axis=1)
+        says = covered.shares(self.estimator)
+        if self.kind == "vote":
+            says = np.eye(says.shape[1])[covered.heads]
+        rules = [
+            Rule(body, Says(tuple(p.tolist()), float(weight)), Coverage.of(tuple(e.tolist())))
+            for body, p, weight, e in zip(
+                covered.bodies, says, weights, covered.counts, strict=True
+            )
+        ]
+        start = START * float(np.min(weights, initial=1.0)) * default
+        rows = covered.rows
+        return UnorderedRules(
+            rows.schema, rows.classes, tuple(rules), tuple(start.tolist()), summary
+        )
+
+
+def relative_weights(log_weights: FloatArray) -> FloatArray:
+    """Return weights of which the largest is 1 and none is below `LEAST`."""
+    if not len(log_weights):
+        return np.zeros(0)
+    weights: FloatArray = np.exp(np.maximum(log_weights - log_weights.max(), np.log(LEAST)))
+    return weights
+
+
+def _naive_bayes(covered: CoveredRows, summary: dict[str, Any]) -> AdditiveRules:
+    """Add logs of smoothed P(rule | class) where a rule holds, of its complement where it fails.
+
+    The first class has none: what the others have is relative to it.
+    """
+    rows = covered.rows
+    totals = rows.class_weights
+    holds = (covered.counts + 1.0) / (totals + 2.0)
+    rules = []
+    for body, chances, e in zip(covered.bodies, holds, covered.counts, strict=True):
+        for k in range(1, len(totals)):
+            says = np.log(chances[k] / chances[0]), np.log((1 - chances[k]) / (1 - chances[0]))
+            outcome = Adds(k, float(says[0]), float(says[1]))  # type: ignore[arg-type]
+            rules.append(Rule(body, outcome, Coverage.of(tuple(e.tolist()))))
+    start = np.log((totals + 1.0) / (totals.sum() + len(totals)))
+    return AdditiveRules(rows.schema, rows.classes, tuple(start.tolist()), tuple(rules), summary)

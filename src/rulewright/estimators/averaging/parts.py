@@ -1,0 +1,129 @@
+"""Partition learning: one model for each of many small parts of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from rulewright.data import TrainingSet, read_table
+from rulewright.estimators.common.folds import run_parallel
+from rulewright.search.options import count_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from rulewright.data import Table
+    from rulewright.estimators.common.base import RuleClassifier
+    from rulewright.model import ClassModel
+
+PART_SIZE = 100
+"""Rows of a part, as in the paper."""
+
+
+def learn_on_parts(
+    estimator: RuleClassifier[Any],
+    X: Any,
+    y: Any = None,
+    size: int = PART_SIZE,
+    *,
+    sample_weight: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> tuple[list[ClassModel], list[NDArray[np.intp]]]:
+    """Learn one model on each part of the rows, which are shuffled and cut.
+
+    All models know the columns, labels and classes of all rows, so that they can be averaged.
+
+    Parameters
+    ----------
+    estimator : RuleClassifier
+        What is cloned and fitted to each part.
+    X : array, dataframe, dict of columns, path of a file or Table
+        The table.
+    y : array-like or str, optional
+        Classes, or the name of the column of X that holds them.
+    size : int
+        About so many rows a part has: there are max(1, round(n / size)) of them.
+    sample_weight : array-like or str, optional
+        Row weights; rows without weight are in no part.
+    random_state : int, RandomState or None
+        Seed of the parts and of the learners.
+    n_jobs : int, optional
+        Threads; the models do not depend on it.
+
+    Returns
+    -------
+    models : list of ClassModel
+    parts : list of int arrays
+        The rows of X that each was learned from.
+    """
+    table = read_table(X, target=y, weights=sample_weight)
+    rows, random = TrainingSet.of(table), check_random_state(random_state)
+    places = row_parts(rows.n_rows, size, random)
+    parts = [rows.take(one) for one in places]
+    models = models_of(estimator, parts, random, count_threads(n_jobs))
+    return models, [rows.places[one] for one in places]
+
+
+def row_parts(n_rows: int, size: int, random: np.random.RandomState) -> list[NDArray[np.intp]]:
+    """Cut a random order of the rows into parts of about this size."""
+    if size < 2:
+        raise ValueError(f"size={size}: a part has at least 2 rows")
+    n_parts = max(1, round(n_rows / size))
+    return [np.asarray(part) for part in np.array_split(random.permutation(n_rows), n_parts)]
+
+
+def models_of(
+    estimator: RuleClassifier[Any],
+    parts: Sequence[TrainingSet],
+    random: np.random.RandomState,
+    n_threads: int,
+    advance: Callable[[], object] = int,
+) -> list[ClassModel]:
+    """Fit a clone of a learner to each part, each with a seed of its own."""
+    known, seeds = estimator.get_params(deep=False), random.randint(2**31, size=len(parts))
+    alone = n_threads if len(parts) == 1 else 1
+
+    def learn(rows: TrainingSet, seed: int, check: Callable[[], None]) -> ClassModel:
+        check()
+        settings = {"random_state": seed, "n_jobs": alone, "verbose": 0}
+        learner = clone(estimator).set_params(**{k: v for k, v in settings.items() if k in known})
+        model: ClassModel = learner.fit(table_of(rows)).model_
+        advance()
+        return model
+
+    tasks = [partial(learn, one, int(seed)) for one, seed in zip(parts, seeds, strict=True)]
+    return run_parallel(tasks, n_threads)
+
+
+def table_of(rows: TrainingSet) -> Table:
+    """Return rows as a table with classes and weights."""
+    return replace(rows.table, target=rows.target, weights=rows.weights)
+
+
+def parts_by_value(
+    rows: TrainingSet, size: int, random: np.random.RandomState
+) -> list[NDArray[np.intp]]:
+    """Cut rows into parts of about so many different rows; equal ones stay together.
+
+    So neither their order nor how often one is listed makes a difference to the parts.
+    """
+    keys = [column.values for column in rows.columns]
+    order = np.lexsort([rows.labels, *keys[::-1]])
+    differs = np.zeros(rows.n_rows, dtype=np.bool_)
+    for key in (rows.labels, *keys):
+        one, two = key[order[1:]], key[order[:-1]]
+        differs[1:] |= (one != two) & ~((one != one) & (two != two))  # gaps are equal
+    groups = np.cumsum(differs)
+    part_of = np.empty(groups[-1] + 1, dtype=np.intp)
+    chosen = row_parts(len(part_of), size, random)
+    for k, part in enumerate(chosen):
+        part_of[part] = k
+    return [order[part_of[groups] == k] for k in range(len(chosen))]

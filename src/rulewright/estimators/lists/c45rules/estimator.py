@@ -1,0 +1,118 @@
+"""C4.5rules: a decision list from the leaves of a C4.5 tree (Quinlan, 1993)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sklearn.utils import check_random_state
+
+from rulewright.encoding.binned import MOST_BINS, bin_table
+from rulewright.estimators.common.base import RuleClassifier
+from rulewright.estimators.common.parameters import Choice, Integer, Parameter, Real
+from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.lists.assembly import decision_list
+from rulewright.estimators.lists.c45rules.ordering import (
+    default_class,
+    ordered,
+    reached,
+    without_harmful,
+)
+from rulewright.estimators.lists.c45rules.selection import EXCEPTIONS, select_rules
+from rulewright.estimators.lists.c45rules.simplification import simplified_rules
+from rulewright.model import DecisionList
+from rulewright.search.c45 import Brancher, grow_tree, leaves, prune_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rulewright.data import TrainingSet
+    from rulewright.estimators.lists.c45rules.simplification import Candidate
+    from rulewright.search.c45 import Node
+
+
+class C45RulesClassifier(RuleClassifier[DecisionList]):
+    r"""A decision list of few rules that are simplified paths of a C4.5 tree.
+
+    Every leaf of the unpruned tree becomes a rule. From each rule the conditions are deleted
+    without which its pessimistic error does not grow. For each class the subset of its rules is
+    chosen that describes the rows of the class with the fewest bits, rules and exceptions
+    together. The class whose rules are wrong least comes first; the default is the class of most
+    rows that no rule covers.
+
+    Attributes
+    ----------
+    model_ : DecisionList
+        The rules: prints, predicts, explains, saves and exports.
+    classes_ : ndarray
+        Class labels.
+    errors_ : list of float
+        Pessimistic error of each rule, on all rows that it covers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from rulewright import C45RulesClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> est = C45RulesClassifier(random_state=0).fit(X, y)
+    >>> bool(est.score(X, y) > 0.95)
+    True
+    """
+
+    confidence: float = Parameter(
+        Real(0, 1, above=True),
+        "Chance by which errors of rules are judged: a smaller one deletes more conditions.",
+        default=0.25,
+        kw_only=False,
+    )
+    min_cases: float = Parameter(
+        Real(0, above=True), "Least weight of two branches of a test.", default=2.0
+    )
+    exceptions: str = Parameter(
+        Choice(tuple(EXCEPTIONS)),
+        'How exceptions to the rules of a class are coded: as by release 8 of C4.5 ("release"), '
+        'or as in the book of 1993 ("book").',
+        default="release",
+    )
+    max_rules: int = Parameter(
+        Integer(1),
+        "Most leaves that become rules. A tree with more of them is pruned, and if there are still "
+        "too many, the heaviest are taken; this bounds the time, which grows with rules x rows.",
+        default=1000,
+    )
+
+    PAPER: ClassVar[Mapping[str, Any]] = {"confidence": 0.25, "min_cases": 2.0}
+
+    def _learn(self, training: TrainingSet) -> DecisionList:
+        binned = bin_table(training.table, MOST_BINS, self._n_threads)
+        brancher = Brancher(binned, training, self.min_cases, self._n_threads)
+        tree = self._tree(brancher)
+        rules = simplified_rules(brancher, tree, self.confidence, self.max_rules)
+        listed = ordered(brancher, self._subsets(brancher, rules))
+        default = default_class(brancher, listed)
+        kept = reached(without_harmful(brancher, listed, default), training.n_rows)
+        self.errors_ = [rule.error for rule in kept]
+        found = [(brancher.conjunction(rule.tests), rule.head) for rule in kept]
+        summary = {
+            **self._summary(training),
+            "bins": binned.describe(),
+            "n_candidates": len(rules),
+            "errors": self.errors_,
+        }
+        return decision_list(training, found, default=default, summary=summary)
+
+    def _subsets(self, brancher: Brancher, rules: list[Candidate]) -> list[list[Candidate]]:
+        """Choose rules for each class."""
+        random, chosen = check_random_state(self.random_state), []
+        n_classes = brancher.n_classes
+        with progress_bar("choosing rules", n_classes, bool(self.verbose)) as advance:
+            for head in range(n_classes):
+                own = [rule for rule in rules if rule.head == head]
+                chosen.append(select_rules(brancher, own, head, self.exceptions, random))
+                advance()
+        return chosen
+
+    def _tree(self, brancher: Brancher) -> Node:
+        tree = grow_tree(brancher)
+        if sum(1 for _ in leaves(tree)) > self.max_rules:
+            tree = prune_tree(brancher, tree, self.confidence)
+        return tree

@@ -1,0 +1,1 @@
+"""CN2: beam search for one rule at a time."""

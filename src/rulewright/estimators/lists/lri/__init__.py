@@ -1,0 +1,1 @@
+"""LRI: lightweight rule induction."""

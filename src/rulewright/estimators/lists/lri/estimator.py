@@ -1,0 +1,200 @@
+"""LRI: many unweighted rules of equal rank (Weiss and Indurkhya, 2000)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from rulewright.encoding.binned import MOST_BINS, bin_table
+from rulewright.estimators.common.base import RuleClassifier
+from rulewright.estimators.common.folds import assign_folds, kept_splits, run_parallel
+from rulewright.estimators.common.parameters import Choice, Flag, Folds, Integer, Parameter
+from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
+from rulewright.estimators.lists.lri.rules import LightRules
+from rulewright.model import AdditiveRules
+from rulewright.rules import Adds, Conjunction, Coverage, Head, Or, Rule
+from rulewright.search import RuleGrower, SearchLimits
+from rulewright.weighting import CALIBRATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rulewright.data import TrainingSet
+    from rulewright.encoding.binned import BinnedColumns
+    from rulewright.estimators.lists.lri.rules import Terms
+    from rulewright.kernels import BoolArray, CodeColumns, FloatArray, IntArray
+
+TIE = 1e-6
+"""Less than a vote: of classes with as many votes the heaviest wins."""
+
+UNANIMOUS = 4.0
+"""Score of all rules of a class together where nothing calibrates it."""
+
+
+class LRIClassifier(RuleClassifier[AdditiveRules]):
+    """Many short rules of equal weight for every class; the class with most of them wins.
+
+    A rule is a disjunction of few terms, grown greedily to cover the rows of its class at least
+    cost of errors ``FP + k FN``; k starts at 1 and is doubled until the term covers rows of the
+    class. Every rule weighs the rows anew by ``1 + e^3``, where e is the number of errors that the
+    rules of the class made on the row so far. Nothing is pruned. A temperature, fitted to the votes
+    on rows left out, turns votes into probabilities.
+
+    Attributes
+    ----------
+    model_ : AdditiveRules
+        The rules; equal ones are joined and add as much as all of them.
+    classes_ : ndarray
+        Class labels.
+    n_rules_ : list of int
+        Rules of each class, before equal ones are joined.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from rulewright import LRIClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> est = LRIClassifier(n_rules=10, random_state=0).fit(X, y)
+    >>> bool(est.score(X, y) > 0.95)
+    True
+    """
+
+    n_rules: int = Parameter(Integer(1), "Rules of each class.", default=200, kw_only=False)
+    max_conditions: int = Parameter(Integer(1), "Most conditions in a term.", default=5)
+    max_disjuncts: int = Parameter(Integer(1), "Most terms in a rule.", default=2)
+    freeze: int = Parameter(
+        Integer(1),
+        "Rules of a class after which only the columns that they use are used.",
+        default=50,
+    )
+    allow_not_equal: bool = Parameter(Flag(), "Whether ``!=`` is a condition too.", default=False)
+    missing_conditions: bool = Parameter(
+        Flag(), 'Whether "is missing" and "is known" are conditions too.', default=False
+    )
+    max_bins: int | None = Parameter(
+        Integer(2, optional=True),
+        "Most bins of a numeric column; by default one per value up to 2,048 rows, 255 beyond.",
+        default=None,
+    )
+    calibration: str | None = Parameter(
+        Choice(tuple(CALIBRATIONS), optional=True),
+        "How votes become probabilities, fitted to the votes on rows left out; only the "
+        '"temperature" leaves the most probable class as it is.',
+        default="temperature",
+    )
+    cv: Any = Parameter(Folds(), "Folds that are left out for the calibration.", default=3)
+
+    PAPER: ClassVar[Mapping[str, Any]] = {
+        "n_rules": 200,
+        "max_conditions": 5,
+        "max_disjuncts": 2,
+        "freeze": 50,
+        "max_bins": MOST_BINS,
+        "calibration": None,
+    }
+
+    def _learn(self, rows: TrainingSet) -> AdditiveRules:
+        self.n_rules_: list[int] = []
+        if len(rows.classes) == 1:
+            return AdditiveRules(rows.schema, rows.classes, (0.0,), (), self._summary(rows))
+        random = check_random_state(self.random_state)
+        binned = bin_table(rows.table, self.max_bins, self._n_threads)
+        folds = None
+        if self.calibration is not None:
+            folds = assign_folds(rows.labels, kept_splits(self.cv, rows.places), random)
+        of_fold = self._rules(rows, binned, folds)
+        self.n_rules_ = [len(rules) for rules in of_fold[-1]]
+        model = self._model(rows, binned, of_fold[-1])
+        if folds is None:
+            return with_probabilities(model, rows, None, None)
+        votes = np.zeros((rows.n_rows, len(rows.classes)))
+        for fold, rules in enumerate(of_fold[:-1]):
+            left_out = np.flatnonzero(folds == fold)
+            votes[left_out] = _votes(rules, binned.codes.take(left_out))
+        out_of_fold = OutOfFold.of(self._scale * votes, folds, rows)
+        return with_probabilities(model, rows, CALIBRATIONS[self.calibration](), out_of_fold)
+
+    def _rules(
+        self, rows: TrainingSet, binned: BinnedColumns, folds: IntArray | None
+    ) -> list[list[list[Terms]]]:
+        """Learn the rules of every class without each of the folds, and last from all rows."""
+        n_folds, classes = 0 if folds is None else int(folds.max()) + 1, range(len(rows.classes))
+        parts = [np.flatnonzero(folds != fold) for fold in range(n_folds)]
+        tasks = []
+        for part in [*parts, None]:
+            learner = self._learner(rows, binned, part)
+            tasks += [partial(_learned, learner, head) for head in classes]
+        found = run_parallel(tasks, self._n_threads)
+        return [found[start : start + len(classes)] for start in range(0, len(found), len(classes))]
+
+    def _learner(
+        self, rows: TrainingSet, binned: BinnedColumns, part: NDArray[np.intp] | None
+    ) -> LightRules:
+        limits = SearchLimits(
+            max_conditions=self.max_conditions,
+            tolerance=0.0,
+            missing_conditions=self.missing_conditions,
+            not_equal=self.allow_not_equal,
+        )
+        taken = slice(None) if part is None else part
+        return LightRules(
+            binned.codes if part is None else binned.codes.take(part),
+            rows.labels[taken],
+            rows.weights[taken],
+            RuleGrower(binned, "short"),
+            limits.compile(rows.schema, 1.0),
+            self.n_rules,
+            self.max_disjuncts,
+            self.freeze,
+        )
+
+    @property
+    def _scale(self) -> float:
+        return UNANIMOUS / self.n_rules
+
+    def _model(
+        self, rows: TrainingSet, binned: BinnedColumns, rules: Sequence[Sequence[Terms]]
+    ) -> AdditiveRules:
+        """Turn rules into votes; of classes with as many votes the heaviest wins."""
+        voting = []
+        for head, of_class in enumerate(rules):
+            for terms in of_class:
+                weights = rows.weights_by_class(_covered(terms, binned.codes))
+                coverage = Coverage.of(tuple(weights.tolist()))
+                voting.append(Rule(_body(terms), Adds(Head(head, head), self._scale), coverage))
+        order = np.argsort(-rows.class_weights, kind="stable")
+        intercepts = np.empty(len(order))
+        intercepts[order] = self._scale * TIE * np.arange(len(order))[::-1] / len(order)
+        summary = {**self._summary(rows), "bins": binned.describe(), "n_rules": self.n_rules_}
+        starts = tuple(intercepts.tolist())
+        return AdditiveRules(rows.schema, rows.classes, starts, tuple(voting), summary).merged()
+
+
+def _learned(learner: LightRules, head: int, check: Callable[[], None]) -> list[Terms]:
+    return list(learner.of_class(head, check))
+
+
+def _covered(terms: Terms, codes: CodeColumns) -> BoolArray:
+    covered = np.zeros(codes.n_rows, dtype=np.bool_)
+    for term in terms:
+        covered[term.cover(codes)] = True
+    return covered
+
+
+def _votes(rules: Sequence[Sequence[Terms]], codes: CodeColumns) -> FloatArray:
+    """Count the rules of each class that hold on the rows."""
+    votes = np.zeros((codes.n_rows, len(rules)))
+    for head, of_class in enumerate(rules):
+        for terms in of_class:
+            votes[:, head] += _covered(terms, codes)
+    return votes
+
+
+def _body(terms: Terms) -> Conjunction | Or:
+    parts = tuple(Conjunction.of(term.conditions) for term in terms)
+    return parts[0] if len(parts) == 1 else Or(parts)

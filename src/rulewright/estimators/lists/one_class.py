@@ -1,0 +1,187 @@
+"""One class against the rest of the rows that are left: the problem that covering learners solve.
+
+Weights are counts of rows, in fixed point, so that sums over rows are exact.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rulewright import kernels
+from rulewright.kernels import ROW, STAT, Op, Score
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rulewright.data import TrainingSet
+    from rulewright.encoding.binned import BinnedColumns
+    from rulewright.kernels import (
+        BoolArray,
+        CodeColumns,
+        FloatArray,
+        IntArray,
+        Limits,
+        RowArray,
+        StatArray,
+    )
+    from rulewright.search import FoundRule, RuleGrower, SearchLimits
+
+
+class Sums(NamedTuple):
+    """Weights for and against a class on some rows."""
+
+    positive: float
+    negative: float
+
+    @property
+    def total(self) -> float:
+        """Weight of all of them."""
+        return self.positive + self.negative
+
+
+@dataclass(frozen=True)
+class Covering:
+    """What the problems of all classes share: columns, weights and how rules are grown."""
+
+    binned: BinnedColumns
+    grower: RuleGrower
+    limits: Limits
+    labels: IntArray
+    weights: FloatArray
+    unit: float
+
+    @classmethod
+    def of(cls, rows: TrainingSet, grower: RuleGrower, limits: SearchLimits) -> Covering:
+        """Choose the fixed point of the weights, and turn limits into codes."""
+        unit = 2.0 ** max(math.ceil(math.log2(rows.total_weight)) - 61, -1022)
+        compiled = limits.compile(rows.schema, unit)
+        return cls(grower.binned, grower, compiled, rows.labels, rows.weights, unit)
+
+    @cached_property
+    def steps(self) -> StatArray:
+        """The weights in fixed point."""
+        return np.rint(self.weights / self.unit).astype(STAT)
+
+    @property
+    def min_weight(self) -> float:
+        """Least weight that a rule must cover."""
+        return self.limits.min_weight * self.unit
+
+    @property
+    def codes(self) -> CodeColumns:
+        """The training rows."""
+        return self.binned.codes
+
+    @cached_property
+    def n_conditions(self) -> IntArray:
+        """Conditions on each column that the limits allow and that tell some rows from others."""
+        codes, counts = self.codes, self._counts_by_code()
+        numbers = []
+        for j, operators in enumerate(self.limits.up_operators.tolist()):
+            n_known, gaps = int(np.count_nonzero(counts[j][:-1])), int(counts[j][-1] > 0)
+            several = n_known if n_known > 1 else 0
+            by_label = n_known if n_known + gaps > 1 else 0
+            presence = {Op.MISSING: gaps, Op.KNOWN: gaps * min(n_known, 1)}
+            if codes.nominal[j]:
+                by_op = {Op.EQUAL: by_label, Op.NOT_EQUAL: several, **presence}
+            else:
+                by_op = {Op.LESS_EQUAL: several, Op.GREATER_EQUAL: several, **presence}
+            numbers.append(sum(n for op, n in by_op.items() if operators >> op & 1))
+        return np.array(numbers, dtype=np.int32)
+
+    def _counts_by_code(self) -> list[StatArray]:
+        ones = np.ones((self.codes.n_rows, 1), dtype=STAT)
+        everyone = np.arange(self.codes.n_rows, dtype=ROW)
+        counts = kernels.count_histogram(self.codes, everyone, ones, self.grower.n_threads)
+        return np.split(counts[:, 0], np.cumsum(self.codes.n_bins + 1)[:-1])
+
+    def one_class(self, head: int, rows: RowArray) -> OneClass:
+        """Set one class against the others on some rows."""
+        # Of two classes the first is spoken for by what lowers an increasing column's class.
+        limits = self.limits.swapped() if head == 0 else self.limits
+        return OneClass(replace(self, limits=limits), head, rows)
+
+
+class OneClass:
+    """One class against the others on some rows, the only ones that count.
+
+    Parameters
+    ----------
+    covering : Covering
+        Columns and weights.
+    head : int
+        The class.
+    rows : row array
+        The rows.
+    """
+
+    def __init__(self, covering: Covering, head: int, rows: RowArray) -> None:
+        self.covering, self.head, self.rows = covering, head, rows
+        n_rows = covering.codes.n_rows
+        self.inside: BoolArray = np.zeros(n_rows, dtype=np.bool_)
+        self.inside[rows] = True
+        self.stats = np.zeros((n_rows, 3 if covering.limits.min_weight > 0 else 2), dtype=STAT)
+        against = (covering.labels[rows] != head).astype(np.intp)
+        self.stats[rows, against] = covering.steps[rows]
+        if covering.limits.min_weight > 0:
+            self.stats[rows, 2] = covering.steps[rows]
+        self.score = Score("foil", unit=covering.unit)
+        self.all = self.sums(rows)
+
+    def steps(self, rows: RowArray) -> StatArray:
+        """Sum the fixed-point weights for and against the class."""
+        sums: StatArray = self.stats[rows, :2].sum(axis=0)
+        return sums
+
+    def sums(self, rows: RowArray) -> Sums:
+        """Sum the weights for and against the class."""
+        positive, negative = self.steps(rows).tolist()
+        return Sums(positive * self.covering.unit, negative * self.covering.unit)
+
+    def split(self, rows: RowArray, share: float, seed: int) -> tuple[RowArray, RowArray]:
+        """Split rows at random into a share of the weight of either side, and the others."""
+        strata = (self.covering.labels[rows] == self.head).astype(np.int32)
+        taken = kernels.split_by_weight(self.covering.steps[rows], strata, share, seed)
+        return rows[taken], rows[~taken]
+
+    def grow(self, rows: RowArray, start: FoundRule | None = None) -> FoundRule | None:
+        """Add conditions by FOIL's gain on some rows, after those of `start` if there are any."""
+        grower, limits = self.covering.grower, self.covering.limits
+        if start is not None:
+            for condition in start.grown:
+                limits = limits.after(condition)
+            if limits.max_conditions >= 0:
+                left = max(0, limits.max_conditions - len(start.grown))
+                limits = replace(limits, max_conditions=left)
+        found = grower.grow(self.covering.codes, rows, self.stats, self.score, limits)
+        if start is None or found is None:
+            return found or start
+        return replace(found, grown=start.grown + found.grown, tests=start.tests + found.tests)
+
+    def prefix_sums(self, rule: FoundRule, rows: RowArray) -> list[Sums]:
+        """Sum over the rows that satisfy the first 0, 1, 2, ... conditions of a rule."""
+        judged = np.zeros((len(self.stats), 2), dtype=STAT)
+        judged[rows] = self.stats[rows, :2]
+        side = np.zeros(len(self.stats), dtype=np.bool_)
+        sums = kernels.prefix_sums(
+            self.covering.codes, rule.test_array, judged, 0, side, self.covering.grower.n_threads
+        )[0]
+        return [Sums(*pair) for pair in (sums * self.covering.unit).tolist()]
+
+    def cover(self, rule: FoundRule) -> RowArray:
+        """Find the rows that a rule covers."""
+        rows = rule.cover(self.covering.codes, self.covering.grower.n_threads)
+        found: RowArray = rows[self.inside[rows]]
+        return found
+
+    def uncovered(self, rules: Sequence[FoundRule]) -> RowArray:
+        """Find the rows that no rule covers."""
+        left = self.inside.copy()
+        for rule in rules:
+            left[self.cover(rule)] = False
+        return np.flatnonzero(left).astype(ROW)

@@ -1,0 +1,95 @@
+"""PART: a decision list from partial C4.5 trees (Frank and Witten, ICML 1998)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sklearn.utils import check_random_state
+
+from rulewright.encoding.binned import MOST_BINS, bin_table
+from rulewright.estimators.common.base import RuleClassifier
+from rulewright.estimators.common.parameters import Parameter, Real
+from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.lists.assembly import decision_list
+from rulewright.model import DecisionList
+from rulewright.search.c45 import Brancher, Cases, find_part
+from rulewright.search.c45.branching import heaviest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rulewright.data import TrainingSet
+    from rulewright.rules import Conjunction
+
+PERCENT = 100
+"""Steps of the progress bar."""
+
+
+class PARTClassifier(RuleClassifier[DecisionList]):
+    r"""A decision list: the largest leaf of one partial C4.5 tree after the other.
+
+    The rows that are left are branched by the best test of C4.5, and the subset with the least
+    entropy is branched further, until a node whose branches are all leaves is kept. The leaf that
+    covers most becomes a rule, the rows that it covers are removed, and the tree is discarded. The
+    last rule is the default. No rule is optimised afterwards, and nothing is drawn.
+
+    While a tree grows, a row whose value is missing goes down all branches with a part of its
+    weight. A rule holds where all its conditions do, which missing values do not, so that only
+    whole rows are covered and removed.
+
+    Attributes
+    ----------
+    model_ : DecisionList
+        The rules: prints, predicts, explains, saves and exports.
+    classes_ : ndarray
+        Class labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from rulewright import PARTClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> est = PARTClassifier().fit(X, y)
+    >>> bool(est.score(X, y) > 0.95)
+    True
+    """
+
+    confidence: float = Parameter(
+        Real(0, 1, above=True),
+        "Chance by which errors of leaves are judged: a smaller one prunes more.",
+        default=0.25,
+        kw_only=False,
+    )
+    min_cases: float = Parameter(
+        Real(0, above=True), "Least weight of two branches of a test.", default=2.0
+    )
+
+    PAPER: ClassVar[Mapping[str, Any]] = {"confidence": 0.25, "min_cases": 2.0}
+
+    def _learn(self, training: TrainingSet) -> DecisionList:
+        check_random_state(self.random_state)  # nothing is drawn
+        binned = bin_table(training.table, MOST_BINS, self._n_threads)
+        brancher = Brancher(binned, training, self.min_cases, self._n_threads)
+        with progress_bar("covering rows", PERCENT, bool(self.verbose)) as advance:
+            found, default = self._parts(brancher, advance)
+        summary = {**self._summary(training), "bins": binned.describe()}
+        return decision_list(training, found, default=default, summary=summary)
+
+    def _parts(
+        self, brancher: Brancher, advance: Callable[[], None]
+    ) -> tuple[list[tuple[Conjunction, int]], int | None]:
+        """Find rules until no rows are left, or those that are left are a leaf."""
+        found: list[tuple[Conjunction, int]] = []
+        left, done = brancher.all_cases, 0
+        while len(left.rows):
+            part = find_part(brancher, left, self.confidence)
+            if part is None:
+                prior = brancher.class_weights
+                return found, heaviest(brancher.weights_of(left), prior)
+            found.append((brancher.conjunction(part.tests), part.head))
+            outside = ~brancher.holds(part.tests, left.rows).all(axis=0)
+            left = Cases(left.rows[outside], left.steps[outside])
+            before, done = done, PERCENT - PERCENT * len(left.rows) // len(brancher.steps)
+            for _ in range(before, done):
+                advance()
+        return found, None

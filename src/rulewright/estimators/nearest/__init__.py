@@ -1,0 +1,1 @@
+"""RISE: rules that start as the training rows; the nearest one decides."""

@@ -1,0 +1,158 @@
+"""The training rows as RISE sees them: distinct rows, their copies, and distances of columns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulewright.estimators.common.boolean_rows import merge_equal_rows
+from rulewright.estimators.common.weights import counted
+from rulewright.programs.distances import LabelDistance, NumberDistance
+
+if TYPE_CHECKING:
+    from rulewright.data import Column, TrainingSet
+    from rulewright.kernels import BoolArray, ByteArray, FloatArray, IntArray, StatArray
+    from rulewright.programs.distances import Distance
+
+_LARGEST_TOTAL = 50
+"""Bits of the sum of all weights in fixed-point steps."""
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Distinct rows in an order that does not depend on how they were given.
+
+    Parameters
+    ----------
+    rows : TrainingSet
+        The distinct rows, with the sums of the weights of equal ones.
+    copies : float array
+        How often each row occurs: by its weight where weights are numbers of rows.
+    weights : int array
+        The weights in fixed-point steps, so that sums are exact.
+    unit : float
+        Weight of one row in these steps.
+    ranks : int array
+        Rank of each class, 0 for the most frequent one.
+    """
+
+    rows: TrainingSet
+    copies: FloatArray
+    weights: StatArray
+    unit: float
+    ranks: IntArray
+
+    @classmethod
+    def of(cls, training: TrainingSet, *, repeat: bool) -> Examples:
+        """Merge equal rows and sort them; with `repeat` whole weights are numbers of copies."""
+        rows = counted(training)
+        merged = merge_equal_rows(rows, repeat=False)
+        copies = np.bincount(merged.group).astype(np.float64)
+        if repeat and np.array_equal(np.rint(rows.weights), rows.weights):
+            copies = merged.rows.weights
+        weights, unit = _fixed_point(merged.rows.weights)
+        sums = np.bincount(merged.rows.labels, weights, minlength=len(rows.classes))
+        ranks = np.argsort(np.argsort(-sums, kind="stable"))
+        columns = [column.values for column in merged.rows.columns]
+        order = np.lexsort([ranks[merged.rows.labels], *columns])
+        return cls(
+            merged.rows.take(order), copies[order], weights[order], unit, ranks.astype(np.int32)
+        )
+
+    @property
+    def alone(self) -> ByteArray:
+        """1 for a row without a copy."""
+        return (self.copies <= 1).astype(np.uint8)
+
+    @property
+    def class_factors(self) -> FloatArray:
+        """What a row of each class weighs, on average; 1 where weights are numbers of rows."""
+        n_classes = len(self.ranks)
+        copies = np.bincount(self.rows.labels, self.copies, minlength=n_classes)
+        return np.where(copies > 0, self.rows.class_weights / np.maximum(copies, 1e-300), 1.0)
+
+    def smoothed_share(self, weight: int) -> float:
+        """Return the share of a weight in all rows, with one more row inside and one outside."""
+        return (weight / self.unit + 1.0) / (int(self.weights.sum()) / self.unit + 2.0)
+
+    def distances(self, q: float) -> tuple[Distance, ...]:
+        """Find the distances of the columns that tell rows apart; of equal columns the first."""
+        found: list[Distance] = []
+        kept: list[Column] = []
+        for column in self.rows.columns:
+            if _varies(column) and not any(_same(column, other) for other in kept):
+                kept.append(column)
+                found.append(self._distance(column, q))
+        return tuple(found)
+
+    def _distance(self, column: Column, q: float) -> Distance:
+        name, values = column.schema.name, column.values
+        if column.schema.type.ordered:
+            return NumberDistance(name, float(np.nanmin(values)), float(np.nanmax(values)))
+        profiles = self._profiles(column)
+        distinct, groups = np.unique(profiles, axis=0, return_inverse=True)
+        *of_labels, unseen, missing = groups.ravel().tolist()
+        return LabelDistance(name, tuple(of_labels), unseen, missing, _svdm(distinct, q))
+
+    def _profiles(self, column: Column) -> FloatArray:
+        """Return the shares of the classes for each label, unseen ones and missing values.
+
+        Where no row tells, they are the shares in all rows.
+        """
+        n_values, n_classes = len(column.schema.labels) + 2, len(self.ranks)
+        counts = np.zeros((n_values, n_classes), dtype=np.int64)
+        # Negative codes index from the end: -2 is an unseen label, -1 a missing one.
+        np.add.at(counts, (column.values, self.rows.labels), self.weights)
+        totals = counts.sum(axis=1, keepdims=True)
+        shares = np.where(totals > 0, counts, counts.sum(axis=0))
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def values(self, distances: tuple[Distance, ...]) -> FloatArray:
+        """Return the rows as the search takes them: numbers, and codes of labels."""
+        found = np.empty((len(self.rows), len(distances)))
+        for j, distance in enumerate(distances):
+            values = self.rows.table[distance.column].values
+            if isinstance(distance, LabelDistance):
+                found[:, j] = np.where(values < 0, values + len(distance.groups) + 2, values)
+            else:
+                found[:, j] = distance.values(values) + 0.0  # one zero
+        return found
+
+
+def _fixed_point(weights: FloatArray) -> tuple[StatArray, float]:
+    """Return weights in steps, and how many steps one row weighs."""
+    total, unit = float(weights.sum()), 1.0
+    if total >= 2.0**_LARGEST_TOTAL or not np.array_equal(np.rint(weights), weights):
+        unit = 2.0 ** (_LARGEST_TOTAL - math.ceil(math.log2(total)))
+    return np.rint(weights * unit).astype(np.int64), unit
+
+
+def _varies(column: Column) -> bool:
+    """Tell whether a column has two values, of which missing may be one."""
+    missing = column.is_missing
+    if missing.all():
+        return False
+    known = column.values[~missing]
+    return bool(missing.any() or (known != known[0]).any())
+
+
+def _same(one: Column, other: Column) -> bool:
+    if one.schema.type.ordered != other.schema.type.ordered:
+        return False
+    equal: BoolArray = (one.values == other.values) | (one.is_missing & other.is_missing)
+    return bool(equal.all())
+
+
+def _svdm(profiles: FloatArray, q: float) -> tuple[tuple[float, ...], ...]:
+    """Return how far profiles are apart: the sum over the classes of |difference| to the power q.
+
+    Differences are added up by size, so that the order of the classes does not matter.
+    """
+    table = []
+    for profile in profiles:
+        gaps = np.sort(np.abs(profiles - profile) ** q, axis=1)
+        table.append(tuple(np.add.reduce(gaps.T).tolist()))
+    return tuple(table)

@@ -1,0 +1,229 @@
+"""Averages of models: each says probabilities, and counts by its weight.
+
+The score of a class is the weighted mean of the probabilities that the members give it; of a vote
+each member counts for the class that it predicts only, with the probability of that class.
+Probabilities are the scores divided by their sum, which for means is 1 but for rounding; those of a
+vote as if one more of the members were undecided, which keeps them from 0 and makes them no more
+than a rough estimate. The highest score wins, of equal ones the first class. Weighted probabilities
+are added up in pairs, so that the expression stays shallow for many members.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, get_args
+
+from rulewright.model.average_explanation import AverageExplanation
+from rulewright.model.class_model import ClassModel
+from rulewright.model.document import json_list
+from rulewright.model.text import counted
+from rulewright.programs import recipes
+from rulewright.programs.nodes import Constant, Node, Where
+from rulewright.programs.program import ClassProgram
+from rulewright.rules import Says
+from rulewright.rules.checks import finite_number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rulewright.data import Schema, Table
+    from rulewright.model.explanation import Explanation
+    from rulewright.rules import Outcome, Rule
+
+Combine: TypeAlias = Literal["mean", "vote"]
+MAX_DEPTH = 8
+"""Averages of averages of averages: so many levels."""
+_SHOWN_MEMBERS = 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AveragedModel(ClassModel):
+    """The weighted mean, or a weighted vote, of models of the same columns and classes.
+
+    Parameters
+    ----------
+    schema : Schema
+        Columns of the training table.
+    classes : array-like
+        Class labels: all strings, all integers, all floats or all booleans.
+    members : tuple of ClassModel
+        The models; all have this schema and these classes.
+    weights : tuple of float
+        How much each counts: not negative, with the sum 1.
+    combine : {"mean", "vote"}
+        Whether a member counts for all classes by their probabilities, or for the class that it
+        predicts by the probability of that.
+    summary : dict
+        What was noted down, as JSON data.
+    rules : tuple of Rule
+        The rules of all members, one after the other; left out they are taken from there.
+    """
+
+    form: ClassVar[str] = "average"
+    outcome: ClassVar[type[Outcome]] = Says
+    explanation: ClassVar[type[Explanation]] = AverageExplanation
+    needed_fields: ClassVar[frozenset[str]] = frozenset({"members", "weights", "combine"})
+
+    schema: Schema
+    classes: NDArray[Any]
+    members: tuple[ClassModel, ...]
+    weights: tuple[float, ...]
+    combine: Combine = "mean"
+    summary: dict[str, Any] = field(default_factory=dict)
+    rules: tuple[Rule, ...] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        members = tuple(self.members)
+        rules = tuple(rule for member in members for rule in getattr(member, "rules", ()))
+        if self.rules and tuple(self.rules) != rules:
+            raise ValueError("rules: an average has those of its members")
+        vars(self).update(rules=rules)
+        self._check_common()
+        for k, member in enumerate(members):
+            _check_member(member, k, self)
+        if self.combine not in get_args(Combine):
+            raise ValueError(f"combine must be mean or vote, not {self.combine!r}")
+        weights = _checked_weights(self.weights, len(members))
+        vars(self).update(members=members, weights=weights)
+        if self.depth > MAX_DEPTH:
+            raise ValueError(f"averages of averages may be nested {MAX_DEPTH} deep, no deeper")
+
+    @cached_property
+    def depth(self) -> int:
+        """How many averages are nested in each other."""
+        nested = [m.depth for m in self.members if isinstance(m, AveragedModel)]
+        return 1 + max(nested, default=0)
+
+    @cached_property
+    def places(self) -> tuple[tuple[int, int], ...]:
+        """The member of each rule, and the place of the rule in it."""
+        return tuple((k, i) for k, member in enumerate(self.members) for i in range(len(member)))
+
+    @cached_property
+    def program(self) -> ClassProgram:
+        """The weighted probabilities of all members, added up, and the class that has most."""
+        pairs = zip(self.members, self.weights, strict=True)
+        parts = [weight * self._said(member) for member, weight in pairs]
+        while len(parts) > 1:
+            sums = [one + two for one, two in zip(parts[::2], parts[1::2], strict=False)]
+            parts = [*sums, *parts[2 * len(sums) :]]
+        scores, labels = parts[0], tuple(self.classes.tolist())
+        odds = scores
+        if self.combine == "vote":  # as if one more member were undecided
+            odds = scores + 1.0 / (len(self.members) * len(labels))
+        chances = recipes.shares(odds)
+        chosen = recipes.preferred(scores, tuple(range(len(labels))))
+        return ClassProgram(self.schema, scores, labels, chances, chosen, costs=1.0 - chances)
+
+    def _said(self, member: ClassModel) -> Node:
+        """Give what a member counts for, before it is weighed."""
+        said = member.program
+        if self.combine == "mean":
+            return said.probabilities
+        is_chosen = recipes.one_hot(said.chosen, len(self.classes))
+        return Where(is_chosen, said.probabilities, Constant(0.0))
+
+    def _explained(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
+        parts = tuple(member.explain(table) for member in self.members)
+        return {"weights": self.weights, "parts": parts}
+
+    def with_rules(self, rules: Sequence[Rule]) -> Self:
+        """Give the same average of members without the rules that are left out."""
+        kept = set(map(id, rules))
+        if kept - set(map(id, self.rules)):
+            raise ValueError("rules: an average can lose rules, but get no new ones")
+        members = tuple(m.with_rules([r for r in m.rules if id(r) in kept]) for m in self.members)
+        return self._changed(members=members, rules=tuple(r for m in members for r in m.rules))
+
+    def strength(self, i: int) -> float:
+        """Tell how early a rule is to be read: first those of the heaviest member."""
+        member, place = self.places[i]
+        return self.weights[member] * self.members[member].strength(place)
+
+    def origin(self, i: int) -> dict[str, str]:
+        """Name the member of a rule."""
+        return {"model": str(self.places[i][0])}
+
+    @property
+    def effect_title(self) -> str:
+        """The unit of the numbers of the rules, if all members have the same."""
+        titles = {member.effect_title for member in self.members}
+        return titles.pop() if len(titles) == 1 else "says"
+
+    def effect(self, rule: Rule) -> str:
+        """Write the number of a rule as its member does."""
+        same = len({type(member) for member in self.members}) == 1
+        return self.members[0].effect(rule) if same else super().effect(rule)
+
+    def rules_table(self) -> dict[str, list[Any]]:
+        """Give the table of rules as a dict of columns, with the member of each and its weight."""
+        table = super().rules_table()
+        table["value"] = table.pop(self.outcome.measure)
+        members = [member for member, _ in self.places]
+        return table | {"model": members, "weight": [self.weights[k] for k in members]}
+
+    def preamble(self) -> str:
+        """Say which members count how much."""
+        order = sorted(range(len(self.members)), key=lambda k: -self.weights[k])
+        told = [
+            f"model {k} {self.weights[k]:.3g} ({counted(len(self.members[k]), 'rule')})"
+            for k in order[:_SHOWN_MEMBERS]
+        ]
+        if hidden := order[_SHOWN_MEMBERS:]:
+            rest = math.fsum(self.weights[k] for k in hidden)
+            told.append(f"{counted(len(hidden), 'more model')} {rest:.3g}")
+        how = {
+            "mean": "the mean of the probabilities of models",
+            "vote": "models vote for the class they predict with its probability",
+        }
+        return f"{how[self.combine]}, by weight: {', '.join(told)}"
+
+    def form_fields(self) -> dict[str, Any]:
+        """Give the members, without the columns and classes that all share, and their weights."""
+        members = [
+            {key: value for key, value in member.content().items() if key not in _SHARED}
+            for member in self.members
+        ]
+        return {"members": members, "weights": list(self.weights), "combine": self.combine}
+
+    @classmethod
+    def read_fields(cls, content: dict[str, Any]) -> dict[str, Any]:
+        """Read the weights; the members are read by the reader of models."""
+        lists = {name: tuple(json_list(content[name], name)) for name in ("members", "weights")}
+        return content | lists
+
+    def content(self) -> dict[str, Any]:
+        """Give the model as plain data; the rules are in the members."""
+        return super().content() | {"rules": []}
+
+    def _check_rules(self, rules: Sequence[Rule]) -> None:
+        """Accept the rules: their members have checked them."""
+
+
+_SHARED = ("schema", "classes")
+
+
+def _check_member(member: object, k: int, model: AveragedModel) -> None:
+    if not isinstance(member, ClassModel):
+        raise ValueError(f"member {k} must be a model of classes, not {type(member).__name__}")
+    if member.classes.tolist() != model.classes.tolist():
+        raise ValueError(
+            f"member {k} has the classes {', '.join(member.class_names)}, and not "
+            f"{', '.join(model.class_names)}"
+        )
+    if member.schema != model.schema:
+        raise ValueError(f"member {k} has other columns, or other labels of a column")
+
+
+def _checked_weights(weights: Sequence[object], n_members: int) -> tuple[float, ...]:
+    checked = tuple(finite_number(weight, "weight of a member") for weight in weights)
+    if not n_members or len(checked) != n_members:
+        raise ValueError(f"an average needs members, and as many weights: {n_members} members")
+    if min(checked) < 0.0 or abs(math.fsum(checked) - 1.0) > 1e-9:
+        raise ValueError("weights of members must not be negative and sum to 1")
+    return checked

@@ -1,0 +1,232 @@
+"""Nearest rules: the rule with the least distance to a row decides, whether it covers it or not.
+
+A rule is a box: an interval in numeric columns, one label (or "is missing") in nominal ones, and
+nothing in columns that do not matter to it. Its distance to a row is the sum over its conditions of
+squared distances (``programs/distances.py``), 0 where it covers the row. Of equally near rules the
+first one decides, so rules are kept in the order in which ties are broken. A rule says a
+distribution over the classes, and its own class is the most probable.
+
+The coverage of a rule counts what it won: the training rows to which it is the nearest rule, each
+of them left out in turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from rulewright.data import Schema, read_like
+from rulewright.model.class_model import ClassModel
+from rulewright.model.counts import checked_weights
+from rulewright.model.document import json_list
+from rulewright.model.forms.decision_list import checked_distribution
+from rulewright.model.nearest_explanation import NearestExplanation
+from rulewright.model.text import plain
+from rulewright.programs import recipes
+from rulewright.programs.distances import (
+    LabelDistance,
+    NumberDistance,
+    check_body,
+    distance_from_json,
+)
+from rulewright.programs.nearest import Lookup, Nearest
+from rulewright.programs.nodes import Constant, FirstThat
+from rulewright.programs.program import ClassProgram
+from rulewright.rules import Conjunction, Says
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from rulewright.data import Table
+    from rulewright.model.explanation import Explanation
+    from rulewright.programs.distances import Distance
+    from rulewright.programs.nodes import Node
+    from rulewright.rules import Outcome, Rule
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NearestRules(ClassModel):
+    """Rules of which the nearest one decides.
+
+    Parameters
+    ----------
+    schema : Schema
+        Columns of the training table.
+    classes : array-like
+        Class labels: all strings, all integers, all floats or all booleans.
+    rules : tuple of Rule
+        Conjunctions of closed intervals, single labels and "is missing" of nominal columns; of
+        equally near ones the first decides.
+    distances : tuple of NumberDistance and LabelDistance
+        The distances of every column that rules have conditions on.
+    class_weights : tuple of float
+        Training weight of each class: what is said if there is no rule.
+    summary : dict
+        What the learner noted down, as JSON data.
+    """
+
+    form: ClassVar[str] = "nearest"
+    outcome: ClassVar[type[Outcome]] = Says
+    explanation: ClassVar[type[Explanation]] = NearestExplanation
+    needed_fields: ClassVar[frozenset[str]] = frozenset({"distances", "class_weights"})
+
+    schema: Schema
+    classes: NDArray[Any]
+    rules: tuple[Rule, ...]
+    distances: tuple[Distance, ...]
+    class_weights: tuple[float, ...]
+    summary: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        vars(self).update(distances=_checked_distances(self.distances, self.schema))
+        self._check_common()
+        vars(self).update(class_weights=checked_weights(self.class_weights, len(self.classes)))
+
+    @cached_property
+    def program(self) -> ClassProgram:
+        """The distribution of the nearest rule, and its most probable class."""
+        said: Node = FirstThat(Constant(self.shares), ())
+        if self.rules:
+            said = Lookup(self.nearest, tuple(_distribution(rule) for rule in self.rules))
+        chosen = recipes.preferred(said, tuple(range(len(self.classes))))
+        return ClassProgram(self.schema, said, tuple(self.classes.tolist()), said, chosen)
+
+    @cached_property
+    def nearest(self) -> Nearest:
+        """The node that finds the nearest rule."""
+        return self._nearest_of(self.rules)
+
+    @cached_property
+    def shares(self) -> tuple[float, ...]:
+        """The shares of the classes in the training rows, with one more row of each."""
+        weights = np.array(self.class_weights) + 1.0
+        shares: tuple[float, ...] = tuple((weights / weights.sum()).tolist())
+        return shares
+
+    def deciders(self, X: object, *, n_threads: int | None = None) -> NDArray[np.intp]:
+        """Give the place of the rule that decides each row: the first of the nearest ones.
+
+        Without rules it is 0, the number of rules.
+        """
+        rows = self._rows(X, n_threads)
+        if not self.rules:
+            return np.zeros(len(rows), dtype=np.intp)
+        return rows.value(self.nearest)
+
+    def decided_weights(
+        self, X: object, y: Any, sample_weight: Any = None, *, n_threads: int | None = None
+    ) -> NDArray[np.float64]:
+        """Count the rows that each rule decides, by class, as an array of shape (rules, classes).
+
+        Parameters
+        ----------
+        X : table
+            Rows to count.
+        y : array-like or str
+            Their classes, or the name of the column that holds them.
+        sample_weight : array-like or str, optional
+            Their weights; 1 by default.
+
+        Returns
+        -------
+        float array of shape (rules, classes)
+            On the training rows these are the counts by resubstitution; those of rows left out in
+            turn are the ``coverage.class_weights`` of the rules.
+        """
+        table = read_like(X, self.schema, self.columns, target=y, weights=sample_weight)
+        target = table.known_target
+        known = {label: k for k, label in enumerate(self.classes.tolist())}
+        if strange := [label for label in target.classes.tolist() if label not in known]:
+            raise ValueError(f"y: the model has no class {strange[0]!r}")
+        place = np.array([known[label] for label in target.classes.tolist()], dtype=np.intp)
+        counts = np.zeros((len(self.rules), len(self.classes)))
+        if self.rules:
+            weights = np.ones(len(table)) if table.weights is None else table.weights
+            deciders = self.deciders(table, n_threads=n_threads)
+            np.add.at(counts, (deciders, place[target.codes]), weights)
+        return counts
+
+    def preamble(self) -> str:
+        """Say that the nearest rule decides, and what its figures count."""
+        if self.rules:
+            return (
+                "the nearest rule decides, covering the row or not; its figures count the training "
+                "rows that it\ndecides when each of them is left out"
+            )
+        k = int(np.argmax(self.shares))
+        return f"always: {plain(self.class_names[k])} with probability {self.shares[k]:.3f}"
+
+    def form_fields(self) -> dict[str, Any]:
+        """Give the distances and the training weights."""
+        return {
+            "distances": [distance.to_json() for distance in self.distances],
+            "class_weights": list(self.class_weights),
+        }
+
+    @classmethod
+    def read_fields(cls, content: dict[str, Any]) -> dict[str, Any]:
+        """Read the distances and the training weights."""
+        return {
+            "distances": tuple(
+                map(distance_from_json, json_list(content["distances"], "distances"))
+            ),
+            "class_weights": tuple(json_list(content["class_weights"], "class_weights")),
+        }
+
+    def _check_rules(self, rules: Sequence[Rule]) -> None:
+        super()._check_rules(rules)
+        distances = {distance.column: distance for distance in self.distances}
+        for i, rule in enumerate(rules):
+            checked_distribution(rule, i, len(self.classes))
+            try:
+                check_body(rule.body, distances)
+            except ValueError as error:
+                raise ValueError(f"rule {i}: {error}") from None
+
+    def _explained(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
+        """Give the nearest rule of each row, and the nearest one of another class."""
+        n = len(table)
+        nearest, rivals = (np.full(n, -1), np.full(n, np.inf)), (np.full(n, -1), np.full(n, np.inf))
+        heads = np.array([rule.head.first for rule in self.rules], dtype=np.intp)
+        if len(heads):
+            nearest = self.nearest.evaluate(table, 1)
+        for k in np.unique(heads).tolist():
+            others, rows = np.flatnonzero(heads != k), np.flatnonzero(heads[nearest[0]] == k)
+            if len(others) and len(rows):
+                node = self._nearest_of([self.rules[i] for i in others.tolist()])
+                places, sums = node.evaluate(table.take(rows), 1)
+                rivals[0][rows], rivals[1][rows] = others[places], sums
+        return {"table": table, "nearest": nearest, "rivals": rivals}
+
+    def _nearest_of(self, rules: Sequence[Rule]) -> Nearest:
+        bodies = [rule.body for rule in rules]
+        assert all(isinstance(body, Conjunction) for body in bodies)
+        return Nearest(self.schema, tuple(bodies), self.distances)  # type: ignore[arg-type]
+
+
+def _checked_distances(distances: object, schema: object) -> tuple[Distance, ...]:
+    """Give the distances in the order of the columns, or raise a ValueError."""
+    if not isinstance(schema, Schema):
+        raise ValueError(f"schema must be a Schema, not {type(schema).__name__}")
+    if not isinstance(distances, tuple | list):
+        raise ValueError("distances must be a tuple of NumberDistance and LabelDistance")
+    seen: dict[str, Distance] = {}
+    for distance in distances:
+        if not isinstance(distance, NumberDistance | LabelDistance):
+            raise ValueError(f"{type(distance).__name__} is neither of numbers nor of labels")
+        if distance.column not in schema or not distance.fits(schema[distance.column]):
+            raise ValueError(f"the distances of column {distance.column!r} do not fit the schema")
+        if distance.column in seen:
+            raise ValueError(f"column {distance.column!r} has two distances")
+        seen[distance.column] = distance
+    return tuple(seen[name] for name in schema.names if name in seen)
+
+
+def _distribution(rule: Rule) -> tuple[float, ...]:
+    assert isinstance(rule.outcome, Says)
+    return rule.outcome.distribution

@@ -1,0 +1,209 @@
+"""Nodes of C4.5 trees, and what branches their rows.
+
+A row whose value is missing goes down all branches, with the part of its weight that each branch
+has of the rows whose value is known. Weights are whole numbers of steps, of which all together fit
+into 52 bits: sums of them are exact as integers and as floats.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rulewright import kernels
+from rulewright.capacity.pessimism import predicted_errors
+from rulewright.kernels import ROW, STAT, BranchLimits, Op
+from rulewright.rules import Conjunction, Labels, Range
+from rulewright.search.trees import fixed_point_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from rulewright.data import TrainingSet
+    from rulewright.encoding.binned import BinnedColumns, Test
+    from rulewright.kernels import BoolArray, Branching, FloatArray, IntArray, RowArray, StatArray
+    from rulewright.rules import Condition
+
+MANY_VALUES = 0.3
+"""A nominal column with this share of the rows as labels does not enter the average gain."""
+
+SMALLEST_PART = 1e-6
+"""Parts of a row that are smaller are dropped."""
+
+
+class Cases(NamedTuple):
+    """Rows, and the weight of each in steps."""
+
+    rows: RowArray
+    steps: StatArray
+
+
+@dataclass(eq=False)
+class Node:
+    """A node: the weights of the classes, the heaviest one, and a child for each test on codes."""
+
+    weights: FloatArray
+    head: int
+    branches: list[tuple[Test, Node]] = field(default_factory=list)
+
+    @property
+    def total(self) -> float:
+        """Weight of the rows."""
+        return float(self.weights.sum())
+
+    @property
+    def errors(self) -> float:
+        """Weight of the rows of other classes."""
+        return float(self.weights.sum() - self.weights[self.head])
+
+    def predicted_errors(self, confidence: float) -> float:
+        """Pessimistic errors as a leaf."""
+        return predicted_errors(self.total, self.errors, confidence)
+
+
+class Brancher:
+    """Branches training rows by the tests of C4.5.
+
+    Parameters
+    ----------
+    binned : BinnedColumns
+        The columns, one bin per value.
+    rows : TrainingSet
+        Classes and weights of the same rows.
+    min_cases : float
+        Weight that at least two branches of a test need.
+    n_threads : int
+        Threads to use; the result does not depend on it.
+    """
+
+    def __init__(
+        self, binned: BinnedColumns, rows: TrainingSet, min_cases: float, n_threads: int = 1
+    ) -> None:
+        self.binned, self.labels, self.n_threads = binned, rows.labels, n_threads
+        self.min_cases, self.n_classes = min_cases, len(rows.classes)
+        self.unit = fixed_point_unit(rows.total_weight) * 2.0**9  # of 61 bits
+        self.steps = np.maximum(np.rint(rows.weights / self.unit), 1).astype(STAT)
+        self.weights: FloatArray = self.steps.astype(np.float64) * self.unit
+        self.class_weights = self.weights_of(self.all_cases)
+        self.n_values = present_values(binned)
+        many = (binned.codes.nominal > 0) & (self.n_values >= MANY_VALUES * rows.total_weight)
+        self._limits = BranchLimits(
+            n_classes=self.n_classes,
+            unit=self.unit,
+            min_cases=float(min_cases),
+            many=many.astype(np.uint8),
+        )
+
+    @property
+    def all_cases(self) -> Cases:
+        """All rows, each with its whole weight."""
+        return Cases(np.arange(len(self.steps), dtype=ROW), self.steps)
+
+    def weights_of(self, cases: Cases) -> FloatArray:
+        """Return the weight of each class."""
+        sums = np.bincount(self.labels[cases.rows], cases.steps, minlength=self.n_classes)
+        return sums.astype(np.float64) * self.unit
+
+    def whole_weight(self, cases: Cases) -> float:
+        """Return the weight of the rows that are here with all of theirs."""
+        whole = cases.steps == self.steps[cases.rows]
+        return float(cases.steps[whole].sum()) * self.unit
+
+    def node(self, cases: Cases) -> Node:
+        """Make a leaf of some rows; of equally heavy classes that of more training rows leads."""
+        weights = self.weights_of(cases)
+        return Node(weights, heaviest(weights, self.class_weights))
+
+    def branches(self, node: Node, cases: Cases) -> list[tuple[Test, Cases]]:
+        """Return the branches of the best test of a node; none if it is to be a leaf."""
+        if node.total < 2 * self.min_cases or np.count_nonzero(node.weights) < 2:
+            return []
+        found = kernels.choose_branching(
+            self.binned.codes, *cases, self.labels, self._limits, self.n_threads
+        )
+        return self.divide(cases, self._tests(found, cases)) if found.column >= 0 else []
+
+    def divide(self, cases: Cases, tests: list[Test]) -> list[tuple[Test, Cases]]:
+        """Divide rows by tests on one column, those with a missing value into parts."""
+        column = tests[0][0]
+        codes = self.codes(column, cases.rows)
+        absent = codes == self.binned.codes.n_bins[column]
+        missing = Cases(cases.rows[absent], cases.steps[absent])
+        inside = [(codes >= low) & (codes <= high) for _, low, high, _ in tests]
+        known = float(sum(cases.steps[kept].sum() for kept in inside))
+        found = []
+        for test, kept in zip(tests, inside, strict=True):
+            part = Cases(cases.rows[kept], cases.steps[kept])
+            if len(missing.rows) and known:
+                part = self._joined(part, missing, float(part.steps.sum()) / known)
+            found.append((test, part))
+        return found
+
+    def _joined(self, part: Cases, missing: Cases, share: float) -> Cases:
+        """Add to a branch its share of the rows whose value is missing."""
+        steps = np.rint(missing.steps * share).astype(STAT)
+        kept = steps >= np.maximum(SMALLEST_PART * self.steps[missing.rows], 1)
+        return Cases(
+            np.concatenate([part.rows, missing.rows[kept]]),
+            np.concatenate([part.steps, steps[kept]]),
+        )
+
+    def _tests(self, found: Branching, cases: Cases) -> list[Test]:
+        """Return the tests on codes: two sides of a cut, or the labels that are present."""
+        j, bins = found.column, self.binned.bins[found.column]
+        if found.code < 0:
+            present = np.flatnonzero(np.bincount(self.codes(j, cases.rows), minlength=len(bins)))
+            return [(j, c, c, -1) for c in present.tolist() if c < len(bins)]
+        # The cut is the largest training value up to the middle of the two values.
+        last = bins.last_below(found.code, found.beyond, Op.LESS_EQUAL, "midpoint")
+        return [(j, 0, last, -1), (j, last + 1, len(bins) - 1, -1)]
+
+    def codes(self, column: int, rows: RowArray | slice) -> NDArray[np.integer]:
+        """Return the codes of some rows in one column."""
+        return _column(self.binned, column)[rows]
+
+    def holds(self, tests: Iterable[Test], rows: RowArray | slice = slice(None)) -> BoolArray:
+        """Tell which rows satisfy each of the tests: (tests, rows)."""
+        lines = []
+        for column, low, high, _ in tests:
+            codes = self.codes(column, rows)
+            lines.append((codes >= low) & (codes <= high))
+        return np.array(lines, dtype=np.bool_)
+
+    def conjunction(self, tests: Iterable[Test]) -> Conjunction:
+        """Turn tests on codes into conditions on values, one per column."""
+        return Conjunction.of(self._condition(test) for test in tests)
+
+    def _condition(self, test: Test) -> Condition:
+        column, low, high, _ = test
+        bins = self.binned.bins[column]
+        name, kind = bins.schema.name, bins.schema.kind
+        if not bins.schema.type.ordered:
+            return Labels(name, (bins.schema.labels[low],))
+        if low == 0:
+            return Range(name, high=float(bins.high[high]), kind=kind)
+        return Range(name, low=float(bins.high[low - 1]), low_open=True, kind=kind)
+
+
+def heaviest(weights: FloatArray, prior: FloatArray) -> int:
+    """Return the heaviest class; of equal ones the one that is heavier before, then the first."""
+    top = np.flatnonzero(weights >= weights.max() * (1 - 1e-12))
+    return int(top[np.argmax(prior[top])])
+
+
+def present_values(binned: BinnedColumns) -> IntArray:
+    """Count the values of each column that training rows have."""
+    counts = [
+        np.count_nonzero(np.bincount(_column(binned, j), minlength=n + 1)[:n])
+        for j, n in enumerate(binned.codes.n_bins.tolist())
+    ]
+    return np.array(counts, dtype=np.int32)
+
+
+def _column(binned: BinnedColumns, column: int) -> NDArray[np.integer]:
+    group, place = divmod(column, kernels.GROUP)
+    return binned.codes.codes[group, :, place]
