@@ -380,7 +380,7 @@ def test_empty_in_is_empty_out(cli, cli_failure, write, tmp_path):
 
 
 def test_dates_in_another_order(cli, cli_failure, write):
-    """inspect tells of dates in another format, and how to read them."""
+    """Dates in another format are told, with how to read them."""
     text = messy(lambda k: f"{k % 28 + 1}.{k % 12 + 1}.2024")
     path = write("t.csv", text)
     findings = cli("inspect", path, "--target", "y").stdout.splitlines()[-1]

@@ -128,7 +128,7 @@ def test_wrong_zip_files(write):
         read_table(write("t.zip", content[:60] + b"\0\0\0" + content[63:]))
     with pytest.raises(DataError, match="more than the limit of 1,000 bytes"):
         read_table(write("t.zip", content), max_unzipped_bytes=1000)
-    with pytest.raises(DataError, match="the extension '.exe' is unknown"):
+    with pytest.raises(DataError, match=r"the extension '.exe' is unknown"):
         read_table(write("t.zip", zipped(a__exe="a")))
 
 

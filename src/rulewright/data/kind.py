@@ -55,6 +55,9 @@ class SqlWords(Protocol):
     def moment(self, column: str, expression: str) -> str:
         """Write the reading of dates and date-times to the millisecond, else an error."""
 
+    def moment_number(self, value: str) -> str:
+        """Write the milliseconds since 1970 of what `moment` reads."""
+
     def moment_literal(self, short: str, full: str) -> str:
         """Write a moment, given by its short text and that to the millisecond."""
 
@@ -158,6 +161,10 @@ class Kind(ABC):
     @abstractmethod
     def sql_value(self, schema: ColumnSchema, expression: str, sql: SqlWords) -> str:
         """Write how SQL reads a column, given by an expression, as the model does."""
+
+    def sql_number(self, value: str, sql: SqlWords) -> str:
+        """Write the stored number of a value that `sql_value` reads."""
+        return value
 
     @abstractmethod
     def sql_literal(self, schema: ColumnSchema, value: Any, sql: SqlWords) -> str:

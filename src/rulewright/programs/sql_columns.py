@@ -46,6 +46,10 @@ class _Reading(ABC):
     def moment(self, column: str, x: str) -> str:
         """Read dates and date-times to the millisecond."""
 
+    @abstractmethod
+    def moment_number(self, value: str) -> str:
+        """Write the milliseconds since 1970 of a moment that was read."""
+
     def moment_literal(self, short: str, full: str) -> str:
         """Write a moment; the shorter form is a date if it has no time."""
         return f"{'TIMESTAMP' if ' ' in short else 'DATE'} '{short}'"
@@ -82,6 +86,11 @@ class _Sqlite(_Reading):
         )
         cases = [(f"{x} IS NULL", "NULL"), (f"{iso} AND {text} IS NOT NULL", text)]
         return _case(cases, _sqlite_error(column, x, "dates as ISO text"))
+
+    def moment_number(self, value: str) -> str:
+        """Write the milliseconds of a text of 23 characters."""
+        seconds, rest = f"strftime('%s', {value})", f"substr({value}, 21)"
+        return f"CAST(CAST({seconds} AS INTEGER) * 1000 + CAST({rest} AS INTEGER) AS REAL)"
 
     def moment_literal(self, short: str, full: str) -> str:
         """Write a moment as `moment` reads it."""
@@ -130,6 +139,10 @@ class _DuckDb(_Reading):
         cases = [(f"{x} IS NULL", "NULL"), (f"typeof({x}) NOT IN ({listed})", refusal)]
         return _case(cases, f"date_trunc('milliseconds', CAST({x} AS TIMESTAMP))")
 
+    def moment_number(self, value: str) -> str:
+        """Write the milliseconds of a timestamp."""
+        return f"CAST(epoch_ms({value}) AS DOUBLE)"
+
     def truth(self, column: str, x: str) -> str:
         """Read Booleans as 1 and 0, and what is neither as 2."""
         fast = (f"typeof({x}) = 'BOOLEAN'", f"CAST({x} AS INTEGER)")
@@ -171,6 +184,11 @@ class _Postgres(_Reading):
         refusal = f"CAST({message} || CAST({x} AS TEXT) AS TIMESTAMP)"
         cases = [(f"{x} IS NULL", "NULL"), (wrong, refusal)]
         return _case(cases, f"date_trunc('milliseconds', CAST({x} AS TIMESTAMP))")
+
+    def moment_number(self, value: str) -> str:
+        """Write the milliseconds of a timestamp."""
+        seconds = f"CAST(EXTRACT(EPOCH FROM {value}) AS NUMERIC)"
+        return f"CAST(ROUND({seconds} * 1000) AS FLOAT8)"
 
     def label_number(self, column: str, x: str) -> str:
         """Read labels that are numbers as doubles, NaN as NULL; large integers stay apart."""

@@ -133,6 +133,10 @@ class Date(Kind):
         """Read a column as timestamps."""
         return sql.moment(schema.name, expression)
 
+    def sql_number(self, value: str, sql: SqlWords) -> str:
+        """Write the milliseconds."""
+        return sql.moment_number(value)
+
     def sql_literal(self, schema: ColumnSchema, value: float, sql: SqlWords) -> str:
         """Write a threshold."""
         return sql.moment_literal(to_text(value, " "), to_text(value, " ", full=True))
