@@ -401,3 +401,8 @@ def test_options_name_columns(cli_failure, write):
     for option, name in (("--keep", "z"), ("--numeric", "z:coerce"), ("--date", "z:dmy")):
         message = cli_failure("learn", path, "--target", "y", option, name)
         assert message.startswith(f"{option} z: {path} has no such column.")
+
+
+def test_labels_that_are_asked_for_are_kept(told):
+    """A column that is named nominal is learned from though it looks like an id."""
+    assert told(messy(lambda k: f"customer{k}"), "--nominal", "x") == []

@@ -54,6 +54,13 @@ def test_findings_are_plain_data():
             ],
         ),
         (
+            [*(f"{k}.5" for k in range(57)), "a", "b", "c"],  # no id, though nearly unique
+            [
+                "x: 95 % numbers, 3 other values such as 'a', 'b', 'c'; --numeric x:coerce reads "
+                "them as missing"
+            ],
+        ),
+        (
             [f"cust{k:03}" for k in range(N)],
             [
                 "x: 60 different labels in 60 rows look like an id, left out by learn; --keep x "

@@ -93,12 +93,13 @@ def read_training(
         _check_classes(table.known_target, row_weights(table), str(roles.target))
     else:
         _check_numbers(table, str(roles.target))
-    findings = examine(table, str(roles.target))
-    return _without(table, left_out(findings, roles.keep)), tuple(
+    kept = {*roles.keep, *roles.nominal}
+    findings = [
         finding
-        for finding in findings
-        if finding.kind not in LEFT_OUT or finding.column not in roles.keep
-    )
+        for finding in examine(table, str(roles.target))
+        if finding.kind not in LEFT_OUT or finding.column not in kept
+    ]
+    return _without(table, left_out(findings)), tuple(findings)
 
 
 def _without(table: Table, names: Sequence[str]) -> Table:

@@ -94,19 +94,23 @@ def _of_labels(name: str, column: Column, codes: NDArray[np.int32]) -> Iterator[
         return
     counts = np.bincount(codes[codes >= 0], minlength=len(schema.labels))
     held = {label: int(n) for label, n in zip(schema.labels, counts, strict=True) if n}
-    unique = _unique(name, held)
-    if unique is not None:
-        yield unique
     written = Written(counts=held)
     if written.share >= _NEARLY_NUMERIC and not written.is_numeric:
         yield written.near_miss(name)
-    elif unique is None:
-        for code in held:
-            if code in _LABEL_CODES or not code.strip():
-                text = f"label {code!r} in {counted(held[code], 'row')} may stand for missing"
-                remedy = f"--missing {quote(f'{name}:{code}')} reads it as missing"
-                yield Finding("missing code", name, text, remedy)
+    elif unique := _unique(name, held):
+        yield unique
+    else:
+        yield from _codes(name, held)
         yield from _similar(name, held, "labels")
+
+
+def _codes(name: str, held: dict[str, int]) -> Iterator[Finding]:
+    """Tell of labels that may stand for missing values."""
+    for code, rows in held.items():
+        if code in _LABEL_CODES or not code.strip():
+            text = f"label {code!r} in {counted(rows, 'row')} may stand for missing"
+            remedy = f"--missing {quote(f'{name}:{code}')} reads it as missing"
+            yield Finding("missing code", name, text, remedy)
 
 
 def _unique(name: str, held: dict[str, int]) -> Finding | None:
