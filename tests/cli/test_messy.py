@@ -406,3 +406,38 @@ def test_options_name_columns(cli_failure, write):
 def test_labels_that_are_asked_for_are_kept(told):
     """A column that is named nominal is learned from though it looks like an id."""
     assert told(messy(lambda k: f"customer{k}"), "--nominal", "x") == []
+
+
+def test_predict_tells_what_it_decides(cli, write, tmp_path):
+    """Codes that are read as missing are told on standard error, apart from the predictions."""
+    _, model = learned(cli, tmp_path, write("t.csv", messy(lambda k: k % 9)))
+    result = cli("predict", model, write("n.csv", "u,x\n-,1\n5,2\n"))
+    assert result.exit_code == 0, result.output
+    assert result.stderr == "note: u: 1 value '-' read as missing\n"
+    assert result.stdout.count("\n") == 3
+
+
+def test_written_numbers_as_target(cli, write):
+    """Prices with a currency are numbers to predict, and told."""
+    path = write("t.csv", rows(useful, lambda k: f'"${k},{k % 10:03}"', head="u,y"))
+    result = cli("learn", path, "--target", "y", "--cv", 0)
+    assert result.exit_code == 0, result.output
+    assert "numbers are predicted; --task classification takes them as classes" in result.stdout
+    note = "note: y: numbers with '$' and commas between thousands: '$0,000' is read as 0\n"
+    assert note in result.stdout
+
+
+def test_three_hundred_columns_and_garbage(cli, write, tmp_path):
+    """A wide file with garbage rows is read, its ids left out and its constants told."""
+    head = ",".join(["id", *(f"c{k}" for k in range(298)), "y"])
+    lines = [
+        ",".join([f"i{k}", *(str((k * j) % 7) for j in range(298)), target(k)]) for k in range(40)
+    ]
+    lines[::20] = ["garbage", "more;garbage"]
+    path = write("t.csv", "\n".join([head, *lines]))
+    result = learned(cli, tmp_path, path, "--skip-bad-rows")[0]
+    assert result.exit_code == 0, result.output
+    assert "38 rows, 298 features" in result.stdout
+    assert "note: 2 rows skipped as asked for (too few fields): lines 2, 22\n" in result.stdout
+    assert "note: id: 38 different labels in 38 rows look like an id" in result.stdout
+    assert "note: c0: all known values are equal; --drop c0 leaves it out\n" in result.stdout

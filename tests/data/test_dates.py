@@ -1,7 +1,10 @@
 """Columns of dates: read from every container, ordered, and learned from."""
 
 import datetime
+import math
+import sqlite3
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -230,3 +233,74 @@ def test_exports_agree_on_adversarial_rows():
     assert {"signup", "when"} <= set(model.columns)
     report = model.verify_exports()
     assert set(report.targets) == {"duckdb", "sqlite", "python", "javascript"}
+
+
+def sql_of(dialect):
+    """Give SQL of a model whose only rule is signup <= 2024-02-29."""
+    frame, y = planted()
+    model = MLRulesClassifier(n_rules=1, random_state=0).fit(frame[["signup"]], y).model_
+    assert [str(rule.body) for rule in model.rules] == ["signup <= 2024-02-29"]
+    return model.to_sql(dialect=dialect, table="t")
+
+
+@pytest.mark.parametrize("type_", ["DATE", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMP_S"])
+def test_duckdb_types_of_dates(type_):
+    """Every type of dates without a zone gives the same answers."""
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE t (signup {type_})")
+        days = "('2024-02-28'), ('2024-02-29'), ('2024-03-01'), (NULL)"
+        connection.execute(f"INSERT INTO t VALUES {days}")
+        early, same, late, missing = connection.execute(sql_of("duckdb")).fetchall()
+    assert early == same != late == missing
+
+
+@pytest.mark.parametrize("value", ["'2024-02-28'", "20240228", "TIMESTAMPTZ '2024-02-28'"])
+def test_duckdb_refuses_what_is_no_date(value):
+    """Text, numbers and moments with a zone are errors that name the column."""
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE t AS SELECT {value} AS signup")
+        with pytest.raises(duckdb.Error, match='column "signup" must hold dates'):
+            connection.execute(sql_of("duckdb")).fetchall()
+
+
+def test_sqlite_takes_iso_text():
+    """Dates, and date-times with a blank or a T, are compared to the millisecond."""
+    connection = sqlite3.connect(":memory:")
+    connection.create_function("exp", 1, math.exp)
+    connection.execute("CREATE TABLE t (signup)")
+    texts = ["2024-02-29", "2024-02-29T00:00:00.0009", "2024-02-29T02:00+02:00"]
+    texts += ["2024-02-29T00:00:00.001", None]
+    connection.executemany("INSERT INTO t VALUES (?)", [(text,) for text in texts])
+    answers = connection.execute(sql_of("sqlite")).fetchall()
+    assert answers[0] == answers[1] == answers[2] != answers[3] == answers[4]
+    for wrong in ("2024-02-30", "soon", 5, "12:30", "2024-03-01x"):
+        connection.execute("DELETE FROM t")
+        connection.execute("INSERT INTO t VALUES (?)", (wrong,))
+        with pytest.raises(sqlite3.Error, match=r"signup.*must hold dates"):
+            connection.execute(sql_of("sqlite")).fetchall()
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        DAYS[0],
+        datetime.datetime(2024, 3, 1),
+        datetime.datetime(2024, 3, 1, 2, tzinfo=datetime.timezone(datetime.timedelta(hours=2))),
+        pd.Timestamp("2024-03-01"),
+        np.datetime64("2024-03-01"),
+        np.datetime64("2024-03-01T00:00:00.000000999"),
+        " 2024-03-01 00:00 ",
+    ],
+)
+def test_exported_python_takes_objects(value):
+    """The function reads dates of Python, pandas and NumPy as the model does."""
+    frame, y = planted()
+    model = MLRulesClassifier(n_rules=1, random_state=0).fit(frame[["signup"]], y).model_
+    space = {}
+    exec(model.to_python(), space)
+    expected = model.predict_proba({"signup": ["2024-03-01"]})[0].tolist()
+    assert list(space["predict_proba"]({"signup": value}).values()) == pytest.approx(expected)
+    for wrong in (5, "soon", datetime.time(3), "2024-02-30", "2024-03-01T24:00"):
+        with pytest.raises(ValueError, match="column 'signup' cannot be"):
+            space["predict_proba"]({"signup": wrong})

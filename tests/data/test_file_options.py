@@ -221,3 +221,16 @@ def test_wrong_excel_files(tmp_path, write, monkeypatch):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(DataError, match=r"needs openpyxl.*rulewright\[excel\]"):
         read_table(write("u.xlsx", "a,b\n1,2\n"))
+
+
+def test_damaged_zip_files(write):
+    """Whatever is changed or cut off, a zip file is read as it was or refused."""
+    content = zipped(t__csv="a,b\n" + "".join(f"{k},{k % 7}\n" for k in range(200)))
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        damaged = bytearray(content[: rng.integers(4, len(content) + 1)])
+        damaged[rng.integers(4, len(damaged))] ^= 1 << int(rng.integers(8))
+        try:
+            assert len(read_table(write("t.csv", bytes(damaged)))) == 200
+        except DataError:
+            continue

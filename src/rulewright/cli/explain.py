@@ -12,7 +12,7 @@ from rulewright.cli.limits import (
     NoHeader,
     SkipBadRows,
     file_options,
-    print_skipped,
+    print_decisions,
 )
 from rulewright.data import MAX_UNZIPPED_BYTES, open_table, read_like
 from rulewright.model import load_model
@@ -56,8 +56,8 @@ def explain(
     loaded = load_model(model)
     options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
     source = open_table(file, options=options)
-    print_skipped(source)
     table = read_like(source, loaded.schema, loaded.columns)
+    print_decisions(table)
     rows = list(range(min(len(table), _SHOWN_ROWS))) if row is None else row
     if beyond := [wanted for wanted in rows if wanted >= len(table)]:
         raise ValueError(f"--row {beyond[0]}: {file} has {len(table)} rows, counted from 0.")

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from rulewright.data import FileOptions, Source
+from rulewright.data import FileOptions, Table
 
 MaxUnzipped = Annotated[
     int,
@@ -70,7 +70,8 @@ def file_options(
     return FileOptions(max_unzipped, encoding, False if no_header else None, skip_bad_rows)
 
 
-def print_skipped(source: Source) -> None:
-    """Print on standard error what was left out of a file."""
-    for note in source.notes:
-        typer.echo(f"note: {note}", err=True)
+def print_decisions(table: Table) -> None:
+    """Print on standard error what was decided to read a table."""
+    for note in (*table.decisions, *(note for c in table.columns for note in c.decisions)):
+        where = "" if note.column is None else f"{note.column}: "
+        typer.echo(f"note: {where}{note.text}", err=True)

@@ -14,10 +14,10 @@ from rulewright.cli.limits import (
     NoHeader,
     SkipBadRows,
     file_options,
-    print_skipped,
+    print_decisions,
 )
 from rulewright.cli.output import STDOUT, check_output, open_output
-from rulewright.data import MAX_UNZIPPED_BYTES, DataError, Source, label_of, open_table
+from rulewright.data import MAX_UNZIPPED_BYTES, DataError, Source, label_of, open_table, read_like
 from rulewright.model import ClassModel, RuleModel, load_model
 
 _DELIMITERS = {".csv": ",", ".txt": ",", ".tsv": "\t"}
@@ -58,7 +58,6 @@ def predict(
     delimiter = _checked_output(output, (model, file))
     options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
     loaded, source = load_model(model), open_table(file, options=options)
-    print_skipped(source)
     columns = predicted_columns(loaded, source)
     if keep:
         columns = [*_input_columns(source, {name for name, _ in columns}), *columns]
@@ -73,11 +72,13 @@ def predicted_columns(model: RuleModel, source: Source) -> list[NamedColumn]:
     if source.n_rows == 0:
         return _of_no_rows(model, source)
     try:
-        scores = model.scores(source)
+        table = read_like(source, model.schema, model.columns)
     except DataError as error:
         message = str(error)
         named = message.startswith(str(source.path))
         raise DataError(message if named else f"{source.path}: {message}") from error
+    print_decisions(table)
+    scores = model.scores(table)
     if not isinstance(model, ClassModel):
         return [("prediction", scores.tolist())]
     names = model.class_names

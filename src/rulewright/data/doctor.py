@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from shlex import quote
 
 import numpy as np
@@ -141,6 +142,7 @@ def _similar(name: str, labels: Iterable[str], what: str) -> Iterator[Finding]:
 
 def _of_target(target: Target | Numbers, name: str) -> Iterator[Finding]:
     if isinstance(target, Numbers):
+        yield from (replace(finding, column=name, remedy="") for finding in target.decisions)
         values = np.unique(target.values)
         if len(values) <= 2:
             text = f"{len(values)} different numbers look like classes"

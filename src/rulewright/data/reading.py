@@ -166,7 +166,8 @@ def read_like(
         column.type.read_like(column, source.load(at, column.type.wanted(column)))
         for column, at in zip(wanted, positions, strict=True)
     )
-    return Table(columns, schema.named, source.n_rows, labels, row_weights, schema.choices)
+    given = (schema.named, source.n_rows, labels, row_weights, schema.choices, source.notes)
+    return Table(columns, *given)
 
 
 def detect_task(X: Any, target: Any = None) -> Task:

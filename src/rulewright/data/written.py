@@ -176,6 +176,12 @@ class Written:
         return sum(self._counts[text] for text in texts)
 
 
+def may_be_numbers(texts: NDArray[Any]) -> bool:
+    """Return whether the first text that is known writes a number: most columns end here."""
+    first = next((text for text in texts if text is not None and not is_code(text)), None)
+    return first is not None and _cell(first) is not None
+
+
 def is_code(text: str) -> bool:
     """Return whether a text stands for a missing value among numbers or dates."""
     return text.strip().casefold() in MISSING_CODES

@@ -9,7 +9,7 @@ from rulewright.data.kinds.numeric import Numeric
 from rulewright.data.source import Raw
 from rulewright.data.table import Column
 from rulewright.data.values import plain, refuse_written_dates
-from rulewright.data.written import Written
+from rulewright.data.written import Written, may_be_numbers
 
 KINDS.update({kind.name: kind for kind in (Numeric(), Nominal(), Date())})
 
@@ -29,5 +29,5 @@ def read_column(name: str, raw: Raw, kind: str | None = None) -> Column:
 
 def _holds_numbers(raw: Raw) -> bool:
     if raw.written and raw.type in ("string", "mixed"):
-        return Written(raw.values).is_numeric
+        return may_be_numbers(raw.values) and Written(raw.values).is_numeric
     return raw.type == "number" and raw.declared is None

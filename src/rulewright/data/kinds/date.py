@@ -43,12 +43,16 @@ class Date(Kind):
         """Claim arrays of dates, and the text of a file if all of it is ISO dates."""
         if raw.values.dtype.kind != "O" or raw.declared is not None:
             return raw.values.dtype.kind == "M"
-        known = [value for value in raw.values if not _is_missing(value, raw.untyped)]
-        if not known or not _is_moment(known[0], raw.untyped):
+        known = (value for value in raw.values if not _is_missing(value, raw.untyped))
+        first = next(known, None)  # most columns end here
+        if first is None or not _is_moment(first, raw.untyped):
             return False
-        if not all(_is_moment(value, raw.untyped) for value in known):
-            return False
-        return len({has_offset(value) for value in known if isinstance(value, str)}) <= 1
+        offset = isinstance(first, str) and has_offset(first)
+        return all(
+            _is_moment(value, raw.untyped)
+            and (not isinstance(value, str) or has_offset(value) == offset)
+            for value in known
+        )
 
     def read(self, name: str, raw: Raw) -> Column:
         """Check the values of a new column."""

@@ -1,5 +1,6 @@
 """Gzip and zip files: members are checked by their checksums, and their size is limited."""
 
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from rulewright.data.errors import DataError
 
 _READ_BYTES = 1 << 18
 _CHUNK_BYTES = 1 << 22
+_DAMAGE = (EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, struct.error)
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"  # the first bytes
 _GZIP = 16 + zlib.MAX_WBITS  # zlib then reads the header, and verifies checksum and length
 
@@ -28,25 +30,29 @@ def unzipped(path: Path, limit: int) -> Iterator[bytes]:
                         "--max-unzipped of learn, predict and compress."
                     )
                 yield chunk
-        except (EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError) as error:
+        except _DAMAGE as error:
             stream.seek(0)
             kind = "zip" if stream.read(len(ZIP)) == ZIP else "gzip"
-            raise DataError(
-                f"{path}: the file cannot be read: the {kind} data are damaged ({error}). "
-                "Copy or download the file again."
-            ) from None
+            raise _damaged(path, kind, error) from None
+
+
+def _damaged(path: Path, kind: str, error: Exception) -> DataError:
+    return DataError(
+        f"{path}: the file cannot be read: the {kind} data are damaged ({error}). "
+        "Copy or download the file again."
+    )
 
 
 def zip_member(path: Path) -> str:
     """Return the name of the only file in a zip file."""
-    with zipfile.ZipFile(path) as archive:
-        names = [
-            info.filename
-            for info in archive.infolist()
-            if not info.is_dir() and not info.filename.startswith("__MACOSX/")
-        ]
-        if any(info.flag_bits & 1 for info in archive.infolist()):
-            raise DataError(f"{path}: the zip file has a password. Unzip it.")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [info for info in archive.infolist() if not info.is_dir()]
+    except _DAMAGE as error:
+        raise _damaged(path, "zip", error) from None
+    if any(info.flag_bits & 1 for info in members):
+        raise DataError(f"{path}: the zip file has a password. Unzip it.")
+    names = [i.filename for i in members if not i.filename.startswith("__MACOSX/")]
     if len(names) != 1:
         listed = ", ".join(names[:5]) or "nothing"
         raise DataError(f"{path}: the zip file must hold one file, but holds {listed}. Unzip it.")
