@@ -268,10 +268,11 @@ def test_a_missing_file(cli_failure, tmp_path):
 def test_nothing_is_written_when_learning_fails(cli_failure, messy, tmp_path):
     """A failed run leaves no model, and an older model as it was."""
     path = tmp_path / "m.json"
-    cli_failure("learn", messy, "--target", "outcome", "--model", path)
+    args = ["--target", "outcome", "--numeric", "name; full", "--model", path]
+    cli_failure("learn", messy, *args)
     assert not path.exists()
     path.write_text("older")
-    cli_failure("learn", messy, "--target", "outcome", "--model", path)
+    cli_failure("learn", messy, *args)
     assert path.read_text() == "older"
     assert sorted(file.name for file in tmp_path.iterdir()) == ["m.json", "messy.csv"]
 

@@ -40,7 +40,7 @@ def read_numbers(y: Any, n_rows: int | None = None) -> Numbers:
 def numbers_of(raw: Raw, name: str, path: str | None = None) -> Numbers:
     """Make the target from the values of one column, of a file if there is a path."""
     raw = plain(name, raw)
-    written = Written(raw.values) if raw.type == "string" else None
+    written = Written(raw.values) if raw.type == "string" and raw.untyped else None
     if written and written.is_numeric and (decisions := written.decisions(name)):
         numbers = written.numbers()
         refuse_missing(name, numbers, path)

@@ -81,9 +81,8 @@ class _Sqlite(_Reading):
         pattern = f"{digit * 4}-{digit * 2}-{digit * 2}"
         time = f"length({x}) = 10 OR substr({x}, 11) GLOB '[T ]{digit * 2}:{digit * 2}*'"
         # SQLite takes February 30 for March 1
-        iso = (
-            f"typeof({x}) = 'text' AND {day} GLOB '{pattern}' AND date({day}) = {day} AND ({time})"
-        )
+        exists = f"{day} GLOB '{pattern}' AND date(julianday({day})) = {day}"
+        iso = f"typeof({x}) = 'text' AND {exists} AND ({time})"
         cases = [(f"{x} IS NULL", "NULL"), (f"{iso} AND {text} IS NOT NULL", text)]
         return _case(cases, _sqlite_error(column, x, "dates as ISO text"))
 

@@ -68,10 +68,10 @@ class Date(Kind):
         if values.dtype.kind == "f" and np.isnan(values).all():
             return Column(schema, values.astype(np.float64))
         objects = values.astype(object)
-        codes = [v for v in objects if isinstance(v, str) and is_code(v)]
-        moments = np.empty(len(objects))
+        codes = [v for v in objects if raw.untyped and isinstance(v, str) and is_code(v)]
+        known, moments = set(codes), np.empty(len(objects))
         for row, value in enumerate(objects):
-            moment = math.nan if isinstance(value, str) and is_code(value) else from_object(value)
+            moment = math.nan if isinstance(value, str) and value in known else from_object(value)
             if moment is None:
                 raise _no_date(schema.name, row, value)
             moments[row] = moment

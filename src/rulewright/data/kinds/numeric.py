@@ -96,7 +96,7 @@ def _floats(name: str, raw: Raw) -> tuple[NDArray[np.float64], tuple[Finding, ..
         return values.astype(np.float64), ()
     if raw.type == "number":
         return _finite(name, as_floats(name, values)), ()
-    written = Written(values) if raw.type in ("string", "mixed") else None
+    written = Written(values) if raw.written and raw.type != "boolean" else None
     if written and written.is_numeric and written.decisions(name):
         return _finite(name, written.numbers()), tuple(written.decisions(name))
     numbers = np.full(len(values), np.nan)
