@@ -8,7 +8,7 @@ from rulewright.data.table import Column
 from rulewright.data.target import Target
 
 _FEW_ROWS = 30
-_MOST_ROWS = 20_000  # examined, evenly taken
+_MOST_ROWS = 20_000  # examined, drawn at random: rows may have a period
 _GROUPS = 64
 _ROWS_PER_GROUP = 10
 _ACCURACY, _LESS_ERROR = 0.99, 0.1
@@ -20,7 +20,9 @@ def alone(column: Column, target: Target | Numbers) -> str | None:
     n_rows = len(column)
     if n_rows < _FEW_ROWS:
         return None
-    rows = np.arange(0, n_rows, -(-n_rows // _MOST_ROWS))
+    rows = np.arange(n_rows)
+    if n_rows > _MOST_ROWS:
+        rows = np.random.default_rng(0).choice(n_rows, _MOST_ROWS, replace=False)
     groups = _groups(column, rows)
     if groups is None:
         return None
@@ -34,7 +36,7 @@ def alone(column: Column, target: Target | Numbers) -> str | None:
     # without one row of each group: a group of one row proves nothing
     accuracy = np.maximum(counts.max(axis=1) - 1, 0).sum() / np.maximum(totals - 1, 0).sum()
     majority = counts.sum(axis=0).max() / len(rows)
-    if accuracy < _ACCURACY or 1 - accuracy > _LESS_ERROR * (1 - majority):
+    if majority == 1 or accuracy < _ACCURACY or 1 - accuracy > _LESS_ERROR * (1 - majority):
         return None
     return f"accuracy {accuracy:.1%}"
 

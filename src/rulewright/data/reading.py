@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data.choices import WORDS, Choices, column_and_word
-from rulewright.data.chosen import chosen, codes_of, labelled_rows
+from rulewright.data.chosen import chosen, labelled_rows
 from rulewright.data.errors import DataError
 from rulewright.data.findings import Finding
 from rulewright.data.kind import KINDS
 from rulewright.data.kinds import read_column
+from rulewright.data.naming import ColumnChoice, position, positions, said
 from rulewright.data.numbers import Numbers, looks_numeric, numbers_of, read_numbers
 from rulewright.data.readers.arrays import array_source, dict_source, values_of
 from rulewright.data.readers.files import file_source
@@ -25,7 +25,6 @@ from rulewright.data.source import Source
 from rulewright.data.table import Column, Table
 from rulewright.data.target import Target, read_target, read_weights, target_of, weights_of
 
-ColumnChoice = str | int | Iterable[str | int] | None
 Task = Literal["classification", "regression"]
 
 _TASKS: Mapping[Task, tuple[Any, Any]] = {
@@ -99,9 +98,9 @@ def read_table(
         return _reread(X, target, weights, task, recast=recast)
     options = FileOptions(max_unzipped_bytes, encoding, header, skip_bad_rows)
     source = open_table(X, options=options)
-    choices, kinds = _said(source, missing, nominal=nominal, numeric=numeric, date=date)
+    choices, kinds = said(source, missing, nominal=nominal, numeric=numeric, date=date)
     source = chosen(source, choices)
-    dropped = _positions(source, drop, "drop")
+    dropped = positions(source, drop, "drop")
     roles = _roles(source, target=target, weights=weights)
     for option, at in roles.items():
         if at in dropped:
@@ -190,7 +189,7 @@ def detect_task(X: Any, target: Any = None) -> Task:
         numbers = isinstance(X, Table) and isinstance(X.target, Numbers)
     elif isinstance(target, str):
         source = open_table(X)
-        numbers = looks_numeric(target, source.load(_position(source, target, "target"), "labels"))
+        numbers = looks_numeric(target, source.load(position(source, target, "target"), "labels"))
     else:
         numbers = looks_numeric("y", values_of(target, "y"))
     return "regression" if numbers else "classification"
@@ -247,7 +246,7 @@ def unreadable(
     missing: Any = None,
 ) -> list[Finding]:
     """Tell of the columns, of some, that `read_table` would refuse, each with its error."""
-    choices, kinds = _said(source, missing, nominal=nominal, numeric=numeric, date=date)
+    choices, kinds = said(source, missing, nominal=nominal, numeric=numeric, date=date)
     source, found = chosen(source, choices), []
     for name in names:
         at = source.positions[name]
@@ -295,7 +294,7 @@ def _reread(table: Table, target: Any, weights: Any, task: Task, *, recast: bool
 def _roles(source: Source, **named: Any) -> dict[str, int]:
     """Return the positions of target and weights, of those that are columns."""
     return {
-        role: _position(source, value, role)
+        role: position(source, value, role)
         for role, value in named.items()
         if isinstance(value, str)
     }
@@ -360,50 +359,6 @@ def _matched(
             f"which the model needs. Its columns are: {', '.join(map(repr, [*positions][:20]))}."
         )
     return [positions[column.name] for column in wanted]
-
-
-def _said(source: Source, missing: Any, **kinds: ColumnChoice) -> tuple[Choices, dict[int, str]]:
-    """Return what is said of the values of columns, and the kinds that are given."""
-    words: dict[str, dict[str, Any]] = {option: {} for option in WORDS}
-    chosen_kinds: dict[int, str] = {}
-    for kind, columns in kinds.items():
-        for column in _listed(columns, kind):
-            name, word = column, None
-            if kind in WORDS and isinstance(column, str):
-                name, word = column_and_word(column, source.positions, kind)
-            at = _position(source, name, kind)
-            if chosen_kinds.setdefault(at, kind) != kind:
-                both = f"both {chosen_kinds[at]} and {kind}"
-                raise DataError(f"Column {source.names[at]!r} is named {both}.")
-            if word is not None:
-                words[kind][source.names[at]] = word
-    given = (tuple(found.items()) for found in words.values())
-    return Choices(codes_of(missing), *given), chosen_kinds
-
-
-def _positions(source: Source, choice: ColumnChoice, option: str) -> list[int]:
-    return [_position(source, column, option) for column in _listed(choice, option)]
-
-
-def _listed(choice: ColumnChoice, option: str) -> list[str | int]:
-    try:
-        return [choice] if isinstance(choice, str | int) else list(choice or ())
-    except TypeError:
-        raise DataError(f"{option}: expected a list of columns, got {choice!r:.60}.") from None
-
-
-def _position(source: Source, column: str | int, option: str) -> int:
-    n_columns = len(source.names)
-    if isinstance(column, str):
-        if column in source.positions:
-            return source.positions[column]
-        known = ", ".join(map(repr, source.names[:20]))
-        raise DataError(f"{option}={column!r}: there is no such column. The columns are: {known}.")
-    if isinstance(column, bool | np.bool_) or not isinstance(column, int | np.integer):
-        raise DataError(f"{option}: columns are given by name or position, got {column!r}.")
-    if not -n_columns <= column < n_columns:
-        raise DataError(f"{option}={column}: there are only {n_columns} columns.")
-    return int(column) % n_columns
 
 
 def _check_shape(n_rows: int, n_columns: int) -> None:
