@@ -7,7 +7,7 @@ from rulewright.cli.training import ColumnRoles, open_file, read_training, row_w
 
 def read_file(path, roles):
     """Open and read a table of classes."""
-    return read_training(open_file(path, roles), roles)
+    return read_training(open_file(path, roles), roles)[0]
 
 
 @pytest.fixture(scope="module")

@@ -89,7 +89,7 @@ def test_array_protocol():
         ({}, r"0 sample\(s\)|0 feature\(s\)"),
         ([[1, 2], [3]], "different lengths|2D array"),
         (np.array([[1.0, np.inf]]), "infinity: column 'x1', row 0"),
-        (np.array([["2020-01-01"]], dtype="M8[D]"), "Dates and times .*'x0'.*Convert it"),
+        (np.array([[1]], dtype="m8[D]"), "Dates and times .*'x0'.*Convert it"),
         (np.zeros((1, 1), dtype=[("a", "f8")]), "structured array must be 1-D"),
         (np.zeros(1, dtype=[("a", "f8", (2,))]), "Field 'a' must hold one value"),
         ({1: [1]}, "keys of a dict of columns must be strings"),

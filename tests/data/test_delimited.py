@@ -190,20 +190,17 @@ def test_concatenated_gzip(write):
 @pytest.mark.parametrize(
     "text",
     [
-        "2024-01-31",
         "2024/1/31",
         "31.01.2024",
         "1/31/2024",
         "1/31/24",
-        "2024-01-31 12:30",
-        "2024-01-31T12:30:00.5Z",
         "31.1.2024 9:05",
     ],
 )
 def test_written_dates_are_refused(write, text):
     """Dates are recognised the way people write them, with missing fields between them."""
     path = write("t.csv", f"d,x\n{text},1\nNA,2\n{text},3\n")
-    with pytest.raises(DataError, match=r"column 'd' holds '.*\(days since .* name it nominal"):
+    with pytest.raises(DataError, match=r"column 'd' are not written as .*d:dmy.* nominal"):
         read_table(path)
     assert read_table(path, nominal=["d"]).schema["d"].labels == (text,)
 

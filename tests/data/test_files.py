@@ -64,8 +64,7 @@ def test_parquet_types(tmp_path):
     table = read_like(path, schema)
     assert [column.values[0] for column in table.columns] == [1.5, 0, 2.0**63 + 2**12, 7]
     pl.DataFrame({"when": [datetime.date(2020, 1, 1)]}).write_parquet(path)
-    with pytest.raises(DataError, match=r"column 'when' holds datetime64.*days since"):
-        read_table(path)
+    assert read_table(path).schema["when"].kind == "date"
 
 
 def test_parquet_of_pandas(tmp_path):
@@ -91,11 +90,11 @@ def test_parquet_of_pandas(tmp_path):
         ("t.csv", bytes(range(256)), "binary file"),
         ("t.csv", b"a,b\n\xe9,1\n", "not UTF-8 text .*iconv"),
         ("t.arff", b"@relation \xe9\n", "not UTF-8 text .*iconv"),
-        ("t.csv", "a,b\n1,2\n".encode("utf-16"), "it is UTF-16"),
+        ("t.csv", "a,b\n1,2\n".encode("utf-16") + b"x", "not utf-16 text .*another encoding"),
         ("t.csv.gz", b"\x1f\x8bjunk", "t.csv.gz: the file cannot be read"),
         ("t.csv.gz", gzip.compress(b"a,b\n" + b"1,2\n" * 99, mtime=0)[:-20], "t.csv.gz"),
         ("t.arff.gz", gzip.compress(b"@relation r\n" * 99, mtime=0)[:-20], "t.arff.gz"),
-        ("t.xlsx", b"PK\3\4", "extension '.xlsx' is unknown. Known are .csv"),
+        ("t.xls", b"PK\3\4", "extension '.xls' is unknown. Known are .csv"),
         ("t", b"a,b\n", "extension '' is unknown"),
     ],
 )

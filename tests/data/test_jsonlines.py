@@ -26,12 +26,13 @@ def test_objects_become_rows(write, name, content):
     assert table.schema["d"].labels == ("2020-1",)
 
 
-def test_written_dates_are_refused(write):
-    """A column of dates must be converted, or asked for as labels."""
+def test_written_dates(write):
+    """ISO text is a date unless it is asked for as labels; other dates are refused."""
     path = write("t.jsonl", '{"a": 1}\n{"a": 2, "d": "2020-01-01"}\n')
-    with pytest.raises(DataError, match=r"column 'd' holds '2020-01-01'.*name it nominal"):
-        read_table(path)
+    assert read_table(path).schema["d"].kind == "date"
     assert read_table(path, nominal=["d"]).schema["d"].labels == ("2020-01-01",)
+    with pytest.raises(DataError, match=r"column 'd' are not written as .*'1/2/2020'.*d:dmy"):
+        read_table(write("t.jsonl", '{"d": "1/2/2020"}\n'))
 
 
 def test_classes_keep_their_type(write):

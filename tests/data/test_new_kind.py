@@ -1,4 +1,4 @@
-"""A kind of columns that the package does not have, in one class: dates as days since 1970."""
+"""A kind of columns that the package does not have, in one class: ISO weeks since 1970."""
 
 import datetime
 import re
@@ -15,141 +15,144 @@ from rulewright.data.source import Raw
 from rulewright.data.table import Column
 from rulewright.rules import condition_from_json, parse_condition, parse_conjunction
 
-ISO = re.compile(r"\d{4}-\d\d-\d\d")
+WEEK = re.compile(r"\d{4}-W\d\d")
+MONDAY = datetime.date(1970, 1, 5)
 
 
-class Date(Numeric):
-    name = "date"
-    literal = ISO
+class Week(Numeric):
+    name = "week"
+    arithmetic = False
+    literal = WEEK
 
     def claims(self, raw):
-        if raw.values.dtype.kind != "O":
-            return raw.values.dtype.kind == "M"
-        known = [value for value in raw.values if value is not None]
-        return bool(known) and all(isinstance(v, str) and ISO.fullmatch(v) for v in known)
+        known = [value for value in raw.values.tolist() if value == value and value is not None]
+        return bool(known) and all(isinstance(v, str) and WEEK.fullmatch(v) for v in known)
 
     def read_like(self, schema, raw):
-        days = raw.values.astype("datetime64[D]")
-        return Column(schema, np.where(np.isnat(days), np.nan, days.astype(float)))
+        weeks = [self.parse(t) if isinstance(t, str) else np.nan for t in raw.values]
+        return Column(schema, np.array(weeks))
 
     def raw(self, column):
-        days = column.values.astype("datetime64[D]")
-        return Raw(np.where(column.is_missing, np.datetime64("NaT"), days))
+        return Raw(np.array([None if w != w else self.write(w) for w in column.values], object))
 
     def write(self, value):
-        return str(np.datetime64(int(value), "D"))
+        year, week, _ = (MONDAY + datetime.timedelta(weeks=int(value))).isocalendar()
+        return f"{year:04}-W{week:02}"
 
     def parse(self, text):
-        return float(np.datetime64(text, "D").astype(int))
+        year, week = map(int, text.split("-W"))
+        return float((datetime.date.fromisocalendar(year, week, 1) - MONDAY).days // 7)
 
     def describe(self, column, write_label=str):
         known = column.values[~column.is_missing]
         return f"{self.write(known.min())} to {self.write(known.max())}"
 
     def reader(self, schema):
-        return "date"
+        return "week"
 
     def sql_value(self, schema, expression, sql):
-        return f"julianday({expression}) - 2440587.5"
+        return f"week_of({expression})"
 
 
 @pytest.fixture(autouse=True)
-def date_kind(monkeypatch):
-    monkeypatch.setitem(KINDS, "date", Date())
+def week_kind(monkeypatch):
+    monkeypatch.setitem(KINDS, "week", Week())
 
 
-DAYS = [datetime.date(2024, 3, 1), None, datetime.date(1969, 12, 31)]
-EXPECTED = [19783.0, np.nan, -1.0]
+WEEKS = ["2024-W09", None, "1970-W01"]
+EXPECTED = [2825.0, np.nan, -1.0]
 
 
 def containers(write):
-    path = write("t.csv", "d,x\n2024-03-01,1\n,2\n1969-12-31,3\n")
+    path = write("t.csv", "w,x\n2024-W09,1\n,2\n1970-W01,3\n")
     parquet = write("t.parquet", b"")
-    frame = pl.DataFrame({"d": DAYS, "x": [1, 2, 3]})
+    frame = pl.DataFrame({"w": WEEKS, "x": [1, 2, 3]})
     frame.write_parquet(parquet)
-    return [path, parquet, frame, pd.DataFrame({"d": pd.to_datetime(DAYS), "x": [1, 2, 3]})]
+    return [path, parquet, frame, pd.DataFrame({"w": np.array(WEEKS, object), "x": [1, 2, 3]})]
 
 
-def test_dates_are_read_from_every_container(write):
+def test_weeks_are_read_from_every_container(write):
     """The kind claims text of CSV files, columns of Parquet files and of dataframes."""
     for container in containers(write):
         table = read_table(container)
-        assert [column.kind for column in table.schema] == ["date", "numeric"]
-        np.testing.assert_array_equal(table["d"].values, EXPECTED)
-        assert table["d"].is_missing.tolist() == [False, True, False]
-        like = read_like(container, table.schema, needed=["d"])
-        np.testing.assert_array_equal(like["d"].values, EXPECTED)
+        assert [column.kind for column in table.schema] == ["week", "numeric"]
+        np.testing.assert_array_equal(table["w"].values, EXPECTED)
+        assert table["w"].is_missing.tolist() == [False, True, False]
+        like = read_like(container, table.schema, needed=["w"])
+        np.testing.assert_array_equal(like["w"].values, EXPECTED)
 
 
 def test_a_column_may_still_be_named_nominal(write):
     """A kind that is asked for wins over the one that claims the column."""
-    labels = read_table(containers(write)[0], nominal=["d"]).schema["d"].labels
-    assert labels == ("1969-12-31", "2024-03-01")
+    labels = read_table(containers(write)[0], nominal=["w"]).schema["w"].labels
+    assert labels == ("1970-W01", "2024-W09")
 
 
 def test_the_schema_goes_through_json():
     """The schema of the new kind is plain data and comes back equal."""
-    schema = Schema((ColumnSchema("d", "date"), ColumnSchema("x", "numeric")), named=True)
-    assert schema.to_json()["columns"][0] == {"name": "d", "kind": "date"}
+    schema = Schema((ColumnSchema("w", "week"), ColumnSchema("x", "numeric")), named=True)
+    assert schema.to_json()["columns"][0] == {"name": "w", "kind": "week"}
     assert Schema.from_json(schema.to_json()) == schema
-    with pytest.raises(DataError, match="kind must be numeric or nominal or date, got 'time'"):
-        ColumnSchema.from_json({"name": "d", "kind": "time"})
+    expected = "kind must be numeric or nominal or date or week, got 'time'"
+    with pytest.raises(DataError, match=expected):
+        ColumnSchema.from_json({"name": "w", "kind": "time"})
 
 
-def test_thresholds_are_written_and_parsed_as_dates():
-    """A threshold reads as a date and comes back as the stored number."""
-    kind = ColumnSchema("d", "date").type
-    assert kind.write(19783.0) == "2024-03-01"
+def test_thresholds_are_written_and_parsed_as_weeks():
+    """A threshold reads as a week and comes back as the stored number."""
+    kind = ColumnSchema("w", "week").type
+    assert kind.write(2825.0) == "2024-W09"
     assert kind.parse(kind.write(-1.0)) == -1.0
-    assert kind.literal.match("2024-03-01")[0] == "2024-03-01"
-    column = Column(ColumnSchema("d", "date"), np.array(EXPECTED))
-    assert kind.describe(column) == "1969-12-31 to 2024-03-01"
+    assert kind.literal.match("2024-W09")[0] == "2024-W09"
+    column = Column(ColumnSchema("w", "week"), np.array(EXPECTED))
+    assert kind.describe(column) == "1970-W01 to 2024-W09"
 
 
-def test_a_table_of_dates_is_recoded():
-    """Dates that were read stay as they are under an equal schema."""
-    table = read_table(pl.DataFrame({"d": DAYS}))
-    assert recode(table, table.schema)["d"] is table["d"]
+def test_a_table_of_weeks_is_recoded():
+    """Weeks that were read stay as they are under an equal schema."""
+    table = read_table(pl.DataFrame({"w": WEEKS}))
+    assert recode(table, table.schema)["w"] is table["w"]
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "d <= 2024-03-01",
-        "d > 1969-12-31",
-        "1969-12-31 < d <= 2024-03-01",
-        "d <= 1969-12-31 (or d > 2024-03-01 or missing)",
+        "w <= 2024-W09",
+        "w > 1970-W01",
+        "1970-W01 < w <= 2024-W09",
+        "w <= 1970-W01 (or w > 2024-W09 or missing)",
     ],
 )
-def test_rules_write_thresholds_as_dates(text):
-    """Conditions on dates go through text and JSON."""
+def test_rules_write_thresholds_as_weeks(text):
+    """Conditions on weeks go through text and JSON."""
     condition = parse_condition(text)
     assert str(condition) == text
     assert condition_from_json(condition.to_json()) == condition
-    condition.check(ColumnSchema("d", "date"))
-    with pytest.raises(ValueError, match="needs a date column, not a numeric one"):
-        condition.check(ColumnSchema("d", "numeric"))
+    condition.check(ColumnSchema("w", "week"))
+    with pytest.raises(ValueError, match="needs a week column, not a numeric one"):
+        condition.check(ColumnSchema("w", "numeric"))
 
 
 def test_bounds_of_different_kinds_are_refused():
-    """A number and a date do not bound one column."""
+    """A number and a week do not bound one column."""
     with pytest.raises(ValueError, match="at character 10: the bounds are of different kinds"):
-        parse_condition("5 < d <= 2024-03-01")
+        parse_condition("5 < w <= 2024-W09")
     with pytest.raises(ValueError, match="different kinds"):
-        parse_conjunction("d > 5 and d <= 2024-03-01")
-    with pytest.raises(ValueError, match="kind of column 'd' must be numeric or date, not 'nom"):
-        condition_from_json({"column": "d", "low": 5, "kind": "nominal"})
+        parse_conjunction("w > 5 and w <= 2024-W09")
+    expected = "kind of column 'w' must be numeric or date or week, not 'nom"
+    with pytest.raises(ValueError, match=expected):
+        condition_from_json({"column": "w", "low": 5, "kind": "nominal"})
 
 
-def test_rules_on_dates_are_learned_saved_and_exported(tmp_path):
-    """A learner needs nothing more to learn, print, save, load and predict with dates."""
-    days = np.datetime64("2024-01-01") + np.arange(60)
-    frame = pd.DataFrame({"d": days, "x": np.arange(60) % 7})
-    y = np.where(days > np.datetime64("2024-02-01"), "late", "early")
+def test_rules_on_weeks_are_learned_saved_and_exported(tmp_path):
+    """A learner needs nothing more to learn, print, save, load and predict with weeks."""
+    weeks = [Week().write(2800 + k) for k in range(60)]
+    frame = pl.DataFrame({"w": weeks, "x": np.arange(60) % 7})
+    y = np.where(np.arange(60) > 24, "late", "early")
     model = MLRulesClassifier(n_rules=5, random_state=0).fit(frame, y).model_
-    assert "2024-02-0" in str(model)
+    assert "2024-W09" in str(model)
     model.save(tmp_path / "m.json")
     loaded = load_model(tmp_path / "m.json")
     assert loaded == model
     assert (loaded.predict(frame) == y).mean() > 0.9
-    assert 'julianday(rw_table."d")' in model.to_sql(dialect="sqlite")
+    assert 'week_of(rw_table."w")' in model.to_sql(dialect="sqlite")

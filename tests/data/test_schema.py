@@ -89,7 +89,7 @@ GOOD = {"name": "a", "kind": "nominal", "labels": ["x"], "label_type": "string"}
             for column in (
                 3,
                 {"name": 3, "kind": "numeric"},
-                {"name": "a", "kind": "date"},
+                {"name": "a", "kind": "time"},
                 {"name": "a", "kind": ["numeric"]},
                 {"name": "a", "kind": "numeric", "labels": []},
                 {"name": "a", "kind": "nominal"},

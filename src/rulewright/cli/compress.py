@@ -10,7 +10,7 @@ from rulewright.cli.display import make_console, print_curve, print_rules
 from rulewright.cli.limits import MaxUnzipped
 from rulewright.cli.output import check_output
 from rulewright.cli.training import ColumnRoles, open_file
-from rulewright.data import MAX_UNZIPPED_BYTES
+from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions
 from rulewright.estimators.common.compression import ROWS_ADVICE
 from rulewright.estimators.common.compression import compress as compress_model
 from rulewright.model import AdditiveRules, load_model
@@ -71,7 +71,7 @@ def compress(
     check_output(output, "-o")
     small = compress_model(
         load_model(model),
-        open_file(file, ColumnRoles(target, weights), max_unzipped),
+        open_file(file, ColumnRoles(target, weights), FileOptions(max_unzipped)),
         target,
         rules,
         sample_weight=weights,

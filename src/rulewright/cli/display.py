@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
     from rulewright.cli.evaluate import Scores
     from rulewright.cli.regression import NumberScores
-    from rulewright.data import Column, Table, Target
+    from rulewright.data import Column, Finding, Table, Target
     from rulewright.model import RuleModel
 
 _UNLIMITED = 100_000  # width of a file or a pipe: nothing is wrapped or cut
 _GAP = 2  # spaces between the columns of a table
 _SHOWN_COLUMNS = 50
 _SHOWN_LABELS = 6
+_SHOWN_NOTES = 20
 _SHOWN_LETTERS = 24
 _SUMMARY = {
     "learner": "learner",
@@ -64,6 +65,12 @@ def print_data(console: Console, table: Table, weights: NDArray[Any]) -> None:
 
 def print_schema(console: Console, table: Table, target: Target, weights: NDArray[Any]) -> None:
     """Print the share of each class, then name, kind, values and missing count of each column."""
+    console.print(shares_of_classes(target, weights), end="\n\n")
+    print_columns(console, table)
+
+
+def shares_of_classes(target: Target, weights: NDArray[Any]) -> Text:
+    """Write the share of each class."""
     totals = np.bincount(target.codes, weights, len(target.classes))
     order = sorted(range(len(totals)), key=lambda k: -totals[k])
     shares = [
@@ -71,8 +78,7 @@ def print_schema(console: Console, table: Table, target: Target, weights: NDArra
         for k in order[:_SHOWN_LABELS]
     ]
     more = f", ... ({len(order)} classes)" if len(order) > _SHOWN_LABELS else ""
-    console.print(Text(f"classes: {', '.join(shares)}{more}\n"))
-    _print_columns(console, table)
+    return Text(f"classes: {', '.join(shares)}{more}")
 
 
 def print_numbers(console: Console, table: Table, weights: NDArray[Any]) -> None:
@@ -85,16 +91,37 @@ def print_numbers(console: Console, table: Table, weights: NDArray[Any]) -> None
         f"numbers: mean {mean:.6g}, standard deviation {deviation:.4g}, "
         f"from {known.min():.6g} to {known.max():.6g}\n"
     )
-    _print_columns(console, table)
+    print_columns(console, table)
 
 
-def _print_columns(console: Console, table: Table) -> None:
+def print_columns(console: Console, table: Table) -> None:
+    """Print name, kind, values and missing count of each column."""
     grid = _grid("column", "kind", "values", missing="right")
     for column in table.columns[:_SHOWN_COLUMNS]:
         grid.add_row(*map(Text, _described(column)))
     console.print(grid)
     if len(table.columns) > _SHOWN_COLUMNS:
         console.print(f"... and {len(table.columns) - _SHOWN_COLUMNS} more columns")
+
+
+def print_findings(console: Console, findings: Sequence[Finding]) -> None:
+    """Print one line per finding."""
+    if not findings:
+        console.print("nothing looks wrong")
+    for finding in findings:
+        console.print(Text(f"{finding.kind}: {plain(str(finding))}"))
+
+
+def print_notes(console: Console, findings: Sequence[Finding], file: object) -> None:
+    """Print the first findings as notes; rare classes are told with the cross-validation."""
+    noted = [finding for finding in findings if finding.kind != "rare class"]
+    if noted:
+        console.print()
+    for finding in noted[:_SHOWN_NOTES]:
+        console.print(Text(f"note: {plain(str(finding))}"))
+    if len(noted) > _SHOWN_NOTES:
+        more = len(noted) - _SHOWN_NOTES
+        console.print(Text(f"... and {more} more notes; 'rulewright inspect {file}' prints all"))
 
 
 def print_scores(console: Console, title: str, scores: Mapping[str, Sequence[Scores]]) -> None:

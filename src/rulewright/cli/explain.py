@@ -6,7 +6,14 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from rulewright.cli.limits import MaxUnzipped
+from rulewright.cli.limits import (
+    Encoding,
+    MaxUnzipped,
+    NoHeader,
+    SkipBadRows,
+    file_options,
+    print_decisions,
+)
 from rulewright.data import MAX_UNZIPPED_BYTES, open_table, read_like
 from rulewright.model import load_model
 from rulewright.model.reasons import SHOWN_REASONS
@@ -40,11 +47,17 @@ def explain(
         bool,
         typer.Option("--all", help=f"Print all reasons, not the {SHOWN_REASONS} strongest."),
     ] = False,
+    encoding: Encoding = None,
+    no_header: NoHeader = False,
+    skip_bad_rows: SkipBadRows = False,
     max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
 ) -> None:
     """Print why MODEL answers as it does on rows of FILE: the strongest reasons first."""
     loaded = load_model(model)
-    table = read_like(open_table(file, max_unzipped), loaded.schema, loaded.columns)
+    options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
+    source = open_table(file, options=options)
+    table = read_like(source, loaded.schema, loaded.columns)
+    print_decisions(table)
     rows = list(range(min(len(table), _SHOWN_ROWS))) if row is None else row
     if beyond := [wanted for wanted in rows if wanted >= len(table)]:
         raise ValueError(f"--row {beyond[0]}: {file} has {len(table)} rows, counted from 0.")

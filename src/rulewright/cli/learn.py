@@ -23,9 +23,21 @@ from rulewright.cli.display import (
     make_console,
     print_data,
     print_figures,
+    print_notes,
     print_rules,
 )
-from rulewright.cli.limits import MaxUnzipped
+from rulewright.cli.limits import (
+    Date,
+    Drop,
+    Encoding,
+    MaxUnzipped,
+    Missing,
+    NoHeader,
+    Nominal,
+    Numeric,
+    SkipBadRows,
+    file_options,
+)
 from rulewright.cli.output import check_output
 from rulewright.cli.report import ShownRows, write_training_report
 from rulewright.cli.training import ColumnRoles, open_file, read_training, row_weights
@@ -76,7 +88,8 @@ def learn(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Table to learn from: CSV, TSV, Parquet, JSON lines or ARFF; text also as .gz.",
+            help="Table to learn from: CSV, TSV, Parquet, JSON lines, ARFF or Excel; text also as "
+            ".gz or .zip; - is standard input.",
             show_default=False,
         ),
     ],
@@ -104,18 +117,21 @@ def learn(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help=settings_help())
     ] = None,
-    nominal: Annotated[
+    nominal: Nominal = None,
+    numeric: Numeric = None,
+    date: Date = None,
+    drop: Drop = None,
+    keep: Annotated[
         list[str] | None,
-        typer.Option(metavar="COL", help="Treat numbers as labels; may be repeated."),
+        typer.Option(
+            metavar="COL",
+            help="Learn from a column that looks like an id or free text; may be repeated.",
+        ),
     ] = None,
-    numeric: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COL", help="Treat labels as numbers; may be repeated."),
-    ] = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COL", help="Leave a column out; may be repeated."),
-    ] = None,
+    missing: Missing = None,
+    drop_unlabelled: Annotated[
+        bool, typer.Option("--drop-unlabelled", help="Leave out rows without a target.")
+    ] = False,
     weights: Annotated[
         str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
     ] = None,
@@ -147,6 +163,9 @@ def learn(
     rules_shown: Annotated[
         int, typer.Option(min=0, metavar="N", help="Print the N strongest rules.")
     ] = 20,
+    encoding: Encoding = None,
+    no_header: NoHeader = False,
+    skip_bad_rows: SkipBadRows = False,
     max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
 ) -> None:
     """Learn rules from FILE, estimate how good they are, print and save them."""
@@ -159,12 +178,23 @@ def learn(
             used.append(path)
     constraints = read_constraints(monotone, forbid, require, operators, together, digits)
     _check_learner(learner)
-    roles = ColumnRoles(target, weights, nominal or (), numeric or (), drop or ())
-    source = open_file(file, roles, max_unzipped)
+    roles = ColumnRoles(
+        target,
+        weights,
+        nominal or (),
+        numeric or (),
+        drop or (),
+        missing or (),
+        keep or (),
+        date or (),
+        drop_unlabelled,
+    )
+    options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
+    source = open_file(file, roles, options)
     chosen = _task(task, learner, source, target)
     estimator = make_estimator(learner, settings or [], seed, jobs, constraints, chosen)
     set_bias(estimator, learner or next(iter(LEARNERS)), bias, target)
-    table = read_training(source, roles, chosen)
+    table, findings = read_training(source, roles, chosen)
     with errors_by_option():
         constraints.check(table.schema)
     console = make_console()
@@ -174,6 +204,7 @@ def learn(
     if chosen == "regression" and task is None:
         console.print("numbers are predicted; --task classification takes them as classes")
     print_data(console, table, row_weights(table))
+    print_notes(console, findings, file)
     answers = validated(console, estimator, table, cv, seed) if cv else None
     estimator.set_params(verbose=int(sys.stderr.isatty()))
     learned = estimator.fit(table).model_
@@ -235,7 +266,7 @@ def make_estimator(
         estimator.set_params(constraints=constraints)
     elif constraints != Constraints():
         able = [key for key, cls in LEARNERS.items() if "constraints" in cls().get_params()]
-        raise ValueError(f"--learner {name} takes no constraints; {' and '.join(able)} do.")
+        raise ValueError(f"--learner {name} takes no constraints; {', '.join(able)} do.")
     return estimator
 
 

@@ -1,10 +1,77 @@
-"""The option of every command that reads a table: how large a gzipped file may become."""
+"""Options of commands that read a table."""
 
 from typing import Annotated
 
 import typer
 
+from rulewright.data import FileOptions, Table
+
 MaxUnzipped = Annotated[
     int,
     typer.Option(min=1, metavar="BYTES", help="Refuse a gzipped file that expands beyond this."),
 ]
+
+Nominal = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COL", help="Treat numbers as labels; may be repeated."),
+]
+
+Numeric = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COL[:HOW]",
+        help="Treat labels as numbers; may be repeated. HOW: coerce reads what is no number as "
+        "missing, comma and thousands say what commas are.",
+    ),
+]
+
+Date = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COL[:ORDER]",
+        help="Treat text as dates; may be repeated. ORDER of day, month and year, unless they are "
+        "ISO dates: dmy, mdy or ymd.",
+    ),
+]
+
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COL", help="Leave a column out; may be repeated."),
+]
+
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[COL:]CODE",
+        help="Read a value as missing, in one column or in all; may be repeated.",
+    ),
+]
+
+Encoding = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Encoding of a text file, such as latin-1."),
+]
+
+NoHeader = Annotated[
+    bool,
+    typer.Option("--no-header", help="The first row is data: name the columns x0, x1, ..."),
+]
+
+SkipBadRows = Annotated[
+    bool,
+    typer.Option("--skip-bad-rows", help="Leave out rows that cannot be read, and list them."),
+]
+
+
+def file_options(
+    max_unzipped: int, encoding: str | None, no_header: bool, skip_bad_rows: bool
+) -> FileOptions:
+    """Return what the options say of a file."""
+    return FileOptions(max_unzipped, encoding, False if no_header else None, skip_bad_rows)
+
+
+def print_decisions(table: Table) -> None:
+    """Print on standard error what was decided to read a table."""
+    for note in (*table.decisions, *(note for c in table.columns for note in c.decisions)):
+        where = "" if note.column is None else f"{note.column}: "
+        typer.echo(f"note: {where}{note.text}", err=True)

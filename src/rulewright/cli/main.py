@@ -12,6 +12,7 @@ from rulewright import __version__
 
 COMMANDS = (
     "learn",
+    "inspect",
     "compress",
     "predict",
     "explain",

@@ -8,9 +8,16 @@ from typing import Annotated
 
 import typer
 
-from rulewright.cli.limits import MaxUnzipped
+from rulewright.cli.limits import (
+    Encoding,
+    MaxUnzipped,
+    NoHeader,
+    SkipBadRows,
+    file_options,
+    print_decisions,
+)
 from rulewright.cli.output import STDOUT, check_output, open_output
-from rulewright.data import MAX_UNZIPPED_BYTES, DataError, Source, label_of, open_table
+from rulewright.data import MAX_UNZIPPED_BYTES, DataError, Source, label_of, open_table, read_like
 from rulewright.model import ClassModel, RuleModel, load_model
 
 _DELIMITERS = {".csv": ",", ".txt": ",", ".tsv": "\t"}
@@ -42,11 +49,15 @@ def predict(
     keep: Annotated[
         bool, typer.Option("--keep", help="Repeat the columns of the input in front.")
     ] = False,
+    encoding: Encoding = None,
+    no_header: NoHeader = False,
+    skip_bad_rows: SkipBadRows = False,
     max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
 ) -> None:
     """Predict the rows of FILE: the label and the probability of each class."""
     delimiter = _checked_output(output, (model, file))
-    loaded, source = load_model(model), open_table(file, max_unzipped)
+    options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
+    loaded, source = load_model(model), open_table(file, options=options)
     columns = predicted_columns(loaded, source)
     if keep:
         columns = [*_input_columns(source, {name for name, _ in columns}), *columns]
@@ -58,12 +69,16 @@ def predict(
 
 def predicted_columns(model: RuleModel, source: Source) -> list[NamedColumn]:
     """Return what is predicted for the rows, named as in the SQL export."""
+    if source.n_rows == 0:
+        return _of_no_rows(model, source)
     try:
-        scores = model.scores(source)
+        table = read_like(source, model.schema, model.columns)
     except DataError as error:
         message = str(error)
         named = message.startswith(str(source.path))
         raise DataError(message if named else f"{source.path}: {message}") from error
+    print_decisions(table)
+    scores = model.scores(table)
     if not isinstance(model, ClassModel):
         return [("prediction", scores.tolist())]
     names = model.class_names
@@ -74,6 +89,17 @@ def predicted_columns(model: RuleModel, source: Source) -> list[NamedColumn]:
         (name, [label_of(bool(v)) for v in said]) for name, said in model.flags(scores).items()
     ]
     return [("label", labels), *zip(titles, probabilities, strict=True), *flags]
+
+
+def _of_no_rows(model: RuleModel, source: Source) -> list[NamedColumn]:
+    """Return the names of what would be predicted, if the columns are there."""
+    absent = [name for name in model.columns if name not in source.names]
+    if absent and model.schema.named:
+        raise DataError(f"{source.path} lacks column {absent[0]!r}, which the model needs.")
+    if not isinstance(model, ClassModel):
+        return [("prediction", [])]
+    titles = [f"probability_{name}" for name in model.class_names]
+    return [(name, []) for name in ("label", *titles, *model.program.flags)]
 
 
 def _checked_output(output: Path, inputs: Sequence[Path]) -> str:

@@ -1,21 +1,28 @@
 """The training table of `learn`: opened once, with checked column names."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data import (
-    MAX_UNZIPPED_BYTES,
+    LEFT_OUT,
     DataError,
+    FileOptions,
+    Finding,
     Source,
     Table,
     Target,
+    column_and_word,
+    examine,
+    left_out,
     open_table,
     read_table,
 )
+from rulewright.data.choices import WORDS
+from rulewright.data.readers.options import DEFAULT_OPTIONS
 from rulewright.data.reading import Task
 from rulewright.search.names import offer_names
 
@@ -24,24 +31,33 @@ from rulewright.search.names import offer_names
 class ColumnRoles:
     """Roles of the columns of a file; the others are features of the inferred kind."""
 
-    target: str
+    target: str | None
     weights: str | None = None
     nominal: Sequence[str] = ()
     numeric: Sequence[str] = ()
     drop: Sequence[str] = ()
+    missing: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    date: Sequence[str] = ()
+    drop_unlabelled: bool = False
 
     def by_option(self) -> Iterator[tuple[str, str]]:
         """Yield every named column, after the option that names it."""
-        yield "--target", self.target
+        if self.target is not None:
+            yield "--target", self.target
         if self.weights is not None:
             yield "--weights", self.weights
         yield from (("--nominal", name) for name in self.nominal)
         yield from (("--numeric", name) for name in self.numeric)
+        yield from (("--date", name) for name in self.date)
         yield from (("--drop", name) for name in self.drop)
+        yield from (("--keep", name) for name in self.keep)
 
 
-def read_training(source: Source, roles: ColumnRoles, task: Task = "classification") -> Table:
-    """Read the table and check that there is something to learn.
+def read_training(
+    source: Source, roles: ColumnRoles, task: Task = "classification"
+) -> tuple[Table, tuple[Finding, ...]]:
+    """Read and examine the table and check that there is something to learn.
 
     Parameters
     ----------
@@ -55,8 +71,9 @@ def read_training(source: Source, roles: ColumnRoles, task: Task = "classificati
 
     Returns
     -------
-    Table
-        Features, with the target and the weights if there are any.
+    Table, tuple of Finding
+        Features, with the target and the weights if there are any, without columns that look like
+        an id or free text unless they are kept; and what a person should know of them.
     """
     if roles.weights == roles.target:
         raise DataError(f"--weights {roles.weights}: this is the target. Name another column.")
@@ -66,20 +83,41 @@ def read_training(source: Source, roles: ColumnRoles, task: Task = "classificati
         weights=roles.weights,
         nominal=roles.nominal,
         numeric=roles.numeric,
+        date=roles.date,
         drop=roles.drop,
+        missing=roles.missing,
+        drop_unlabelled=roles.drop_unlabelled,
         task=task,
     )
     if task == "classification":
-        _check_classes(table.known_target, row_weights(table), roles.target)
+        _check_classes(table.known_target, row_weights(table), str(roles.target))
     else:
-        _check_numbers(table, roles.target)
-    return table
+        _check_numbers(table, str(roles.target))
+    kept = {*roles.keep, *roles.nominal}
+    findings = [
+        finding
+        for finding in examine(table, str(roles.target))
+        if finding.kind not in LEFT_OUT or finding.column not in kept
+    ]
+    return _without(table, left_out(findings)), tuple(findings)
 
 
-def open_file(path: Path, roles: ColumnRoles, max_unzipped: int = MAX_UNZIPPED_BYTES) -> Source:
+def _without(table: Table, names: Sequence[str]) -> Table:
+    columns = tuple(column for column in table.columns if column.schema.name not in names)
+    if not columns:
+        raise DataError(
+            f"All columns look like an id or free text: {', '.join(names)}. Name those to learn "
+            "from with --keep."
+        )
+    return replace(table, columns=columns)
+
+
+def open_file(path: Path, roles: ColumnRoles, options: FileOptions = DEFAULT_OPTIONS) -> Source:
     """Open a file, or raise an error with similar names if it lacks one of the columns."""
-    source = open_table(path, max_unzipped)
+    source = open_table(path, options=options)
     for option, name in roles.by_option():
+        if (kind := option.removeprefix("--")) in WORDS:
+            name, _ = column_and_word(name, source.names, kind)
         if name not in source.names:
             raise DataError(
                 f"{option} {name}: {path} has no such column. {offer_names(name, source.names)}"

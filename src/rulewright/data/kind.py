@@ -5,10 +5,14 @@ A new kind is one file in ``data/kinds/`` and one line in ``data/kinds/__init__.
 
 from __future__ import annotations
 
+import math
 import re
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from rulewright.data.short import short_between
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
     from rulewright.data.schema import ColumnSchema
     from rulewright.data.source import Raw, Wanted
     from rulewright.data.table import Column
+
+_LARGEST = sys.float_info.max
 
 
 class SqlWords(Protocol):
@@ -46,6 +52,15 @@ class SqlWords(Protocol):
     def label_number(self, column: str, expression: str) -> str:
         """Write the reading of labels that are numbers, NaN as NULL, else an error."""
 
+    def moment(self, column: str, expression: str) -> str:
+        """Write the reading of dates and date-times to the millisecond, else an error."""
+
+    def moment_number(self, value: str) -> str:
+        """Write the milliseconds since 1970 of what `moment` reads."""
+
+    def moment_literal(self, short: str, full: str) -> str:
+        """Write a moment, given by its short text and that to the millisecond."""
+
 
 class Kind(ABC):
     """What a kind of columns does; a kind has no state.
@@ -57,6 +72,7 @@ class Kind(ABC):
     name: ClassVar[str]  # in schemas and messages
     ordered: ClassVar[bool]
     fields: ClassVar[tuple[str, ...]] = ()  # of the JSON form, beside ``name`` and ``kind``
+    arithmetic: ClassVar[bool] = False  # whether values are numbers to add, scale and round
     operators: ClassVar[tuple[str, ...]]  # of the conditions that fit
     literal: ClassVar[re.Pattern[str]] = re.compile(r"(?!)")  # a threshold in the text of a rule
 
@@ -108,6 +124,32 @@ class Kind(ABC):
         """Read a threshold that matches `literal`, or a label."""
         return text
 
+    def snapped(self, value: float, *, up: bool) -> float:
+        """Return the threshold nearest to a number on one side that values can have."""
+        return value
+
+    def between(self, low: float, high: float, near: float | None = None) -> float:
+        """Return the threshold strictly between two values that is shortest to write."""
+        return short_between(low, high, near)
+
+    def held(self, value: float) -> Any:
+        """Return the value that a table holds for a stored number."""
+        return value
+
+    def number(self, value: Any) -> float:
+        """Return the stored number of what `held` returns."""
+        return float(value)
+
+    def probes(self, value: float) -> list[float]:
+        """Return a threshold and the values next to it."""
+        near = (value, math.nextafter(value, -math.inf), math.nextafter(value, math.inf))
+        return [number for number in near if math.isfinite(number)]
+
+    @property
+    def extremes(self) -> tuple[float, ...]:
+        """Values of an ordered kind that exports may get wrong."""
+        return (math.nan, 0.0, -0.0, 1.0, -1.0, 5e-324, _LARGEST, -_LARGEST)
+
     @abstractmethod
     def describe(self, column: Column, write_label: Callable[[str], str] = str) -> str:
         """Describe the values of a column in one line, its labels as `write_label` writes them."""
@@ -119,6 +161,10 @@ class Kind(ABC):
     @abstractmethod
     def sql_value(self, schema: ColumnSchema, expression: str, sql: SqlWords) -> str:
         """Write how SQL reads a column, given by an expression, as the model does."""
+
+    def sql_number(self, value: str, sql: SqlWords) -> str:
+        """Write the stored number of a value that `sql_value` reads."""
+        return value
 
     @abstractmethod
     def sql_literal(self, schema: ColumnSchema, value: Any, sql: SqlWords) -> str:

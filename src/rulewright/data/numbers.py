@@ -1,15 +1,17 @@
 """Numbers: the target of regression, one number per row."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError
+from rulewright.data.findings import Finding
 from rulewright.data.source import Raw
 from rulewright.data.target import place_of, read_one_column, refuse_missing
 from rulewright.data.values import plain, text_to_number
+from rulewright.data.written import Written, may_be_numbers
 
 MOST_CLASSES = 20
 """Whole numbers with more distinct values than this are numbers to predict, not classes."""
@@ -20,10 +22,11 @@ class Numbers:
     """The number of each row, finite."""
 
     values: NDArray[np.float64]
+    decisions: tuple[Finding, ...] = ()  # what was decided to read them
 
     def take(self, rows: Any) -> Self:
         """Return the numbers of some rows."""
-        return type(self)(self.values[rows])
+        return replace(self, values=self.values[rows])
 
     def __len__(self) -> int:
         return len(self.values)
@@ -37,6 +40,11 @@ def read_numbers(y: Any, n_rows: int | None = None) -> Numbers:
 def numbers_of(raw: Raw, name: str, path: str | None = None) -> Numbers:
     """Make the target from the values of one column, of a file if there is a path."""
     raw = plain(name, raw)
+    written = Written(raw.values) if raw.type == "string" and raw.untyped else None
+    if written and written.is_numeric and (decisions := written.decisions(name)):
+        numbers = written.numbers()
+        refuse_missing(name, numbers, path)
+        return Numbers(numbers, tuple(decisions))
     refuse_missing(name, raw.values, path)
     if raw.values.dtype.kind == "O":
         return Numbers(_parsed(name, raw.values, path))
@@ -54,6 +62,10 @@ def numbers_of(raw: Raw, name: str, path: str | None = None) -> Numbers:
 def looks_numeric(name: str, raw: Raw) -> bool:
     """Tell whether a target holds fractions, or whole numbers of many different values."""
     raw = plain(name, raw)
+    if raw.type == "string" and raw.untyped and may_be_numbers(raw.values):
+        written = Written(raw.values)
+        if written.is_numeric:
+            raw = Raw(written.numbers(), type="number")
     if raw.type != "number" or raw.declared is not None:
         return False
     known = np.asarray([v for v in raw.values.flat if v is not None and v == v], dtype=np.float64)

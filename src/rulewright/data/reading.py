@@ -3,25 +3,28 @@
 import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from shlex import quote
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rulewright.data.chosen import chosen, labelled_rows
 from rulewright.data.errors import DataError
+from rulewright.data.findings import Finding
 from rulewright.data.kind import KINDS
 from rulewright.data.kinds import read_column
+from rulewright.data.naming import ColumnChoice, position, positions, said
 from rulewright.data.numbers import Numbers, looks_numeric, numbers_of, read_numbers
 from rulewright.data.readers.arrays import array_source, dict_source, values_of
 from rulewright.data.readers.files import file_source
 from rulewright.data.readers.frames import frame_source
-from rulewright.data.readers.opened import MAX_UNZIPPED_BYTES
+from rulewright.data.readers.options import MAX_UNZIPPED_BYTES, FileOptions
 from rulewright.data.schema import ColumnSchema, Schema, check_distinct, check_encodable
 from rulewright.data.source import Source
 from rulewright.data.table import Column, Table
 from rulewright.data.target import Target, read_target, read_weights, target_of, weights_of
 
-ColumnChoice = str | int | Iterable[str | int] | None
 Task = Literal["classification", "regression"]
 
 _TASKS: Mapping[Task, tuple[Any, Any]] = {
@@ -37,9 +40,15 @@ def read_table(
     target: Any = None,
     nominal: ColumnChoice = None,
     numeric: ColumnChoice = None,
+    date: ColumnChoice = None,
     drop: ColumnChoice = None,
     weights: Any = None,
+    missing: Any = None,
+    drop_unlabelled: bool = False,
     task: Task = "classification",
+    encoding: str | None = None,
+    header: bool | None = None,
+    skip_bad_rows: bool = False,
     max_unzipped_bytes: int = MAX_UNZIPPED_BYTES,
 ) -> Table:
     """
@@ -49,21 +58,35 @@ def read_table(
     ----------
     X : array, dataframe, dict of columns, path of a file, Table or opened table
         NumPy (numeric, object, structured), nested lists, any dataframe that narwhals knows, or
-        a CSV, TSV, Parquet, JSON lines or ARFF file, gzipped or not. A Table keeps its target and
-        weights unless others are given.
+        a CSV, TSV, Parquet, JSON lines, ARFF or Excel file, zipped or not. A Table keeps its
+        target and weights unless others are given.
     target : str or array-like, optional
         Name of the column with the classes or numbers to predict, which is then no feature, or
         these themselves.
-    nominal, numeric : list of names or positions, optional
-        Columns of X whose kind differs from the inferred one.
+    nominal, numeric, date : list of names or positions, optional
+        Columns of X whose kind differs from the inferred one. A numeric column may be named as
+        ``income:coerce``, to read what is no number as missing, or as ``income:comma`` or
+        ``income:thousands``, to say what its commas are; a column of dates as ``signup:dmy``,
+        ``signup:mdy`` or ``signup:ymd``, to say in which order day, month and year are written.
     drop : list of names or positions, optional
         Columns of X that are no features and are not read.
     weights : str or array-like, optional
         Name of the column with the weights, which is then no feature, or the weights.
+    missing : str, number or list, optional
+        Codes of missing values beside the usual ones, such as -999, or ``income:-999`` for one
+        column. Tables that are read later by the schema of this one have the same codes.
+    drop_unlabelled : bool, default=False
+        Leave out rows whose target is missing, which are an error otherwise.
     task : {"classification", "regression"}
         Whether the target holds classes or numbers.
+    encoding : str, optional
+        Encoding of a text file; by default UTF-8, or UTF-16 where the file says so.
+    header : bool, optional
+        Whether the first row of a delimited file or sheet names the columns; found out by default.
+    skip_bad_rows : bool, default=False
+        Leave out rows of a text file that cannot be read, which are an error otherwise.
     max_unzipped_bytes : int, default=4 GiB
-        The size to which a gzipped file may expand.
+        The size to which a zipped file may expand.
 
     Returns
     -------
@@ -71,11 +94,13 @@ def read_table(
         The checked table.
     """
     if isinstance(X, Table):
-        recast = any(choice is not None for choice in (nominal, numeric, drop))
+        recast = any(choice is not None for choice in (nominal, numeric, date, drop, missing))
         return _reread(X, target, weights, task, recast=recast)
-    source = open_table(X, max_unzipped_bytes)
-    kinds = _kinds(source, nominal, numeric)
-    dropped = _positions(source, drop, "drop")
+    options = FileOptions(max_unzipped_bytes, encoding, header, skip_bad_rows)
+    source = open_table(X, options=options)
+    choices, kinds = said(source, missing, nominal=nominal, numeric=numeric, date=date)
+    source = chosen(source, choices)
+    dropped = positions(source, drop, "drop")
     roles = _roles(source, target=target, weights=weights)
     for option, at in roles.items():
         if at in dropped:
@@ -85,9 +110,11 @@ def read_table(
     if dropped and not features:
         raise DataError("drop: no column is left to learn from. Drop fewer.")
     _check_shape(source.n_rows, len(features))
+    if drop_unlabelled and "target" in roles:
+        source = labelled_rows(source, roles["target"])
     labels, row_weights = _labelled(source, target, weights, roles, task)
     columns = tuple(_column(source, at, kinds.get(at)) for at in features)
-    return Table(columns, source.named, source.n_rows, labels, row_weights)
+    return Table(columns, source.named, source.n_rows, labels, row_weights, choices, source.notes)
 
 
 def read_like(
@@ -127,7 +154,7 @@ def read_like(
         if target is not None or weights is not None:
             X = _reread(X, target, weights, task, recast=False)
         return recode(X, schema, needed)
-    source, wanted = open_table(X), _wanted(schema, needed)
+    source, wanted = chosen(open_table(X), schema.choices), _wanted(schema, needed)
     roles = _roles(source, target=target, weights=weights)
     features = [(name, at) for at, name in enumerate(source.names) if at not in roles.values()]
     by_name = source.named and schema.named
@@ -138,7 +165,8 @@ def read_like(
         column.type.read_like(column, source.load(at, column.type.wanted(column)))
         for column, at in zip(wanted, positions, strict=True)
     )
-    return Table(columns, schema.named, source.n_rows, labels, row_weights)
+    given = (schema.named, source.n_rows, labels, row_weights, schema.choices, source.notes)
+    return Table(columns, *given)
 
 
 def detect_task(X: Any, target: Any = None) -> Task:
@@ -161,7 +189,7 @@ def detect_task(X: Any, target: Any = None) -> Task:
         numbers = isinstance(X, Table) and isinstance(X.target, Numbers)
     elif isinstance(target, str):
         source = open_table(X)
-        numbers = looks_numeric(target, source.load(_position(source, target, "target"), "labels"))
+        numbers = looks_numeric(target, source.load(position(source, target, "target"), "labels"))
     else:
         numbers = looks_numeric("y", values_of(target, "y"))
     return "regression" if numbers else "classification"
@@ -195,12 +223,45 @@ def recode(table: Table, schema: Schema, needed: Collection[str] | None = None) 
     return replace(table, columns=tuple(columns), named=schema.named)
 
 
-def open_table(X: Any, max_unzipped_bytes: int = MAX_UNZIPPED_BYTES) -> Source:
+def open_table(
+    X: Any,
+    max_unzipped_bytes: int = MAX_UNZIPPED_BYTES,
+    *,
+    options: FileOptions | None = None,
+) -> Source:
     """Open a table, of which `read_table` and `read_like` then load columns."""
-    source = _source(X, max_unzipped_bytes)
+    source = _source(X, options or FileOptions(max_unzipped_bytes))
     check_distinct(source.names)
     check_encodable(source.names, "column name")
     return source
+
+
+def unreadable(
+    source: Source,
+    names: Iterable[str],
+    *,
+    nominal: ColumnChoice = None,
+    numeric: ColumnChoice = None,
+    date: ColumnChoice = None,
+    missing: Any = None,
+) -> list[Finding]:
+    """Tell of the columns, of some, that `read_table` would refuse, each with its error."""
+    choices, kinds = said(source, missing, nominal=nominal, numeric=numeric, date=date)
+    source, found = chosen(source, choices), []
+    for name in names:
+        at = source.positions[name]
+        try:
+            _column(source, at, kinds.get(at))
+        except DataError as error:
+            found.append(
+                Finding(
+                    "unreadable",
+                    name,
+                    str(error).rstrip("."),
+                    f"--drop {quote(name)} leaves it out",
+                )
+            )
+    return found
 
 
 def _column(source: Source, at: int, kind: str | None) -> Column:
@@ -233,7 +294,7 @@ def _reread(table: Table, target: Any, weights: Any, task: Task, *, recast: bool
 def _roles(source: Source, **named: Any) -> dict[str, int]:
     """Return the positions of target and weights, of those that are columns."""
     return {
-        role: _position(source, value, role)
+        role: position(source, value, role)
         for role, value in named.items()
         if isinstance(value, str)
     }
@@ -256,13 +317,13 @@ def _labelled(
     return target, weights
 
 
-def _source(X: Any, max_unzipped_bytes: int) -> Source:
+def _source(X: Any, options: FileOptions) -> Source:
     if isinstance(X, Source):
         return X
     if isinstance(X, np.ndarray | list | tuple):
         return array_source(X)
     if isinstance(X, str | os.PathLike):
-        return file_source(os.fsdecode(X), max_unzipped_bytes)
+        return file_source(os.fsdecode(X), options)
     # SciPy's dok matrix is a dict too
     if isinstance(X, Mapping) and not hasattr(X, "toarray"):
         return dict_source(X)
@@ -298,39 +359,6 @@ def _matched(
             f"which the model needs. Its columns are: {', '.join(map(repr, [*positions][:20]))}."
         )
     return [positions[column.name] for column in wanted]
-
-
-def _kinds(source: Source, nominal: ColumnChoice, numeric: ColumnChoice) -> dict[int, str]:
-    chosen: dict[int, str] = dict.fromkeys(_positions(source, nominal, "nominal"), "nominal")
-    for at in _positions(source, numeric, "numeric"):
-        if at in chosen:
-            raise DataError(f"Column {source.names[at]!r} is named both nominal and numeric.")
-        chosen[at] = "numeric"
-    return chosen
-
-
-def _positions(source: Source, choice: ColumnChoice, option: str) -> list[int]:
-    if choice is None:
-        return []
-    try:
-        listed = [choice] if isinstance(choice, str | int) else list(choice)
-    except TypeError:
-        raise DataError(f"{option}: expected a list of columns, got {choice!r:.60}.") from None
-    return [_position(source, column, option) for column in listed]
-
-
-def _position(source: Source, column: str | int, option: str) -> int:
-    n_columns = len(source.names)
-    if isinstance(column, str):
-        if column in source.positions:
-            return source.positions[column]
-        known = ", ".join(map(repr, source.names[:20]))
-        raise DataError(f"{option}={column!r}: there is no such column. The columns are: {known}.")
-    if isinstance(column, bool | np.bool_) or not isinstance(column, int | np.integer):
-        raise DataError(f"{option}: columns are given by name or position, got {column!r}.")
-    if not -n_columns <= column < n_columns:
-        raise DataError(f"{option}={column}: there are only {n_columns} columns.")
-    return int(column) % n_columns
 
 
 def _check_shape(n_rows: int, n_columns: int) -> None:

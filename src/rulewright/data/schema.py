@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rulewright.data.choices import NO_CHOICES, Choices
 from rulewright.data.errors import DataError, DataTypeError
 from rulewright.data.kind import KINDS, Kind
 from rulewright.data.source import LabelType
@@ -80,6 +81,7 @@ class Schema:
 
     columns: tuple[ColumnSchema, ...]
     named: bool  # False when the input had no column names; the names are then x0, x1, ...
+    choices: Choices = NO_CHOICES  # of the person who read the table, for later ones
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -117,12 +119,17 @@ class Schema:
 
     def to_json(self) -> dict[str, Any]:
         """Return the schema as plain data."""
-        return {"named": self.named, "columns": [column.to_json() for column in self.columns]}
+        content = {"named": self.named, "columns": [column.to_json() for column in self.columns]}
+        return (
+            content
+            if self.choices == NO_CHOICES
+            else {**content, "choices": self.choices.to_json()}
+        )
 
     @classmethod
     def from_json(cls, obj: object) -> "Schema":
         """Read what `to_json` wrote; anything else is a DataError."""
-        if not isinstance(obj, dict) or obj.keys() != {"named", "columns"}:
+        if not isinstance(obj, dict) or obj.keys() - {"choices"} != {"named", "columns"}:
             raise DataError("A schema must be an object with the fields 'named' and 'columns'.")
         if not isinstance(obj["named"], bool) or not isinstance(obj["columns"], list):
             raise DataError("A schema needs a boolean 'named' and a list 'columns'.")
@@ -130,7 +137,8 @@ class Schema:
         if not columns:
             raise DataError("A schema needs at least one column.")
         check_distinct(column.name for column in columns)
-        return cls(columns, obj["named"])
+        choices = Choices.from_json(obj["choices"]) if "choices" in obj else NO_CHOICES
+        return cls(columns, obj["named"], choices)
 
 
 def check_distinct(names: Iterable[str]) -> None:

@@ -8,6 +8,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rulewright.data.findings import Finding
+
 Wanted = Literal["any", "labels", "text"]
 """
 The form in which a column is loaded; it matters for untyped (CSV) columns and dates only.
@@ -29,7 +31,9 @@ class Raw(NamedTuple):
     finite: bool = False  # whether it is known that no value is infinite
     ordered: bool = False  # whether the container declares its categories as ordered
     untyped: bool = False  # whether the container has no type for dates: text may hold them
+    written: bool = False  # whether the container has no type for numbers: text may hold them
     type: PlainType | None = None  # of values that are plain (see ``values.plain``)
+    decisions: tuple[Finding, ...] = ()  # what was decided to read the values
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class Source:
     n_rows: int
     load: Callable[[int, Wanted], Raw]
     path: str | None = None  # of the file, None for data in memory
+    notes: tuple[Finding, ...] = ()  # about its rows
 
     @cached_property
     def positions(self) -> dict[str, int]:

@@ -7,7 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from rulewright.data.choices import NO_CHOICES, Choices
 from rulewright.data.errors import DataError
+from rulewright.data.findings import Finding
 from rulewright.data.numbers import Numbers
 from rulewright.data.schema import ColumnSchema, Schema
 from rulewright.data.target import Target
@@ -26,6 +28,7 @@ class Column:
 
     schema: ColumnSchema
     values: NDArray[Any]
+    decisions: tuple[Finding, ...] = ()  # what was decided to read the values
 
     def __len__(self) -> int:
         return len(self.values)
@@ -45,11 +48,13 @@ class Table:
     n_rows: int
     target: Target | Numbers | None = None
     weights: NDArray[np.float64] | None = None
+    choices: Choices = NO_CHOICES  # of the person who read it
+    decisions: tuple[Finding, ...] = ()  # about the rows, when it was read
 
     @cached_property
     def schema(self) -> Schema:
         """Names, kinds and labels of the columns."""
-        return Schema(tuple(column.schema for column in self.columns), self.named)
+        return Schema(tuple(column.schema for column in self.columns), self.named, self.choices)
 
     @property
     def names(self) -> tuple[str, ...]:

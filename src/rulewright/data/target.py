@@ -165,7 +165,8 @@ def refuse_missing(name: str, values: NDArray[Any], path: str | None) -> None:
     if missing.any():
         where = place_of(name, int(missing.argmax()), path)
         nan = "Input y contains NaN. " if path is None else ""
-        raise DataError(f"{nan}The target in {where} is missing: drop the rows without it.")
+        remedy = "" if path is None else ", as drop_unlabelled does"
+        raise DataError(f"{nan}The target in {where} is missing: drop the rows without it{remedy}.")
 
 
 def place_of(name: str, row: int, path: str | None) -> str:

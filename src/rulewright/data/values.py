@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError, DataTypeError
+from rulewright.data.moments import ISO
 from rulewright.data.schema import label_of
 from rulewright.data.source import PlainType, Raw, as_objects
 
@@ -75,10 +76,14 @@ def exact_number(text: str) -> int | float:
 
 def refuse_written_dates(name: str, values: NDArray[Any]) -> None:
     """Refuse a column of text that holds only dates: later rows have other dates."""
-    first = next((value for value in values if value is not None), None)
-    if first is not None and all(value is None or _is_date(value) for value in values):
-        remedy = ", or name it nominal to take the dates as labels"
-        raise dates_refused(f"column {name!r}", repr(first), remedy)
+    known = [value for value in values if value is not None]
+    if known and all(map(_is_date, known)):
+        first = next((value for value in known if not ISO.fullmatch(value)), known[0])
+        raise DataError(
+            f"The dates in column {name!r} are not written as 2024-03-01, but as {first!r:.80}. "
+            f"Name it date as {name}:dmy, {name}:mdy or {name}:ymd, the order of day, month and "
+            "year, or nominal to take the dates as labels, or drop it."
+        )
 
 
 def dates_refused(where: str, found: object, remedy: str = "") -> DataError:

@@ -22,14 +22,13 @@ from rulewright.data import DataError
 from rulewright.encoding.rounding import rounded_edges
 from rulewright.kernels import CodeColumns, GrownCondition, Op
 from rulewright.rules.condition import Labels, Presence, Range
-from rulewright.rules.short import short_between
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Column, ColumnSchema, Schema, Table
+    from rulewright.data import Column, ColumnSchema, Kind, Schema, Table
     from rulewright.rules.any_of import Condition
 
 Threshold = Literal["midpoint", "observed", "short"]
@@ -99,22 +98,23 @@ class Bins:
         if threshold == "observed":
             return low if side == Op.LESS_EQUAL else high
         if threshold == "short":
-            return _short_near(low, high, side)
+            return _short_near(self.schema.type, low, high, side)
         middle = highs[below] / 2 + lows[above] / 2
+        between = self.schema.type.between
         if side == Op.LESS_EQUAL:
-            return short_between(math.nextafter(low, -math.inf), high, middle)
-        return short_between(low, math.nextafter(high, math.inf), middle)
+            return between(math.nextafter(low, -math.inf), high, middle)
+        return between(low, math.nextafter(high, math.inf), middle)
 
 
-def _short_near(low: float, high: float, side: Op) -> float:
+def _short_near(kind: Kind, low: float, high: float, side: Op) -> float:
     """Return a short number that separates two values, in the half of the gap on a side."""
     observed, middle = low if side == Op.LESS_EQUAL else high, low / 2 + high / 2
     # Between neighbouring floats there is no middle.
     if float(f"{observed:.{_FEW_DIGITS}g}") == observed or not low < middle < high:
         return observed
     if side == Op.LESS_EQUAL:
-        return short_between(math.nextafter(low, -math.inf), middle, observed)
-    return short_between(middle, math.nextafter(high, math.inf), observed)
+        return kind.between(math.nextafter(low, -math.inf), middle, observed)
+    return kind.between(middle, math.nextafter(high, math.inf), observed)
 
 
 class BinnedColumns:

@@ -11,7 +11,6 @@ import numpy as np
 
 from rulewright.rules.any_of import Condition
 from rulewright.rules.condition import Labels, Presence, Range
-from rulewright.rules.short import short_between
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,7 +106,8 @@ def equal_frequency_cuts(
     places = sorted({int(np.argmin(np.abs(below[:-1] - rank))) for rank in ranks})
     pairs = [(float(distinct[i]), float(distinct[i + 1])) for i in places]
     # A cut may stand on the lower value: x <= cut parts the two all the same.
-    return [short_between(math.nextafter(a, -math.inf), b, a / 2 + b / 2) for a, b in pairs]
+    between = column.schema.type.between
+    return [between(math.nextafter(a, -math.inf), b, a / 2 + b / 2) for a, b in pairs]
 
 
 def missing_rows(column: Column) -> NDArray[np.bool_]:

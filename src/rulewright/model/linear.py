@@ -60,7 +60,7 @@ class LinearTerm:
 
     def check(self, schema: Schema, n_slopes: int) -> None:
         """Raise a ValueError if the term does not fit the columns or the number of classes."""
-        if self.column not in schema or not schema[self.column].type.ordered:
+        if self.column not in schema or not schema[self.column].type.arithmetic:
             raise ValueError(f"linear term: the schema has no numeric column {self.column!r}")
         if len(self.slopes) != n_slopes:
             raise ValueError(f"linear term: {len(self.slopes)} slopes instead of {n_slopes}")

@@ -84,8 +84,9 @@ class ListExplanation(Explanation):
         if column.is_missing[row]:
             return f"{plain(name)} is missing"
         kind = column.schema.type
-        value = kind.raw(column).values[row]
-        return f"{plain(name)} is {plain(kind.write(value.item()) if kind.ordered else value)}"
+        if kind.ordered:
+            return f"{plain(name)} is {plain(kind.write(column.values[row].item()))}"
+        return f"{plain(name)} is {plain(kind.raw(column).values[row])}"
 
 
 def first_of(covers: NDArray[np.bool_]) -> NDArray[np.intp]:

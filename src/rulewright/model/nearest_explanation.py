@@ -84,6 +84,8 @@ class NearestExplanation(Explanation):
         if not isinstance(condition, Range):
             return f"{name} is {plain(column.schema.type.raw(column).values[row])}"
         value = float(column.values[row])
+        if not column.schema.type.arithmetic:
+            return f"{name} is {plain(column.schema.type.write(value))}"
         if value < condition.low:
             return f"{name} is {condition.low - value:.4g} below"
         return f"{name} is {value - condition.high:.4g} above"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,16 +26,6 @@ if TYPE_CHECKING:
 _RANDOM_ROWS = 300
 _PLANTED_ROWS = 1500
 _MAX_VALUES = 1000
-_EXTREMES = (
-    math.nan,
-    0.0,
-    -0.0,
-    1.0,
-    -1.0,
-    5e-324,
-    1.7976931348623157e308,
-    -1.7976931348623157e308,
-)
 
 
 def adversarial_rows(program: Program, seed: int = 0) -> Rows:
@@ -95,17 +84,12 @@ def _probes(
     for part in condition.alternatives:
         yield None
         if isinstance(part, Range):
-            yield from itertools.chain.from_iterable(map(_around, part.marks))
+            kind = schema[condition.column].type
+            yield from (kind.held(v) for mark in part.marks for v in kind.probes(mark))
         else:
             if part.marks:
                 yield label_value(_draw(part.marks, rng), schema[condition.column])
             yield _draw(choices, rng)
-
-
-def _around(value: float) -> list[float]:
-    """Give a number and its finite neighbours."""
-    near = (value, math.nextafter(value, -math.inf), math.nextafter(value, math.inf))
-    return [number for number in near if math.isfinite(number)]
 
 
 def _draw(values: Sequence[Any], rng: np.random.Generator) -> Any:
@@ -113,8 +97,10 @@ def _draw(values: Sequence[Any], rng: np.random.Generator) -> Any:
 
 
 def _accepts(condition: Condition, value: Any, schema: Schema) -> bool:
-    ordered = schema[condition.column].type.ordered
-    return condition.accepts(label_of(value) if not ordered and value is not None else value)
+    kind = schema[condition.column].type
+    if value is not None:
+        value = kind.number(value) if kind.ordered else label_of(value)
+    return condition.accepts(value)
 
 
 def _choices(
@@ -123,7 +109,9 @@ def _choices(
     """Give the values worth trying in a column."""
     if column.type.ordered:
         cuts = [mark for mark in marks if not isinstance(mark, str)]
-        values: list[Any] = [*_EXTREMES, *itertools.chain.from_iterable(map(_around, cuts))]
+        kind = column.type
+        numbers = [*kind.extremes, *itertools.chain.from_iterable(map(kind.probes, cuts))]
+        values: list[Any] = [kind.held(number) for number in numbers]
     else:
         labels = {*marks, *column.labels[:5], *_unseen(column)}
         values = [label_value(str(label), column) for label in sorted(map(str, labels))]

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 _TABLE = "table \"of\" 'rows'"
 _TYPES = {
-    "duckdb": {"number": "DOUBLE", "string": "VARCHAR", "boolean": "BOOLEAN"},
-    "sqlite": {"number": "REAL", "string": "TEXT", "boolean": "INTEGER"},
+    "duckdb": {"number": "DOUBLE", "string": "VARCHAR", "boolean": "BOOLEAN", "date": "TIMESTAMP"},
+    "sqlite": {"number": "REAL", "string": "TEXT", "boolean": "INTEGER", "date": "TEXT"},
 }
 
 
@@ -87,7 +87,9 @@ def _columns(program: Program, dialect: str) -> tuple[list[str], list[str]]:
 
 
 def _value_type(column: ColumnSchema) -> str:
-    return "number" if column.type.ordered else column.label_type
+    if column.kind == "nominal":
+        return column.label_type
+    return "date" if column.kind == "date" else "number"
 
 
 def _create(names: Sequence[str], types: Sequence[str]) -> str:

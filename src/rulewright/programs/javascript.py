@@ -109,6 +109,28 @@ const {function} = (() => {{
     return value === null ? null : value.toLowerCase();
   }}
 
+  const MOMENT = new RegExp("^(\\\\d{{4}})-(\\\\d\\\\d)-(\\\\d\\\\d)" +
+    "(?:[T ](\\\\d\\\\d):(\\\\d\\\\d)" +
+    "(?::(\\\\d\\\\d)(?:[.,](\\\\d{{1,9}}))?)?(?:(Z)|([-+])(\\\\d\\\\d):?(\\\\d\\\\d))?)?$");
+
+  // A column of dates as milliseconds since 1970, in UTC: missing is NaN.
+  function date(row, name) {{
+    const value = get(row, name);
+    if (value === null) return NaN;
+    if (value instanceof Date && isFinite(value.getTime())) return value.getTime();
+    const found = typeof value === "string" ? MOMENT.exec(value.trim()) : null;
+    if (found === null) return fail(name, value);
+    const [y, m, d, hour, minute, second] = found.slice(1, 7).map((part) => Number(part || 0));
+    const day = new Date(0);
+    day.setUTCFullYear(y, m - 1, d);
+    const known = y > 0 && day.getUTCMonth() === m - 1 && day.getUTCDate() === d;
+    if (!known || hour > 23 || minute > 59 || second > 59) return fail(name, value);
+    const offset = Number(found[10] || 0) * 60 + Number(found[11] || 0);
+    const minutes = hour * 60 + minute - (found[9] === "-" ? -offset : offset);
+    const fraction = Number(((found[7] || "") + "000").slice(0, 3));
+    return day.getTime() + (minutes * 60 + second) * 1000 + fraction;
+  }}
+
   function step(table, value) {{
     const [thresholds, heights] = table;
     let low = 0, high = thresholds.length;

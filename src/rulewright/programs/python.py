@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _MODULE = '''"""A rule model exported by rulewright; it needs nothing but Python."""
 
+import datetime
 import re
 from bisect import bisect_left
 from math import exp
@@ -25,6 +26,7 @@ from math import exp
 {tables}
 _NUMBER = re.compile(r"\\s*[+-]?(\\d+\\.?\\d*|\\.\\d+)(e[+-]?\\d+)?\\s*", re.ASCII | re.IGNORECASE)
 _WHOLE = re.compile(r"\\s*[+-]?\\d+\\s*", re.ASCII)
+_MOMENTS = {{"date", "datetime", "Timestamp", "datetime64"}}
 _NUMBERS = {{"int", "float", "Decimal", "Fraction", "integer", "floating"}}
 
 
@@ -104,6 +106,34 @@ def _boolean_label(row, name):
     if label is None or label in ("false", "true"):
         return label
     return {{"0": "false", "1": "true"}}.get(label, label.lower())
+
+
+_MOMENT = re.compile(
+    r"(\\d{{4}})-(\\d\\d)-(\\d\\d)(?:[T ](\\d\\d):(\\d\\d)(?::(\\d\\d)(?:[.,](\\d{{1,9}}))?)?"
+    r"(?:(Z)|([+-])(\\d\\d):?(\\d\\d))?)?",
+    re.ASCII,
+)
+
+
+def _date(row, name):
+    """Read a column of dates as milliseconds since 1970, in UTC: missing is NaN."""
+    value = row.get(name)
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
+        return float("nan")
+    text = value.isoformat() if hasattr(value, "isoformat") else value
+    match = _MOMENT.fullmatch(str(text).strip())
+    if match is None or type(value).__name__ not in _MOMENTS and not isinstance(value, str):
+        _fail(name, value)
+    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
+    try:
+        days = datetime.date(year, month, day).toordinal() - 719163
+        datetime.time(hour, minute, second)
+    except ValueError:
+        _fail(name, value)
+    offset = int(match[10] or 0) * 60 + int(match[11] or 0)
+    minutes = days * 1440 + hour * 60 + minute - (-offset if match[9] == "-" else offset)
+    fraction = int((match[7] or "").ljust(3, "0")[:3])
+    return float((minutes * 60 + second) * 1000 + fraction)
 
 
 def _step(table, value):

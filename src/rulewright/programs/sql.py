@@ -323,6 +323,10 @@ class _SqlWriter(Writer):
     def variable(self, column: str) -> str:
         return self.variables[column]
 
+    def numeric(self, column: str) -> str:
+        kind = self.program.schema[column].type
+        return kind.sql_number(self.variable(column), READING[self.dialect])
+
     def number(self, value: float) -> str:
         return number(value, self.dialect)
 

@@ -42,6 +42,18 @@ class _Reading(ABC):
     def label(self, column: str, x: str) -> str:
         """Read labels as text."""
 
+    @abstractmethod
+    def moment(self, column: str, x: str) -> str:
+        """Read dates and date-times to the millisecond."""
+
+    @abstractmethod
+    def moment_number(self, value: str) -> str:
+        """Write the milliseconds since 1970 of a moment that was read."""
+
+    def moment_literal(self, short: str, full: str) -> str:
+        """Write a moment; the shorter form is a date if it has no time."""
+        return f"{'TIMESTAMP' if ' ' in short else 'DATE'} '{short}'"
+
     def truth(self, column: str, x: str) -> str:
         """Read Booleans, which may be numbers or text, as 1 and 0, and what is neither as 2."""
         words = " ".join(f"WHEN '{word}' THEN {code}" for word, code in _TRUTHS.items())
@@ -61,6 +73,27 @@ class _Sqlite(_Reading):
         finite = f"typeof({x}) IN ('integer', 'real') AND {x} - {x} = 0"
         cases = [(f"{x} IS NULL", "NULL"), (finite, f"CAST({x} AS REAL)")]
         return _case(cases, _sqlite_error(column, x, "a finite number"))
+
+    def moment(self, column: str, x: str) -> str:
+        """Read ISO text as text of 23 characters; other text may be a date to SQLite too."""
+        day = f"substr({x}, 1, 10)"
+        digit, text = "[0-9]", f"strftime('%Y-%m-%d %H:%M:%f', substr({x}, 1, 23))"
+        pattern = f"{digit * 4}-{digit * 2}-{digit * 2}"
+        time = f"length({x}) = 10 OR substr({x}, 11) GLOB '[T ]{digit * 2}:{digit * 2}*'"
+        # SQLite takes February 30 for March 1
+        exists = f"{day} GLOB '{pattern}' AND date(julianday({day})) = {day}"
+        iso = f"typeof({x}) = 'text' AND {exists} AND ({time})"
+        cases = [(f"{x} IS NULL", "NULL"), (f"{iso} AND {text} IS NOT NULL", text)]
+        return _case(cases, _sqlite_error(column, x, "dates as ISO text"))
+
+    def moment_number(self, value: str) -> str:
+        """Write the milliseconds of a text of 23 characters."""
+        seconds, rest = f"strftime('%s', {value})", f"substr({value}, 21)"
+        return f"CAST(CAST({seconds} AS INTEGER) * 1000 + CAST({rest} AS INTEGER) AS REAL)"
+
+    def moment_literal(self, short: str, full: str) -> str:
+        """Write a moment as `moment` reads it."""
+        return f"'{full}'"
 
     def label_number(self, column: str, x: str) -> str:
         """Read labels that are numbers: SQLite compares integers and doubles exactly."""
@@ -97,6 +130,18 @@ class _DuckDb(_Reading):
         cases += [(f"ISNAN({double})", "NULL"), (large, self.number(_OTHER_NUMBER))]
         return _case(cases, double)
 
+    def moment(self, column: str, x: str) -> str:
+        """Read dates and timestamps without a time zone."""
+        types = ["DATE", "TIMESTAMP", *(f"TIMESTAMP_{unit}" for unit in ("S", "MS", "NS"))]
+        refusal = _duckdb_error(column, x, "dates or timestamps")
+        listed = ", ".join(map(quoted_text, types))
+        cases = [(f"{x} IS NULL", "NULL"), (f"typeof({x}) NOT IN ({listed})", refusal)]
+        return _case(cases, f"date_trunc('milliseconds', CAST({x} AS TIMESTAMP))")
+
+    def moment_number(self, value: str) -> str:
+        """Write the milliseconds of a timestamp."""
+        return f"CAST(epoch_ms({value}) AS DOUBLE)"
+
     def truth(self, column: str, x: str) -> str:
         """Read Booleans as 1 and 0, and what is neither as 2."""
         fast = (f"typeof({x}) = 'BOOLEAN'", f"CAST({x} AS INTEGER)")
@@ -129,6 +174,20 @@ class _Postgres(_Reading):
         infinite = f"ABS({double}) = {_INFINITY}"
         refusal = _postgres_error(column, x, "a finite number")
         return _case([(infinite, refusal)], f"NULLIF({double}, {_NAN})")
+
+    def moment(self, column: str, x: str) -> str:
+        """Read dates and timestamps without a time zone."""
+        found = f"CAST(pg_typeof({x}) AS TEXT)"
+        wrong = f"{found} NOT IN ('date', 'timestamp without time zone')"
+        message = _message(column, "dates or timestamps")
+        refusal = f"CAST({message} || CAST({x} AS TEXT) AS TIMESTAMP)"
+        cases = [(f"{x} IS NULL", "NULL"), (wrong, refusal)]
+        return _case(cases, f"date_trunc('milliseconds', CAST({x} AS TIMESTAMP))")
+
+    def moment_number(self, value: str) -> str:
+        """Write the milliseconds of a timestamp."""
+        seconds = f"CAST(EXTRACT(EPOCH FROM {value}) AS NUMERIC)"
+        return f"CAST(ROUND({seconds} * 1000) AS FLOAT8)"
 
     def label_number(self, column: str, x: str) -> str:
         """Read labels that are numbers as doubles, NaN as NULL; large integers stay apart."""

@@ -61,7 +61,9 @@ class _Texts:
             if isinstance(distance, NumberDistance):
                 self.numbers[distance.column] = f"{name}_x{i}"
                 value = writer.variable(distance.column)
-                held = writer.held(value, *distance.limits, distance.scale)
+                held = writer.held(
+                    writer.numeric(distance.column), *distance.limits, distance.scale
+                )
                 missing = writer.missing[1].format(value)
                 self.inputs[f"{name}_x{i}"] = writer.where.format(missing, "NULL", held)
         self.labels = {key: f"{name}_l{i}" for i, key in enumerate(node.label_gaps)}

@@ -174,6 +174,10 @@ class Writer(ABC):
     def variable(self, column: str) -> str:
         """Write the value of a column."""
 
+    def numeric(self, column: str) -> str:
+        """Write the number that stands for the value of an ordered column."""
+        return self.variable(column)
+
     @abstractmethod
     def number(self, value: float) -> str:
         """Write a finite number such that exactly this double is read back."""

@@ -1,5 +1,6 @@
 """The language of rules: conditions, formulas, outcomes, coverage; text and JSON forms."""
 
+from rulewright.data.short import short_between
 from rulewright.rules.any_of import AnyOf, Condition, condition_from_json, negated
 from rulewright.rules.condition import Labels, Plain, Presence, Range, Value
 from rulewright.rules.conjunction import Conjunction, Contradiction
@@ -7,7 +8,6 @@ from rulewright.rules.coverage import Coverage, NumberCoverage
 from rulewright.rules.formula import And, Formula, Not, Or, formula_from_json, normalised
 from rulewright.rules.outcomes import Adds, Claims, Head, Outcome, Says, Votes
 from rulewright.rules.rule import Rule
-from rulewright.rules.short import short_between
 from rulewright.rules.text import parse_condition, parse_conjunction, parse_formula
 
 __all__ = [

@@ -130,7 +130,7 @@ class Constraints:
         """Return the significant digits of every column that has a limit."""
         if isinstance(self.digits, Mapping):
             return dict(self.digits)
-        numeric = [column.name for column in schema if column.type.ordered]
+        numeric = [column.name for column in schema if column.type.arithmetic]
         return {} if self.digits is None else dict.fromkeys(numeric, self.digits)
 
     def group_bits(self, schema: Schema) -> list[int]:
@@ -160,6 +160,9 @@ class Constraints:
         for option, name in self._named():
             if option in ("monotone", "digits") and not schema[name].type.ordered:
                 why = f"column {name!r} is nominal, and labels have no order. Name numeric columns."
+                raise ConstraintError(option, why)
+            if option == "digits" and not schema[name].type.arithmetic:
+                why = f"column {name!r} holds no numbers to round. Name numeric columns."
                 raise ConstraintError(option, why)
         for name, allowed in self.operators.items():
             fitting = schema[name].type.operators

@@ -1,13 +1,17 @@
 """One file per kind of column, and the choice of the kind of a new column."""
 
+from dataclasses import replace
+
 from rulewright.data.kind import KINDS
+from rulewright.data.kinds.date import Date
 from rulewright.data.kinds.nominal import Nominal
 from rulewright.data.kinds.numeric import Numeric
 from rulewright.data.source import Raw
 from rulewright.data.table import Column
 from rulewright.data.values import plain, refuse_written_dates
+from rulewright.data.written import Written, may_be_numbers
 
-KINDS.update({kind.name: kind for kind in (Numeric(), Nominal())})
+KINDS.update({kind.name: kind for kind in (Numeric(), Nominal(), Date())})
 
 
 def read_column(name: str, raw: Raw, kind: str | None = None) -> Column:
@@ -18,5 +22,12 @@ def read_column(name: str, raw: Raw, kind: str | None = None) -> Column:
         if raw.untyped:
             refuse_written_dates(name, raw.values)
         raw = plain(name, raw)
-        kind = "numeric" if raw.type == "number" and raw.declared is None else "nominal"
-    return KINDS[kind].read(name, raw)
+        kind = "numeric" if _holds_numbers(raw) else "nominal"
+    column = KINDS[kind].read(name, raw)
+    return replace(column, decisions=(*raw.decisions, *column.decisions))
+
+
+def _holds_numbers(raw: Raw) -> bool:
+    if raw.written and raw.type in ("string", "mixed"):
+        return may_be_numbers(raw.values) and Written(raw.values).is_numeric
+    return raw.type == "number" and raw.declared is None

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError
+from rulewright.data.findings import Finding
 from rulewright.data.kind import Kind, SqlWords
 from rulewright.data.schema import BOOLEAN_LABELS, ColumnSchema
 from rulewright.data.source import PlainType, Raw
@@ -19,6 +20,7 @@ from rulewright.data.values import (
     refuse_written_dates,
     text_to_number,
 )
+from rulewright.data.written import Written
 
 
 class Numeric(Kind):
@@ -26,6 +28,7 @@ class Numeric(Kind):
 
     name = "numeric"
     ordered = True
+    arithmetic = True
     operators = ("<=", ">=", "is missing", "is known")
     literal = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.])")
 
@@ -41,7 +44,7 @@ class Numeric(Kind):
         """Check the values of a column; booleans and text are converted."""
         if raw.untyped:
             refuse_written_dates(schema.name, raw.values)
-        return Column(schema, _floats(schema.name, raw))
+        return Column(schema, *_floats(schema.name, raw))
 
     def raw(self, column: Column) -> Raw:
         """Return the numbers."""
@@ -77,7 +80,8 @@ class Numeric(Kind):
         return sql.number(value)
 
 
-def _floats(name: str, raw: Raw) -> NDArray[np.float64]:
+def _floats(name: str, raw: Raw) -> tuple[NDArray[np.float64], tuple[Finding, ...]]:
+    """Return the numbers, and what was decided to read them."""
     if raw.values.dtype.kind not in "iuf":
         raw = plain(name, raw)
     values, kind = raw.values, raw.values.dtype.kind
@@ -87,16 +91,19 @@ def _floats(name: str, raw: Raw) -> NDArray[np.float64]:
             floats = np.require(values, np.float64, "A")
         if kind == "f" and not raw.finite:
             check_finite(name, floats)
-        return floats
+        return floats, ()
     if kind == "b":
-        return values.astype(np.float64)
+        return values.astype(np.float64), ()
     if raw.type == "number":
-        return _finite(name, as_floats(name, values))
+        return _finite(name, as_floats(name, values)), ()
+    written = Written(values) if raw.written and raw.type != "boolean" else None
+    if written and written.is_numeric and written.decisions(name):
+        return _finite(name, written.numbers()), tuple(written.decisions(name))
     numbers = np.full(len(values), np.nan)
     for row, text in enumerate(values):
         if text is not None:
             numbers[row] = _parsed(name, row, text, raw.type)
-    return _finite(name, numbers)
+    return _finite(name, numbers), ()
 
 
 def _finite(name: str, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -112,5 +119,6 @@ def _parsed(name: str, row: int, text: str, type_: PlainType | None) -> float:
     except ValueError:
         raise DataError(
             f"Column {name!r} must be numeric, but row {row} (counting from 0) holds {text!r:.80}. "
-            "Correct the value, or treat the column as nominal."
+            "Correct the value, treat the column as nominal, or give numeric "
+            f"{name}:coerce to read such values as missing."
         ) from None

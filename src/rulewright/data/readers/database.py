@@ -61,7 +61,10 @@ def _error(message: str, file: OpenedFile, kind: str) -> DataError:
     elif "unterminated quote" in message:
         reason = "a quote is not closed"
     elif "not utf-8" in message or "nvalid unicode" in message:
-        reason = "the file is not UTF-8 text; convert it with 'iconv -f latin1 -t utf-8'"
+        reason = (
+            "the file is not UTF-8 text; give its encoding, such as --encoding latin-1, or convert "
+            "it with 'iconv -f latin1 -t utf-8'"
+        )
     elif "invalid state" in message:
         reason = "its quotes or its line ends (mixed \\n and \\r\\n) are inconsistent"
     else:

@@ -29,7 +29,8 @@ def delimited_source(file: OpenedFile) -> Source:
     if first is None:
         raise DataError(f"{file}: the file has no rows.")
     names = positional_names(len(first))
-    if is_header(first, rows):
+    header = file.options.header
+    if is_header(first, rows) if header is None else header:
         names = tuple(field or name for field, name in zip(first, names, strict=True))
     else:
         rows.include_first()
@@ -40,7 +41,7 @@ def delimited_source(file: OpenedFile) -> Source:
             raise _ambiguous(file, names[position])
         return blocks.load(position, wanted)
 
-    return Source(names, True, rows.n_rows, load)
+    return Source(names, True, rows.n_rows, load, notes=rows.notes)
 
 
 def sniff(head: str, *, whole: bool = True) -> Dialect:
@@ -80,6 +81,6 @@ def _spaced(head: str, delimiter: str) -> bool:
 def _ambiguous(file: OpenedFile, name: str) -> DataError:
     return DataError(
         f"{file}: the commas in column {name!r} may separate thousands or be decimal marks, as in "
-        "1,234. Remove the separators or write points as decimal marks, or name it nominal or "
-        "drop it."
+        "1,234. Remove the separators or write points as decimal marks, or name it numeric as "
+        f"{name}:thousands or {name}:comma, or nominal, or drop it."
     )

@@ -1,4 +1,4 @@
-"""The bytes and the text of a file, gzipped or not."""
+"""The bytes and the text of a file, zipped or not, in any encoding."""
 
 import codecs
 import os
@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rulewright.data.errors import DataError
-from rulewright.data.readers.unzipping import unzipped
-
-MAX_UNZIPPED_BYTES = 1 << 32
-"""The size to which a gzipped file may expand, unless another limit is given: 4 GiB."""
+from rulewright.data.readers.options import DEFAULT_OPTIONS, FileOptions
+from rulewright.data.readers.unzipping import GZIP, ZIP, unzipped
 
 _HEAD_BYTES = 1 << 16
 _HEAD_LINES = 4  # a head with fewer lines is extended, so that it holds a long header
@@ -28,24 +26,33 @@ class OpenedFile:
     head: bytes  # unzipped
     zipped: bool
     whole: bool  # whether `head` is the whole file
-    max_unzipped_bytes: int = MAX_UNZIPPED_BYTES
+    options: FileOptions = DEFAULT_OPTIONS
+    title: str = ""  # in messages, if it is not the path
 
     def __str__(self) -> str:
-        return str(self.path)
+        return self.title or str(self.path)
+
+    @property
+    def encoding(self) -> str:
+        """The encoding of the text: the one that is given or marked, else UTF-8."""
+        if self.options.encoding is not None:
+            name = codecs.lookup(self.options.encoding).name
+            return "utf-8-sig" if name == "utf-8" else name
+        marked = self.head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        return "utf-16" if marked else "utf-8-sig"
 
     def text_head(self) -> str:
         """Return the first characters, or raise an error if the file is empty or not text."""
         if self.head.startswith(b"PAR1"):
             raise DataError(f"{self}: this is a Parquet file. Rename it to end in .parquet.")
-        if self.head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            raise self._not_utf8("it is UTF-16")
-        if b"\0" in self.head:
+        if b"\0" in self.head and not self.encoding.startswith(("utf-16", "utf-32")):
             raise DataError(f"{self}: this is a binary file, not text. Check its format.")
         try:
-            decoder = codecs.getincrementaldecoder("utf-8-sig")()
+            errors = "replace" if self.options.skip_bad_rows else "strict"
+            decoder = codecs.getincrementaldecoder(self.encoding)(errors)
             text = decoder.decode(self.head, final=self.whole)
         except UnicodeDecodeError as error:
-            raise self._not_utf8(str(error)) from None
+            raise self._not_text(str(error)) from None
         if not text.strip():
             raise DataError(f"{self}: the file is empty.")
         return text
@@ -54,21 +61,21 @@ class OpenedFile:
         """Return all characters."""
         self.text_head()
         try:
-            return b"".join(self._content()).decode("utf-8-sig")
+            return b"".join(self._content()).decode(self.encoding)
         except UnicodeDecodeError as error:
-            raise self._not_utf8(str(error)) from None
+            raise self._not_text(str(error)) from None
 
     @contextmanager
-    def unzipped_path(self) -> Iterator[Path]:
-        """Give the path of the plain file, which is a temporary one if the file is gzipped."""
-        if not self.zipped:
+    def plain_path(self) -> Iterator[Path]:
+        """Give the path of the plain file in UTF-8, which is a temporary one if need be."""
+        if not self.zipped and self.encoding == "utf-8-sig":
             yield self.path
             return
         with tempfile.TemporaryDirectory(prefix="rulewright-") as folder:
             path = Path(folder) / "unzipped"
             try:
                 with path.open("wb") as stream:
-                    stream.writelines(self._content())
+                    stream.writelines(self._utf8())
             except OSError as error:
                 raise DataError(
                     f"{self}: the file cannot be unzipped into {folder} ({error.strerror}). "
@@ -76,32 +83,49 @@ class OpenedFile:
                 ) from None
             yield path
 
+    def _utf8(self) -> Iterator[bytes]:
+        """Yield the content in UTF-8."""
+        if self.encoding == "utf-8-sig":  # the reader names the line of an error
+            yield from self._content()
+            return
+        decoder = codecs.getincrementaldecoder(self.encoding)()
+        try:
+            for chunk in self._content():
+                yield decoder.decode(chunk).encode()
+            yield decoder.decode(b"", final=True).encode()
+        except UnicodeError as error:
+            raise self._not_text(str(error)) from None
+
     def _content(self) -> Iterator[bytes]:
         try:
             if self.zipped:
-                yield from unzipped(self.path, self.max_unzipped_bytes)
+                yield from unzipped(self.path, self.options.max_unzipped_bytes)
             else:
-                yield self.path.read_bytes()
+                yield from _plain_chunks(self.path)
         except OSError as error:
             raise DataError(f"{self}: the file cannot be read ({error}).") from None
 
-    def _not_utf8(self, reason: str) -> DataError:
+    def _not_text(self, reason: str) -> DataError:
+        if self.options.encoding is not None or self.encoding == "utf-16":
+            return DataError(
+                f"{self}: the file is not {self.encoding} text ({reason}). Give another encoding."
+            )
         return DataError(
-            f"{self}: the file is not UTF-8 text ({reason}). Convert it, for example with "
-            "'iconv -f latin1 -t utf-8'."
+            f"{self}: the file is not UTF-8 text ({reason}). Give its encoding, such as "
+            "--encoding latin-1, or convert it, for example with 'iconv -f latin1 -t utf-8'."
         )
 
 
-def open_file(path: Path, max_unzipped_bytes: int = MAX_UNZIPPED_BYTES) -> OpenedFile:
+def open_file(path: Path, options: FileOptions = DEFAULT_OPTIONS, title: str = "") -> OpenedFile:
     """Read the first bytes of a file."""
     try:
         _refuse_special(path)
         head, whole = _head(_plain_chunks(path))
-        # by content: a wrong or absent .gz is no reason to fail
-        zipped = head.startswith(b"\x1f\x8b")
+        # by content: a wrong or absent .gz is no reason to fail; a workbook is a zip file too
+        zipped = head.startswith((GZIP, ZIP)) and path.suffix.lower() != ".xlsx"
         if zipped:
-            head, whole = _head(unzipped(path, max_unzipped_bytes))
-        return OpenedFile(path, head, zipped, whole, max_unzipped_bytes)
+            head, whole = _head(unzipped(path, options.max_unzipped_bytes))
+        return OpenedFile(path, head, zipped, whole, options, title)
     except (OSError, ValueError) as error:
         if isinstance(error, DataError):
             raise

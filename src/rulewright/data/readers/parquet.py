@@ -1,6 +1,7 @@
 """Parquet files, through DuckDB."""
 
 import re
+from collections.abc import Sequence
 
 from rulewright.data.errors import DataError
 from rulewright.data.readers.arrow_schema import durations
@@ -13,14 +14,19 @@ from rulewright.data.values import dates_refused
 _NUMBERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|\"NULL\"")
 _WHOLE_DECIMAL = re.compile(r"DECIMAL\(\d+,0\)")
 _DATES = re.compile(r"DATE|TIMESTAMP(_S|_MS|_NS)?")
-_TIMES = re.compile(r"TIME(_NS)?|TIME(STAMP)? WITH TIME ZONE|INTERVAL|DURATION")
+_TIMES = re.compile(r"TIME(_NS)?|TIME WITH TIME ZONE|INTERVAL|DURATION")
+_ZONED = "TIMESTAMP WITH TIME ZONE"
 
 
-def parquet_source(file: OpenedFile) -> Source:
-    """Open a Parquet file; columns are read when they are loaded."""
-    if not file.head.startswith(b"PAR1"):
-        raise DataError(f"{file}: this is no Parquet file. Give it the extension of its format.")
+def parquet_source(file: OpenedFile, *others: OpenedFile) -> Source:
+    """Open Parquet files with the same columns; these are read when they are loaded."""
+    for one in (file, *others):
+        if not one.head.startswith(b"PAR1"):
+            raise DataError(f"{one}: this is no Parquet file. Give it the extension of its format.")
+        if one.zipped:
+            raise DataError(f"{one}: a Parquet file must not be zipped. Unzip it.")
     columns = _Columns(file)
+    columns.extend(others)
     blocks = Blocks(columns.load, columns.n_rows, len(columns.names))
 
     def load(position: int, wanted: Wanted) -> Raw:
@@ -48,6 +54,22 @@ class _Columns:
             for name, row in zip(self.names, described, strict=True)
         ]
         self.n_rows = self._database.rows(f"SELECT count(*) FROM {self._table}")[0][0]
+
+    def extend(self, others: Sequence[OpenedFile]) -> None:
+        """Add the rows of other files, which must have the same columns."""
+        if not others:
+            return
+        parts = [self._table]
+        for other in others:
+            columns = _Columns(other)
+            if (columns.names, columns._types) != (self.names, self._types):
+                raise DataError(
+                    f"{other}: its columns differ from those of {self._file} in name, type or "
+                    "order. Read the files one by one."
+                )
+            parts.append(columns._table)
+            self.n_rows += columns.n_rows
+        self._table = f"({' UNION ALL '.join(f'SELECT * FROM {part}' for part in parts)})"
 
     def check(self, at: int, wanted: Wanted) -> None:
         """Refuse a column whose type is neither a number nor a label."""
@@ -104,4 +126,6 @@ def _selected(type_: str, alias: str, wanted: Wanted) -> str | None:
         return alias if type_.endswith(("INT", "INTEGER")) else f"{alias}::DOUBLE"
     if type_.startswith("ENUM") or wanted == "text":
         return f"{alias}::VARCHAR"
+    if type_ == _ZONED:
+        return f"make_timestamp(epoch_us({alias}))"  # in UTC
     return alias if _DATES.fullmatch(type_) else None

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError
+from rulewright.data.findings import Finding, skipped_rows
 from rulewright.data.readers.blocks import block_of
 from rulewright.data.readers.database import FileDatabase, quoted
 from rulewright.data.readers.opened import OpenedFile
@@ -23,6 +24,12 @@ _MISSING_SQL = ", ".join(quoted(field) for field in MISSING_FIELDS)
 _KNOWN = reduce(lambda sql, field: f"nullif({sql}, {quoted(field)})", MISSING_FIELDS, "v")
 _POINTED = "replace(v, ',', '.')"
 _THOUSANDS = r"\s*[+-]?[1-9][0-9]{0,2},[0-9]{3}\s*"
+_REASONS = {
+    "MISSING COLUMNS": "too few fields",
+    "TOO MANY COLUMNS": "too many fields",
+    "UNQUOTED VALUE": "open quotes",
+    "INVALID ENCODING": "wrong encoding",
+}
 _MAX_LINE_BYTES = 2_000_000
 _LAST_BYTES = 1 << 14
 
@@ -44,7 +51,9 @@ class TextRows:
         self._database = FileDatabase(file, "CSV")
         self._dialect = dialect
         self._looks: dict[int, str] = {}
-        with file.unzipped_path() as path:
+        self.notes: tuple[Finding, ...] = ()
+        skip = file.options.skip_bad_rows
+        with file.plain_path() as path:
             _refuse_long_lines(file, path)
             columns = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(dialect.width))
             self._database.rows(
@@ -52,9 +61,21 @@ class TextRows:
                 f"auto_detect=false, columns={{{columns}}}, delim={quoted(dialect.delimiter)}, "
                 "quote='\"', escape='\"', header=false, nullstr='', null_padding=false, "
                 "strict_mode=true, compression='none', hive_partitioning=false, "
-                f"max_line_size={_MAX_LINE_BYTES})"
+                f"max_line_size={_MAX_LINE_BYTES}"
+                f"{', ignore_errors=true, store_rejects=true' if skip else ''})"
             )
+        if skip:
+            self.notes = self._skipped()
         self._n_records = int(self._database.rows("SELECT count(*) FROM t")[0][0])
+
+    def _skipped(self) -> tuple[Finding, ...]:
+        """Tell of the lines that could not be read."""
+        rows = self._database.rows(
+            "SELECT line, min(error_type) FROM reject_errors GROUP BY line ORDER BY line"
+        )
+        return skipped_rows(
+            [line for line, _ in rows], sorted({_REASONS.get(why, why.lower()) for _, why in rows})
+        )
 
     @property
     def n_rows(self) -> int:
@@ -184,7 +205,7 @@ def _raw(values: NDArray[Any], type_: str, wanted: Wanted) -> Raw:
         return Raw(_mapped(values, lambda text: text.lower() == "true"))
     if type_ in ("empty", "number", "comma") and wanted == "labels":
         return Raw(_mapped(values, exact_number))
-    return Raw(values, untyped=True)
+    return Raw(values, untyped=True, written=wanted == "any")
 
 
 def _mapped(values: Any, convert: Callable[[str], Any]) -> Any:

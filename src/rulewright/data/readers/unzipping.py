@@ -1,5 +1,7 @@
-"""Gzip files: every member is checked by its checksum and its length, and their size is limited."""
+"""Gzip and zip files: members are checked by their checksums, and their size is limited."""
 
+import struct
+import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,15 +11,17 @@ from rulewright.data.errors import DataError
 
 _READ_BYTES = 1 << 18
 _CHUNK_BYTES = 1 << 22
+_DAMAGE = (EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, struct.error)
+GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"  # the first bytes
 _GZIP = 16 + zlib.MAX_WBITS  # zlib then reads the header, and verifies checksum and length
 
 
 def unzipped(path: Path, limit: int) -> Iterator[bytes]:
-    """Yield the content of a gzip file; damage and more than `limit` bytes are a DataError."""
+    """Yield the content of a gzip or zip file; damage and more than `limit` bytes are an error."""
     total = 0
     with path.open("rb") as stream:
         try:
-            for chunk in _members(stream):
+            for chunk in _chunks(path, stream):
                 total += len(chunk)
                 if total > limit:
                     raise DataError(
@@ -26,11 +30,44 @@ def unzipped(path: Path, limit: int) -> Iterator[bytes]:
                         "--max-unzipped of learn, predict and compress."
                     )
                 yield chunk
-        except (EOFError, zlib.error) as error:
-            raise DataError(
-                f"{path}: the file cannot be read: the gzip data are damaged ({error}). "
-                "Copy or download the file again."
-            ) from None
+        except _DAMAGE as error:
+            stream.seek(0)
+            kind = "zip" if stream.read(len(ZIP)) == ZIP else "gzip"
+            raise _damaged(path, kind, error) from None
+
+
+def _damaged(path: Path, kind: str, error: Exception) -> DataError:
+    return DataError(
+        f"{path}: the file cannot be read: the {kind} data are damaged ({error}). "
+        "Copy or download the file again."
+    )
+
+
+def zip_member(path: Path) -> str:
+    """Return the name of the only file in a zip file."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [info for info in archive.infolist() if not info.is_dir()]
+    except _DAMAGE as error:
+        raise _damaged(path, "zip", error) from None
+    if any(info.flag_bits & 1 for info in members):
+        raise DataError(f"{path}: the zip file has a password. Unzip it.")
+    names = [i.filename for i in members if not i.filename.startswith("__MACOSX/")]
+    if len(names) != 1:
+        listed = ", ".join(names[:5]) or "nothing"
+        raise DataError(f"{path}: the zip file must hold one file, but holds {listed}. Unzip it.")
+    return names[0]
+
+
+def _chunks(path: Path, stream: BinaryIO) -> Iterator[bytes]:
+    start = stream.read(len(ZIP))
+    stream.seek(0)
+    if start != ZIP:
+        yield from _members(stream)
+        return
+    with zipfile.ZipFile(stream) as archive, archive.open(zip_member(path)) as member:
+        while chunk := member.read(_CHUNK_BYTES):
+            yield chunk
 
 
 def _members(stream: BinaryIO) -> Iterator[bytes]:

@@ -24,7 +24,7 @@ def linear_terms(table: Table, weights: FloatArray, beta: float) -> tuple[Linear
     """
     terms = []
     for column in table.columns:
-        if not column.schema.type.ordered:
+        if not column.schema.type.arithmetic:
             continue
         known = ~column.is_missing
         values, own = column.values[known], weights[known]

@@ -1,0 +1,205 @@
+"""Numbers as people write them: thousands separators, decimal commas, currencies and per cent."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from shlex import quote
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rulewright.data.choices import How
+from rulewright.data.findings import Finding, counted, examples
+from rulewright.data.source import as_objects
+from rulewright.data.values import text_to_number
+
+MISSING_CODES = frozenset(
+    {"", "-", "--", ".", "..", "?", "n/a", "na", "nan", "none", "null", "#n/a"}
+)
+"""Read as missing among numbers, in any case and with blanks around; labels are left alone."""
+
+_LONGEST = 64  # a longer text is no number
+_CURRENCY = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY|INR)"
+_PARTS = re.compile(
+    rf"(?P<sign>[-+\u2212]?)\s*(?P<before>{_CURRENCY}?)\s*(?P<inner>[-+\u2212]?)"
+    rf"(?P<body>[.,]?\d[\d.,'\u2019\s]*?(?:e[-+]?\d+)?)\s*(?P<after>{_CURRENCY}|%|)",
+    re.IGNORECASE,
+)
+_GROUPS = "\\d{{1,3}}(?P<mark>[{0}'\u2019 \u00a0\u202f])\\d{{3}}(?:(?P=mark)\\d{{3}})*"
+_PLAIN = r"(?:\d+(?:{0}\d*)?|{0}\d+)(?:e[-+]?\d+)?"
+_BODIES = {
+    ".": re.compile(rf"{_GROUPS.format(',')}(?:\.\d+)?|{_PLAIN.format('[.]')}", re.ASCII | re.I),
+    ",": re.compile(rf"{_GROUPS.format('.')}(?:,\d+)?|{_PLAIN.format(',')}", re.ASCII | re.I),
+}
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A text that may be a number."""
+
+    sign: float
+    body: str
+    unit: str
+
+    def fits(self, decimal: str) -> bool:
+        return _BODIES[decimal].fullmatch(self.body) is not None
+
+    def number(self, decimal: str) -> float:
+        digits = re.sub(r"['\u2019\s]", "", self.body)
+        if decimal == ".":
+            return self.sign * float(digits.replace(",", ""))
+        return self.sign * float(digits.replace(".", "").replace(",", "."))
+
+
+class Written:
+    """The texts of a column, and the numbers that they write.
+
+    Parameters
+    ----------
+    texts : array of str or None
+        The column.
+    how : {"coerce", "thousands", "comma"}, optional
+        What is known of it.
+    counts : dict, optional
+        The rows of each text, in place of the column.
+    """
+
+    def __init__(
+        self,
+        texts: NDArray[Any] | None = None,
+        how: How | None = None,
+        counts: Mapping[str, int] | None = None,
+    ) -> None:
+        self._texts, self._how = as_objects(()) if texts is None else texts, how
+        self._counts = counts or Counter(text for text in self._texts if text is not None)
+        known = {text: _cell(text) for text in self._counts if not is_code(text)}
+        self._cells = {text: cell for text, cell in known.items() if cell is not None}
+        fitting = {text for text, cell in self._cells.items() if cell.fits(self.decimal)}
+        self.others = [text for text in known if text not in fitting]
+        self._cells = {text: self._cells[text] for text in self._cells if text in fitting}
+        self.codes = [text for text in self._counts if text not in known]
+
+    @cached_property
+    def decimal(self) -> str:
+        """The decimal mark: a comma if more rows can only be read so, else a point."""
+        if self._how in ("thousands", "comma"):
+            return "." if self._how == "thousands" else ","
+        rows = {".": 0, ",": 0}
+        for text, cell in self._cells.items():
+            fits = [mark for mark in rows if cell.fits(mark)]
+            if len(fits) == 1:
+                rows[fits[0]] += self._counts[text]
+        return max(rows, key=rows.__getitem__)
+
+    @property
+    def units(self) -> set[str]:
+        """Currencies and per cent signs; "" for numbers without one, where others have per cent."""
+        found = {cell.unit for cell in self._cells.values()}
+        return found if "%" in found else found - {""}
+
+    @property
+    def share(self) -> float:
+        """Share of numbers among the rows that are not missing."""
+        numbers, others = self._rows(self._cells), self._rows(self.others)
+        return numbers / max(numbers + others, 1)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether all that is not missing is numbers of one unit."""
+        return bool(self._cells) and not self.others and len(self.units) <= 1
+
+    def numbers(self) -> NDArray[np.float64]:
+        """Return the numbers, NaN where a text writes none."""
+        read: dict[Any, float] = {
+            text: cell.number(self.decimal) for text, cell in self._cells.items()
+        }
+        found = (read.get(text, math.nan) for text in self._texts)
+        return np.fromiter(found, dtype=np.float64, count=len(self._texts))
+
+    def decisions(self, name: str) -> list[Finding]:
+        """Tell what was decided to make numbers of the texts."""
+        found, otherwise = [], f"--nominal {quote(name)} takes the column as labels"
+        marked = [text for text in self._cells if not _is_plain(text)]
+        if marked:
+            number = self._cells[marked[0]].number(self.decimal)
+            text = f"numbers with {self._marks(marked)}: {marked[0]!r} is read as {number:.15g}"
+            if "," in "".join(marked):
+                other = "thousands" if self.decimal == "," else "comma"
+                means = "thousands separators" if other == "thousands" else "decimal marks"
+                otherwise = f"--numeric {quote(name)}:{other} takes commas as {means}"
+            found.append(Finding("written number", name, text, otherwise))
+        if self.codes:
+            text = f"{self._listed(self.codes)} read as missing"
+            otherwise = f"--nominal {quote(name)} takes the column as labels"
+            found.append(Finding("missing code", name, text, otherwise))
+        if self.others:
+            text = f"{self._listed(self.others)} read as missing, as asked for"
+            found.append(Finding("coerced", name, text))
+        return found
+
+    @property
+    def summary(self) -> str:
+        """How many of the texts are numbers, and what the others are."""
+        if self.others:
+            others = self._listed(self.others, "other value", " such as")
+            return f"{math.floor(100 * self.share)} % numbers, {others}"
+        units = ", ".join(repr(unit) if unit else "none" for unit in sorted(self.units))
+        return f"numbers of several units ({units})" if len(self.units) > 1 else "all numbers"
+
+    def near_miss(self, name: str) -> Finding:
+        """Tell of a column with numbers that is read as labels."""
+        remedy = "reads them as missing" if self.others else "drops the units"
+        remedy = f"--numeric {quote(name)}:coerce {remedy}"
+        return Finding("nearly numeric", name, self.summary, remedy)
+
+    def _marks(self, marked: list[str]) -> str:
+        body = "".join(self._cells[text].body for text in marked)
+        marks = [repr(unit) for unit in sorted(self.units - {""})]
+        if self.decimal == ",":
+            marks.append("decimal commas")
+        separators = {",": "commas", "'": "apostrophes", "\u2019": "apostrophes", " ": "blanks"}
+        separators |= {"\u00a0": "blanks", "\u202f": "blanks"}
+        if self.decimal == ",":
+            separators[","], separators["."] = "", "points"
+        between = dict.fromkeys(word for mark, word in separators.items() if word and mark in body)
+        marks += [f"{word} between thousands" for word in between]
+        return " and ".join(marks) or "unusual signs"
+
+    def _listed(self, texts: list[str], noun: str = "value", link: str = "") -> str:
+        return f"{counted(self._rows(texts), noun)}{link} {examples(texts)}"
+
+    def _rows(self, texts: Any) -> int:
+        return sum(self._counts[text] for text in texts)
+
+
+def may_be_numbers(texts: NDArray[Any]) -> bool:
+    """Return whether the first text that is known writes a number: most columns end here."""
+    first = next((text for text in texts if text is not None and not is_code(text)), None)
+    return first is not None and _cell(first) is not None
+
+
+def is_code(text: str) -> bool:
+    """Return whether a text stands for a missing value among numbers or dates."""
+    return text.strip().casefold() in MISSING_CODES
+
+
+def _is_plain(text: str) -> bool:
+    try:
+        text_to_number(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _cell(text: str) -> _Cell | None:
+    if len(text) > _LONGEST:
+        return None
+    match = _PARTS.fullmatch(text.strip())
+    if match is None or (match["sign"] and match["inner"]) or (match["before"] and match["after"]):
+        return None
+    sign = -1.0 if (match["sign"] + match["inner"]) in ("-", "\u2212") else 1.0
+    return _Cell(sign, match["body"], (match["before"] + match["after"]).upper())
