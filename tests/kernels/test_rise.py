@@ -77,7 +77,7 @@ def test_the_search_is_its_twin(seed, n_steps):
 @given(SEEDS)
 @settings(max_examples=60, deadline=None)
 def test_what_never_falls_and_never_rises(seed):
-    """Step by step: accuracy never falls, rules never grow in number, and counts are recounts."""
+    """Step by step: accuracy never falls, rules never grow in number, and figures are recounts."""
     arguments = random_search(np.random.default_rng(seed))
     labels, weights = arguments["labels"], arguments["weights"]
     search = kernels.RiseSearch(**arguments)
@@ -92,11 +92,42 @@ def test_what_never_falls_and_never_rises(seed):
         known = state.winners >= 0
         right = known & (labels[state.winners] == labels)
         assert accuracy == weights[right].sum()
-        counts = np.bincount(state.winners[known], weights[known], minlength=len(labels))
-        np.testing.assert_array_equal(state.won, counts)
-        counts = np.bincount(state.winners[right], weights[right], minlength=len(labels))
-        np.testing.assert_array_equal(state.correct, counts)
         assert set(state.winners[known]) <= set(state.places)
+
+
+@given(SEEDS)
+@settings(max_examples=100, deadline=None)
+def test_winners_are_those_of_the_final_rules(seed):
+    """Rows with copies are won by the model's answer: the nearest rule, the most accurate first."""
+    arguments = random_search(np.random.default_rng(seed))
+    labels, n = arguments["labels"], len(arguments["labels"])
+    search = kernels.RiseSearch(**arguments)
+    while search.advance(1000):
+        pass
+    state = search.state()
+    gaps, values = np.zeros((n, len(state.places))), arguments["values"]
+    for i, (low, high) in enumerate(zip(state.lows, state.highs, strict=True)):
+        for j in range(values.shape[1]):
+            if low[j] >= 0 if arguments["columns"].is_nominal(j) else high[j] < np.inf:
+                column = values[:, j]
+                gaps[:, i] += reference.nearest.squared_gaps(
+                    arguments["columns"], j, low[j], high[j], column
+                )
+    ranks, unit = arguments["ranks"], arguments["unit"]
+    laplace = []
+    for i, rule in enumerate(state.places.tolist()):
+        covered = arguments["weights"][gaps[:, i] == 0].sum()
+        correct = arguments["weights"][(gaps[:, i] == 0) & (labels == labels[rule])].sum()
+        assert (covered, correct) == (state.covered[rule], state.correct[rule])
+        laplace.append((correct + unit) / (covered + len(ranks) * unit))
+    for row in np.flatnonzero(arguments["alone"] == 0).tolist():
+        best = min(
+            (gaps[row, i], -laplace[i], ranks[labels[rule]], rule)
+            for i, rule in enumerate(state.places.tolist())
+        )
+        assert (best[0], best[3]) == (state.distances[row], state.winners[row])
+    own = (arguments["alone"] == 1) & (state.winners == np.arange(n))
+    assert not (own & (search.n_passes == 0)).any()
 
 
 @given(SEEDS, st.integers(1, 3))
@@ -146,19 +177,21 @@ def test_a_search_by_hand():
     last = search.state()
     assert last.places.tolist() == [0, 2]  # of equal rules the older stays
     assert (last.lows.ravel().tolist(), last.highs.ravel().tolist()) == ([0, 9], [1, 10])
-    assert last.won.tolist() == [2, 0, 2, 0]
+    assert last.winners.tolist() == [0, 0, 2, 2]
+    np.testing.assert_allclose(last.distances, 0.01)  # without a row, an interval is the other one
+    assert last.covered[last.places].tolist() == [2, 2]
     assert search.n_passes == 1  # nothing was left to gain
 
 
-def test_ties_of_the_start_are_settled_by_accuracy():
-    """Of two rules on the same spot the one that is right more often wins, though it is rarer."""
+def test_ties_are_settled_by_accuracy():
+    """Of rules on the same spot the one right on more rows there wins, though its class is rarer."""
     labels = np.array([1, 1, 0, 1], np.int32)  # 0 is more frequent by its rank
     given = line(0, 0, 0, 9) | {"labels": labels, "max_passes": 0}
     search = kernels.RiseSearch(**given)
-    search.advance(4)
-    assert search.state().winners.tolist() == [2, 2, 2, 2]
-    search.advance(4)
-    assert search.state().winners.tolist() == [0, 0, 0, 0]
+    assert not search.advance(8)
+    state = search.state()
+    assert (state.covered.tolist(), state.correct.tolist()) == ([3, 3, 3, 1], [2, 2, 1, 1])
+    assert state.winners.tolist() == [1, 0, 0, 0]
     assert search.accuracy == 3
 
 
