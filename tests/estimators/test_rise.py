@@ -90,7 +90,7 @@ def test_what_rules_won_is_what_they_print():
 
 
 def test_ties_go_to_the_rule_that_is_most_accurate_where_it_covers():
-    """Rules come by Laplace accuracy on the rows they cover, and the first of the nearest decides."""
+    """Rules are sorted by Laplace accuracy on what they cover; the first of the nearest decides."""
     X, y = mixed_table(np.random.default_rng(3), 150, n_classes=3)
     model = rise().fit(X, y).model_
     covers, heads = model.covers(X), np.array([rule.head.first for rule in model.rules])

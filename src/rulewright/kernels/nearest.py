@@ -69,7 +69,7 @@ class RiseSearch:
         self._n_columns = values.shape[1]
 
     def advance(self, n_steps: int, n_threads: int = 1) -> bool:
-        """Take so many steps: each rule, each row, then each rule and pass; tell if there are more."""
+        """Take so many steps: each rule and each row, then each rule; tell if there are more."""
         return self._native.advance(n_steps, n_threads)
 
     @property
