@@ -145,7 +145,7 @@ class BoundRise {
         }
         return std::make_tuple(
             to_numpy(std::vector(search_.winners())), to_numpy(std::vector(search_.distances())),
-            to_numpy(std::vector(search_.won())), to_numpy(std::vector(search_.correct())),
+            to_numpy(std::vector(search_.covered())), to_numpy(std::vector(search_.correct())),
             to_numpy(std::move(places)), to_numpy(std::move(lows)), to_numpy(std::move(highs)));
     }
 

@@ -19,17 +19,17 @@ RiseSearch::RiseSearch(const RiseRows& rows)
       n_columns_(rows.columns.size()),
       lows_(rows.values, rows.values + rows.size() * n_columns_),
       highs_(lows_),
-      points_(rows.size()),
-      winners_(rows.size(), kNone),
-      distances_(rows.size(), kInfinity),
-      won_(rows.size(), 0),
+      gaps_(rows.size()),
+      makers_(rows.size()),
+      covered_(rows.size(), 0),
       correct_(rows.size(), 0),
       laplace_(rows.size(), 0),
-      tied_(rows.size(), 0),
       alive_(rows.size(), 1),
       nearest_(rows.size(), kUnknown),
-      low_(n_columns_),
-      high_(n_columns_),
+      winners_(rows.size(), kNone),
+      distances_(rows.size(), kInfinity),
+      tried_{std::vector<double>(n_columns_), std::vector<double>(n_columns_), {}, {}, 0, 0, 0},
+      far_(rows.size()),
       done_(rows.size() == 0) {
     for (std::size_t i = 0; i < lows_.size(); ++i) {
         if (lows_[i] == lows_[i]) continue;
@@ -37,13 +37,14 @@ RiseSearch::RiseSearch(const RiseRows& rows)
         highs_[i] = kInfinity;
     }
     for (std::size_t rule = 0; rule < rows_.size(); ++rule) {
-        points_[rule] = gaps(lows(rule), highs(rule));
+        gaps_[rule] = gaps(lows(rule), highs(rule));
+        if (rows_.alone[rule] != 0) makers_[rule] = {{static_cast<Row>(rule), {}, {}, kInfinity}};
     }
 }
 
 bool RiseSearch::advance(std::uint64_t n_steps, int n_threads) {
     const std::size_t n = rows_.size();
-    while (n_steps > 0 && next_row_ < 2 * n) n_steps -= start(n_steps, n_threads);
+    while (n_steps > 0 && n_started_ < 2 * n) n_steps -= start(n_steps, n_threads);
     for (; n_steps > 0 && !done_; --n_steps) {
         generalise(next_rule_);
         if (++next_rule_ == n) end_pass();
@@ -51,23 +52,28 @@ bool RiseSearch::advance(std::uint64_t n_steps, int n_threads) {
     return !done_;
 }
 
-// Finds the winners of some rows; a second turn settles ties by the accuracy in the first one.
+// Finds what some rules cover or, once that is known of all, the winners of some rows.
 std::size_t RiseSearch::start(std::uint64_t n_steps, int n_threads) {
-    const std::size_t n = rows_.size(), first = next_row_ % n, turn = next_row_ / n;
+    const std::size_t n = rows_.size(), first = n_started_ % n;
+    const bool covers = n_started_ < n;
     std::vector<Win> found(static_cast<std::size_t>(std::min<std::uint64_t>(n_steps, n - first)));
+    for (std::size_t i = 0; i < found.size(); ++i) found[i].row = static_cast<Row>(first + i);
     const std::size_t n_blocks = (found.size() + kRows - 1) / kRows;
     parallel_for(n_blocks, n_threads, [&](std::size_t block) {
         const std::size_t begin = block * kRows, size = std::min(kRows, found.size() - begin);
-        first_winners(first + begin, std::span(found).subspan(begin, size), turn == 1);
+        if (covers) {
+            for (std::size_t i = begin; i < begin + size; ++i) measure(first + i);
+        } else {
+            choose(std::span(found).subspan(begin, size));
+        }
     });
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        if (found[i].row < n) win(first + i, found[i].row, found[i].distance);
+    for (std::size_t i = 0; i < found.size() && !covers; ++i) {
+        accuracy_ += change(found[i]);
+        winners_[first + i] = found[i].rule;
+        distances_[first + i] = found[i].distance;
     }
-    next_row_ += found.size();
-    if (next_row_ == n) {
-        for (std::size_t rule = 0; rule < n; ++rule) laplace_[rule] = laplace(rule);
-    } else if (next_row_ == 2 * n) {
-        points_ = {};
+    n_started_ += found.size();
+    if (n_started_ == 2 * n) {
         first_ = before_ = accuracy_;
         done_ = rows_.max_passes == 0;
     }
@@ -90,62 +96,75 @@ std::vector<Gap> RiseSearch::gaps(const double* low, const double* high) const {
     return found;
 }
 
-bool RiseSearch::covers_another(std::size_t row) const {
-    for (std::size_t other = 0; other < rows_.size(); ++other) {
-        if (other == row) continue;
-        const auto covers = [&](const Gap& gap) { return gap.covers(rows_.row(other)); };
-        if (std::all_of(points_[row].begin(), points_[row].end(), covers)) return true;
-    }
-    return false;
+double RiseRows::laplace(Stat correct, Stat covered) const {
+    return (static_cast<double>(correct) + unit) /
+           (static_cast<double>(covered) + static_cast<double>(ranks.size()) * unit);
 }
 
-// The rules (as rows) that classify rows left out; the number of rows stands for none, and for what
-// is settled. A rule meets all of the rows before the next one is looked at, which is kinder to the
-// caches than the other way round.
-void RiseSearch::first_winners(std::size_t first, std::span<Win> found, bool settle) {
-    const std::size_t n = rows_.size();
-    std::fill(found.begin(), found.end(), Win{static_cast<Row>(n), kInfinity});
-    for (std::size_t rule = 0; rule < n; ++rule) {
-        for (std::size_t i = 0; i < found.size(); ++i) {
-            const std::size_t row = first + i;
-            if (settle && tied_[row] == 0) continue;
-            if (rule == row && rows_.alone[row] != 0 && !covers_another(row)) continue;
-            Win& best = found[i];
-            const double sum = distance(points_[rule], rows_.row(row), best.distance);
-            if (best.row == n || sum < best.distance) {
-                best = {static_cast<Row>(rule), sum};
-                tied_[row] = settle;
-            } else if (sum == best.distance) {
-                tied_[row] = 1;
-                if (is_preferred(rule, best.row)) best.row = static_cast<Row>(rule);
+// Counts what a rule covers.
+void RiseSearch::measure(std::size_t rule) {
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+        if (distance(gaps_[rule], rows_.row(row), 0) != 0) continue;
+        covered_[rule] += rows_.weights[row];
+        if (rows_.labels[row] == rows_.labels[rule]) correct_[rule] += rows_.weights[row];
+    }
+    laplace_[rule] = rows_.laplace(correct_[rule], covered_[rule]);
+}
+
+// Finds the rules that classify rows left out. A rule meets all of the rows before the next one is
+// looked at, which is kinder to the caches than the other way round.
+void RiseSearch::choose(std::span<Win> wins) const {
+    for (Win& win : wins) win = {win.row, kNone, kInfinity};
+    for (std::size_t rule = 0; rule < rows_.size(); ++rule) {
+        if (alive_[rule] == 0) continue;
+        for (Win& win : wins) {
+            double found = distance(gaps_[rule], rows_.row(win.row), win.distance);
+            if (found > win.distance) continue;
+            if (const Maker* made = maker(rule, win.row)) found = made->distance;
+            if (found < win.distance || (found == win.distance && beats(rule, win.rule))) {
+                win = {win.row, static_cast<std::int32_t>(rule), found};
             }
         }
     }
 }
 
-// Tells whether of two rules the second, which is younger, wins a tie before any is generalised.
-bool RiseSearch::is_preferred(std::size_t rule, std::size_t older) const {
-    if (laplace_[rule] != laplace_[older]) return laplace_[rule] > laplace_[older];
-    return rank(rule) < rank(older);
+const RiseSearch::Maker* RiseSearch::maker(std::size_t rule, Row row) const {
+    for (const Maker& maker : makers_[rule]) {
+        if (maker.row == row) return &maker;
+    }
+    return nullptr;
+}
+
+// Tells whether a rule wins a tie; without a winner there is none.
+bool RiseSearch::beats(std::size_t rule, std::int32_t other) const {
+    if (other == kNone) return false;
+    const auto winner = static_cast<std::size_t>(other);
+    if (laplace_[rule] != laplace_[winner]) return laplace_[rule] > laplace_[winner];
+    return std::pair(rows_.rank(rule), rule) < std::pair(rows_.rank(winner), winner);
 }
 
 void RiseSearch::generalise(std::size_t rule) {
     if (alive_[rule] == 0 || nearest_[rule] == kNone) return;
     if (nearest_[rule] == kUnknown) nearest_[rule] = nearest_uncovered(rule);
     if (nearest_[rule] == kNone) return;
-    stretch(rule, rows_.row(static_cast<std::size_t>(nearest_[rule])));
-    if (claim(rule) < 0) return;
-    std::copy(low_.begin(), low_.end(),
-              lows_.begin() + static_cast<std::ptrdiff_t>(rule * n_columns_));
-    std::copy(high_.begin(), high_.end(),
-              highs_.begin() + static_cast<std::ptrdiff_t>(rule * n_columns_));
+    make(rule, static_cast<std::size_t>(nearest_[rule]));
+    swap_tried(rule);
+    const Stat gain = claim(rule);
+    if (gain < 0) {
+        swap_tried(rule);
+        return;
+    }
+    accuracy_ += gain;
     nearest_[rule] = kUnknown;
-    for (const Win& taken : taken_) win(taken.row, rule, taken.distance);
+    for (const Win& win : taken_) {
+        winners_[win.row] = win.rule;
+        distances_[win.row] = win.distance;
+    }
     merge(rule);
 }
 
 std::int32_t RiseSearch::nearest_uncovered(std::size_t rule) const {
-    const std::vector<Gap> own = gaps(lows(rule), highs(rule));
+    const std::vector<Gap>& own = gaps_[rule];
     double least = kInfinity;
     std::int32_t nearest = kNone;
     for (std::size_t row = 0; row < rows_.size(); ++row) {
@@ -161,76 +180,110 @@ std::int32_t RiseSearch::nearest_uncovered(std::size_t rule) const {
     return nearest;
 }
 
-// Makes the most specific generalisation of a rule that covers a row.
-void RiseSearch::stretch(std::size_t rule, const double* row) {
+// Stretches bounds just as far as it takes to cover a row.
+void RiseSearch::stretch(double* low, double* high, const double* row) const {
     for (std::size_t j = 0; j < n_columns_; ++j) {
-        low_[j] = lows(rule)[j];
-        high_[j] = highs(rule)[j];
         if (rows_.columns.is_nominal(j)) {
-            if (row[j] != low_[j]) low_[j] = high_[j] = -1;
+            if (row[j] != low[j]) low[j] = high[j] = -1;
         } else if (row[j] != row[j]) {
-            low_[j] = -kInfinity;
-            high_[j] = kInfinity;
+            low[j] = -kInfinity;
+            high[j] = kInfinity;
         } else {
-            low_[j] = std::min(low_[j], row[j]);
-            high_[j] = std::max(high_[j], row[j]);
+            low[j] = std::min(low[j], row[j]);
+            high[j] = std::max(high[j], row[j]);
         }
     }
 }
 
-// Finds the rows that the tried form of a rule wins; returns how the accuracy changes.
-Stat RiseSearch::claim(std::size_t rule) {
-    const std::vector<Gap> tried = gaps(low_.data(), high_.data());
-    const std::int32_t own = static_cast<std::int32_t>(rule), label = rows_.labels[rule];
+// Stretches what a rule is without each of its makers to a row, which becomes one.
+void RiseSearch::stretch_makers(std::size_t rule, std::size_t row) {
+    tried_.makers = makers_[rule];
+    for (Maker& maker : tried_.makers) {
+        if (maker.low.empty()) {
+            maker.low.assign(rows_.row(row), rows_.row(row) + n_columns_);
+            maker.high = maker.low;
+        }
+        stretch(maker.low.data(), maker.high.data(), rows_.row(row));
+        const std::vector<Gap> others = gaps(maker.low.data(), maker.high.data());
+        maker.distance = distance(others, rows_.row(maker.row), kInfinity);
+    }
+    if (rows_.alone[row] == 0) return;
+    tried_.makers.push_back({static_cast<Row>(row),
+                             {lows(rule), lows(rule) + n_columns_},
+                             {highs(rule), highs(rule) + n_columns_},
+                             distance(gaps_[rule], rows_.row(row), kInfinity)});
+}
+
+// Makes the most specific generalisation of a rule that covers a row.
+void RiseSearch::make(std::size_t rule, std::size_t row) {
+    std::copy(lows(rule), lows(rule) + n_columns_, tried_.low.begin());
+    std::copy(highs(rule), highs(rule) + n_columns_, tried_.high.begin());
+    stretch(tried_.low.data(), tried_.high.data(), rows_.row(row));
+    stretch_makers(rule, row);
+    tried_.gaps = gaps(tried_.low.data(), tried_.high.data());
+    tried_.covered = tried_.correct = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        far_[i] = distance(tried_.gaps, rows_.row(i), distances_[i]);
+        if (far_[i] != 0) continue;
+        tried_.covered += rows_.weights[i];
+        if (rows_.labels[i] == rows_.labels[rule]) tried_.correct += rows_.weights[i];
+    }
+    for (const Maker& maker : tried_.makers) far_[maker.row] = maker.distance;
+    tried_.laplace = rows_.laplace(tried_.correct, tried_.covered);
+}
+
+// Puts the tried rule in its place, or back.
+void RiseSearch::swap_tried(std::size_t rule) {
+    const auto first = static_cast<std::ptrdiff_t>(rule * n_columns_);
+    std::swap_ranges(tried_.low.begin(), tried_.low.end(), lows_.begin() + first);
+    std::swap_ranges(tried_.high.begin(), tried_.high.end(), highs_.begin() + first);
+    std::swap(tried_.gaps, gaps_[rule]);
+    std::swap(tried_.makers, makers_[rule]);
+    std::swap(tried_.covered, covered_[rule]);
+    std::swap(tried_.correct, correct_[rule]);
+    std::swap(tried_.laplace, laplace_[rule]);
+}
+
+// Finds the rows whose winner or distance changes with a rule that was generalised: those it takes,
+// and those it loses.
+void RiseSearch::look(std::size_t rule) {
+    const auto own = static_cast<std::int32_t>(rule);
+    const bool weaker = laplace_[rule] < tried_.laplace;
     taken_.clear();
-    Stat change = 0;
+    lost_.clear();
     for (std::size_t row = 0; row < rows_.size(); ++row) {
-        const bool won = winners_[row] == own;
-        const double limit = won ? kInfinity : distances_[row];
-        const double found = distance(tried, rows_.row(row), limit);
-        if (!won && (found > limit || (found == limit && !beats(rule, winners_[row])))) continue;
-        taken_.push_back({static_cast<Row>(row), found});
-        if (rows_.labels[row] == label) change += rows_.weights[row];
-        if (is_right(row)) change -= rows_.weights[row];
-    }
-    return change;
-}
-
-double RiseSearch::laplace(std::size_t rule) const {
-    return (static_cast<double>(correct_[rule]) + rows_.unit) /
-           (static_cast<double>(won_[rule]) + static_cast<double>(rows_.ranks.size()) * rows_.unit);
-}
-
-bool RiseSearch::beats(std::size_t rule, std::int32_t winner) const {
-    if (winner == kNone) return true;
-    const auto other = static_cast<std::size_t>(winner);
-    const double own = laplace(rule), theirs = laplace(other);
-    if (own != theirs) return own > theirs;
-    return std::pair(rank(rule), rule) < std::pair(rank(other), other);
-}
-
-bool RiseSearch::is_right(std::size_t row) const {
-    return winners_[row] != kNone &&
-           rows_.labels[static_cast<std::size_t>(winners_[row])] == rows_.labels[row];
-}
-
-void RiseSearch::win(std::size_t row, std::size_t rule, double distance) {
-    const Stat weight = rows_.weights[row];
-    if (winners_[row] != kNone) {
-        const auto loser = static_cast<std::size_t>(winners_[row]);
-        won_[loser] -= weight;
-        if (is_right(row)) {
-            correct_[loser] -= weight;
-            accuracy_ -= weight;
+        const bool nearer = far_[row] < distances_[row];
+        const Win win{static_cast<Row>(row), own, far_[row]};
+        if (winners_[row] == own) {
+            if (nearer) taken_.push_back(win);
+            if (!nearer && weaker) lost_.push_back(win);
+        } else if (nearer || (far_[row] == distances_[row] && beats(rule, winners_[row]))) {
+            taken_.push_back(win);
         }
     }
-    winners_[row] = static_cast<std::int32_t>(rule);
-    distances_[row] = distance;
-    won_[rule] += weight;
-    if (is_right(row)) {
-        correct_[rule] += weight;
-        accuracy_ += weight;
-    }
+}
+
+// Finds the new winners; returns how the accuracy changes, or any negative number if it falls.
+Stat RiseSearch::claim(std::size_t rule) {
+    look(rule);
+    Stat gain = 0, hope = 0;
+    for (const Win& win : taken_) gain += change(win);
+    for (const Win& win : lost_) hope += is_right(win.row, win.rule) ? 0 : rows_.weights[win.row];
+    if (gain + hope < 0) return gain + hope;
+    choose(lost_);
+    for (const Win& win : lost_) gain += change(win);
+    taken_.insert(taken_.end(), lost_.begin(), lost_.end());
+    return gain;
+}
+
+bool RiseSearch::is_right(std::size_t row, std::int32_t rule) const {
+    return rule != kNone && rows_.labels[static_cast<std::size_t>(rule)] == rows_.labels[row];
+}
+
+// How the accuracy changes if a row gets another winner.
+Stat RiseSearch::change(const Win& win) const {
+    return rows_.weights[win.row] *
+           (is_right(win.row, win.rule) - is_right(win.row, winners_[win.row]));
 }
 
 bool RiseSearch::same(std::size_t one, std::size_t other) const {
@@ -239,7 +292,7 @@ bool RiseSearch::same(std::size_t one, std::size_t other) const {
            std::equal(highs(one), highs(one) + n_columns_, highs(other));
 }
 
-// Deletes the younger of two equal rules; the older one gets what it won.
+// Deletes the younger of two equal rules; to a maker the older is as near as the nearer of them.
 void RiseSearch::merge(std::size_t rule) {
     std::size_t other = 0;
     while (other < rows_.size() && (other == rule || alive_[other] == 0 || !same(rule, other))) {
@@ -247,11 +300,22 @@ void RiseSearch::merge(std::size_t rule) {
     }
     if (other == rows_.size()) return;
     const std::size_t kept = std::min(rule, other), gone = std::max(rule, other);
-    won_[kept] += std::exchange(won_[gone], 0);
-    correct_[kept] += std::exchange(correct_[gone], 0);
     alive_[gone] = 0;
     std::replace(winners_.begin(), winners_.end(), static_cast<std::int32_t>(gone),
                  static_cast<std::int32_t>(kept));
+    std::vector<Maker> makers;
+    for (Maker& own : makers_[kept]) {
+        const Maker* other_own = maker(gone, own.row);
+        const double found = other_own != nullptr
+                                 ? std::min(own.distance, other_own->distance)
+                                 : distance(gaps_[kept], rows_.row(own.row), kInfinity);
+        if (found == distances_[own.row] && beats(kept, winners_[own.row])) {
+            winners_[own.row] = static_cast<std::int32_t>(kept);
+        }
+        if (other_own == nullptr) continue;
+        makers.push_back(other_own->distance < own.distance ? *other_own : std::move(own));
+    }
+    makers_[kept] = std::move(makers);
 }
 
 std::vector<std::int32_t> RiseSearch::alive() const {

@@ -36,6 +36,7 @@ GRID = {
     "max_rules": [2, 40],
     "max_rounds": [3, 8],
     "max_steps": [20, 100],
+    "max_passes": [0, None],
     "positive_class": [0, 1],
     "min_cases": [1.0, 20.0],
     "class_weight": [None, "balanced"],

@@ -87,8 +87,37 @@ def test_what_rules_won_is_what_they_print():
     heads = [rule.head.first for rule in est.model_.rules]
     assert won[np.arange(len(won)), heads].sum() / 150 == pytest.approx(est.accuracy_)
     assert {rule.coverage.rows for rule in est.model_.rules} == {"left out"}
-    laplace = (won[np.arange(len(won)), heads] + 1) / (won.sum(axis=1) + 3)
-    assert np.all(np.diff(laplace) <= 1e-12)  # ties go to the first, which is the most accurate
+
+
+def test_ties_go_to_the_rule_that_is_most_accurate_where_it_covers():
+    """Rules are sorted by Laplace accuracy on what they cover; the first of the nearest decides."""
+    X, y = mixed_table(np.random.default_rng(3), 150, n_classes=3)
+    model = rise().fit(X, y).model_
+    covers, heads = model.covers(X), np.array([rule.head.first for rule in model.rules])
+    correct = (covers & (heads == y[:, np.newaxis])).sum(axis=0)
+    laplace = (correct + 1) / (covers.sum(axis=0) + 3)
+    assert np.all(np.diff(laplace) <= 1e-12)
+    assert covers.sum(axis=1).max() > 1  # there are ties
+    np.testing.assert_array_equal(model.deciders(X), covers.argmax(axis=1))
+    np.testing.assert_array_equal(model.predict(X), heads[covers.argmax(axis=1)])
+
+
+def votes(rng, n_rows):
+    """Make twelve votes of two parties, and their parties, one in ten of them wrong."""
+    party = rng.random(n_rows) < 0.5
+    loyal = np.where(np.arange(12) < 4, 0.9, 0.7)
+    said = np.where(rng.random((n_rows, 12)) < loyal, party[:, np.newaxis], ~party[:, np.newaxis])
+    names = [f"v{j}" for j in range(12)]
+    return pd.DataFrame(said.astype(str), columns=names), party ^ (rng.random(n_rows) < 0.1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rules_smooth_noise_that_the_nearest_neighbour_repeats(seed):
+    """Where one in ten classes is wrong, rules classify new rows better than single rows do."""
+    rng = np.random.default_rng(seed)
+    (X, y), (new, truth) = votes(rng, 200), votes(rng, 1000)
+    neighbour = rise(max_passes=0).fit(X, y)
+    assert rise().fit(X, y).score(new, truth) > neighbour.score(new, truth)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from builders import SEEDS
 from rulewright import kernels
 from rulewright.kernels import Boxes, DistanceColumns, reference
+from rulewright.kernels.reference.nearest import squared_gaps
 
 pytestmark = pytest.mark.native
 
@@ -77,7 +78,7 @@ def test_the_search_is_its_twin(seed, n_steps):
 @given(SEEDS)
 @settings(max_examples=60, deadline=None)
 def test_what_never_falls_and_never_rises(seed):
-    """Step by step: accuracy never falls, rules never grow in number, and counts are recounts."""
+    """Step by step: accuracy never falls, rules never grow in number, and figures are recounts."""
     arguments = random_search(np.random.default_rng(seed))
     labels, weights = arguments["labels"], arguments["weights"]
     search = kernels.RiseSearch(**arguments)
@@ -92,11 +93,43 @@ def test_what_never_falls_and_never_rises(seed):
         known = state.winners >= 0
         right = known & (labels[state.winners] == labels)
         assert accuracy == weights[right].sum()
-        counts = np.bincount(state.winners[known], weights[known], minlength=len(labels))
-        np.testing.assert_array_equal(state.won, counts)
-        counts = np.bincount(state.winners[right], weights[right], minlength=len(labels))
-        np.testing.assert_array_equal(state.correct, counts)
         assert set(state.winners[known]) <= set(state.places)
+
+
+def gaps_of(state, arguments):
+    """Give the distances of the rules to the rows."""
+    values, columns = arguments["values"], arguments["columns"]
+    gaps = np.zeros((len(state.places), len(values)))
+    for i, (low, high) in enumerate(zip(state.lows, state.highs, strict=True)):
+        for j, x in enumerate(values.T):
+            if low[j] >= 0 if columns.is_nominal(j) else high[j] < np.inf:
+                gaps[i] += squared_gaps(columns, j, low[j], high[j], x)
+    return gaps
+
+
+@given(SEEDS)
+@settings(max_examples=100, deadline=None)
+def test_winners_are_those_of_the_final_rules(seed):
+    """Rows with copies are won by what the model says: of the nearest rules the most accurate."""
+    arguments = random_search(np.random.default_rng(seed))
+    labels, n = arguments["labels"], len(arguments["labels"])
+    search = kernels.RiseSearch(**arguments)
+    while search.advance(1000):
+        pass
+    state = search.state()
+    gaps = gaps_of(state, arguments)
+    covered = (gaps == 0) * arguments["weights"]
+    correct = covered * (labels[state.places][:, np.newaxis] == labels)
+    np.testing.assert_array_equal(covered.sum(axis=1), state.covered[state.places])
+    np.testing.assert_array_equal(correct.sum(axis=1), state.correct[state.places])
+    unit, ranks = arguments["unit"], arguments["ranks"]
+    laplace = (correct.sum(axis=1) + unit) / (covered.sum(axis=1) + len(ranks) * unit)
+    order = np.lexsort((state.places, ranks[labels[state.places]], -laplace))
+    copied = np.flatnonzero(arguments["alone"] == 0)
+    if n:
+        best = order[gaps[order].argmin(axis=0)][copied]
+        np.testing.assert_array_equal(state.places[best], state.winners[copied])
+        np.testing.assert_array_equal(gaps[best, copied], state.distances[copied])
 
 
 @given(SEEDS, st.integers(1, 3))
@@ -146,19 +179,21 @@ def test_a_search_by_hand():
     last = search.state()
     assert last.places.tolist() == [0, 2]  # of equal rules the older stays
     assert (last.lows.ravel().tolist(), last.highs.ravel().tolist()) == ([0, 9], [1, 10])
-    assert last.won.tolist() == [2, 0, 2, 0]
+    assert last.winners.tolist() == [0, 0, 2, 2]
+    np.testing.assert_allclose(last.distances, 0.01)  # without a row, an interval is the other one
+    assert last.covered[last.places].tolist() == [2, 2]
     assert search.n_passes == 1  # nothing was left to gain
 
 
-def test_ties_of_the_start_are_settled_by_accuracy():
-    """Of two rules on the same spot the one that is right more often wins, though it is rarer."""
+def test_ties_are_settled_by_accuracy():
+    """Of rules on the same spot the one that is right more often wins, though it is rarer."""
     labels = np.array([1, 1, 0, 1], np.int32)  # 0 is more frequent by its rank
     given = line(0, 0, 0, 9) | {"labels": labels, "max_passes": 0}
     search = kernels.RiseSearch(**given)
-    search.advance(4)
-    assert search.state().winners.tolist() == [2, 2, 2, 2]
-    search.advance(4)
-    assert search.state().winners.tolist() == [0, 0, 0, 0]
+    assert not search.advance(8)
+    state = search.state()
+    assert (state.covered.tolist(), state.correct.tolist()) == ([3, 3, 3, 1], [2, 2, 1, 1])
+    assert state.winners.tolist() == [1, 0, 0, 0]
     assert search.accuracy == 3
 
 

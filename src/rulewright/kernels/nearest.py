@@ -43,7 +43,8 @@ class RiseSearch:
     weights : int array
         Weight of each row, in fixed-point steps.
     alone : byte array
-        1 for a row without a copy: its rule must cover another row before it may classify it.
+        1 for a row without a copy: a rule that grew from it or was stretched to it classifies it
+        as it would be without it.
     ranks : int array
         Rank of each class, 0 for the most frequent one.
     unit : float
@@ -68,7 +69,7 @@ class RiseSearch:
         self._n_columns = values.shape[1]
 
     def advance(self, n_steps: int, n_threads: int = 1) -> bool:
-        """Take so many steps, two for each row, then one for each rule; tell if there are more."""
+        """Take so many steps: each rule and each row, then each rule; tell if there are more."""
         return self._native.advance(n_steps, n_threads)
 
     @property

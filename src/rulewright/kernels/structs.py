@@ -203,15 +203,16 @@ class Boxes(NamedTuple):
 
 
 class RiseState(NamedTuple):
-    """Where RISE stands: winner of each row and its distance, what rules won, and the rules.
+    """Where RISE stands: winner of each row and its distance, what rules cover, and the rules.
 
-    A rule has the place of the row it grew from. `lows` and `highs` are its bounds in each column:
-    infinite, of a nominal column -1, where it has no condition.
+    `correct` is what a rule covers of its class. A rule has the place of the row it grew from.
+    `lows` and `highs` are its bounds in each column: infinite, of a nominal column -1, where it has
+    no condition.
     """
 
     winners: IntArray
     distances: FloatArray
-    won: StatArray
+    covered: StatArray
     correct: StatArray
     places: IntArray
     lows: FloatArray

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SMOOTHING = 10.0
 """Rows that are added to what a rule won, with the accuracy of the nearest neighbour: what rules
-win while they are fitted to it says little (chosen by log-loss on data of scikit-learn)."""
+win while they are chosen for it says little (chosen by log-loss on data of scikit-learn)."""
 
 
 def nearest_rules(
@@ -95,9 +95,9 @@ def _says(examples: Examples, won: FloatArray, head: int, accuracy: float) -> Sa
 
 
 def _by_preference(examples: Examples, state: RiseState) -> NDArray[np.intp]:
-    """Order rules by Laplace accuracy on what they won, then frequent classes, then older rules."""
-    won, correct = state.won[state.places], state.correct[state.places]
-    laplace = (correct + examples.unit) / (won + len(examples.ranks) * examples.unit)
+    """Order rules by Laplace accuracy on what they cover, then by frequent classes, then by age."""
+    covered, correct = state.covered[state.places], state.correct[state.places]
+    laplace = (correct + examples.unit) / (covered + len(examples.ranks) * examples.unit)
     ranks = examples.ranks[examples.rows.labels[state.places]]
     return np.lexsort((state.places, ranks, -laplace))
 

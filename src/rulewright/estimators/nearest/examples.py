@@ -35,7 +35,7 @@ class Examples:
     weights : int array
         The weights in fixed-point steps, so that sums are exact.
     unit : float
-        Weight of one row in these steps.
+        Weight of one row in these steps, on average.
     ranks : int array
         Rank of each class, 0 for the most frequent one.
     """
@@ -54,11 +54,12 @@ class Examples:
         copies = np.bincount(merged.group).astype(np.float64)
         if repeat and np.array_equal(np.rint(rows.weights), rows.weights):
             copies = merged.rows.weights
-        weights, unit = _fixed_point(merged.rows.weights)
+        weights = _fixed_point(merged.rows.weights)
         sums = np.bincount(merged.rows.labels, weights, minlength=len(rows.classes))
         ranks = np.argsort(np.argsort(-sums, kind="stable"))
         columns = [column.values for column in merged.rows.columns]
         order = np.lexsort([ranks[merged.rows.labels], *columns])
+        unit = int(weights.sum()) / float(copies.sum())
         return cls(
             merged.rows.take(order), copies[order], weights[order], unit, ranks.astype(np.int32)
         )
@@ -123,12 +124,12 @@ class Examples:
         return found
 
 
-def _fixed_point(weights: FloatArray) -> tuple[StatArray, float]:
-    """Return weights in steps, and how many steps one row weighs."""
+def _fixed_point(weights: FloatArray) -> StatArray:
+    """Return weights in steps."""
     total, unit = float(weights.sum()), 1.0
     if total >= 2.0**_LARGEST_TOTAL or not np.array_equal(np.rint(weights), weights):
         unit = 2.0 ** (_LARGEST_TOTAL - math.ceil(math.log2(total)))
-    return np.rint(weights * unit).astype(np.int64), unit
+    return np.rint(weights * unit).astype(np.int64)
 
 
 def _varies(column: Column) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -52,6 +52,11 @@ def nearest_rules(
     return places, best
 
 
+Bounds = tuple["FloatArray", "FloatArray"]
+Makers = dict[int, Bounds | None]
+"""Rows that made a rule, and its bounds without each of them; none before it was stretched."""
+
+
 class RiseSearch:
     """RISE: rules that start as the rows are generalised one by one; see `kernels.RiseSearch`."""
 
@@ -73,11 +78,12 @@ class RiseSearch:
         gap = np.isnan(values)
         self.lows = np.where(gap, -np.inf, values)  # a missing number makes no condition
         self.highs = np.where(gap, np.inf, values)
+        self.makers: list[Makers] = [{row: None} if alone[row] else {} for row in range(n)]
+        self.covered, self.correct = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+        self.gaps = np.full((n, n), np.inf)  # of rules to rows that are left out
         self.winners, self.distances = np.full(n, -1, dtype=np.int32), np.full(n, np.inf)
-        self.won, self.correct = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
         self.alive = np.ones(n, dtype=np.bool_)
         self.next, self.passes, self.before, self._accuracy = -2 * n, 0, 0, 0
-        self.first_laplace = np.zeros(n)
         self.first_accuracy = 0
         self.done = n == 0
 
@@ -97,7 +103,7 @@ class RiseSearch:
         return RiseState(
             self.winners.copy(),
             self.distances.copy(),
-            self.won.copy(),
+            self.covered.copy(),
             self.correct.copy(),
             places,
             self.lows[places],
@@ -110,14 +116,14 @@ class RiseSearch:
         for _ in range(n_steps):
             if self.done:
                 break
-            if self.next < 0:
-                self._first_winner(self.next % n)
+            if self.next < -n:
+                self._measure(self.next % n)
+            elif self.next < 0:
+                self._choose(np.array([self.next % n]))
             else:
                 self._generalise(self.next)
             self.next += 1
-            if self.next == -n:
-                self.first_laplace = self._laplace()
-            elif self.next == 0:
+            if self.next == 0:
                 self.first_accuracy = self.before = self._accuracy
                 self.done = self.max_passes == 0
             elif self.next == n:
@@ -129,30 +135,34 @@ class RiseSearch:
         self.done = self._accuracy <= self.before or self.passes == self.max_passes
         self.before, self.next = self._accuracy, 0
 
-    def _first_winner(self, row: int) -> None:
-        """Find the rule that classifies a row left out.
+    def _measure(self, rule: int) -> None:
+        """Find how far a rule is from the rows, and count what it covers."""
+        distances = self._distances(self.lows[rule], self.highs[rule])
+        weights = np.where(distances == 0, self.weights, 0)
+        self.covered[rule] = weights.sum()
+        self.correct[rule] = weights[self.labels == self.labels[rule]].sum()
+        for row, bounds in self.makers[rule].items():
+            distances[row] = np.inf if bounds is None else self._distances(*bounds)[row]
+        self.gaps[rule] = distances
 
-        A second turn over all rows settles ties by the accuracy in the first one.
-        """
-        free = np.ones(len(self.values), dtype=np.bool_)
-        if self.alone[row]:
-            covered = self._covered(self.lows[row], self.highs[row])
-            covered[row] = False
-            free[row] = covered.any()
-        rules = np.flatnonzero(free)
-        if not len(rules):
-            return
-        x = self.values[[row]]
-        found = [self._distances(self.lows[r], self.highs[r], x)[0] for r in rules.tolist()]
-        ranks, laplace = self.ranks[self.labels[rules]], self.first_laplace[rules]
-        best = np.lexsort((rules, ranks, -laplace, np.array(found)))[0]
-        self._win(np.array([row]), int(rules[best]), np.array([found[best]]))
+    def _choose(self, rows: IntArray | slice = slice(None)) -> None:
+        """Find the rules that classify rows left out."""
+        laplace = (self.correct + self.unit) / (self.covered + len(self.ranks) * self.unit)
+        rules = np.arange(len(self.values), dtype=np.int32)
+        order = np.lexsort((rules, self.ranks[self.labels], -laplace))
+        rules = rules[order][self.alive[order]]
+        gaps = self.gaps[rules][:, rows]
+        self.distances[rows] = gaps.min(axis=0)
+        found = rules[gaps.argmin(axis=0)]
+        self.winners[rows] = np.where(np.isfinite(self.distances[rows]), found, -1)
+        right = (self.winners >= 0) & (self.labels[self.winners] == self.labels)
+        self._accuracy = int(self.weights[right].sum())
 
-    def _distances(self, low: FloatArray, high: FloatArray, values: FloatArray) -> FloatArray:
-        total = np.zeros(len(values))
+    def _distances(self, low: FloatArray, high: FloatArray) -> FloatArray:
+        total = np.zeros(len(self.values))
         for j in range(len(low)):
             if self._has_condition(j, low[j], high[j]):
-                total += squared_gaps(self.columns, j, low[j], high[j], values[:, j])
+                total += squared_gaps(self.columns, j, low[j], high[j], self.values[:, j])
         return total
 
     def _covered(self, low: FloatArray, high: FloatArray) -> BoolArray:
@@ -169,82 +179,49 @@ class RiseSearch:
         """Stretch a rule to the nearest row of its class, if that does not cost accuracy."""
         if not self.alive[rule]:
             return
-        low, high, label = self.lows[rule], self.highs[rule], self.labels[rule]
-        wanted = (self.labels == label) & ~self._covered(low, high)
-        if not wanted.any():
-            return
-        far = np.where(wanted, self._distances(low, high, self.values), np.inf)
+        low, high, makers = self.lows[rule].copy(), self.highs[rule].copy(), self.makers[rule]
+        wanted = (self.labels == self.labels[rule]) & ~self._covered(low, high)
+        far = np.where(wanted, self._distances(low, high), np.inf)
         if not np.isfinite(far).any():
             return
-        low, high = self._stretched(low, high, self.values[np.argmin(far)])
-        distances = self._distances(low, high, self.values)
-        taken = np.flatnonzero(
-            (self.winners == rule)
-            | (distances < self.distances)
-            | ((distances == self.distances) & self._beats(rule))
-        )
-        right = self.labels[taken] == label
-        was_right = self._is_right()[taken]
-        change = self.weights[taken] @ (right.astype(np.int64) - was_right)
-        if change >= 0:
-            self.lows[rule], self.highs[rule] = low, high
-            self._win(taken, rule, distances[taken])
+        row, accuracy = int(np.argmin(far)), self._accuracy
+        grown: Makers = {maker: self._stretched(others, row) for maker, others in makers.items()}
+        if self.alone[row]:
+            grown[row] = low, high
+        self._replace(rule, self._stretched((low, high), row), grown)
+        if self._accuracy < accuracy:
+            self._replace(rule, (low, high), makers)
+        else:
             self._merge(rule)
 
-    def _laplace(self) -> FloatArray:
-        return (self.correct + self.unit) / (self.won + len(self.ranks) * self.unit)
+    def _replace(self, rule: int, bounds: Bounds, makers: Makers) -> None:
+        (self.lows[rule], self.highs[rule]), self.makers[rule] = bounds, makers
+        self._measure(rule)
+        self._choose()
 
-    def _is_right(self) -> BoolArray:
-        known = self.winners >= 0
-        right: BoolArray = known & (self.labels[self.winners] == self.labels)
-        return right
-
-    def _beats(self, rule: int) -> BoolArray:
-        """Tell on which rows a rule wins a tie with the winner; a lone row has none."""
-        laplace, ranks = self._laplace(), self.ranks[self.labels]
-        key = (-laplace[rule], ranks[rule], rule)
-        found: list[bool] = [
-            key < (-laplace[w], ranks[w], w) if w >= 0 else True for w in self.winners.tolist()
-        ]
-        return np.array(found, dtype=np.bool_)
-
-    def _stretched(
-        self, low: FloatArray, high: FloatArray, row: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def _stretched(self, bounds: Bounds | None, row: int) -> Bounds:
         """Give the most specific generalisation that covers a row."""
-        gap, differs = np.isnan(row), self.nominal & (row != low)
-        new_low = np.where(gap, -np.inf, np.minimum(low, row))
-        new_high = np.where(gap, np.inf, np.maximum(high, row))
+        x = self.values[row]
+        low, high = (x, x) if bounds is None else bounds
+        gap, differs = np.isnan(x), self.nominal & (x != low)
+        new_low = np.where(gap, -np.inf, np.minimum(low, x))
+        new_high = np.where(gap, np.inf, np.maximum(high, x))
         return (
             np.where(self.nominal, np.where(differs, -1.0, low), new_low),
             np.where(self.nominal, np.where(differs, -1.0, high), new_high),
         )
 
-    def _win(self, rows: Any, rule: int, distances: FloatArray) -> None:
-        """Hand rows over to a rule."""
-        weights, right = self.weights[rows], self._is_right()[rows]
-        known = self.winners[rows] >= 0
-        losers = self.winners[rows][known]
-        np.subtract.at(self.won, losers, weights[known])
-        np.subtract.at(self.correct, losers, (weights * right)[known])
-        is_own = self.labels[rows] == self.labels[rule]
-        self.won[rule] += weights.sum()
-        self.correct[rule] += (weights * is_own).sum()
-        self._accuracy += int((weights * is_own).sum() - (weights * right).sum())
-        self.winners[rows], self.distances[rows] = rule, distances
-
     def _merge(self, rule: int) -> None:
-        """Delete the younger of two equal rules; the older one gets what it won."""
+        """Delete the younger of two equal rules; to a maker the older is as near as the nearer."""
         same = self.alive & (self.labels == self.labels[rule])
         same &= (self.lows == self.lows[rule]).all(axis=1)
         same &= (self.highs == self.highs[rule]).all(axis=1)
         same[rule] = False
-        if not same.any():
-            return
-        other = int(np.argmax(same))
-        kept, gone = min(rule, other), max(rule, other)
-        for counts in (self.won, self.correct):
-            counts[kept] += counts[gone]
-            counts[gone] = 0
-        self.winners[self.winners == gone] = kept
-        self.alive[gone] = False
+        if same.any():
+            kept, gone = sorted((rule, int(np.argmax(same))))
+            self.alive[gone] = False
+            makers = {
+                row: self.makers[gone if self.gaps[gone, row] < self.gaps[kept, row] else kept][row]
+                for row in self.makers[kept].keys() & self.makers[gone].keys()
+            }
+            self._replace(kept, (self.lows[kept], self.highs[kept]), makers)
