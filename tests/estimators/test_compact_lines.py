@@ -178,3 +178,18 @@ def test_a_column_known_in_one_fold_only_has_no_line_elsewhere():
     X = {"x": rng.normal(size=90), "rare": np.where(np.arange(90) < 2, 1.0, np.nan)}
     est = CompactRulesRegressor(3, cv=3, linear=True, random_state=0).fit(X, X["x"])
     assert [term.column for term in est.model_.linear] == ["x"]
+
+
+def test_the_scale_of_weights_is_free():
+    """Large weights with a ridge as large give the same model; enormous ones do not overflow."""
+    X, f, rng = planted(9, 200)
+    y = f + rng.logistic(size=200) > 1
+
+    def learned(weight, n_rules=2):
+        est = compact(n_rules=n_rules, max_conditions=1, linear=True, l2=weight)
+        return est.fit(X, y, np.full(200, weight)).model_
+
+    small, large = learned(1.0), learned(2.0**20)
+    assert small.linear
+    np.testing.assert_allclose(large.predict_proba(X), small.predict_proba(X), rtol=1e-6)
+    assert [term.column for term in learned(1e300, 1).linear] == ["x"]

@@ -70,19 +70,20 @@ class Lines:
                 known = (term.column, head) in taken or self.signs[place] == -sign
                 # A column that is the same as one before it gains as much but for rounding.
                 if not known and gains[place] > most * (1 + 1e-9):
-                    best, most = (term, head, sign, place), float(gains[place])
+                    best, most = (place, head, sign), float(gains[place])
         if best is None:
             return None
-        *line, place = best
-        return Line(*line, line[2] * self.columns[place])
+        place, head, sign = best
+        return Line(self.terms[place], head, sign, sign * self.columns[place])
 
     def _gains(self, loss: Loss, head: Head) -> tuple[FloatArray, FloatArray]:
         """Return the pull up of each line, and what it gains; the intercept moves with it."""
         lane = loss.score(head).first_lane
         g, h = (loss.stats[:, lane + k] * loss.unit for k in (0, 1))
         pulls, along = -self.columns @ g, self.columns @ h
-        curvatures = self.columns**2 @ h - along**2 / h.sum()
-        return pulls, pulls**2 / (2 * (np.maximum(curvatures, 0) + loss.l2))
+        curvatures = self.columns**2 @ h - along * (along / h.sum())
+        steps = pulls / (np.maximum(curvatures, 0) + loss.l2)
+        return pulls, pulls * steps / 2  # squares of enormous weights would overflow
 
 
 class ClassFit(Multinomial):

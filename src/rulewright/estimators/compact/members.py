@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import Table
     from rulewright.kernels import FloatArray
-    from rulewright.model import LinearTerm
+    from rulewright.model.linear import LinearTerm
     from rulewright.rules import Head
     from rulewright.search import FoundRule
 
