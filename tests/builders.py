@@ -356,6 +356,7 @@ def compact(**changed):
         "min_gain": 0.0,
         "n_subsamples": 0,
         "teacher": 0.0,
+        "linear": False,
         "ordinal": False,
         "missing_conditions": False,
         "max_bins": None,

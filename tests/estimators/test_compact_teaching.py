@@ -8,9 +8,9 @@ import pytest
 from builders import compact, mixed_table, softmax
 from rulewright import CompactRulesClassifier, CompactRulesRegressor, load_model
 from rulewright.data import read_table
-from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.compact.left_out import Optimism, _compared
 from rulewright.estimators.compact.losses import ClassLoss
+from rulewright.estimators.compact.members import Problem
 from rulewright.estimators.compact.search import LARGEST_OVERLAP
 from rulewright.kernels import ROW
 from rulewright.rules import Coverage, Head
@@ -30,8 +30,8 @@ def loss_of(seed, n_classes, ordinal):
 def test_statistics_are_those_of_the_targets(n_classes, ordinal):
     """A gain is (sum w (P - q))^2 / 2 (sum w P (1 - P) + l2) with the shares q, not labels."""
     loss, rng = loss_of(1, n_classes, ordinal)
-    none = PackedCovers.pack(np.empty((0, 90), dtype=np.bool_))
-    fitted = loss.fit(none, [], 1e-12)
+    none = Problem.of([], 90)
+    fitted = loss.fit(none, 1e-12)
     loss.look(fitted)
     rows = np.flatnonzero(rng.random(90) < 0.4).astype(ROW)
     for head in loss.heads:
@@ -46,11 +46,11 @@ def test_statistics_are_those_of_the_targets(n_classes, ordinal):
 def test_labels_settle_the_points():
     """The finished fit is that of labels: without rules it gives their shares."""
     loss, _ = loss_of(2, 3, False)
-    none = PackedCovers.pack(np.empty((0, 90), dtype=np.bool_))
+    none = Problem.of([], 90)
     shares = np.bincount(loss.labels, weights=loss.weights) / loss.weights.sum()
-    np.testing.assert_allclose(loss.settle(none, []).answers[0], shares, rtol=1e-6)
+    np.testing.assert_allclose(loss.settle(none).answers[0], shares, rtol=1e-6)
     mean = loss.weights @ loss.shares / loss.weights.sum()
-    np.testing.assert_allclose(loss.fit(none, [], 1e-14).answers[0], mean, rtol=1e-6)
+    np.testing.assert_allclose(loss.fit(none, 1e-14).answers[0], mean, rtol=1e-6)
 
 
 def test_without_a_teacher_labels_are_the_targets():

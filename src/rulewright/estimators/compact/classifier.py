@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.common.boosted import BoostedClassifier
 from rulewright.estimators.common.folds import assign_folds, choosing_rows, kept_splits
 from rulewright.estimators.common.ordinal import ordered_target
@@ -17,13 +16,14 @@ from rulewright.estimators.common.weights import counted
 from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.left_out import Optimism
 from rulewright.estimators.compact.losses import LEAST_PROBABILITY, ClassLoss
+from rulewright.estimators.compact.members import Member, Problem, fitted_lines, n_lines
 from rulewright.estimators.compact.settings import (
     CompactRules,
-    Size,
     condition_charge,
     least_gain,
     ridge,
 )
+from rulewright.estimators.compact.sizes import Size
 from rulewright.estimators.compact.teacher import Lessons
 from rulewright.model import AdditiveRules
 from rulewright.rules import Adds, Coverage, Rule
@@ -105,7 +105,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         if answers is not None and folds is not None:
             scores = np.log(np.maximum(answers, LEAST_PROBABILITY))
             left_out = OutOfFold.of(scores, folds, sample)
-            price = lessons.price(answers, len(model))
+            price = lessons.price(answers, len(model) + n_lines(found.search.members))
             model = model.with_summary({**model.summary, "price": price})
         return with_probabilities(model, rows, None, left_out)
 
@@ -126,19 +126,16 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
     ) -> AdditiveRules:
         """Turn the members into rules; if they were chosen on a sample, fit them to all rows."""
         search, sample = searched.search, lessons.rows
-        bodies = [member.body for member in search.members]
-        heads = [member.head for member in search.members]
         fitted = search.fitted
         if sample is not rows:
-            lines = (body.holds(rows.table) for body in bodies)
-            covers = PackedCovers.pack_lines(lines, rows.n_rows)
+            members = [member.on(rows.table) for member in search.members]
             targets = np.eye(len(rows.classes))[rows.labels]
             loss = ClassLoss(rows.labels, rows.weights, targets, self.l2, lessons.ordinal)
-            fitted = loss.settle(covers, heads)
+            fitted = loss.settle(Problem.of(members, rows.n_rows))
         optimism = None if folds is None else Optimism.of(searched.left_out, folds, sample)
         found = []
         for member, response in zip(search.members, fitted.responses.tolist(), strict=True):
-            if response != 0:
+            if isinstance(member, Member) and response != 0:
                 weights = rows.weights_by_class(member.body.holds(rows.table))
                 coverage = Coverage.of(tuple(weights.tolist()))
                 if optimism is not None:
@@ -147,4 +144,5 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         size = self.size_.to_json(sample.weights)
         summary = {**self._summary(rows, constraints), "size": size}
         starts = tuple(fitted.intercepts.tolist())
-        return AdditiveRules(rows.schema, rows.classes, starts, tuple(found), summary)
+        lines = fitted_lines(search.members, fitted.responses, len(rows.classes))
+        return AdditiveRules(rows.schema, rows.classes, starts, tuple(found), summary, linear=lines)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.data import TrainingSet
-    from rulewright.estimators.compact.search import Member
+    from rulewright.estimators.compact.members import Member
     from rulewright.kernels import BoolArray, FloatArray, IntArray
     from rulewright.rules import Head
 

@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from rulewright.estimators.compact.lines import ClassFit
 from rulewright.kernels import STAT, Score
 from rulewright.rules import Head
 from rulewright.weighting import LogLikelihood
-from rulewright.weighting.l1 import Multinomial
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rulewright.encoding.covers import PackedCovers
+    from rulewright.estimators.compact.members import Problem
     from rulewright.kernels import BoolArray, FloatArray, IntArray, RowArray, StatArray
 
 LEAST_PROBABILITY = 1e-12
@@ -30,14 +28,14 @@ LEAST_PROBABILITY = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """Responses of rules that were fitted together.
+    """Responses of rules and lines that were fitted together.
 
     Attributes
     ----------
     loss : float
         What they lose on the training rows, ridge penalty included.
     responses : float64 array
-        One for each rule, in the direction of its head.
+        One for each rule or line, in the direction of its head.
     intercepts : float64 array
         Scores that every row starts with.
     answers : float64 array of shape (rows, outputs)
@@ -58,11 +56,11 @@ class Loss(Protocol):
     stats: StatArray
     heads: tuple[Head, ...]
 
-    def fit(self, covers: PackedCovers, heads: Sequence[Head], tolerance: float) -> Fitted:
-        """Fit the responses of all rules."""
+    def fit(self, problem: Problem, tolerance: float) -> Fitted:
+        """Fit the responses of all rules and lines."""
 
-    def settle(self, covers: PackedCovers, heads: Sequence[Head]) -> Fitted:
-        """Fit the responses of the finished rules, to many digits."""
+    def settle(self, problem: Problem) -> Fitted:
+        """Fit the responses of the finished model, to many digits."""
 
     def look(self, fitted: Fitted) -> None:
         """Bring the statistics up to date with a fit."""
@@ -121,24 +119,20 @@ class ClassLoss:
             excess = excess[:, ::-1].cumsum(axis=1)[:, -2::-1]
         return np.rint(self.weights[:, np.newaxis] * excess / self.unit).astype(STAT)
 
-    def fit(self, covers: PackedCovers, heads: Sequence[Head], tolerance: float) -> Fitted:
+    def fit(self, problem: Problem, tolerance: float) -> Fitted:
         """Fit by coordinate descent; a response keeps the direction of its head."""
-        return self._fit(covers, heads, self.shares, tolerance)
+        return self._fit(problem, self.shares, tolerance)
 
-    def settle(self, covers: PackedCovers, heads: Sequence[Head]) -> Fitted:
+    def settle(self, problem: Problem) -> Fitted:
         """Fit to the labels alone: a teacher helps to choose rules, labels weigh them."""
-        return self._fit(covers, heads, self._label_shares(), 1e-20)
+        return self._fit(problem, self._label_shares(), 1e-20)
 
     def _label_shares(self) -> FloatArray:
         return np.eye(self.shares.shape[1])[self.labels]
 
-    def _fit(
-        self, covers: PackedCovers, heads: Sequence[Head], shares: FloatArray, tolerance: float
-    ) -> Fitted:
-        fit = Multinomial(
-            covers.words,
-            np.array(heads, dtype=np.int32).reshape(-1, 2),
-            np.ones(len(heads), dtype=np.int8),
+    def _fit(self, problem: Problem, shares: FloatArray, tolerance: float) -> Fitted:
+        fit = ClassFit(
+            problem,
             self.labels,
             self.weights,
             shares.shape[1],
@@ -197,10 +191,13 @@ class NumberLoss:
         self.scale = 1.0
         self.residuals = numbers - center
 
-    def fit(self, covers: PackedCovers, heads: Sequence[Head], tolerance: float) -> Fitted:
+    def fit(self, problem: Problem, tolerance: float) -> Fitted:
         """Solve the normal equations; rules whose response turns round are fitted as 0."""
-        signs = np.array([1.0 if head.first else -1.0 for head in heads])
-        columns = covers.unpack().astype(np.float64) * signs[:, np.newaxis]
+        signs = np.array([1.0 if head.first else -1.0 for head in problem.heads])
+        columns = problem.covers.unpack().astype(np.float64)
+        for place, values in problem.lines.items():
+            columns[place] = values
+        columns *= signs[:, np.newaxis]
         means = columns @ self.weights / self.total
         center = float(self.weights @ self.numbers) / self.total
         centred = columns - means[:, np.newaxis]
@@ -221,9 +218,9 @@ class NumberLoss:
         intercept = np.array([center - float(b @ means)])
         return Fitted(loss, signs * b, intercept, answers[:, np.newaxis])
 
-    def settle(self, covers: PackedCovers, heads: Sequence[Head]) -> Fitted:
+    def settle(self, problem: Problem) -> Fitted:
         """Fit as always: the normal equations are exact."""
-        return self.fit(covers, heads, 0.0)
+        return self.fit(problem, 0.0)
 
     def look(self, fitted: Fitted) -> None:
         """Take the residuals in units of their deviation."""

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.common.base import RuleRegressor
 from rulewright.estimators.common.folds import number_folds
 from rulewright.estimators.common.parameters import CheckedByFit, Parameter
 from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.boosted import price_of_numbers
 from rulewright.estimators.compact.losses import NumberLoss
+from rulewright.estimators.compact.members import Member, Problem, fitted_lines, n_lines
 from rulewright.estimators.compact.settings import CompactRules
 from rulewright.estimators.rulefit.regressor import scaled_numbers
 from rulewright.model import RegressionRules
@@ -73,22 +73,22 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
         search, _ = self._search(sample, loss, constraints, folds, random, 1)
         fitted = search.fitted
         if sample is not rows:
-            lines = (member.body.holds(rows.table) for member in search.members)
-            covers = PackedCovers.pack_lines(lines, rows.n_rows)
-            heads = [member.head for member in search.members]
-            fitted = NumberLoss(y, rows.weights, self.l2).settle(covers, heads)
+            members = [member.on(rows.table) for member in search.members]
+            problem = Problem.of(members, rows.n_rows)
+            fitted = NumberLoss(y, rows.weights, self.l2).settle(problem)
         found = []
         for member, response in zip(search.members, fitted.responses.tolist(), strict=True):
-            if response != 0:
+            if isinstance(member, Member) and response != 0:
                 body = member.body
                 coverage = NumberCoverage.of(body.holds(rows.table), rows.numbers, rows.weights)
                 found.append(Rule(body, Adds(Head(0, 0), unit * response), coverage))
+        lines = fitted_lines(search.members, fitted.responses, 1, unit)
         summary = {**self._summary(rows), "size": self.size_.to_json(sample.weights)}
         answers = self.size_.out_of_fold
         if answers is not None and folds is not None:
             price = price_of_numbers(
                 answers[:, 0],
-                len(found),
+                len(found) + n_lines(search.members),
                 self._binned(sample, constraints),
                 own,
                 sample.weights,
@@ -98,4 +98,4 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
             )
             summary["price"] = [{**one, "rmse": unit * one["rmse"]} for one in price]
         start = unit * float(fitted.intercepts[0])
-        return RegressionRules(rows.schema, start, tuple(found), summary)
+        return RegressionRules(rows.schema, start, tuple(found), summary, linear=lines)

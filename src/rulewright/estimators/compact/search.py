@@ -3,26 +3,27 @@
 The objective is the loss in nats plus a charge for each condition, a share of the logarithm of the
 number of conditions that there are: what it takes to say which one. Rules that growth proposes, on
 all rows and on subsamples, are cut back to the conditions that pay; the best few are fitted
-together with the rules so far, and the best of these joins them (fully corrective boosting).
+together with the rules so far, and the best of these joins them (fully corrective boosting). Lines
+of numeric columns may be proposed too: each counts as a rule of one condition.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from rulewright.encoding.covers import PackedCovers
+from rulewright.estimators.compact.members import Line, Member, Problem
 from rulewright.kernels import ROW
-from rulewright.rules import Conjunction
 from rulewright.search import RuleGrower
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.encoding.binned import BinnedColumns
+    from rulewright.estimators.compact.lines import Lines
     from rulewright.estimators.compact.losses import Fitted, Loss
     from rulewright.kernels import BoolArray, Limits, RowArray
     from rulewright.rules import Head
@@ -41,29 +42,10 @@ LEAST_GAIN = 1e-6
 """Nats that a change must gain."""
 
 
-@dataclass(frozen=True, eq=False)
-class Member:
-    """A rule of the model: conditions, head and the rows it covers."""
-
-    found: FoundRule
-    head: Head
-    cover: PackedCovers
-
-    @property
-    def body(self) -> Conjunction:
-        """The conditions on values."""
-        return Conjunction.of(self.found.conditions)
-
-    @property
-    def n_conditions(self) -> int:
-        """Number of conditions."""
-        return len(self.found.tests)
-
-
 class _Extended(NamedTuple):
     """Members with one more, how they fit, and their objective."""
 
-    members: list[Member]
+    members: list[Member | Line]
     fitted: Fitted
     objective: float
 
@@ -89,6 +71,8 @@ class CompactSearch:
         Random halves of the rows that propose rules, beside all rows.
     random : RandomState
         Source of the subsamples.
+    lines : Lines, optional
+        Lines to choose from beside rules.
     """
 
     def __init__(
@@ -102,14 +86,15 @@ class CompactSearch:
         n_subsamples: int,
         random: np.random.RandomState,
         n_threads: int = 1,
+        lines: Lines | None = None,
     ) -> None:
         self.min_gain, self.n_subsamples = min_gain, n_subsamples
         self.loss, self.binned, self.limits, self.random = loss, binned, limits, random
         self.train, self.rows = train, np.flatnonzero(train).astype(ROW)
-        self.n_threads = n_threads
+        self.n_threads, self.lines = n_threads, lines
         self.charge = charge * math.log(max(2, int(np.sum(binned.codes.n_bins))))
         self.grower = RuleGrower(binned, "midpoint", n_threads)
-        self.members: list[Member] = []
+        self.members: list[Member | Line] = []
         self.fitted = self._fit([])
         self.objective = self.fitted.loss
 
@@ -134,29 +119,34 @@ class CompactSearch:
 
     def settle(self) -> None:
         """Fit the responses of the finished rules."""
-        self.fitted = self.loss.settle(*self._problem(self.members))
+        self.fitted = self.loss.settle(Problem.of(self.members, len(self.train)))
 
-    def _take(self, members: Sequence[Member]) -> None:
+    def _take(self, members: Sequence[Member | Line]) -> None:
         self.members = list(members)
         self.fitted = self._fit(members, 1e-8)
         self.objective = self._objective(members, self.fitted)
 
-    def _fit(self, members: Sequence[Member], tolerance: float = 1e-5) -> Fitted:
-        return self.loss.fit(*self._problem(members), tolerance)
+    def _fit(self, members: Sequence[Member | Line], tolerance: float = 1e-5) -> Fitted:
+        return self.loss.fit(Problem.of(members, len(self.train)), tolerance)
 
-    def _problem(self, members: Sequence[Member]) -> tuple[PackedCovers, list[Head]]:
-        none = PackedCovers.pack(np.empty((0, len(self.train)), dtype=np.bool_))
-        covers = none.stack(*(member.cover for member in members))
-        return covers, [member.head for member in members]
-
-    def _objective(self, members: Sequence[Member], fitted: Fitted) -> float:
+    def _objective(self, members: Sequence[Member | Line], fitted: Fitted) -> float:
         return fitted.loss + self.charge * sum(member.n_conditions for member in members)
 
-    def _best_with(self, members: Sequence[Member], fitted: Fitted) -> _Extended | None:
+    def _best_with(self, members: Sequence[Member | Line], fitted: Fitted) -> _Extended | None:
         """Return the members with the proposal that lowers the objective most."""
         self.loss.look(fitted)
         best: _Extended | None = None
-        tried: list[Member] = []
+        for member in self._candidates(members):
+            more = [*members, member]
+            found_fit = self._fit(more)
+            objective = self._objective(more, found_fit)
+            if best is None or objective < best.objective:
+                best = _Extended(more, found_fit, objective)
+        return best
+
+    def _candidates(self, members: Sequence[Member | Line]) -> list[Member | Line]:
+        """Return the most promising rules that say something new, and the best line."""
+        tried: list[Member | Line] = []
         for found, head in self._proposals():
             if len(tried) == N_TRIED:
                 break
@@ -167,20 +157,20 @@ class CompactSearch:
             ):
                 continue
             tried.append(member)
-            more = [*members, member]
-            found_fit = self._fit(more)
-            objective = self._objective(more, found_fit)
-            if best is None or objective < best.objective:
-                best = _Extended(more, found_fit, objective)
-        return best
+        heads = self.loss.heads  # a line that falls speaks for the opposite of a head
+        heads = tuple(h for h in heads if not any(h < o and self._opposite(h, o) for o in heads))
+        line = None if self.lines is None else self.lines.best(self.loss, heads, members)
+        return tried if line is None else [*tried, line]
 
-    def _nearest(self, member: Member, others: Sequence[Member]) -> float:
+    def _nearest(self, member: Member, others: Sequence[Member | Line]) -> float:
         """Return the largest overlap of a rule with one that says the same: shared over all rows.
 
         A rule for all other classes says the same of the rest of the rows.
         """
         largest = 0.0
         for other in others:
+            if isinstance(other, Line):
+                continue
             if other.head == member.head:
                 cover = other.cover
             elif self._opposite(other.head, member.head):
@@ -261,7 +251,7 @@ class CompactSearch:
         while (shorter := self._shorter()) is not None:
             self._take(shorter)
 
-    def _shorter(self) -> list[Member] | None:
+    def _shorter(self) -> list[Member | Line] | None:
         """Return the model without a condition or a rule, if one does not pay."""
         best, least = None, self.objective - LEAST_GAIN
         for place, member in enumerate(self.members):
@@ -271,6 +261,8 @@ class CompactSearch:
             without = self._objective(rest, self._fit(rest)) + self.charge * member.n_conditions
             if without - self.min_gain < least:
                 best, least = rest, without - self.min_gain
+            if isinstance(member, Line):
+                continue
             for found in self._without_one(member.found):
                 shorter = self._member(found, member.head)
                 if self._nearest(shorter, rest) > LARGEST_OVERLAP:

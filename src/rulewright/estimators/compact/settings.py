@@ -1,8 +1,7 @@
-"""The parameters that compact rules for classes and for numbers share, and the choice of a size."""
+"""The parameters that compact rules for classes and for numbers share, and how both search."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -19,7 +18,17 @@ from rulewright.estimators.common.parameters import (
     Real,
 )
 from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.compact.lines import Lines
+from rulewright.estimators.compact.members import Member
 from rulewright.estimators.compact.search import CompactSearch
+from rulewright.estimators.compact.sizes import (
+    Size,
+    Trace,
+    chosen_size,
+    followed,
+    joined,
+    searched,
+)
 from rulewright.model import RuleModel
 from rulewright.search.limits import SearchLimits
 
@@ -29,7 +38,6 @@ if TYPE_CHECKING:
     from rulewright.data.training import LearningRows
     from rulewright.encoding.binned import BinnedColumns
     from rulewright.estimators.compact.losses import Loss
-    from rulewright.estimators.compact.search import Member
     from rulewright.kernels import BoolArray, FloatArray, IntArray
     from rulewright.search import Constraints
 
@@ -39,38 +47,7 @@ LEAST_WEIGHT = 2.0
 MOST_ROWS = 5_000
 """Of more rows a sample chooses the rules: a few are known well enough by then."""
 
-PATIENCE = 6
-"""Sizes without a gain on rows left out before a fold stops."""
-
 Model = TypeVar("Model", bound=RuleModel)
-
-
-@dataclass(frozen=True, eq=False)
-class Size:
-    """How many rules there are to be, and what is known of other sizes.
-
-    Attributes
-    ----------
-    n_rules : int
-        Number of rules.
-    losses : float64 array of shape (sizes, rows) or None
-        Losses of the rows by the fold that left them out, for 0, 1, 2, ... rules.
-    out_of_fold : float64 array of shape (rows, outputs) or None
-        Answers of the rows by the fold that left them out, at the chosen size.
-    """
-
-    n_rules: int
-    losses: FloatArray | None = None
-    out_of_fold: FloatArray | None = None
-
-    def to_json(self, weights: FloatArray) -> dict[str, Any]:
-        """Give the size and the curve of losses as plain data."""
-        known: dict[str, Any] = {"n_rules": self.n_rules}
-        if self.losses is not None:
-            seen = ~np.isnan(self.losses[0])
-            means = np.average(self.losses[:, seen], axis=1, weights=weights[seen])
-            known["left_out_loss"] = means.tolist()
-        return known
 
 
 class Searched(NamedTuple):
@@ -141,6 +118,12 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
     missing_conditions: bool = Parameter(
         Flag(), 'Whether "is missing" and "is known" are conditions too.', default=False
     )
+    linear: bool = Parameter(
+        Flag(),
+        "Whether numeric columns may also add straight lines; a line counts as a rule of one "
+        "condition.",
+        default=False,
+    )
     max_bins: int | None = Parameter(
         Integer(2, optional=True),
         "Most bins of a numeric column: few thresholds are quickly tried, and fit less noise. "
@@ -184,6 +167,8 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
 
         def start(train: BoolArray, own_seed: int, n_threads: int) -> CompactSearch:
             own = loss(train, self.l2, own_seed, n_threads)
+            weights = np.where(train, rows.weights, 0.0)
+            lines = Lines(rows.table, weights, constraints) if self.linear else None
             return CompactSearch(
                 own,
                 binned,
@@ -194,6 +179,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
                 self.n_subsamples,
                 np.random.RandomState(own_seed),
                 n_threads,
+                lines,
             )
 
         with progress_bar("searching rules", 1 + n_folds, bool(self.verbose)) as advance:
@@ -203,7 +189,9 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
             searched(search, cap if size is None else size.n_rules)
             advance()
         self.size_ = size or Size(len(search.members))
-        return Searched(search, [trace.members[: self.size_.n_rules] for trace in traces])
+        kept = [trace.members[: self.size_.n_rules] for trace in traces]
+        rules = [[one for one in members if isinstance(one, Member)] for members in kept]
+        return Searched(search, rules)
 
     def _traces(
         self,
@@ -230,69 +218,6 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
         self, traces: Sequence[Trace], folds: IntArray, weights: FloatArray, cap: int
     ) -> Size:
         """Choose the number of rules, unless it is given."""
-        losses, answers = _joined(traces, folds, cap)
+        losses, answers = joined(traces, folds, cap)
         n_rules = chosen_size(losses, weights) if self.n_rules == "cv" else cap
         return Size(n_rules, losses, answers[n_rules])
-
-
-@dataclass(frozen=True, eq=False)
-class Trace:
-    """What a fold shows: losses (sizes, rows) and answers (sizes, rows, outputs) of its rows.
-
-    The members are the rules in the order in which they came in.
-    """
-
-    losses: FloatArray
-    answers: FloatArray
-    members: list[Member]
-
-
-def followed(
-    search: CompactSearch, left_out: BoolArray, cap: int, check: Callable[[], None]
-) -> Trace:
-    """Add rules one by one until several in turn have gained nothing on the rows left out."""
-    losses, answers = [], []
-    while True:
-        check()
-        losses.append(search.loss.loss_of(search.fitted, left_out))
-        answers.append(search.fitted.answers[left_out].copy())
-        best = int(np.argmin([loss.mean() for loss in losses]))
-        if len(losses) > cap or len(losses) - best > PATIENCE or not search.grow():
-            return Trace(np.array(losses), np.array(answers), search.members)
-
-
-def _joined(traces: Sequence[Trace], folds: IntArray, cap: int) -> tuple[FloatArray, FloatArray]:
-    """Put the rows of all folds together; a fold that stopped early stays as it was."""
-    n_outputs = traces[0].answers.shape[2]
-    losses = np.full((cap + 1, len(folds)), np.nan)
-    answers = np.full((cap + 1, len(folds), n_outputs), np.nan)
-    for fold, trace in enumerate(traces):
-        places = np.minimum(np.arange(cap + 1), len(trace.losses) - 1)
-        losses[:, folds == fold] = trace.losses[places]
-        answers[:, folds == fold] = trace.answers[places]
-    return losses, answers
-
-
-def chosen_size(losses: FloatArray, weights: FloatArray) -> int:
-    """Return the smallest number of rules within one standard error of the best.
-
-    The standard error is that of the difference of the losses row by row.
-    """
-    seen = ~np.isnan(losses[0])
-    own = weights[seen]
-    means = np.average(losses[:, seen], axis=1, weights=own)
-    least = int(np.argmin(means))
-    differences = losses[:, seen] - losses[least, seen]
-    spread = np.average((differences - differences.mean(axis=1)[:, None]) ** 2, axis=1, weights=own)
-    errors = np.sqrt(spread / np.count_nonzero(seen))
-    return int(np.argmax(means <= means[least] + errors))
-
-
-def searched(search: CompactSearch, n_rules: int) -> None:
-    """Add rules up to a number while they pay, and improve them."""
-    while len(search.members) < n_rules and search.grow():
-        pass
-    search.improve()
-    while len(search.members) < n_rules and search.grow():
-        pass
-    search.settle()

@@ -26,7 +26,7 @@ def linear_terms(table: Table, weights: FloatArray, beta: float) -> tuple[Linear
     for column in table.columns:
         if not column.schema.type.arithmetic:
             continue
-        known = ~column.is_missing
+        known = ~column.is_missing & (weights > 0)
         values, own = column.values[known], weights[known]
         if not len(values):
             continue

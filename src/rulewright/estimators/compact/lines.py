@@ -1,0 +1,117 @@
+"""Lines of compact models: those there are to choose from, and their fit beside rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright.estimators.compact.members import Line
+from rulewright.estimators.rulefit.linear import linear_columns, linear_terms
+from rulewright.weighting.l1 import Multinomial
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rulewright.data import Table
+    from rulewright.estimators.compact.losses import Loss
+    from rulewright.estimators.compact.members import Member, Problem
+    from rulewright.kernels import FloatArray, IntArray
+    from rulewright.rules import Head
+    from rulewright.search import Constraints
+
+TAIL = 0.025
+"""Share of the rows beyond each bound of a line."""
+
+LARGEST_MOVE = 1.5
+"""Points that a step of a slope moves a row at most."""
+
+
+class Lines:
+    """The lines that there are to choose from: one for each numeric column that is allowed.
+
+    Conditions that an expert demands are those of rules: a column whose operators are named has no
+    line, and no column has one where rules must use another one.
+
+    Parameters
+    ----------
+    table : Table
+        The rows.
+    weights : float64 array
+        Their weights; rows of weight 0 do not count.
+    constraints : Constraints
+        A line of a monotone column rises, or falls, as the column must.
+    """
+
+    def __init__(self, table: Table, weights: FloatArray, constraints: Constraints) -> None:
+        refused = {*constraints.forbidden, *constraints.operators}
+        terms = linear_terms(table, weights, TAIL)
+        self.terms = tuple(
+            term
+            for term in terms
+            if term.column not in refused and {*constraints.required} <= {term.column}
+        )
+        self.columns = np.ascontiguousarray(linear_columns(self.terms, table).T)
+        signs = {"increasing": 1, "decreasing": -1}
+        self.signs = [
+            signs.get(constraints.monotone.get(term.column, ""), 0) for term in self.terms
+        ]
+
+    def best(
+        self, loss: Loss, heads: Sequence[Head], members: Sequence[Member | Line]
+    ) -> Line | None:
+        """Return the line that gains most by a Newton step, if one does that is not there yet."""
+        taken = {(one.term.column, one.head) for one in members if isinstance(one, Line)}
+        best, most = None, 0.0
+        for head in heads:
+            pulls, gains = self._gains(loss, head)
+            for place, term in enumerate(self.terms):
+                sign = 1 if pulls[place] > 0 else -1
+                known = (term.column, head) in taken or self.signs[place] == -sign
+                # A column that is the same as one before it gains as much but for rounding.
+                if not known and gains[place] > most * (1 + 1e-9):
+                    best, most = (place, head, sign), float(gains[place])
+        if best is None:
+            return None
+        place, head, sign = best
+        return Line(self.terms[place], head, sign, sign * self.columns[place])
+
+    def _gains(self, loss: Loss, head: Head) -> tuple[FloatArray, FloatArray]:
+        """Return the pull up of each line, and what it gains; the intercept moves with it."""
+        lane = loss.score(head).first_lane
+        g, h = (loss.stats[:, lane + k] * loss.unit for k in (0, 1))
+        pulls, along = -self.columns @ g, self.columns @ h
+        curvatures = self.columns**2 @ h - along * (along / h.sum())
+        steps = pulls / (np.maximum(curvatures, 0) + loss.l2)
+        return pulls, pulls * steps / 2  # squares of enormous weights would overflow
+
+
+class ClassFit(Multinomial):
+    """Responses of rules and of lines, fitted together by coordinate descent."""
+
+    def __init__(self, problem: Problem, *rows: Any, **options: Any) -> None:
+        self.problem = problem
+        self.largest = {k: float(np.abs(own).max()) for k, own in problem.lines.items()}
+        heads = np.array(problem.heads, dtype=np.int32).reshape(-1, 2)
+        signs = np.ones(len(heads), dtype=np.int8)
+        super().__init__(problem.covers.words, heads, signs, *rows, **options)
+
+    def _sweep(self, ids: IntArray, l1: float) -> bool:
+        dense = np.isin(ids, list(self.problem.lines))
+        change = self.state.sweep(ids[~dense], self.values, l1, self.ridge)
+        change += sum(map(self._step, ids[dense].tolist()))
+        return change > self.least_change
+
+    def _step(self, place: int) -> float:
+        """Take a Newton step of a line, as `ResponseFit.sweep` does of rules."""
+        units, classes = self.problem.lines[place], self.problem.heads[place].classes
+        p, b = self.probabilities[:, classes].sum(axis=1), float(self.values[place])
+        q = self.shares[:, classes].sum(axis=1)
+        slope = float(self.weights @ (units * (p - q))) + self.ridge * b
+        curvature = float(self.weights @ (units**2 * p * (1 - p))) + self.ridge
+        most = LARGEST_MOVE / self.largest[place]
+        step = max(min(max(-slope / max(curvature, 1e-300), -most), most), -b)
+        self.probabilities[:, classes] *= np.exp(step * units)[:, np.newaxis]
+        self.probabilities /= self.probabilities.sum(axis=1, keepdims=True)
+        self.values[place] += step
+        return curvature * step * step

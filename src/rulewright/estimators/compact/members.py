@@ -1,0 +1,115 @@
+"""What a compact model is made of: rules and lines, as columns that are fitted together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+import numpy as np
+
+from rulewright.encoding.covers import PackedCovers
+from rulewright.estimators.rulefit.linear import SCALE, linear_columns
+from rulewright.rules import Conjunction
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rulewright.data import Table
+    from rulewright.kernels import FloatArray
+    from rulewright.model.linear import LinearTerm
+    from rulewright.rules import Head
+    from rulewright.search import FoundRule
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A rule of the model: conditions, head and the rows it covers."""
+
+    found: FoundRule
+    head: Head
+    cover: PackedCovers
+
+    @property
+    def body(self) -> Conjunction:
+        """The conditions on values."""
+        return Conjunction.of(self.found.conditions)
+
+    @property
+    def n_conditions(self) -> int:
+        """Number of conditions."""
+        return len(self.found.tests)
+
+    def on(self, table: Table) -> Self:
+        """Return the same rule with the rows of a table that it covers."""
+        return replace(self, cover=PackedCovers.pack(self.body.holds(table)[np.newaxis]))
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A line of the model: what a column adds to a head as it rises, or takes away.
+
+    Attributes
+    ----------
+    term : LinearTerm
+        The line of slope 1.
+    sign : int
+        1 for a line that rises, -1 for one that falls.
+    values : float64 array
+        What the response multiplies in each row: of the deviation `SCALE`, like rules.
+    """
+
+    term: LinearTerm
+    head: Head
+    sign: int
+    values: FloatArray
+
+    n_conditions = 1
+
+    @property
+    def cover(self) -> PackedCovers:
+        """All rows."""
+        return PackedCovers.all_rows(1, len(self.values))
+
+    @property
+    def slope(self) -> float:
+        """What a response of 1 adds per unit of the column."""
+        return self.sign * SCALE / self.term.deviation
+
+    def on(self, table: Table) -> Self:
+        """Return the same line with its values in a table."""
+        return replace(self, values=self.sign * linear_columns((self.term,), table)[:, 0])
+
+
+class Problem(NamedTuple):
+    """Rules and lines to fit: covers and heads of all, and the values of the lines by place."""
+
+    covers: PackedCovers
+    heads: list[Head]
+    lines: dict[int, FloatArray]
+
+    @classmethod
+    def of(cls, members: Sequence[Member | Line], n_rows: int) -> Self:
+        """Put the columns of all members together."""
+        none = PackedCovers.pack(np.empty((0, n_rows), dtype=np.bool_))
+        lines = {k: one.values for k, one in enumerate(members) if isinstance(one, Line)}
+        covers = none.stack(*(member.cover for member in members))
+        return cls(covers, [member.head for member in members], lines)
+
+
+def n_lines(members: Sequence[Member | Line]) -> int:
+    """Count the lines."""
+    return sum(isinstance(member, Line) for member in members)
+
+
+def fitted_lines(
+    members: Sequence[Member | Line], responses: FloatArray, n_slopes: int, unit: float = 1.0
+) -> tuple[LinearTerm, ...]:
+    """Return the lines that add something; those of one column are one term."""
+    found: dict[str, tuple[LinearTerm, FloatArray]] = {}
+    for member, response in zip(members, responses.tolist(), strict=True):
+        if isinstance(member, Line) and response != 0:
+            _, slopes = found.setdefault(member.term.column, (member.term, np.zeros(n_slopes)))
+            slopes[member.head.classes if n_slopes > 1 else slice(None)] += (
+                unit * response * member.slope
+            )
+    return tuple(replace(term, slopes=tuple(own.tolist())) for term, own in found.values())
