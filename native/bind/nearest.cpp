@@ -42,9 +42,13 @@ bool is_code(const DistanceColumns& columns, std::size_t j, double value) {
     return value >= 0 && value < n && value == std::floor(value);
 }
 
-void require_values(const Matrix<double>& values, const DistanceColumns& columns) {
+void require_shape(const Matrix<double>& values, const DistanceColumns& columns) {
     require(values.shape(1) == columns.size(), "the values have another number of columns");
     require(values.shape(0) < 0x7FFFFFFFULL, "there are too many rows");
+}
+
+void require_values(const Matrix<double>& values, const DistanceColumns& columns) {
+    require_shape(values, columns);
     for (std::size_t i = 0; i < values.shape(0); ++i) {
         for (std::size_t j = 0; j < columns.size(); ++j) {
             const double value = values(i, j);
@@ -76,6 +80,7 @@ auto nearest(const Matrix<double>& values, const Floats& widths, const Ints& gro
     const DistanceColumns distances =
         checked_columns(widths, group_starts, groups, table_starts, tables);
     const Boxes boxes = checked_boxes(distances, starts, columns, lows, highs);
+    require_shape(values, distances);  // before memory is asked for as many rows
     std::vector<std::int32_t> places(values.shape(0));
     std::vector<double> found(values.shape(0));
     {
