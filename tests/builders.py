@@ -436,6 +436,7 @@ def c45rules(**changed):
     settings = {
         "confidence": 0.25,
         "min_cases": 2.0,
+        "missing_labels": False,
         "exceptions": "release",
         "max_rules": 1000,
         "class_weight": None,
@@ -450,6 +451,7 @@ def part(**changed):
     settings = {
         "confidence": 0.25,
         "min_cases": 2.0,
+        "missing_labels": False,
         "class_weight": None,
         "random_state": 0,
         "n_jobs": 1,

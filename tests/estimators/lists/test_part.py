@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from builders import SEEDS, mixed_table, part
+from builders import SEEDS, c45rules, mixed_table, part
 from golf import golf
 from rulewright.data import read_table
 
@@ -57,3 +57,18 @@ def test_rows_with_missing_values_stay_for_later_rules():
     assert model.default_weights == (0.0, 13.0)
     table = read_table({"x": [np.nan]})
     assert model.deciders(table).tolist() == [1]
+
+
+@pytest.mark.parametrize("make", [part, c45rules])
+def test_missing_may_be_a_label(make):
+    """Where gaps tell the class, a rule says so; divided rows cannot."""
+    rng = np.random.default_rng(0)
+    color = rng.choice(["red", "green", "blue"], 120).astype(object)
+    color[rng.random(120) < 0.4] = None
+    y = np.where([value is None for value in color], "gap", "known")
+    X = {"color": color, "x": rng.normal(size=120)}
+    told = make(missing_labels=True).fit(X, y)
+    assert told.predict({"color": [None], "x": [0.0]}).tolist() == ["gap"]
+    assert told.score(X, y) == 1.0
+    assert make().fit(X, y).score(X, y) < 1.0
+    assert told.model_.verify_exports()

@@ -15,8 +15,8 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.capacity.pessimism import predicted_errors
-from rulewright.kernels import ROW, STAT, BranchLimits, Op
-from rulewright.rules import Conjunction, Labels, Range
+from rulewright.kernels import ROW, STAT, BranchLimits, CodeColumns, Op
+from rulewright.rules import Conjunction, Labels, Presence, Range
 from rulewright.search.trees import fixed_point_unit
 
 if TYPE_CHECKING:
@@ -79,18 +79,29 @@ class Brancher:
         Weight that at least two branches of a test need.
     n_threads : int
         Threads to use; the result does not depend on it.
+    missing_labels : bool
+        Whether "missing" is one more label of nominal columns, and not divided.
     """
 
     def __init__(
-        self, binned: BinnedColumns, rows: TrainingSet, min_cases: float, n_threads: int = 1
+        self,
+        binned: BinnedColumns,
+        rows: TrainingSet,
+        min_cases: float,
+        n_threads: int = 1,
+        *,
+        missing_labels: bool = False,
     ) -> None:
         self.binned, self.labels, self.n_threads = binned, rows.labels, n_threads
+        known = binned.codes
+        n_bins = known.n_bins + (known.nominal > 0) if missing_labels else known.n_bins
+        self.columns = CodeColumns(known.codes, n_bins.astype(np.int32), known.nominal)
         self.min_cases, self.n_classes = min_cases, len(rows.classes)
         self.unit = fixed_point_unit(rows.total_weight) * 2.0**9  # of 61 bits
         self.steps = np.maximum(np.rint(rows.weights / self.unit), 1).astype(STAT)
         self.weights: FloatArray = self.steps.astype(np.float64) * self.unit
         self.class_weights = self.weights_of(self.all_cases)
-        self.n_values = present_values(binned)
+        self.n_values = present_values(self.columns)
         many = (binned.codes.nominal > 0) & (self.n_values >= MANY_VALUES * rows.total_weight)
         self._limits = BranchLimits(
             n_classes=self.n_classes,
@@ -124,13 +135,13 @@ class Brancher:
         if node.total < 2 * self.min_cases or np.count_nonzero(node.weights) < 2:
             return []
         found = kernels.choose_branching(
-            self.binned.codes, *cases, self.labels, self._limits, self.n_threads
+            self.columns, *cases, self.labels, self._limits, self.n_threads
         )
         return self.divide(cases, self._tests(found, cases)) if found.column >= 0 else []
 
     def divide(self, cases: Cases, tests: list[Test]) -> list[tuple[Test, Cases]]:
         """Divide rows by tests on one column, those with a missing value into parts."""
-        n, n_bins = len(tests), int(self.binned.codes.n_bins[tests[0][0]])
+        n, n_bins = len(tests), int(self.columns.n_bins[tests[0][0]])
         branch_of = np.full(n_bins + 1, n + 1, dtype=np.uint16)  # of each code; n + 1: of none
         for branch, (_, low, high, _) in enumerate(tests):
             branch_of[low : high + 1] = branch
@@ -160,15 +171,15 @@ class Brancher:
         """Return the tests on codes: two sides of a cut, or the labels that are present."""
         j, bins = found.column, self.binned.bins[found.column]
         if found.code < 0:
-            present = np.flatnonzero(np.bincount(self.codes(j, cases.rows), minlength=len(bins)))
-            return [(j, c, c, -1) for c in present.tolist() if c < len(bins)]
+            present = np.flatnonzero(np.bincount(self.codes(j, cases.rows)))
+            return [(j, c, c, -1) for c in present.tolist() if c < self.columns.n_bins[j]]
         # The cut is the largest training value up to the middle of the two values.
         last = bins.last_below(found.code, found.beyond, Op.LESS_EQUAL, "midpoint")
         return [(j, 0, last, -1), (j, last + 1, len(bins) - 1, -1)]
 
     def codes(self, column: int, rows: RowArray | slice) -> NDArray[np.integer]:
         """Return the codes of some rows in one column."""
-        return _column(self.binned, column)[rows]
+        return _column(self.columns, column)[rows]
 
     def holds(self, tests: Iterable[Test], rows: RowArray | slice = slice(None)) -> BoolArray:
         """Tell which rows satisfy each of the tests: (tests, rows)."""
@@ -187,7 +198,8 @@ class Brancher:
         bins = self.binned.bins[column]
         name, kind = bins.schema.name, bins.schema.kind
         if not bins.schema.type.ordered:
-            return Labels(name, (bins.schema.labels[low],))
+            is_label = low < len(bins)
+            return Labels(name, (bins.schema.labels[low],)) if is_label else Presence(name, True)
         if low == 0:
             return Range(name, high=float(bins.high[high]), kind=kind)
         return Range(name, low=float(bins.high[low - 1]), low_open=True, kind=kind)
@@ -199,15 +211,15 @@ def heaviest(weights: FloatArray, prior: FloatArray) -> int:
     return int(top[np.argmax(prior[top])])
 
 
-def present_values(binned: BinnedColumns) -> IntArray:
+def present_values(columns: CodeColumns) -> IntArray:
     """Count the values of each column that training rows have."""
     counts = [
-        np.count_nonzero(np.bincount(_column(binned, j), minlength=n + 1)[:n])
-        for j, n in enumerate(binned.codes.n_bins.tolist())
+        np.count_nonzero(np.bincount(_column(columns, j), minlength=n + 1)[:n])
+        for j, n in enumerate(columns.n_bins.tolist())
     ]
     return np.array(counts, dtype=np.int32)
 
 
-def _column(binned: BinnedColumns, column: int) -> NDArray[np.integer]:
+def _column(columns: CodeColumns, column: int) -> NDArray[np.integer]:
     group, place = divmod(column, kernels.GROUP)
-    return binned.codes.codes[group, :, place]
+    return columns.codes[group, :, place]

@@ -85,7 +85,7 @@ def _left_over(brancher: Brancher, node: Node, cases: Cases, confidence: float) 
     """Predict the errors on labels for which the test of a node has no branch."""
     column = node.branches[0][0][0]
     codes = brancher.codes(column, cases.rows)
-    outside = codes != brancher.binned.codes.n_bins[column]
+    outside = codes != brancher.columns.n_bins[column]
     for (_, low, high, _), _child in node.branches:
         outside &= (codes < low) | (codes > high)
     if not outside.any():

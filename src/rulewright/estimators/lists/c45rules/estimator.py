@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 
 from rulewright.encoding.binned import MOST_BINS, bin_table
 from rulewright.estimators.common.base import RuleClassifier
-from rulewright.estimators.common.parameters import Choice, Integer, Parameter, Real
+from rulewright.estimators.common.parameters import Choice, Flag, Integer, Parameter, Real
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.lists.assembly import decision_list
 from rulewright.estimators.lists.c45rules.ordering import (
@@ -67,6 +67,12 @@ class C45RulesClassifier(RuleClassifier[DecisionList]):
     min_cases: float = Parameter(
         Real(0, above=True), "Least weight of two branches of a test.", default=2.0
     )
+    missing_labels: bool = Parameter(
+        Flag(),
+        'Whether "missing" is a label of nominal columns, so that ``is missing`` is a condition; '
+        "by default such rows go down all branches.",
+        default=False,
+    )
     exceptions: str = Parameter(
         Choice(tuple(EXCEPTIONS)),
         'How exceptions to the rules of a class are coded: as by release 8 of C4.5 ("release"), '
@@ -80,11 +86,21 @@ class C45RulesClassifier(RuleClassifier[DecisionList]):
         default=2000,
     )
 
-    PAPER: ClassVar[Mapping[str, Any]] = {"confidence": 0.25, "min_cases": 2.0}
+    PAPER: ClassVar[Mapping[str, Any]] = {
+        "confidence": 0.25,
+        "min_cases": 2.0,
+        "missing_labels": False,
+    }
 
     def _learn(self, training: TrainingSet) -> DecisionList:
         binned = bin_table(training.table, MOST_BINS, self._n_threads)
-        brancher = Brancher(binned, training, self.min_cases, self._n_threads)
+        brancher = Brancher(
+            binned,
+            training,
+            self.min_cases,
+            self._n_threads,
+            missing_labels=self.missing_labels,
+        )
         tree = self._tree(brancher)
         rules = simplified_rules(brancher, tree, self.confidence, self.max_rules)
         listed = ordered(brancher, self._subsets(brancher, rules))

@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 
 from rulewright.encoding.binned import MOST_BINS, bin_table
 from rulewright.estimators.common.base import RuleClassifier
-from rulewright.estimators.common.parameters import Parameter, Real
+from rulewright.estimators.common.parameters import Flag, Parameter, Real
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.lists.assembly import decision_list
 from rulewright.model import DecisionList
@@ -63,13 +63,29 @@ class PARTClassifier(RuleClassifier[DecisionList]):
     min_cases: float = Parameter(
         Real(0, above=True), "Least weight of two branches of a test.", default=2.0
     )
+    missing_labels: bool = Parameter(
+        Flag(),
+        'Whether "missing" is a label of nominal columns, so that ``is missing`` is a condition; '
+        "by default such rows go down all branches.",
+        default=False,
+    )
 
-    PAPER: ClassVar[Mapping[str, Any]] = {"confidence": 0.25, "min_cases": 2.0}
+    PAPER: ClassVar[Mapping[str, Any]] = {
+        "confidence": 0.25,
+        "min_cases": 2.0,
+        "missing_labels": False,
+    }
 
     def _learn(self, training: TrainingSet) -> DecisionList:
         check_random_state(self.random_state)  # nothing is drawn
         binned = bin_table(training.table, MOST_BINS, self._n_threads)
-        brancher = Brancher(binned, training, self.min_cases, self._n_threads)
+        brancher = Brancher(
+            binned,
+            training,
+            self.min_cases,
+            self._n_threads,
+            missing_labels=self.missing_labels,
+        )
         with progress_bar("covering rows", PERCENT, bool(self.verbose)) as advance:
             found, default = self._parts(brancher, advance)
         summary = {**self._summary(training), "bins": binned.describe()}
