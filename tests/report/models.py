@@ -50,9 +50,23 @@ def regression(linear):
     return make(random_state=0).fit(tables[0]).model_, tables[1]
 
 
+@cache
+def dated(name):
+    """Fit a learner to a column of dates, some of them missing; give its model and other rows."""
+    rng = np.random.default_rng(4)
+    tables = []
+    for n_rows in (150, 120):
+        days = np.datetime64("2024-01-01") + rng.integers(0, 300, n_rows)
+        y = (days >= np.datetime64("2024-06-01")) ^ (rng.random(n_rows) < 0.1)
+        days[rng.random(n_rows) < 0.1] = np.datetime64("NaT")
+        tables.append(read_table({"day": days, "x": rng.normal(size=n_rows)}, target=y))
+    return LEARNERS[name]().fit(tables[0]).model_, tables[1]
+
+
 MODELS = {
     **{name: (learned, name) for name in LEARNERS},
     "two classes": (learned, "two classes"),
+    "dates": (dated, "mlrules"),
     "numbers": (regression, False),
     "numbers with lines": (regression, True),
 }

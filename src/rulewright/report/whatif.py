@@ -70,7 +70,7 @@ def panel_columns(model: RuleModel, table: Table | None) -> list[dict[str, Any]]
         elif table is not None:
             known = table[name].values[~table[name].is_missing]
             if len(known):
-                item["ends"] = [float(known.min()), float(known.max())]
+                item["ends"] = [schema.type.held(float(end)) for end in (known.min(), known.max())]
         found.append(item)
     return found
 
@@ -106,8 +106,9 @@ def _texts(model: RuleModel, predicted: Any) -> list[str]:
 
 
 def _values(column: Column) -> list[Any]:
-    """Give numbers or labels, None for missing."""
-    if column.schema.type.ordered:
-        return [None if np.isnan(value) else float(value) for value in column.values]
-    raw = column.schema.type.raw(column).values
+    """Give what a table holds, numbers or text; None for missing."""
+    kind = column.schema.type
+    if kind.ordered:
+        return [None if np.isnan(value) else kind.held(float(value)) for value in column.values]
+    raw = kind.raw(column).values
     return [None if value is None else str(value) for value in raw]

@@ -170,6 +170,7 @@
 
   // The what-if panel.
   if (!by("inputs")) return;
+  const end = (value) => (typeof value === "number" ? round(value, 5) : value);
   const fields = data.columns.map((column) => {
     const label = make("label");
     label.append(make("span", column.title));
@@ -186,7 +187,7 @@
       field.placeholder = "missing";
     }
     label.append(field);
-    if (column.ends) label.append(make("small", "data: " + round(column.ends[0], 5) + " to " + round(column.ends[1], 5)));
+    if (column.ends) label.append(make("small", "data: " + column.ends.map(end).join(" to ")));
     label.append(make("small", "", "error"));
     by("inputs").append(label);
     return {column, label, field, start: null};
