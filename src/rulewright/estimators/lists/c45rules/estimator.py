@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils import check_random_state
 
-from rulewright.encoding.binned import MOST_BINS, bin_table
-from rulewright.estimators.common.base import RuleClassifier
-from rulewright.estimators.common.parameters import Choice, Flag, Integer, Parameter, Real
+from rulewright.estimators.common.parameters import Choice, Integer, Parameter, Real
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.lists.assembly import decision_list
+from rulewright.estimators.lists.branching import BranchingClassifier
 from rulewright.estimators.lists.c45rules.ordering import (
     default_class,
     ordered,
@@ -19,7 +18,6 @@ from rulewright.estimators.lists.c45rules.ordering import (
 )
 from rulewright.estimators.lists.c45rules.selection import EXCEPTIONS, select_rules
 from rulewright.estimators.lists.c45rules.simplification import simplified_rules
-from rulewright.model import DecisionList
 from rulewright.search.c45 import Brancher, grow_tree, leaves, prune_tree
 
 if TYPE_CHECKING:
@@ -27,10 +25,11 @@ if TYPE_CHECKING:
 
     from rulewright.data import TrainingSet
     from rulewright.estimators.lists.c45rules.simplification import Candidate
+    from rulewright.model import DecisionList
     from rulewright.search.c45 import Node
 
 
-class C45RulesClassifier(RuleClassifier[DecisionList]):
+class C45RulesClassifier(BranchingClassifier):
     r"""A decision list of few rules that are simplified paths of a C4.5 tree.
 
     Every leaf of the unpruned tree becomes a rule. From each rule the conditions are deleted
@@ -64,15 +63,6 @@ class C45RulesClassifier(RuleClassifier[DecisionList]):
         default=0.25,
         kw_only=False,
     )
-    min_cases: float = Parameter(
-        Real(0, above=True), "Least weight of two branches of a test.", default=2.0
-    )
-    missing_labels: bool = Parameter(
-        Flag(),
-        'Whether "missing" is a label of nominal columns, so that ``is missing`` is a condition; '
-        "by default such rows go down all branches.",
-        default=False,
-    )
     exceptions: str = Parameter(
         Choice(tuple(EXCEPTIONS)),
         'How exceptions to the rules of a class are coded: as by release 8 of C4.5 ("release"), '
@@ -93,14 +83,7 @@ class C45RulesClassifier(RuleClassifier[DecisionList]):
     }
 
     def _learn(self, training: TrainingSet) -> DecisionList:
-        binned = bin_table(training.table, MOST_BINS, self._n_threads)
-        brancher = Brancher(
-            binned,
-            training,
-            self.min_cases,
-            self._n_threads,
-            missing_labels=self.missing_labels,
-        )
+        brancher = self._brancher(training)
         tree = self._tree(brancher)
         rules = simplified_rules(brancher, tree, self.confidence, self.max_rules)
         listed = ordered(brancher, self._subsets(brancher, rules))
@@ -110,7 +93,7 @@ class C45RulesClassifier(RuleClassifier[DecisionList]):
         found = [(brancher.conjunction(rule.tests), rule.head) for rule in kept]
         summary = {
             **self._summary(training),
-            "bins": binned.describe(),
+            "bins": brancher.binned.describe(),
             "n_candidates": len(rules),
             "errors": self.errors_,
         }

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils import check_random_state
 
-from rulewright.encoding.binned import MOST_BINS, bin_table
-from rulewright.estimators.common.base import RuleClassifier
-from rulewright.estimators.common.parameters import Flag, Parameter, Real
+from rulewright.estimators.common.parameters import Parameter, Real
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.lists.assembly import decision_list
-from rulewright.model import DecisionList
+from rulewright.estimators.lists.branching import BranchingClassifier
 from rulewright.search.c45 import Brancher, Cases, find_part
 from rulewright.search.c45.branching import heaviest
 
@@ -19,13 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rulewright.data import TrainingSet
+    from rulewright.model import DecisionList
     from rulewright.rules import Conjunction
 
 PERCENT = 100
 """Steps of the progress bar."""
 
 
-class PARTClassifier(RuleClassifier[DecisionList]):
+class PARTClassifier(BranchingClassifier):
     r"""A decision list: the largest leaf of one partial C4.5 tree after the other.
 
     The rows that are left are branched by the best test of C4.5, and the subset with the least
@@ -60,15 +59,6 @@ class PARTClassifier(RuleClassifier[DecisionList]):
         default=0.25,
         kw_only=False,
     )
-    min_cases: float = Parameter(
-        Real(0, above=True), "Least weight of two branches of a test.", default=2.0
-    )
-    missing_labels: bool = Parameter(
-        Flag(),
-        'Whether "missing" is a label of nominal columns, so that ``is missing`` is a condition; '
-        "by default such rows go down all branches.",
-        default=False,
-    )
 
     PAPER: ClassVar[Mapping[str, Any]] = {
         "confidence": 0.25,
@@ -78,17 +68,10 @@ class PARTClassifier(RuleClassifier[DecisionList]):
 
     def _learn(self, training: TrainingSet) -> DecisionList:
         check_random_state(self.random_state)  # nothing is drawn
-        binned = bin_table(training.table, MOST_BINS, self._n_threads)
-        brancher = Brancher(
-            binned,
-            training,
-            self.min_cases,
-            self._n_threads,
-            missing_labels=self.missing_labels,
-        )
+        brancher = self._brancher(training)
         with progress_bar("covering rows", PERCENT, bool(self.verbose)) as advance:
             found, default = self._parts(brancher, advance)
-        summary = {**self._summary(training), "bins": binned.describe()}
+        summary = {**self._summary(training), "bins": brancher.binned.describe()}
         return decision_list(training, found, default=default, summary=summary)
 
     def _parts(
