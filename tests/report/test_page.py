@@ -12,7 +12,7 @@ import pytest
 from report.browser import why_not
 from report.models import MODELS, evil_model, large_model, model_and_rows
 from rulewright.data import DataError
-from rulewright.model import AdditiveRules, RuleModel
+from rulewright.model import AdditiveRules, storage
 from rulewright.report import report_html, write_report
 
 VOID = {"meta", "input", "br", "path", "circle", "rect"}
@@ -48,19 +48,9 @@ class Page(HTMLParser):
         return " ".join(" ".join(self.words).split())
 
 
-def forms():
-    """Give all forms of models that can be saved."""
-    found, waiting = set(), [RuleModel]
-    for cls in waiting:
-        waiting += cls.__subclasses__()
-        if "form" in vars(cls):
-            found.add(cls.form)
-    return found
-
-
 def test_every_form_is_tried():
     """The models of these tests have all forms, so that a new form is tried too."""
-    assert {model_and_rows(name)[0].form for name in MODELS} == forms()
+    assert {model_and_rows(name)[0].form for name in MODELS} == set(storage._FORMS)
 
 
 @pytest.mark.parametrize("name", MODELS)
