@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
     from rulewright.model.forms.average import Combine
 
+MOST_ROWS = 2000
+"""Rows at most on which the average is compared with its heaviest model."""
+
 
 def average_rule_sets(
     models: Sequence[Any],
@@ -99,6 +102,8 @@ def averaged(
     weights = tuple(weights_of(log_weights).tolist())
     model = AveragedModel(rows.schema, rows.classes, tuple(members), weights, combine)
     best = members[int(np.argmax(log_weights))]
+    if rows.n_rows > MOST_ROWS:  # each model answers for each row
+        rows = rows.take(np.linspace(0, rows.n_rows - 1, MOST_ROWS).astype(np.intp))
     same = model.decide(model.scores(rows.table)) == best.decide(best.scores(rows.table))
     report = PosteriorReport.of(log_weights, float(np.average(same, weights=rows.weights)))
     notes = {"log_weights": written(log_weights.tolist()), "posterior": report.to_json()}
