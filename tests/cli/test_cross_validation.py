@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from rulewright.cli.evaluate import (
+from rulewright.cli.cross_validation import (
     accuracy,
     auc,
     cross_validate,

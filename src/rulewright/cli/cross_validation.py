@@ -5,9 +5,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold
 
 from rulewright.capacity.reliability import accuracy, auc, log_loss
+from rulewright.data.optional import optional
 
 Codes: TypeAlias = NDArray[np.int32]
 Floats: TypeAlias = NDArray[np.float64]
@@ -33,7 +33,9 @@ def score(codes: Codes, probabilities: Floats, weights: Floats) -> Scores:
 
 def stratified_splits(codes: Codes, n_folds: int, seed: int) -> list[Split]:
     """Return training and test rows of each fold."""
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    folds = optional("sklearn.model_selection").StratifiedKFold(
+        n_folds, shuffle=True, random_state=seed
+    )
     return list(folds.split(np.zeros(len(codes)), codes))
 
 

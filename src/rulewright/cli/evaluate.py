@@ -1,0 +1,89 @@
+"""`rulewright evaluate`: how good a saved model is on a file."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rulewright.cli.display import make_console
+from rulewright.cli.evaluation_text import print_evaluation
+from rulewright.cli.limits import (
+    Encoding,
+    MaxUnzipped,
+    NoHeader,
+    SkipBadRows,
+    file_options,
+    print_decisions,
+)
+from rulewright.cli.output import STDOUT, check_output, open_output
+from rulewright.cli.target import target_in
+from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions, Table, open_table
+from rulewright.model import RuleModel, load_model
+from rulewright.model.text import plain, title_of
+from rulewright.report.answers import answers_of
+from rulewright.report.content import learned_from, read_rows
+from rulewright.report.evaluation import evaluation
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def evaluate(
+    model: Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(help="Rows with known targets, as for 'learn'.", show_default=False),
+    ],
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="Column with what is predicted.  [default: as when the model was learned]",
+            show_default=False,
+        ),
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="File to write; - is standard output."),
+    ] = STDOUT,
+    encoding: Encoding = None,
+    no_header: NoHeader = False,
+    skip_bad_rows: SkipBadRows = False,
+    max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
+) -> None:
+    """Measure MODEL on the rows of FILE: figures with intervals, by class, by certainty."""
+    if output != STDOUT:
+        check_output(output, "-o", (model, file))
+    loaded = load_model(model)
+    options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
+    name, table = read_test(loaded, file, options, target, weights)
+    print_decisions(table)
+    answers = answers_of(loaded, table, file.name)
+    seen = learned_from(loaded, table)
+    about = {"model": str(model), "file": str(file), "target": name, "learned_from": seen}
+    with open_output(output) as stream:
+        if as_json:
+            content = {**about, **evaluation(answers)}
+            stream.write(json.dumps(content, indent=2, allow_nan=False) + "\n")
+            return
+        console = make_console(stream)
+        console.print(f"{model}: {plain(title_of(loaded))}")
+        console.print(f"{file}: {table.n_rows} rows, target {plain(name)}")
+        if seen:
+            console.print("note: these are the rows that the model was learned from; expect worse")
+        console.print()
+        print_evaluation(console, answers)
+
+
+def read_test(
+    model: RuleModel, file: Path, options: FileOptions, target: str | None, weights: str | None
+) -> tuple[str, Table]:
+    """Read rows to judge a model by; give the name of the target and the rows."""
+    source = open_table(file, options=options)
+    name = target_in(model, source, target, weights, str(file))
+    return name, read_rows(model, source, name, weights)
