@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.capacity.certificates import held_out_certificate
+from rulewright.html import cut
 from rulewright.model.text import counted
 from rulewright.report.answers import ClassAnswers
 from rulewright.report.confusion import Confusion, confusion_of
@@ -17,7 +18,6 @@ from rulewright.report.curves import (
     risk_curve,
     roc_curves,
 )
-from rulewright.report.data_summary import cut
 from rulewright.report.figures import Axis, Line, chart, percent_text
 from rulewright.report.measures import measures
 
