@@ -11,6 +11,12 @@ from rulewright.explain.abstention import (
 )
 from rulewright.explain.certificate import certificate, held_out_certificate
 from rulewright.explain.consensus import Consensus, distil, frequent
+from rulewright.explain.counterfactual import (
+    Change,
+    Counterfactual,
+    Counterfactuals,
+    counterfactual,
+)
 from rulewright.explain.dependence import Dependence, partial_dependence
 from rulewright.explain.effects import Effects, local_effects
 from rulewright.explain.importance import Importance, importance, local_importance
@@ -31,8 +37,11 @@ from rulewright.explain.vote_statistics import (
 )
 
 __all__ = [
+    "Change",
     "ClassRuleStatistics",
     "Consensus",
+    "Counterfactual",
+    "Counterfactuals",
     "Dependence",
     "Effects",
     "Importance",
@@ -44,6 +53,7 @@ __all__ = [
     "certificate",
     "choose_abstain",
     "column_importance",
+    "counterfactual",
     "distil",
     "frequent",
     "held_out_certificate",
