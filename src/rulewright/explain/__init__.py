@@ -23,6 +23,7 @@ from rulewright.explain.importance import Importance, importance, local_importan
 from rulewright.explain.interaction import Interactions, interactions
 from rulewright.explain.margin_certificate import margin_certificate
 from rulewright.explain.null import InteractionNull, NullComparison
+from rulewright.explain.overlap import RuleOverlap, rule_overlap
 from rulewright.explain.rule_statistics import rule_statistics
 from rulewright.explain.rule_table import (
     ClassRuleStatistics,
@@ -49,6 +50,7 @@ __all__ = [
     "Interactions",
     "NullComparison",
     "NumberRuleStatistics",
+    "RuleOverlap",
     "RuleStatistics",
     "certificate",
     "choose_abstain",
@@ -67,6 +69,7 @@ __all__ = [
     "partial_dependence",
     "predict_or_abstain",
     "risk_coverage",
+    "rule_overlap",
     "rule_statistics",
     "selective_score",
     "term_table",

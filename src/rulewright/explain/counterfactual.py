@@ -12,7 +12,8 @@ from rulewright.data import DataError, label_of, read_like
 from rulewright.explain.change_goals import goal_of
 from rulewright.explain.change_search import Trials, find_changes, refined, sharpened
 from rulewright.explain.moves import Direction, held, moves_of
-from rulewright.model import ClassModel, RuleModel
+from rulewright.explain.targets import model_of
+from rulewright.model import ClassModel
 from rulewright.model.frame import to_frame
 from rulewright.model.text import counted, plain
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from rulewright.data import Table
     from rulewright.explain.change_goals import Goal
     from rulewright.explain.change_search import Choice, Found
+    from rulewright.model import RuleModel
 
 MAX_NODES = 100_000
 """Predictions of a search, unless another number is asked for."""
@@ -228,7 +230,7 @@ def counterfactual(
     distances to rules, answers also change within cells: values there are tried at some points and
     the best is refined, so that `smallest` is not proven.
     """
-    model = _checked_model(model)
+    model = model_of(model, "counterfactual")
     checked = {"n": n, "max_nodes": max_nodes, "max_changes": max_changes}
     for name, value in checked.items():
         if value is not None and (type(value) is not int or value < 1):
@@ -257,16 +259,6 @@ def counterfactual(
         n_tried=trials.nodes,
         reason="" if kept else _reason(trials, found, most, smooth=smooth),
     )
-
-
-def _checked_model(model: Any) -> RuleModel:
-    model = getattr(model, "model_", model)
-    if not isinstance(model, RuleModel):
-        raise ValueError(
-            "counterfactual needs a model with rules, or an estimator with such a model, not "
-            f"{type(model).__name__}"
-        )
-    return model
 
 
 def _one_row(model: RuleModel, row: Any) -> Table:
