@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 WORD = 64
 """Rows in a word."""
 
+_BLOCK = 128
+"""Words that are unpacked at a time to count what covers share."""
+
 
 @dataclass(frozen=True, eq=False)
 class PackedCovers:
@@ -103,6 +106,15 @@ class PackedCovers:
     def count(self) -> IntArray:
         """Return the number of rows of each cover."""
         counts: IntArray = self.unpack().sum(axis=1, dtype=np.int32)
+        return counts
+
+    def pair_counts(self) -> NDArray[np.int64]:
+        """Return the number of rows that each two covers share, as a square of counts."""
+        counts = np.zeros((len(self), len(self)), dtype=np.int64)
+        for first in range(0, self.words.shape[1], _BLOCK):
+            # Products of zeros and ones add up exactly in float32 below 2**24 rows.
+            bits = unpack_words(self.words[:, first : first + _BLOCK]).astype(np.float32)
+            counts += (bits @ bits.T).astype(np.int64)
         return counts
 
     def dot(self, weights: FloatArray) -> FloatArray:

@@ -11,12 +11,19 @@ from rulewright.explain.abstention import (
 )
 from rulewright.explain.certificate import certificate, held_out_certificate
 from rulewright.explain.consensus import Consensus, distil, frequent
+from rulewright.explain.counterfactual import (
+    Change,
+    Counterfactual,
+    Counterfactuals,
+    counterfactual,
+)
 from rulewright.explain.dependence import Dependence, partial_dependence
 from rulewright.explain.effects import Effects, local_effects
 from rulewright.explain.importance import Importance, importance, local_importance
 from rulewright.explain.interaction import Interactions, interactions
 from rulewright.explain.margin_certificate import margin_certificate
 from rulewright.explain.null import InteractionNull, NullComparison
+from rulewright.explain.overlap import RuleOverlap, rule_overlap
 from rulewright.explain.rule_statistics import rule_statistics
 from rulewright.explain.rule_table import (
     ClassRuleStatistics,
@@ -31,8 +38,11 @@ from rulewright.explain.vote_statistics import (
 )
 
 __all__ = [
+    "Change",
     "ClassRuleStatistics",
     "Consensus",
+    "Counterfactual",
+    "Counterfactuals",
     "Dependence",
     "Effects",
     "Importance",
@@ -40,10 +50,12 @@ __all__ = [
     "Interactions",
     "NullComparison",
     "NumberRuleStatistics",
+    "RuleOverlap",
     "RuleStatistics",
     "certificate",
     "choose_abstain",
     "column_importance",
+    "counterfactual",
     "distil",
     "frequent",
     "held_out_certificate",
@@ -57,6 +69,7 @@ __all__ = [
     "partial_dependence",
     "predict_or_abstain",
     "risk_coverage",
+    "rule_overlap",
     "rule_statistics",
     "selective_score",
     "term_table",
