@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rulewright.html.line import cut
 from rulewright.report.curves import confusion
-from rulewright.report.data_summary import cut
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
