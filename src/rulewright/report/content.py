@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ import rulewright
 from rulewright.data import Table, open_table, read_like
 from rulewright.encoding.covers import PackedCovers
 from rulewright.model import ClassModel, RuleModel
+from rulewright.model.html import paragraphs
 from rulewright.model.text import plain, title_of
 from rulewright.report import insight
 from rulewright.report.answers import answers_of, row_weights
@@ -116,7 +116,7 @@ def content_of(
     return Content(
         title=title,
         kind=title_of(model),
-        says=_says(model),
+        says=paragraphs(model.preamble().splitlines()),
         data=data_summary(model, table, answers),
         has_data=table is not None,
         has_target=known,
@@ -152,18 +152,6 @@ def learned_from(model: RuleModel, table: Table) -> bool:
     covers = PackedCovers(model.decided_bits(table), table.n_rows)
     found = [weights[covers[i : i + 1].row_mask()].sum() for i in range(len(counted))]
     return bool(np.allclose(found, [one.support for one in counted], rtol=1e-6))
-
-
-def _says(model: RuleModel) -> list[list[list[str]]]:
-    """Give what the model says of itself: paragraphs, and lines of numbers as tables."""
-    paragraphs: list[list[list[str]]] = []
-    for line in model.preamble().splitlines():
-        cells = re.split(r"\s{2,}", line.strip())
-        if len(cells) > 1 and paragraphs and len(paragraphs[-1][-1]) == len(cells):
-            paragraphs[-1].append(cells)
-        else:
-            paragraphs.append([cells])
-    return paragraphs
 
 
 def _panel(model: RuleModel, table: Table | None, places: Any) -> Panel:
