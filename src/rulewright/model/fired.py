@@ -104,6 +104,22 @@ class FiredRules(ABC):
     def _table(self, row: int, max_reasons: int | None) -> list[ReasonLine]:
         """Give titles, start, reasons and total of a row."""
 
+    def answer(self, row: int) -> str:
+        """Write what the model answers on a row, in one line."""
+        return self._answer(row)[0]
+
+    def reasons(self, row: int, max_reasons: int | None = SHOWN_REASONS) -> list[ReasonLine]:
+        """Give the table of reasons for a row: titles, start, reasons and total.
+
+        Parameters
+        ----------
+        row : int
+            The row.
+        max_reasons : int, optional
+            How many reasons have lines of their own; None for all.
+        """
+        return self._table(row, max_reasons)
+
     def text(
         self,
         max_reasons: int | None = SHOWN_REASONS,

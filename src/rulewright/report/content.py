@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import rulewright
 from rulewright.data import Table, open_table, read_like
 from rulewright.encoding.covers import PackedCovers
 from rulewright.model import ClassModel, RuleModel
+from rulewright.model.document import library_version
 from rulewright.model.html import paragraphs
 from rulewright.model.text import plain, title_of
 from rulewright.report import insight
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from rulewright.report.answers import Answers, Places
     from rulewright.report.data_summary import DataSummary
-    from rulewright.report.performance import Drawing, Performance
+    from rulewright.report.figures import Drawing, Graph
+    from rulewright.report.performance import Performance
     from rulewright.report.rule_lines import RuleLine
 
 _NOTED = {
@@ -63,7 +64,7 @@ class Content:
     performance: Performance | None
     stored: tuple[str, dict[str, float]]
     price: list[dict[str, str]]
-    sizes: list[Drawing]
+    sizes: list[Graph]
     rules: list[RuleLine]
     counted_on: list[tuple[str, str]]
     effect_title: str
@@ -71,7 +72,7 @@ class Content:
     class_names: tuple[str, ...]
     panel: Panel
     importance: Drawing | None
-    dependence: list[Drawing]
+    dependence: list[Graph]
     constraints: list[tuple[str, str]]
     certificate: list[str]
     provenance: list[tuple[str, str]]
@@ -165,5 +166,5 @@ def _panel(model: RuleModel, table: Table | None, places: Any) -> Panel:
 
 def _versions() -> list[tuple[str, str]]:
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    versions = f"rulewright {rulewright.__version__}, Python {platform.python_version()}"
+    versions = f"rulewright {library_version()}, Python {platform.python_version()}"
     return [("report made", made), ("versions", f"{versions}, NumPy {np.__version__}")]
