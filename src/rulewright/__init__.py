@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         compress,
         interaction_null,
         learn_on_parts,
+        rule_stability,
         size_curve,
         with_costs,
     )
@@ -88,6 +89,7 @@ __all__ = [
     "parse_conjunction",
     "read_table",
     "report_html",
+    "rule_stability",
     "size_curve",
     "with_costs",
     "write_report",
@@ -133,6 +135,7 @@ _ROOMS = {
     "parse_conjunction": "rules",
     "read_table": "data",
     "report_html": "report",
+    "rule_stability": "estimators",
     "size_curve": "estimators",
     "with_costs": "estimators",
     "write_report": "report",

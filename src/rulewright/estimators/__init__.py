@@ -12,6 +12,7 @@ from rulewright.estimators.common.base import RuleClassifier, RuleRegressor
 from rulewright.estimators.common.compression import compress, size_curve
 from rulewright.estimators.common.cross_fitted import cross_fitted
 from rulewright.estimators.common.interaction_null import interaction_null
+from rulewright.estimators.common.stability import rule_stability
 from rulewright.estimators.compact.classifier import CompactRulesClassifier
 from rulewright.estimators.compact.regressor import CompactRulesRegressor
 from rulewright.estimators.lists.c45rules.estimator import C45RulesClassifier
@@ -84,6 +85,7 @@ __all__ = [
     "cross_fitted",
     "interaction_null",
     "learn_on_parts",
+    "rule_stability",
     "size_curve",
     "with_costs",
 ]

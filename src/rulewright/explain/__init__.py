@@ -24,6 +24,7 @@ from rulewright.explain.interaction import Interactions, interactions
 from rulewright.explain.margin_certificate import margin_certificate
 from rulewright.explain.null import InteractionNull, NullComparison
 from rulewright.explain.overlap import RuleOverlap, rule_overlap
+from rulewright.explain.recurrence import ColumnRecurrence, PatternRecurrence, Recurrence
 from rulewright.explain.rule_statistics import rule_statistics
 from rulewright.explain.rule_table import (
     ClassRuleStatistics,
@@ -40,6 +41,7 @@ from rulewright.explain.vote_statistics import (
 __all__ = [
     "Change",
     "ClassRuleStatistics",
+    "ColumnRecurrence",
     "Consensus",
     "Counterfactual",
     "Counterfactuals",
@@ -50,6 +52,8 @@ __all__ = [
     "Interactions",
     "NullComparison",
     "NumberRuleStatistics",
+    "PatternRecurrence",
+    "Recurrence",
     "RuleOverlap",
     "RuleStatistics",
     "certificate",
