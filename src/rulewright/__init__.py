@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from rulewright.estimators.mlrules.settings import Formulation
     from rulewright.estimators.rulefit.selector import RuleVoteSelector
     from rulewright.estimators.rulefit.voting import Stability, Voting
-    from rulewright.model import load_model
+    from rulewright.model import load_model, model_schema
     from rulewright.report import report_html, write_report
     from rulewright.rules import parse_condition, parse_conjunction
     from rulewright.search import Constraints
@@ -85,6 +85,7 @@ __all__ = [
     "interaction_null",
     "learn_on_parts",
     "load_model",
+    "model_schema",
     "parse_condition",
     "parse_conjunction",
     "read_table",
@@ -131,6 +132,7 @@ _ROOMS = {
     "interaction_null": "estimators",
     "learn_on_parts": "estimators",
     "load_model": "model",
+    "model_schema": "model",
     "parse_condition": "rules",
     "parse_conjunction": "rules",
     "read_table": "data",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 from rich.console import Console
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.cli.evaluate import Scores
+    from rulewright.cli.cross_validation import Scores
     from rulewright.cli.regression import NumberScores
     from rulewright.data import Column, Finding, Table, Target
     from rulewright.model import RuleModel
@@ -41,11 +41,12 @@ _SUMMARY = {
 }
 
 
-def make_console() -> Console:
-    """Return a console for standard output, without colours unless it is a terminal."""
-    terminal = sys.stdout.isatty()
+def make_console(stream: TextIO | None = None) -> Console:
+    """Return a console for standard output or a file, without colours unless it is a terminal."""
+    stream = stream or sys.stdout
+    terminal = stream.isatty()
     return Console(
-        file=sys.stdout,
+        file=stream,
         force_terminal=terminal,
         color_system="auto" if terminal else None,
         width=None if terminal else _UNLIMITED,
@@ -149,6 +150,14 @@ def print_grid(console: Console, head: Sequence[str], rows: Sequence[Sequence[st
     grid = _grid(head[0])
     for title in head[1:]:
         grid.add_column(title, justify="right")
+    for row in rows:
+        grid.add_row(*map(Text, row))
+    console.print(grid)
+
+
+def print_texts(console: Console, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table whose cells are all text."""
+    grid = _grid(*head)
     for row in rows:
         grid.add_row(*map(Text, row))
     console.print(grid)

@@ -2,22 +2,15 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from rulewright.cli.limits import MaxUnzipped
 from rulewright.cli.output import check_output
-from rulewright.data import (
-    MAX_UNZIPPED_BYTES,
-    DataError,
-    Source,
-    Table,
-    label_of,
-    open_table,
-    read_table,
-)
-from rulewright.model import ClassModel, RuleModel, load_model
+from rulewright.cli.target import target_in
+from rulewright.data import MAX_UNZIPPED_BYTES, Table, open_table
+from rulewright.model import RuleModel, load_model
 from rulewright.report import write_report
 from rulewright.report.answers import Answers
 from rulewright.report.page import N_ROWS, file_notes
@@ -68,8 +61,9 @@ def report(
     notes, source = file_notes("model file", model), None
     if data is not None:
         source = open_table(data, max_unzipped)
-        if target is None:
-            target = found_target(loaded, source, {weights} if weights else set())
+        named = target
+        target = target_in(loaded, source, target, weights, f"--data {data}")
+        if named is None:
             typer.echo(f"target: {target} (--target names another column)")
         notes |= {**file_notes("data file", data), "target": target}
     write_report(
@@ -106,28 +100,3 @@ def write_training_report(
         n_rows=n_rows,
         provenance=notes,
     )
-
-
-def found_target(model: RuleModel, source: Source, other_roles: set[str]) -> str:
-    """Return the only column of a file that can be what a model predicts, or raise an error."""
-    known = {*model.schema.names, *other_roles} if model.schema.named else other_roles
-    able = [name for name in source.names if name not in known and _fits(model, source, name)]
-    if len(able) == 1:
-        return able[0]
-    what = "no column" if not able else f"more than one column ({', '.join(able[:5])})"
-    raise DataError(
-        f"--data {source.path}: {what} can be what the model predicts. Name it with --target COL."
-    )
-
-
-def _fits(model: RuleModel, source: Source, name: str) -> bool:
-    """Tell whether a column holds classes of a model, or numbers if the model predicts numbers."""
-    task: Any = "classification" if isinstance(model, ClassModel) else "regression"
-    others = [other for other in source.names if other != name][1:]
-    try:
-        table = read_table(source, target=name, drop=others, task=task)
-    except DataError:
-        return False
-    if not isinstance(model, ClassModel):
-        return True
-    return any(label_of(x) in model.class_names for x in table.known_target.classes.tolist())

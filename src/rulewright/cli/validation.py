@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from rulewright.cli.display import print_number_scores, print_scores
-from rulewright.cli.evaluate import (
+from rulewright.cli.cross_validation import (
     Floats,
     Rows,
     Scores,
@@ -15,6 +14,7 @@ from rulewright.cli.evaluate import (
     majority,
     stratified_splits,
 )
+from rulewright.cli.display import print_number_scores, print_scores
 from rulewright.cli.regression import cross_validate_numbers
 from rulewright.cli.training import row_weights
 from rulewright.data import Table, Target

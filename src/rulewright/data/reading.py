@@ -114,7 +114,8 @@ def read_table(
         source = labelled_rows(source, roles["target"])
     labels, row_weights = _labelled(source, target, weights, roles, task)
     columns = tuple(_column(source, at, kinds.get(at)) for at in features)
-    return Table(columns, source.named, source.n_rows, labels, row_weights, choices, source.notes)
+    given = (source.named, source.n_rows, labels, row_weights, choices, source.notes)
+    return Table(columns, *given, *_role_names(source, roles))
 
 
 def read_like(
@@ -166,7 +167,7 @@ def read_like(
         for column, at in zip(wanted, positions, strict=True)
     )
     given = (schema.named, source.n_rows, labels, row_weights, schema.choices, source.notes)
-    return Table(columns, *given)
+    return Table(columns, *given, *_role_names(source, roles))
 
 
 def detect_task(X: Any, target: Any = None) -> Task:
@@ -284,11 +285,14 @@ def _reread(table: Table, target: Any, weights: Any, task: Task, *, recast: bool
             "nominal, numeric and dropped columns when it is read."
         )
     _check_shape(table.n_rows, len(table.columns))
-    target = table.target if target is None else _TASKS[task][0](target, table.n_rows)
-    weights = table.weights if weights is None else weights
-    if weights is not None:  # the rows that were taken from a table may weigh nothing
-        weights = read_weights(weights, table.n_rows)
-    return replace(table, target=target, weights=weights)
+    if target is not None:
+        target = _TASKS[task][0](target, table.n_rows)
+        table = replace(table, target=target, target_name=None)
+    if weights is not None:
+        table = replace(table, weights=weights, weights_name=None)
+    if table.weights is not None:  # the rows that were taken from a table may weigh nothing
+        table = replace(table, weights=read_weights(table.weights, table.n_rows))
+    return table
 
 
 def _roles(source: Source, **named: Any) -> dict[str, int]:
@@ -298,6 +302,15 @@ def _roles(source: Source, **named: Any) -> dict[str, int]:
         for role, value in named.items()
         if isinstance(value, str)
     }
+
+
+def _role_names(source: Source, roles: Mapping[str, int]) -> tuple[str | None, str | None]:
+    """Return the names of the columns of target and weights."""
+    target, weights = (roles.get(role) for role in ("target", "weights"))
+    return (
+        None if target is None else source.names[target],
+        None if weights is None else source.names[weights],
+    )
 
 
 def _labelled(

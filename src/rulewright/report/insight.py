@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.explain import certificate, importance, partial_dependence
+from rulewright.html import cut
 from rulewright.model import AdditiveRules, RegressionRules, RuleSetVotes
 from rulewright.model.text import counted, plain
-from rulewright.report.data_summary import cut
 from rulewright.report.figures import Axis, Line, bars, chart
 from rulewright.report.performance import Drawing
 
