@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         compress,
         interaction_null,
         learn_on_parts,
+        rule_stability,
         size_curve,
         with_costs,
     )
@@ -118,6 +119,7 @@ __all__ = [
     "plot_sizes",
     "read_table",
     "report_html",
+    "rule_stability",
     "save_chart",
     "size_curve",
     "with_costs",
@@ -179,6 +181,7 @@ _ROOMS = {
     "read_table": "data",
     "report_html": "report",
     "save_chart": "plots",
+    "rule_stability": "estimators",
     "size_curve": "estimators",
     "with_costs": "estimators",
     "write_report": "report",

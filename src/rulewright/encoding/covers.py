@@ -108,13 +108,16 @@ class PackedCovers:
         counts: IntArray = self.unpack().sum(axis=1, dtype=np.int32)
         return counts
 
-    def pair_counts(self) -> NDArray[np.int64]:
-        """Return the number of rows that each two covers share, as a square of counts."""
-        counts = np.zeros((len(self), len(self)), dtype=np.int64)
+    def pair_counts(self, other: PackedCovers) -> NDArray[np.int64]:
+        """Return the number of rows that each of these covers shares with each of others."""
+        counts = np.zeros((len(self), len(other)), dtype=np.int64)
         for first in range(0, self.words.shape[1], _BLOCK):
+            block = slice(first, first + _BLOCK)
             # Products of zeros and ones add up exactly in float32 below 2**24 rows.
-            bits = unpack_words(self.words[:, first : first + _BLOCK]).astype(np.float32)
-            counts += (bits @ bits.T).astype(np.int64)
+            own, rest = (
+                unpack_words(covers.words[:, block]).astype(np.float32) for covers in (self, other)
+            )
+            counts += (own @ rest.T).astype(np.int64)
         return counts
 
     def dot(self, weights: FloatArray) -> FloatArray:

@@ -3,6 +3,7 @@
 They need nothing but a model, so they work for a model that was loaded from a file.
 """
 
+from rulewright.explain.abstaining import Abstainer, abstain_at
 from rulewright.explain.abstention import (
     choose_abstain,
     predict_or_abstain,
@@ -10,6 +11,13 @@ from rulewright.explain.abstention import (
     selective_score,
 )
 from rulewright.explain.certificate import certificate, held_out_certificate
+from rulewright.explain.conformal import (
+    ConformalIntervals,
+    ConformalSets,
+    PredictionSets,
+    SetCoverage,
+    conformal,
+)
 from rulewright.explain.consensus import Consensus, distil, frequent
 from rulewright.explain.counterfactual import (
     Change,
@@ -24,6 +32,12 @@ from rulewright.explain.interaction import Interactions, interactions
 from rulewright.explain.margin_certificate import margin_certificate
 from rulewright.explain.null import InteractionNull, NullComparison
 from rulewright.explain.overlap import RuleOverlap, rule_overlap
+from rulewright.explain.probability_intervals import (
+    ProbabilityIntervals,
+    VennAbers,
+    venn_abers,
+)
+from rulewright.explain.recurrence import ColumnRecurrence, PatternRecurrence, Recurrence
 from rulewright.explain.rule_statistics import rule_statistics
 from rulewright.explain.rule_table import (
     ClassRuleStatistics,
@@ -38,8 +52,12 @@ from rulewright.explain.vote_statistics import (
 )
 
 __all__ = [
+    "Abstainer",
     "Change",
     "ClassRuleStatistics",
+    "ColumnRecurrence",
+    "ConformalIntervals",
+    "ConformalSets",
     "Consensus",
     "Counterfactual",
     "Counterfactuals",
@@ -50,11 +68,19 @@ __all__ = [
     "Interactions",
     "NullComparison",
     "NumberRuleStatistics",
+    "PatternRecurrence",
+    "PredictionSets",
+    "ProbabilityIntervals",
+    "Recurrence",
     "RuleOverlap",
     "RuleStatistics",
+    "SetCoverage",
+    "VennAbers",
+    "abstain_at",
     "certificate",
     "choose_abstain",
     "column_importance",
+    "conformal",
     "counterfactual",
     "distil",
     "frequent",
@@ -73,4 +99,5 @@ __all__ = [
     "rule_statistics",
     "selective_score",
     "term_table",
+    "venn_abers",
 ]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
+from markupsafe import Markup
 
 from rulewright.data import DataError, label_of, read_like
 from rulewright.explain.change_goals import goal_of
 from rulewright.explain.change_search import Trials, find_changes, refined, sharpened
 from rulewright.explain.moves import Direction, held, moves_of
 from rulewright.explain.targets import model_of
+from rulewright.html import bold, note, table, view
 from rulewright.model import ClassModel
 from rulewright.model.frame import to_frame
 from rulewright.model.text import counted, plain
@@ -157,15 +158,13 @@ class Counterfactuals:
         return to_frame(self.to_table(), backend)
 
     def _repr_html_(self) -> str:
-        now = escape(_answered(self.answer, self.probability))
-        head = f"<p>{now}; to get {escape(self.goal)}:</p>"
-        lines = "".join(
-            f"<tr><td>{'<br>'.join(escape(str(change)) for change in one.changes)}</td>"
-            f"<td>{escape(_answered(one.answer, one.probability))}</td></tr>"
+        head = f"{_answered(self.answer, self.probability)}; to get {self.goal}:"
+        lines = [
+            (Markup("<br>").join(map(str, one.changes)), _answered(one.answer, one.probability))
             for one in self.found
-        )
-        table = f"<table><tr><th>change</th><th>then</th></tr>{lines}</table>" if lines else ""
-        return f"{head}{table}<p>{escape(self.note)}</p>"
+        ]
+        listed = table([("change", "then")], lines, text={0, 1}) if lines else None
+        return view(bold(head), listed, note(self.note))
 
 
 def counterfactual(
@@ -235,12 +234,12 @@ def counterfactual(
     for name, value in checked.items():
         if value is not None and (type(value) is not int or value < 1):
             raise ValueError(f"{name}={value!r} must be a whole number from 1 on")
-    table = _one_row(model, row)
+    changed = _one_row(model, row)
     spread = None if X is None else read_like(X, model.schema, model.columns)
-    goal = goal_of(model, table, target_class, target_range)
+    goal = goal_of(model, changed, target_class, target_range)
     allowed = _allowed(model, immutable, only, monotone or {})
-    moves = moves_of(model.program, table, spread, allowed, monotone or {})
-    trials = Trials(model, table, moves, goal.tell)
+    moves = moves_of(model.program, changed, spread, allowed, monotone or {})
+    trials = Trials(model, changed, moves, goal.tell)
     if not goal.ends_suffice:
         trials = sharpened(trials)
     most = min(max_changes or len(moves), len(moves))
@@ -251,7 +250,7 @@ def counterfactual(
     smooth, least = any(one.smooth for one in moves), len(kept[0].changes) if kept else 0
     complete = found.complete if goal.ends_suffice or not smooth else 0
     return Counterfactuals(
-        *_said(model, table),
+        *_said(model, changed),
         goal.words,
         tuple(kept),
         fewest=0 < least <= complete + 1,

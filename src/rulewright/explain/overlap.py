@@ -9,11 +9,12 @@ import numpy as np
 
 from rulewright.data import DataError, read_like
 from rulewright.encoding.covers import PackedCovers
+from rulewright.explain.claims import claim_text
 from rulewright.explain.targets import class_codes, model_of, rows_with_target
 from rulewright.explain.terms import Additive, RuleTerm, n_outputs
 from rulewright.model import AdditiveRules, ClassModel, RegressionRules
 from rulewright.model.frame import to_frame
-from rulewright.model.text import aligned, counted, plain
+from rulewright.model.text import aligned, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -134,8 +135,7 @@ class RuleOverlap:
         return ["id", "covers", "alone", "most like", "Jaccard", *worse, "rule"]
 
     def _cells(self, table: dict[str, list[Any]], i: int) -> list[str]:
-        near, names = table["most_alike"][i], [plain(name) for name in self.model.head_names]
-        head = f" THEN {self.model.rules[i].head.text(names)}" if names else ""
+        near, rule = table["most_alike"][i], self.model.rules[i]
         return [
             str(i),
             str(table["covers"][i]),
@@ -143,7 +143,7 @@ class RuleOverlap:
             "-" if near < 0 else str(near),
             f"{table['jaccard'][i]:.2f}",
             *(f"{worse[i]:+.4f}" for worse in self.dropped.values()),
-            f"IF {self.model.rules[i].body}{head}",
+            f"IF {rule.body} THEN {claim_text(self.model, rule)}",
         ]
 
 
@@ -184,7 +184,7 @@ def rule_overlap(model: Any, X: Any, y: Any = None) -> RuleOverlap:
     once = covers.transpose().count() == 1
     alone = (covers & PackedCovers.pack(once[np.newaxis])).count()
     dropped = {} if y is None else _dropped(model, table)
-    return RuleOverlap(model, len(table), covers.pair_counts(), alone, dropped)
+    return RuleOverlap(model, len(table), covers.pair_counts(covers), alone, dropped)
 
 
 def _dropped(model: RuleModel, table: Table) -> dict[str, FloatArray]:

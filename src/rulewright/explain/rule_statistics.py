@@ -12,10 +12,10 @@ from rulewright.capacity.evidence import rank_e_value, rank_p_value, share_e_val
 from rulewright.capacity.intervals import clopper_pearson, difference_interval, mean_interval
 from rulewright.data import DataError
 from rulewright.encoding.covers import PackedCovers
+from rulewright.explain.claims import claims_less
 from rulewright.explain.rule_table import ClassRuleStatistics, NumberRuleStatistics
 from rulewright.explain.targets import class_codes, model_of, rows_with_target
 from rulewright.model import ClassModel
-from rulewright.rules import Adds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -161,7 +161,7 @@ class _Rows(NamedTuple):
             "q": q,
             "n_rows": len(self.weights),
             "n_effective": total.effective,
-            "less": np.array([_claims_less(rule) for rule in self.model.rules], dtype=np.bool_),
+            "less": np.array([claims_less(rule) for rule in self.model.rules], dtype=np.bool_),
             "support": np.array([side.weight for side in inside]),
             "effective_support": np.array([side.effective for side in inside]),
             "share": share,
@@ -185,7 +185,7 @@ def _of_classes(rows: _Rows, alpha: float, q: float) -> ClassRuleStatistics:
         if rule.head not in shares:
             shares[rule.head] = _Side.of(rows.weights, of_head).mean
         base.append(shares[rule.head])
-        tables.append(_counts(*sides[-1], less=_claims_less(rule)))
+        tables.append(_counts(*sides[-1], less=claims_less(rule)))
     counted = np.array(tables).reshape(-1, 2, 2)
     p, e = (value(counted[:, 0], counted[:, 1]) for value in (share_p_value, share_e_value))
     common = rows.common([side for side, _ in sides], p, e, alpha, q)
@@ -210,7 +210,7 @@ def _of_numbers(rows: _Rows, alpha: float, q: float) -> NumberRuleStatistics:
     for rule, inside in rows.rules:
         pair = one, other = rows.sides(inside, numbers)
         sides.append(pair)
-        sign = -1.0 if _claims_less(rule) else 1.0
+        sign = -1.0 if claims_less(rule) else 1.0
         claimed = sign * numbers[inside], sign * numbers[~inside]
         p.append(rank_p_value(*claimed))
         e.append(rank_e_value(*claimed))
@@ -231,12 +231,6 @@ def _of_numbers(rows: _Rows, alpha: float, q: float) -> NumberRuleStatistics:
         difference_low=difference_ends[0],
         difference_high=difference_ends[1],
     )
-
-
-def _claims_less(rule: Rule) -> bool:
-    """Tell whether a rule speaks against its head, or for smaller numbers."""
-    outcome = rule.outcome
-    return isinstance(outcome, Adds) and outcome.value < outcome.otherwise
 
 
 def _counts(inside: _Side, outside: _Side, *, less: bool) -> list[list[float]]:
