@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rulewright.data.schema import ColumnSchema
+    from rulewright.data.column_schema import ColumnSchema
     from rulewright.data.source import Raw, Wanted
     from rulewright.data.table import Column
 

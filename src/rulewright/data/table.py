@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.choices import NO_CHOICES, Choices
+from rulewright.data.column_schema import ColumnSchema
 from rulewright.data.errors import DataError
 from rulewright.data.findings import Finding
 from rulewright.data.numbers import Numbers
-from rulewright.data.schema import ColumnSchema, Schema
+from rulewright.data.recipe import Recipe
+from rulewright.data.schema import Schema
 from rulewright.data.target import Target
 
 MISSING_CODE = -1
@@ -50,11 +52,13 @@ class Table:
     weights: NDArray[np.float64] | None = None
     choices: Choices = NO_CHOICES  # of the person who read it
     decisions: tuple[Finding, ...] = ()  # about the rows, when it was read
+    recipe: Recipe | None = None  # of the columns that are derived from related tables
 
     @cached_property
     def schema(self) -> Schema:
         """Names, kinds and labels of the columns."""
-        return Schema(tuple(column.schema for column in self.columns), self.named, self.choices)
+        columns = tuple(column.schema for column in self.columns)
+        return Schema(columns, self.named, self.choices, self.recipe)
 
     @property
     def names(self) -> tuple[str, ...]:

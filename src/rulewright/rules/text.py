@@ -246,8 +246,8 @@ def _token(text: str, start: int) -> tuple[_Token, int]:
         except json.JSONDecodeError as error:
             raise ValueError(f"at character {error.pos + 1}: {error.msg}") from None
         return _Token("word", word, start), end
-    if (end := call_end(text, start)) is not None:
-        return _Token("word", text[start:end], start), end
+    if (after := call_end(text, start)) is not None:
+        return _Token("word", text[start:after], start), after
     if match := BARE_WORD.match(text, start):
         kind: Literal["sign", "word"] = "sign" if match[0] in KEYWORDS else "word"
         return _Token(kind, match[0], start), match.end()
