@@ -1,0 +1,19 @@
+"""Rules over graphs and molecules: subgraph patterns as derived Boolean columns."""
+
+from rulewright.relational.graphs.classifier import GraphRulesClassifier
+from rulewright.relational.graphs.features import SubgraphFeatures
+from rulewright.relational.graphs.graph import Graph, GraphError
+from rulewright.relational.graphs.model import GraphRules, load_graph_rules
+from rulewright.relational.graphs.molecules import read_smiles
+from rulewright.relational.graphs.pattern import Pattern
+
+__all__ = [
+    "Graph",
+    "GraphError",
+    "GraphRules",
+    "GraphRulesClassifier",
+    "Pattern",
+    "SubgraphFeatures",
+    "load_graph_rules",
+    "read_smiles",
+]
