@@ -17,6 +17,7 @@ from rulewright.relational.graphs.graph import GraphError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rulewright.kernels import StatArray
     from rulewright.kernels.reference.graph_codes import Code
     from rulewright.kernels.structs import FoundSubgraphs, GraphArrays
     from rulewright.relational.graphs.dispersion import Dispersion
@@ -120,6 +121,7 @@ class LocalSearch:
         self._index, self._scores, self._filter, self._walk = index, scores, filter, walk
         self._random, self._n_threads = random, n_threads
         self._taken: set[bytes] = set()
+        self._known_scores: dict[Code, tuple[StatArray, list[int]]] = {}
         starts = index.graphs.edge_starts[index.graphs.starts]
         self._with_edges = np.flatnonzero(np.diff(starts) > 0)
         self._edge_bounds = starts
@@ -143,6 +145,7 @@ class LocalSearch:
 
     def _search(self, check: Callable[[], None]) -> Candidate | None:
         """Walk from a random start and return the best pattern that is allowed."""
+        self._known_scores.clear()  # they depend on the features so far
         here, best, least = self._start(), None, self._scores.least
         score = self._score(here)
         best_score: int | None = None
@@ -158,18 +161,26 @@ class LocalSearch:
     def _step(self, here: Candidate) -> tuple[Candidate, int]:
         """Go to a neighbour: any one, or one of the best."""
         found = self._index.neighbours(here.code)
-        n_found = len(found.words)
-        if not n_found:
+        if not len(found.words):
             start = self._start()
             return start, self._score(start)
-        scores = self._scores.scores(found.words, self._n_threads)
-        open_to = np.arange(n_found)
-        if self._random.random_sample() >= self._walk.noise:
-            open_to = np.flatnonzero(scores == scores.min())
-        place = int(self._random.choice(open_to))
-        begin, end = found.starts[place : place + 2]
+        scores, best = self._judged(here.code, found)
+        if self._random.random_sample() < self._walk.noise:
+            place = self._random.randint(len(scores))
+        else:
+            place = best[self._random.randint(len(best))]
+        begin, end = found.starts[place], found.starts[place + 1]
         chosen = Candidate(tuple(found.codes[begin:end].tolist()), found.words[place])
         return chosen, int(scores[place])
+
+    def _judged(self, code: Code, found: FoundSubgraphs) -> tuple[StatArray, list[int]]:
+        """Return the scores of neighbours and the best ones; walks come back to many patterns."""
+        known = self._known_scores.get(code)
+        if known is None:
+            scores = self._scores.scores(found.words, self._n_threads)
+            known = scores, np.flatnonzero(scores == scores.min()).tolist()
+            self._known_scores[code] = known
+        return known
 
     def _start(self) -> Candidate:
         """Draw a graph, an edge of it, and up to four extensions."""
