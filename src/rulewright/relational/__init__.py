@@ -6,8 +6,11 @@ from rulewright.relational.graphs import (
     GraphRules,
     GraphRulesClassifier,
     Pattern,
+    Reading,
     SubgraphFeatures,
     load_graph_rules,
+    pattern_bias,
+    pattern_columns,
     read_smiles,
 )
 
@@ -17,7 +20,10 @@ __all__ = [
     "GraphRules",
     "GraphRulesClassifier",
     "Pattern",
+    "Reading",
     "SubgraphFeatures",
     "load_graph_rules",
+    "pattern_bias",
+    "pattern_columns",
     "read_smiles",
 ]

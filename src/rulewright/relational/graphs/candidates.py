@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, GraphSet, IntArray, WordArray
     from rulewright.kernels.reference.graph_codes import Code
 
-Order = Literal["size", "balance", "correlation", "chi2"]
-ORDERS = ("size", "balance", "correlation", "chi2")
+Order = Literal["size", "code", "balance", "correlation", "chi2"]
+ORDERS = ("size", "code", "balance", "correlation", "chi2")
 BY_CLASS = ("correlation", "chi2")
 """Orders that look at the classes."""
 

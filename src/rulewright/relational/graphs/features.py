@@ -57,8 +57,8 @@ class SubgraphFeatures(
 
     ``"frequent"`` mines all connected subgraphs that enough graphs have and takes the first by
     `order`; ``"dispersion"`` searches patterns one by one, each as unlike those before as can be
-    found, by stochastic local search; ``"all"`` takes subgraphs as they come. Patterns that occur
-    in the same graphs as another, or in all graphs, are left out.
+    found, by stochastic local search; ``"all"`` takes subgraphs in the order of their codes.
+    Patterns that occur in the same graphs as another, or in all graphs, are left out.
 
     Attributes
     ----------
@@ -85,9 +85,9 @@ class SubgraphFeatures(
     )
     order: str = Parameter(
         Choice(ORDERS),
-        'Which "frequent" patterns come first: the smallest ("size"), those in about half of the '
-        'graphs ("balance"), those most correlated with the second of two classes '
-        '("correlation"), or with any class ("chi2").',
+        'Which "frequent" patterns come first: the smallest ("size"), those in the order of '
+        'their codes ("code"), those in about half of the graphs ("balance"), those most '
+        'correlated with the second of two classes ("correlation"), or with any class ("chi2").',
         default="size",
     )
     class_correlated: bool = Parameter(
@@ -208,7 +208,7 @@ class SubgraphFeatures(
             return [one.code for one in found]
         least = least_count(self.min_support, n) if self.method == "frequent" else 1
         stream = mined(kernels.GraphSet(arrays), least, self.max_edges, self.allow_cycles)
-        if self.method == "all":
+        if self.method == "all" or self.order == "code":
             return [one.code for one in filter.first(stream, self.n_features)]
         kept = ordered(filter.smallest(stream), self.order, n, classes)  # type: ignore[arg-type]
         return [one.code for one in kept[: self.n_features]]
