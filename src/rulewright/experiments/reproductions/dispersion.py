@@ -42,6 +42,11 @@ MOST_PATTERNS = 10
 """Edges of patterns that come as they are, in Table 6.4."""
 
 METHODS: dict[str, dict[str, dict[str, Any]]] = {
+    "6.6": {
+        "dispersion": {"method": "dispersion", "max_active": CAP},
+        "class": {"method": "dispersion", "class_correlated": True, "max_active": CAP},
+    },
+    "6.7": {order: {"order": order} for order in ("size", "chi2")},
     "6.4": {
         "agnostic": {"method": "all", "max_edges": MOST_PATTERNS},
         "frequent": {"order": "code"},
@@ -49,11 +54,6 @@ METHODS: dict[str, dict[str, dict[str, Any]]] = {
         "class": {"method": "dispersion", "class_correlated": True},
     },
     "6.5": {order: {"order": order} for order in ("size", "balance", "correlation", "chi2")},
-    "6.6": {
-        "dispersion": {"method": "dispersion", "max_active": CAP},
-        "class": {"method": "dispersion", "class_correlated": True, "max_active": CAP},
-    },
-    "6.7": {order: {"order": order} for order in ("size", "chi2")},
 }
 """How patterns are found, by table and by the name of its column."""
 
