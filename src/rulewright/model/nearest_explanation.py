@@ -10,6 +10,8 @@ from rulewright.model.text import plain
 from rulewright.rules import Range
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -54,12 +56,14 @@ class NearestExplanation(Explanation):
         return answer
 
     def _table(self, row: int, max_reasons: int | None) -> list[list[str]]:
-        lines = ["reason", "always: there is no rule"]
+        lines = [["", "", line] for (line,) in self._reason_lines(row)]
+        return [["", "", "reason"], *(lines or [["", "", "always: there is no rule"]])]
+
+    def _reason_lines(self, row: int) -> Iterable[Sequence[str]]:
         if self.rules:
-            lines[1] = f"nearest is {self._told(self.nearest, row)}"
+            yield (f"nearest is {self._told(self.nearest, row)}",)
         if self.rivals[0][row] >= 0:
-            lines.append(f"nearest of another class is {self._told(self.rivals, row)}")
-        return [["", "", line] for line in lines]
+            yield (f"nearest of another class is {self._told(self.rivals, row)}",)
 
     def _told(self, found: Found, row: int) -> str:
         """Write a rule, and what keeps it from covering a row."""

@@ -2,8 +2,11 @@
 
 import os
 import re
+import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
 from numpy.typing import NDArray
 
@@ -15,6 +18,8 @@ from rulewright.data.schema import check_encodable
 
 _NOISE = re.compile(r"\s*$|Invalid Input Error: CSV Error on Line|Original Line")
 _OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+_STREAMED_BYTES = 1 << 28  # of a streamed file that are kept in memory; more is kept on disk
+_STREAMING_THREADS = 4  # each needs some of that memory
 
 
 class FileDatabase:
@@ -24,6 +29,16 @@ class FileDatabase:
         self._file, self._kind = file, kind
         self._connection = optional("duckdb").connect(":memory:", config=_OFFLINE)
         self._connection.execute("SET enable_progress_bar = false")
+        if file.options.streamed:
+            self._limit_memory()
+
+    def _limit_memory(self) -> None:
+        """Let rows beyond a limit be kept in a folder that lives as long as the database."""
+        folder = tempfile.mkdtemp(prefix="rulewright-")
+        finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self._connection.execute(f"SET temp_directory = {quoted(folder)}")
+        self._connection.execute(f"SET memory_limit = '{_STREAMED_BYTES} bytes'")
+        self._connection.execute(f"SET threads = {min(os.cpu_count() or 1, _STREAMING_THREADS)}")
 
     def path(self, path: Path) -> str:
         """Write a path as an SQL literal that names one file and nothing else."""
