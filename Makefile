@@ -12,7 +12,7 @@ ATTACK_MINUTES ?= 20
 ATTACK_SANITIZE ?= 1
 
 .PHONY: help demo test lint format docs sanitize sanitize-build attack bench bench-install compare \
-  simulate clean check-machine
+  simulate stream clean check-machine
 
 help:
 	@echo "make demo      learn from the bundled table, print the rules, save the model"
@@ -23,6 +23,7 @@ help:
 	@echo "make sanitize  run the native tests on an ASan + UBSan build"
 	@echo "make attack    attack the library with random input for ATTACK_MINUTES=20"
 	@echo "make bench     measure speed and memory against rivals"
+	@echo "make stream    measure the memory of predicting a file of 2 GB"
 	@echo "make simulate  check false discovery rates and intervals of rules (20 minutes)"
 	@echo "make compare   compare errors with rivals on 35 data sets (hours)"
 
@@ -116,6 +117,11 @@ bench-install: | check-machine
 
 bench: bench-install
 	$(BENCH)/bin/python benchmarks/run.py all
+
+# Predicts a generated file of STREAM_GB=2 and tells memory and rows per second.
+STREAM_GB ?= 2
+stream: install
+	$(BIN)/python benchmarks/stream.py --gigabytes $(STREAM_GB)
 
 simulate: install
 	$(BIN)/python benchmarks/rule_fdr.py

@@ -3,12 +3,15 @@
 import gzip
 import io
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from rulewright.data.optional import optional
 from rulewright.data.writing import replacing
 
 STDOUT = Path("-")
@@ -30,6 +33,40 @@ def check_output(path: Path, option: str, inputs: Iterable[Path] = ()) -> None:
         raise ValueError(
             f"{option} {path}: this file is read or written already. Give the name of another file."
         )
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Tell on a terminal that a file is read, while it is."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    console = optional("rich.console").Console(stderr=True)
+    with console.status(f"reading {path}"):
+        yield
+
+
+@contextmanager
+def cleared_when_ended() -> Iterator[None]:
+    """Let a request to end the process (SIGTERM) remove temporary files, as an error does."""
+    asked: list[int] = []
+
+    def end(number: int, frame: object) -> None:
+        asked.append(128 + number)
+        sys.exit(asked[0])
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    except Exception:
+        if asked:  # native code has made another error of it
+            sys.exit(asked[0])
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
