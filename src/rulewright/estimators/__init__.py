@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rulewright.estimators.common.compression import compress, size_curve
     from rulewright.estimators.common.cross_fitted import cross_fitted
     from rulewright.estimators.common.interaction_null import interaction_null
+    from rulewright.estimators.common.stability import rule_stability
     from rulewright.estimators.compact.classifier import CompactRulesClassifier
     from rulewright.estimators.compact.regressor import CompactRulesRegressor
     from rulewright.estimators.lists.c45rules.estimator import C45RulesClassifier
@@ -63,6 +64,7 @@ __all__ = [
     "cross_fitted",
     "interaction_null",
     "learn_on_parts",
+    "rule_stability",
     "size_curve",
     "with_costs",
 ]
@@ -80,6 +82,7 @@ _PLACES = {
     "cross_fitted": "common.cross_fitted",
     "interaction_null": "common.interaction_null",
     "learn_on_parts": "averaging.parts",
+    "rule_stability": "common.stability",
     "size_curve": "common.compression",
     "with_costs": "common.after_fit",
 }
