@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from rulewright.cli.output import STDOUT, check_output, open_output
+from rulewright.cli.output import STDOUT, check_output, write_content
 from rulewright.model import RuleModel, load_model
 from rulewright.programs.targets import TARGETS
 
@@ -50,22 +50,24 @@ def export(
         typer.Option("--output", "-o", metavar="FILE", help="File to write; - is standard output."),
     ] = STDOUT,
 ) -> None:
-    """Write MODEL as SQL, Python, JavaScript or text, with the same predictions."""
+    """Write MODEL as SQL, Python, JavaScript, ONNX or text, with the same predictions."""
     if to not in _FORMS:
         raise ValueError(f"--to: {to!r} is not one of {', '.join(_FORMS)}.")
     if to != "sql" and (dialect or table):
         option = "--dialect" if dialect else "--table"
         raise ValueError(f"{option} goes with --to sql only. Leave it out with --to {to}.")
+    if to == "onnx" and output == STDOUT:
+        raise ValueError("--to onnx: this is no text to print. Give a file: -o model.onnx.")
     if output != STDOUT:
         check_output(output, "-o")
     text = exported(load_model(model), to, dialect or Dialect.DUCKDB, table or "data")
-    with open_output(output) as stream:
-        stream.write(text)
+    write_content(output, text)
 
 
-def exported(model: RuleModel, to: str, dialect: Dialect, table: str) -> str:
+def exported(model: RuleModel, to: str, dialect: Dialect, table: str) -> str | bytes:
     """Write the model in the form asked for."""
     if to == "text":
         return model.to_text()
     options = {"table": table.split("."), "dialect": dialect.value} if to == "sql" else {}
-    return model.export(to, **options)
+    content: str | bytes = model.export(to, **options)
+    return content

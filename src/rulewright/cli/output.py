@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from rulewright.data.writing import replacing
+from rulewright.data.writing import replace_file, replacing
 
 STDOUT = Path("-")
 
@@ -50,3 +50,12 @@ def open_output(path: Path) -> Iterator[TextIO]:
             yield text
             text.flush()
             text.detach()
+
+
+def write_content(path: Path, content: str | bytes) -> None:
+    """Write a text to standard output or a file, or bytes to a file, all or nothing."""
+    if isinstance(content, bytes):
+        replace_file(path, content)
+        return
+    with open_output(path) as stream:
+        stream.write(content)
