@@ -30,11 +30,11 @@ from rulewright.programs.nodes import (
     Sums,
     Where,
 )
+from rulewright.programs.onnx_columns import OnnxColumns
 from rulewright.programs.onnx_graph import Graph
 from rulewright.programs.onnx_nearest import nearest_place
-from rulewright.programs.program import ClassProgram, positive
+from rulewright.programs.program import ClassProgram
 from rulewright.programs.target import Answer, CannotRunError, Target
-from rulewright.rules import Conjunction, Labels, Or, Presence, Range
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from rulewright.programs.nodes import Node
     from rulewright.programs.program import Program
     from rulewright.programs.target import Rows
-    from rulewright.rules import Condition, Formula, Plain
 
 _SIGNS = {
     "+": "Add",
@@ -57,8 +56,6 @@ _SIGNS = {
 }
 _REDUCTIONS = {"total": "ReduceSum", "largest": "ReduceMax", "smallest": "ReduceMin"}
 _OUTPUTS = ("scores", "probabilities", "label", "prediction")
-MISSING_CODE = -1
-"""Codes of labels index tables from the end too: -2 is a label never seen."""
 
 
 def write_onnx(program: Program) -> bytes:
@@ -71,21 +68,19 @@ class OnnxWriter:
 
     def __init__(self, program: Program) -> None:
         self.program, self.graph = program, Graph()
-        self._columns: dict[str, str] = {}
-        self._codes: dict[str, str] = {}
+        self.columns = OnnxColumns(self.graph, program.schema)
         self._values: dict[Node, str] = {}
-        self._tests: dict[Any, str] = {}
         self._scalars: dict[float, str] = {}
-        self._positive: dict[int, Formula] = {}
         self._rows = ""
 
     def written(self) -> bytes:
         """Write all outputs, and return the file."""
         program, graph = self.program, self.graph
         used = program.columns or program.schema.names[:1]  # which tells the number of rows
+        taken = {*_OUTPUTS, *getattr(program, "flags", ())}
         for name in used:
-            self._read(name)
-        self._rows = graph.add("Shape", self._columns[used[0]], end=1)
+            self.columns.read(name, taken)
+        self._rows = graph.add("Shape", used[0], end=1)
         for node in program.nodes:
             self._values[node] = self._write[type(node)](self, node)
         if not isinstance(program, ClassProgram):
@@ -104,40 +99,6 @@ class OnnxWriter:
         for name, node in program.flags.items():
             self._flat_output(name, self._repeated(self._values[node], 1), np.bool_)
         return graph.serialised()
-
-    def number(self, column: str) -> str:
-        """Return the doubles of an ordered column."""
-        return self._columns[column]
-
-    def codes(self, column: str) -> str:
-        """Return the places of the labels of a nominal column; see `MISSING_CODE`."""
-        return self._codes[column]
-
-    def _read(self, name: str) -> None:
-        taken = {*_OUTPUTS, *getattr(self.program, "flags", ())}
-        column = self.program.schema[name]
-        if name in taken or not name or name.startswith(("/rule/", "/constant/")):
-            raise ValueError(
-                f"column {name!r} cannot be an input of an ONNX graph, which has values of this "
-                "name; rename the column and learn again"
-            )
-        if column.type.ordered:
-            self._columns[name] = self.graph.take_input(name, np.float64)
-            return
-        if "" in column.labels:
-            raise ValueError(
-                f"column {name!r} has the empty text as a label, which in ONNX stands for missing; "
-                "give the label another name and learn again"
-            )
-        self._columns[name] = self.graph.take_input(name, object)
-        self._codes[name] = self.graph.add(
-            "LabelEncoder",
-            self._columns[name],
-            domain="ai.onnx.ml",
-            keys_strings=[*column.labels, ""],
-            values_int64s=[*range(len(column.labels)), MISSING_CODE],
-            default_int64=-2,
-        )
 
     def _repeated(self, value: str, width: int) -> str:
         """Give a value for every row, if it is a constant too."""
@@ -203,7 +164,9 @@ class OnnxWriter:
         value = self._values[node.start]
         if isinstance(node, FirstThat):  # the first overwrites those after it
             for body, numbers in reversed(node.terms):
-                value = graph.add("Where", self.test(body), graph.constant([numbers]), value)
+                value = graph.add(
+                    "Where", self.columns.test(body), graph.constant([numbers]), value
+                )
             return value
         assert isinstance(node, Sums | Maxima)
         operation, nothing = ("Add", 0.0) if isinstance(node, Sums) else ("Max", -math.inf)
@@ -213,12 +176,12 @@ class OnnxWriter:
             amounts[0, head.classes] = amount
             others = graph.constant([[nothing] * n])
             changed = self.scalar(amount) if n == 1 else graph.constant(amounts)
-            change = graph.add("Where", self.test(body), changed, others)
+            change = graph.add("Where", self.columns.test(body), changed, others)
             value = graph.add(operation, value, change)
         return value
 
     def _line(self, node: Line) -> str:
-        graph, value = self.graph, self.number(node.column)
+        graph, value = self.graph, node.column
         bounds = [graph.constant(bound) for bound in (node.low, node.high)]
         held = graph.add("Clip", value, *bounds)
         shifted = graph.add("Sub", held, self.scalar(node.center))
@@ -247,61 +210,6 @@ class OnnxWriter:
             factors = self.scalar(row[0]) if len(row) == 1 else graph.constant([row])
             total = graph.add("Add", total, graph.add("Mul", part, factors))
         return total
-
-    def test(self, formula: Formula) -> str:
-        """Return where a formula holds, as a column of truth values."""
-        formula = positive(formula, self._positive)
-        if id(formula) not in self._tests:
-            if isinstance(formula, Conjunction):
-                parts, operation = list(map(self._condition, formula.conditions)), "And"
-            else:
-                parts = list(map(self.test, formula.parts))  # type: ignore[union-attr]
-                operation = "Or" if isinstance(formula, Or) else "And"
-            self._tests[id(formula)] = self._joined(operation, parts)
-        return self._tests[id(formula)]
-
-    def _joined(self, operation: str, parts: list[str]) -> str:
-        if not parts:
-            return self.graph.constant([[operation == "And"]], np.bool_)
-        value = parts[0]
-        for part in parts[1:]:
-            value = self.graph.add(operation, value, part)
-        return value
-
-    def _condition(self, condition: Condition) -> str:
-        if condition not in self._tests:
-            parts = list(map(self._plain, condition.alternatives))
-            self._tests[condition] = self._joined("Or", parts)
-        return self._tests[condition]
-
-    def _plain(self, part: Plain) -> str:
-        graph, column = self.graph, self.program.schema[part.column]
-        if isinstance(part, Labels):
-            wanted = [(label in part.labels) != part.negated for label in column.labels]
-            table = graph.constant([*wanted, part.negated, False], np.bool_)
-            return graph.add("Gather", table, self.codes(part.column))
-        if isinstance(part, Presence):
-            missing = (
-                graph.add("IsNaN", self.number(part.column))
-                if column.type.ordered
-                else graph.add(
-                    "Equal", self.codes(part.column), graph.constant([[MISSING_CODE]], np.int64)
-                )
-            )
-            return missing if part.missing else graph.add("Not", missing)
-        return self._joined("And", self._bounds(part))
-
-    def _bounds(self, part: Range) -> list[str]:
-        sides = (
-            (part.low, "Greater" if part.low_open else "GreaterOrEqual"),
-            (part.high, "Less" if part.high_open else "LessOrEqual"),
-        )
-        value = self.number(part.column)
-        return [
-            self.graph.add(operation, value, self.graph.constant([[bound]]))
-            for bound, operation in sides
-            if math.isfinite(bound)
-        ]
 
     _write: ClassVar[dict[type[Node], Callable[[Any, Any], str]]] = {
         Binary: _binary,
