@@ -11,7 +11,7 @@ CXX_FILES = $(shell find native -name '*.cpp' -o -name '*.hpp')
 ATTACK_MINUTES ?= 20
 ATTACK_SANITIZE ?= 1
 
-.PHONY: help demo test lint format docs sanitize sanitize-build attack bench bench-install compare \
+.PHONY: help demo test lint format docs docs-site sanitize sanitize-build attack bench bench-install compare \
   simulate stream clean check-machine
 
 help:
@@ -19,7 +19,7 @@ help:
 	@echo "make test      build, lint, type-check and run all tests"
 	@echo "make lint      ruff, mypy, import-linter, clang-format"
 	@echo "make format    let ruff and clang-format rewrite the files"
-	@echo "make docs      run the examples of docs/ and write down what they print"
+	@echo "make docs      run the examples of docs/, write down what they print, build the site"
 	@echo "make sanitize  run the native tests on an ASan + UBSan build"
 	@echo "make attack    attack the library with random input for ATTACK_MINUTES=20"
 	@echo "make bench     measure speed and memory against rivals"
@@ -82,6 +82,13 @@ format: $(VENV)/.dev
 
 docs: $(VENV)/.dev
 	$(BIN)/python docs/build.py
+	$(MAKE) docs-site
+
+# The site needs no network, neither to be built nor to be read: open build/site/index.html.
+docs-site: $(VENV)/.dev
+	$(BIN)/python docs/assemble.py build/site-source
+	$(BIN)/python -m sphinx -q -W --keep-going -c docs -d build/site-doctrees build/site-source build/site
+	@echo "The site is in build/site: open build/site/index.html."
 
 # A second environment holds the sanitizer build and borrows every other package from the first.
 # Python itself is not instrumented: the runtime is preloaded, and its leak check, which would

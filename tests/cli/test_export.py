@@ -69,9 +69,17 @@ def test_python_javascript_and_text(cli, model, tmp_path):
         assert path.read_text() == text
 
 
+def test_onnx_is_a_file(cli, model, tmp_path):
+    """The bytes are those of the model."""
+    path = tmp_path / "model.onnx"
+    assert cli("export", model, "--to", "onnx", "-o", path).output == ""
+    assert path.read_bytes() == load_model(model).to_onnx()
+
+
 @pytest.mark.parametrize(
     ("options", "part"),
     [
+        (["--to", "onnx"], "Give a file: -o model.onnx"),
         ([], "Missing option '--to'"),
         (["--to", "java"], "'java' is not one of"),
         (["--to", "text", "--table", "t"], "--table goes with --to sql only"),

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rulewright.cli.limits import listed_names
-from rulewright.cli.output import STDOUT, check_output, open_output
+from rulewright.cli.output import STDOUT, check_output, write_content
 from rulewright.cli.predictions import Predictions
 from rulewright.model import RuleModel, load_model
 from rulewright.programs.targets import TARGETS
@@ -61,30 +61,31 @@ def export(
         typer.Option("--output", "-o", metavar="FILE", help="File to write; - is standard output."),
     ] = STDOUT,
 ) -> None:
-    """Write MODEL as SQL, Python, JavaScript or text, with the same predictions."""
+    """Write MODEL as SQL, Python, JavaScript, ONNX or text, with the same predictions."""
     if to not in _FORMS:
         raise ValueError(f"--to: {to!r} is not one of {', '.join(_FORMS)}.")
     for option, given in (("--dialect", dialect), ("--table", table), ("--key", key)):
         if to != "sql" and given:
             raise ValueError(f"{option} goes with --to sql only. Leave it out with --to {to}.")
+    if to == "onnx" and output == STDOUT:
+        raise ValueError("--to onnx: this is no text to print. Give a file: -o model.onnx.")
     if output != STDOUT:
         check_output(output, "-o", [model])
     loaded = load_model(model)
     keys = _checked_keys(loaded, listed_names(key))
-    text = exported(loaded, to, dialect or Dialect.DUCKDB, table or "data", keys)
-    with open_output(output) as stream:
-        stream.write(text)
+    write_content(output, exported(loaded, to, dialect or Dialect.DUCKDB, table or "data", keys))
 
 
 def exported(
     model: RuleModel, to: str, dialect: Dialect, table: str, keys: Sequence[str] = ()
-) -> str:
+) -> str | bytes:
     """Write the model in the form asked for."""
     if to == "text":
         return model.to_text()
-    if to != "sql":
-        return model.export(to)
-    return model.to_sql(table.split("."), dialect.value, keys)
+    if to == "sql":
+        return model.to_sql(table.split("."), dialect.value, keys)
+    content: str | bytes = model.export(to)
+    return content
 
 
 def _checked_keys(model: RuleModel, keys: list[str]) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from rulewright.data.optional import optional
-from rulewright.data.writing import replacing
+from rulewright.data.writing import replace_file, replacing
 
 STDOUT = Path("-")
 
@@ -87,3 +87,12 @@ def open_output(path: Path) -> Iterator[TextIO]:
             yield text
             text.flush()
             text.detach()
+
+
+def write_content(path: Path, content: str | bytes) -> None:
+    """Write a text to standard output or a file, or bytes to a file, all or nothing."""
+    if isinstance(content, bytes):
+        replace_file(path, content)
+        return
+    with open_output(path) as stream:
+        stream.write(content)
