@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rulewright.relational.paths import Path
     from rulewright.relational.relations import Relations
 
-DEFAULT_FUNCTIONS = ("count", "recency", "max", "min", "mean", "sum", "median", "last")
+DEFAULT_FUNCTIONS = ("count", "recency", "max", "min", "mean", "sum", "last")
 
 
 @dataclass(frozen=True)
@@ -148,6 +148,8 @@ class _Look:
 
     def _labels(self, path: Path, column: ColumnSchema) -> tuple[str, ...]:
         """Return the labels that most instances see."""
+        if self._choosing.max_labels == 0:
+            return ()
         x, rows = self._statements.value(path, column.name), self._statements.joined(path)
         found = self._connection.execute(
             f"SELECT {x}, COUNT(DISTINCT t0.row_number) {rows} WHERE {x} >= 0 GROUP BY {x}"
@@ -159,15 +161,12 @@ class _Look:
     def _numbers(self, path: Path, names: Sequence[str]) -> dict[str, _Numbers]:
         if not names:
             return {}
-        values = [self._statements.value(path, name) for name in names]
         n, rows = self._choosing.n_thresholds, self._statements.joined(path)
         shares = ", ".join(repr((i + 1) / (n + 1)) for i in range(n))
         parts = []
-        for x in values:
+        for x in (self._statements.value(path, name) for name in names):
             quantiles = f"QUANTILE_DISC({x}, [{shares}])" if n else "[]"
-            parts += [f"MAX(ABS({x}))", f"MIN({x})", quantiles]
-            powers = [10.0**digits for digits in range(DIGITS + 1)]
-            parts += [f"BOOL_AND(ROUND({x} * {p!r}) / {p!r} = {x})" for p in powers]
+            parts += [f"MAX(ABS({x}))", f"MIN({x})", quantiles, f"MAX({_digits(x)})"]
         (found,) = self._connection.execute(f"SELECT {', '.join(parts)} {rows}").fetchall()
         width = len(parts) // len(names)
         facts = {name: found[i * width : (i + 1) * width] for i, name in enumerate(names)}
@@ -177,7 +176,7 @@ class _Look:
             for name, fact in facts.items()
         }
         return {
-            name: _Numbers(factor_of(fact[0], _digits(fact[3:])), thresholds)
+            name: _Numbers(factor_of(fact[0], fact[3]), thresholds)
             for (name, fact), thresholds in zip(
                 facts.items(), self._shortened(rows, cuts), strict=True
             )
@@ -203,8 +202,11 @@ def _cuts(quantiles: Sequence[float], smallest: float) -> list[float]:
     return sorted({cut for cut in quantiles if cut > smallest})
 
 
-def _digits(exact: Sequence[bool]) -> int | None:
-    return next((digits for digits, fits in enumerate(exact) if fits), None)
+def _digits(x: str) -> str:
+    """Write how many digits a decimal has after the point, one too many if there are more."""
+    powers = ((digits, repr(10.0**digits)) for digits in range(DIGITS + 1))
+    whens = (f"WHEN ROUND({x} * {p}) / {p} = {x} THEN {digits}" for digits, p in powers)
+    return f"CASE WHEN {x} IS NULL THEN NULL {' '.join(whens)} ELSE {DIGITS + 1} END"
 
 
 def _with_labels(draft: Recipe, seen: Sequence[_Seen]) -> tuple[RelatedTable, ...]:
