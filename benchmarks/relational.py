@@ -2,7 +2,7 @@
 
 `python benchmarks/relational.py`: 50,000 customers and 1,000,000 orders with 20 columns, 15 numeric
 and 5 with labels. Ours chooses labels, thresholds and columns by the rows, and makes counts of
-labels and of values beyond quantiles beside the aggregates. featuretools (`dfs`) makes the count and
+labels and of values beyond quantiles beside the aggregates. featuretools (`dfs`) makes counts and
 the same four aggregates of numbers, of a tenth of the rows unless `--all` is given; its time is at
 least linear in them. Both start from dataframes in memory, and reading these counts.
 

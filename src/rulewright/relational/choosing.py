@@ -94,6 +94,11 @@ def proposed(relations: Relations, choosing: Choosing) -> tuple[Recipe, int]:
 
 def _paths(relations: Relations, choosing: Choosing) -> list[Path]:
     links, instances = relations.links, relations.instances
+    if relations.cutoff is not None and not relations.times:
+        raise DataError(
+            f"The cutoff {instances}.{relations.cutoff} needs times to compare with. Name the "
+            "columns that tell when rows happened, such as times={'orders': 'day'}."
+        )
     if choosing.paths is not None:
         return named_paths(choosing.paths, links, instances, choosing.max_depth)
     found = join_paths(links, instances, choosing.max_depth)

@@ -235,8 +235,6 @@ class Relations(Derivable):
             for table, column in self.times.items()
         }
         if self.cutoff is not None:
-            if not kinds:
-                raise DataError("A cutoff needs times: name the columns that tell when rows are.")
             cutoff = self._tables[self.instances].column(self.cutoff).schema.kind
             kinds[f"{self.instances}.{self.cutoff}"] = cutoff
         if len(set(kinds.values())) > 1 or "nominal" in kinds.values():
