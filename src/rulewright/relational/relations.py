@@ -9,6 +9,7 @@ import numpy as np
 
 from rulewright.data import DataError, Derivable, Table
 from rulewright.data.numbers import numbers_of
+from rulewright.data.schema import check_distinct
 from rulewright.data.target import target_of, weights_of
 from rulewright.relational.deriving import derive_columns
 from rulewright.relational.keys import (
@@ -197,6 +198,7 @@ class Relations(Derivable):
     def training_table(self, recipe: Recipe, columns: Mapping[str, Column], task: Task) -> Table:
         """Return own and derived columns of the instances with target and weights."""
         listed = [*self.own_columns(), *(columns[one.name] for one in recipe.columns)]
+        check_distinct(column.schema.name for column in listed)
         known = self._target
         read: Any = target_of if task == "classification" else numbers_of
         name = f"{self.instances}.{self.target}"
