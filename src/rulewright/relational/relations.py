@@ -16,7 +16,9 @@ from rulewright.relational.keys import (
     Link,
     Place,
     check_identifies,
+    check_place,
     check_same_kind,
+    check_table,
     declared_links,
     place_of,
 )
@@ -261,10 +263,9 @@ def _check_columns(
     named: Sequence[str | None],
     times: Mapping[str, str],
 ) -> None:
-    places = [(instances, name) for name in named if name is not None] + list(times.items())
-    for table, column in [(instances, columns.get(instances, ("",))[0]), *places]:
-        if table not in columns or column not in columns[table]:
-            place_of(f"{table}.{column}", {table: columns[table]} if table in columns else columns)
+    check_table(instances, columns)
+    for table, column in [*((instances, name) for name in named if name), *times.items()]:
+        check_place(table, column, columns)
 
 
 def _keys(
