@@ -9,6 +9,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 import rulewright as rw
 from relational.builders import shop, shop_tables, signal_tables
 from rulewright.data import DataError
+from rulewright.explain import rule_statistics
 from rulewright.relational import RelationalClassifier, RelationalRegressor, Relations
 
 STUMP = rw.StumpClassifier()
@@ -67,6 +68,13 @@ def test_saved_models_predict_from_relations(cases, tmp_path):
         model.predict(Relations({"cases": fresh["cases"]}, "cases", key="id"))
     with pytest.raises(DataError, match="Give the related tables"):
         model.predict(pd.DataFrame(fresh["cases"]))
+
+
+def test_what_is_told_of_a_model_takes_relations(cases):
+    """Statistics of rules and the report are made from related tables."""
+    model = RelationalClassifier(STUMP).fit(cases).model_
+    assert "count(parts where kind" in str(rule_statistics(model, cases, cases.y))
+    assert "count(parts where kind" in rw.report_html(model, cases, cases.y)
 
 
 def test_unseen_labels_and_lost_columns(cases):
