@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 import rulewright as rw
 from relational.builders import shop, shop_tables, signal_tables
 from rulewright.data import DataError
+from rulewright.explain import rule_statistics
 from rulewright.relational import RelationalClassifier, RelationalRegressor, Relations
 
 STUMP = rw.StumpClassifier()
@@ -67,6 +70,13 @@ def test_saved_models_predict_from_relations(cases, tmp_path):
         model.predict(pd.DataFrame(fresh["cases"]))
 
 
+def test_what_is_told_of_a_model_takes_relations(cases):
+    """Statistics of rules and the report are made from related tables."""
+    model = RelationalClassifier(STUMP).fit(cases).model_
+    assert "count(parts where kind" in str(rule_statistics(model, cases, cases.y))
+    assert "count(parts where kind" in rw.report_html(model, cases, cases.y)
+
+
 def test_unseen_labels_and_lost_columns(cases):
     """A label never seen counts nowhere; a lost column is named with its table."""
     est = RelationalClassifier(STUMP).fit(cases)
@@ -76,6 +86,32 @@ def test_unseen_labels_and_lost_columns(cases):
     del tables["parts"]["kind"]
     with pytest.raises(DataError, match="Column 'kind' of table 'parts' is needed"):
         est.predict(related(tables))
+
+
+def test_new_files_are_read_as_the_old_ones(tmp_path):
+    """A column of codes keeps its zeros although a new file has no letters in it."""
+    codes = ["007", "7", "A1", "007", "B2", "7"] * 10
+    parts = pd.DataFrame({"case": np.repeat(np.arange(30), 2), "code": codes})
+    cases = pd.DataFrame({"id": range(30)})
+    cases["class"] = parts.groupby("case").code.apply(lambda c: "007" in set(c)).map(str)
+    parts.to_csv(tmp_path / "parts.csv", index=False)
+    cases.to_csv(tmp_path / "cases.csv", index=False)
+    est = RelationalClassifier(STUMP).fit(related(tmp_path))
+    assert "007" in str(est.model_)
+    (tmp_path / "parts.csv").write_text("case,code\n0,007\n1,7\n")
+    new = related(tmp_path)
+    assert est.predict(new[[0, 1]]).tolist() == [True, False]
+    assert est.predict(new[[1, 0]]).tolist() == [False, True]
+
+
+def test_relations_are_pickled(tmp_path):
+    """Other processes get the values that were read, whatever they were read from."""
+    for name, table in signal_tables(40).items():
+        pd.DataFrame(table).to_csv(tmp_path / f"{name}.csv", index=False)
+    relations = related(tmp_path)
+    est = RelationalClassifier(STUMP).fit(relations)
+    copy = pickle.loads(pickle.dumps(relations[5:25]))
+    np.testing.assert_array_equal(est.predict(copy), est.predict(relations)[5:25])
 
 
 def test_scikit_learn_takes_relations(cases):
@@ -147,6 +183,8 @@ def test_clear_errors(cases):
     for wrong in (pd.DataFrame({"a": [1]}), [[1]]):
         with pytest.raises(DataError, match="X must be Relations"):
             RelationalClassifier().fit(wrong, [1])
+    with pytest.raises(DataError, match="Related tables are no table: learn with Relational"):
+        STUMP.fit(cases)
     with pytest.raises(DataError, match="have the class 'yes': two are needed"):
         RelationalClassifier().fit(cases[cases.y == "yes"])
     with pytest.raises(ValueError, match="needs a target: give y"):

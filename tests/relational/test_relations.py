@@ -1,3 +1,7 @@
+import subprocess
+import sys
+from pathlib import Path
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -133,7 +137,6 @@ def test_labels_and_thresholds_come_from_training_rows():
         ({"key": "age"}, "The key 20.0 is that of|Row . .* has no 'age'|Key .* holds"),
         ({"target": "gone"}, "Table 'customers' has no column 'gone'"),
         ({"times": {"orders": "kind"}}, "must be all dates or all numbers, not orders.kind"),
-        ({"times": {}}, "A cutoff needs times"),
         ({"cutoff": "then"}, "Table 'customers' has no column 'then'"),
         ({"drop": ["orders.x"]}, "Table 'orders' has no column 'x'"),
         ({"nominal": ["kind"]}, "There is no table 'kind'"),
@@ -234,6 +237,20 @@ def test_no_keys_no_columns():
     relations = shop(shop_tables(1), keys={})
     with pytest.raises(DataError, match=r"No key leads from table 'customers'.*Relations.propose"):
         RelationalClassifier().fit(relations)
+
+
+def test_a_cutoff_needs_times():
+    """A cutoff that nothing is compared with is an error of learning."""
+    with pytest.raises(DataError, match=r"The cutoff customers.asked needs times"):
+        RelationalClassifier().fit(shop(shop_tables(1), times={}))
+
+
+def test_the_bundled_tables_come_from_their_script(tmp_path):
+    """The script writes the same bytes again."""
+    examples = Path(__file__).parents[2] / "examples"
+    subprocess.run([sys.executable, examples / "make_shop.py", tmp_path], check=True)
+    for file in sorted((examples / "shop").iterdir()):
+        assert (tmp_path / file.name).read_bytes() == file.read_bytes()
 
 
 def test_declared_names():

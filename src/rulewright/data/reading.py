@@ -358,6 +358,11 @@ def _labelled(
 def _source(X: Any, options: FileOptions) -> Source:
     if isinstance(X, Source):
         return X
+    if isinstance(X, Derivable):
+        raise DataError(
+            "Related tables are no table: learn with RelationalClassifier(learner) or "
+            "RelationalRegressor(learner) of rulewright.relational."
+        )
     if isinstance(X, np.ndarray | list | tuple):
         return array_source(X)
     if isinstance(X, str | os.PathLike):

@@ -30,12 +30,14 @@ BITS = 44
 """What is kept of values that are no decimals of few digits."""
 DIGITS = 6
 """The most digits after the point of a decimal."""
+_ABOVE_HALF = 0.5 + 2.0**-40
+"""The place of the upper one of two middle values, for up to a billion of them."""
 _DOUBLE = {"duckdb": "DOUBLE", "postgres": "FLOAT8", "sqlite": "REAL"}
 
 
-def factor_of(largest: float, digits: int | None) -> float:
+def factor_of(largest: float, digits: int) -> float:
     """Return what values up to a size are multiplied by: decimals become whole numbers."""
-    if digits is not None and largest * 10.0**digits < 2**50:
+    if digits <= DIGITS and largest * 10.0**digits < 2**50:
         return 10.0**digits
     exponent = math.frexp(largest)[1]
     return math.ldexp(1.0, max(-1000, min(1000, BITS - exponent)))
@@ -123,15 +125,15 @@ class Aggregates:
 
     def _median(self, x: str, where: str) -> Aggregate:
         """Write the middle of the two middle values."""
+        places = f"0.5, {_ABOVE_HALF}"
         if self.dialect == "duckdb":
-            parts = (f"QUANTILE_DISC({x}, 0.5){where}", f"QUANTILE_DISC(-({x}), 0.5){where}")
+            part = f"QUANTILE_DISC({x}, [{places}]){where}"
         elif self.dialect == "postgres":
-            ordered = "PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY {})" + where
-            parts = (ordered.format(x), ordered.format(f"-({x})"))
+            part = f"PERCENTILE_DISC(ARRAY[{places}]) WITHIN GROUP (ORDER BY {x}){where}"
         else:
             raise self._lacking("median")
         half = self.number(0.5)
-        return Aggregate(parts, f"{{0}} * {half} - {{1}} * {half}")
+        return Aggregate((part,), f"{{0}}[1] * {half} + {{0}}[2] * {half}")
 
     def _last(self, column: DerivedColumn, x: str, rows: Rows) -> str:
         """Write the value of the latest row that has one, of several the largest."""

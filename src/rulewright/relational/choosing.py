@@ -8,27 +8,28 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rulewright.data import Column, DataError, DerivedColumn, Recipe, RelatedTable, Where
 from rulewright.data.derived import ADDED, OF_LABELS, OF_ROWS, TIMED
 from rulewright.data.recipe import check_distinct_columns
-from rulewright.data.short import short_between
-from rulewright.relational.aggregates import DIGITS, Aggregates, factor_of
+from rulewright.relational.aggregates import Aggregates
 from rulewright.relational.deriving import opened
+from rulewright.relational.looking import Limits, Look
 from rulewright.relational.paths import join_paths, leads_to_one, named_paths
 from rulewright.relational.statements import Statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rulewright.data import ColumnSchema, Step
+    from rulewright.data import Step
+    from rulewright.relational.looking import Seen
     from rulewright.relational.paths import Path
     from rulewright.relational.relations import Relations
 
-DEFAULT_FUNCTIONS = ("count", "recency", "max", "min", "mean", "sum", "median", "last")
+DEFAULT_FUNCTIONS = ("count", "recency", "max", "min", "mean", "sum", "last")
 
 
 @dataclass(frozen=True)
@@ -43,24 +44,6 @@ class Choosing:
     min_support: float = 0.01
     max_features: int = 500
     paths: Sequence[str] | None = None
-
-
-@dataclass(frozen=True)
-class _Numbers:
-    """What is known of a numeric column along a path."""
-
-    factor: float
-    thresholds: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class _Seen:
-    """What training instances see along a path."""
-
-    path: Path
-    to_one: bool
-    numbers: Mapping[str, _Numbers]
-    labels: Mapping[str, tuple[str, ...]]  # most frequent first
 
 
 def choose(relations: Relations, choosing: Choosing) -> tuple[Recipe, dict[str, Column], int]:
@@ -82,7 +65,9 @@ def proposed(relations: Relations, choosing: Choosing) -> tuple[Recipe, int]:
     start = relations.table_of(relations.instances)
     with opened(draft, start, relations.cutoff, related) as (connection, layout):
         statements = Statements(draft, layout, Aggregates("duckdb"))
-        look = _Look(connection, statements, draft, choosing, start.n_rows)
+        least = max(2, math.ceil(choosing.min_support * start.n_rows))
+        limits = Limits(choosing.max_labels, choosing.n_thresholds, least)
+        look = Look(connection, statements, draft, limits)
         to_one = {path: leads_to_one(relations.links, start.name, path) for path in paths}
         seen = [look.seen(path, to_one[path]) for path in paths]
     candidates = list(_candidates(draft, seen, choosing))
@@ -94,6 +79,11 @@ def proposed(relations: Relations, choosing: Choosing) -> tuple[Recipe, int]:
 
 def _paths(relations: Relations, choosing: Choosing) -> list[Path]:
     links, instances = relations.links, relations.instances
+    if relations.cutoff is not None and not relations.times:
+        raise DataError(
+            f"The cutoff {instances}.{relations.cutoff} needs times to compare with. Name the "
+            "columns that tell when rows happened, such as times={'orders': 'day'}."
+        )
     if choosing.paths is not None:
         return named_paths(choosing.paths, links, instances, choosing.max_depth)
     found = join_paths(links, instances, choosing.max_depth)
@@ -123,91 +113,7 @@ def _draft(relations: Relations, paths: Sequence[Path]) -> Recipe:
     return Recipe(relations.instances, relations.key, tuple(tables), counts, cutoff)
 
 
-class _Look:
-    """Looks at the rows that training instances reach, along one path after the other."""
-
-    def __init__(
-        self,
-        connection: Any,
-        statements: Statements,
-        draft: Recipe,
-        choosing: Choosing,
-        n_instances: int,
-    ) -> None:
-        self._connection, self._statements = connection, statements
-        self._draft, self._choosing = draft, choosing
-        self._least = max(2, math.ceil(choosing.min_support * n_instances))
-
-    def seen(self, path: Path, to_one: bool) -> _Seen:
-        """Tell what is seen along a path."""
-        columns = self._draft[path[-1].table].columns
-        numeric = [column.name for column in columns if column.kind == "numeric"]
-        nominal = [column for column in columns if column.kind == "nominal"]
-        labels = {column.name: self._labels(path, column) for column in nominal}
-        return _Seen(path, to_one, self._numbers(path, numeric), labels)
-
-    def _labels(self, path: Path, column: ColumnSchema) -> tuple[str, ...]:
-        """Return the labels that most instances see."""
-        x, rows = self._statements.value(path, column.name), self._statements.joined(path)
-        found = self._connection.execute(
-            f"SELECT {x}, COUNT(DISTINCT t0.row_number) {rows} WHERE {x} >= 0 GROUP BY {x}"
-        ).fetchall()
-        enough = [(code, count) for code, count in found if count >= self._least]
-        counted = sorted((-count, column.labels[code]) for code, count in enough)
-        return tuple(label for _, label in counted[: self._choosing.max_labels])
-
-    def _numbers(self, path: Path, names: Sequence[str]) -> dict[str, _Numbers]:
-        if not names:
-            return {}
-        values = [self._statements.value(path, name) for name in names]
-        n, rows = self._choosing.n_thresholds, self._statements.joined(path)
-        shares = ", ".join(repr((i + 1) / (n + 1)) for i in range(n))
-        parts = []
-        for x in values:
-            quantiles = f"QUANTILE_DISC({x}, [{shares}])" if n else "[]"
-            parts += [f"MAX(ABS({x}))", f"MIN({x})", quantiles]
-            powers = [10.0**digits for digits in range(DIGITS + 1)]
-            parts += [f"BOOL_AND(ROUND({x} * {p!r}) / {p!r} = {x})" for p in powers]
-        (found,) = self._connection.execute(f"SELECT {', '.join(parts)} {rows}").fetchall()
-        width = len(parts) // len(names)
-        facts = {name: found[i * width : (i + 1) * width] for i, name in enumerate(names)}
-        facts = {name: fact for name, fact in facts.items() if fact[0] is not None}
-        cuts = {
-            self._statements.value(path, name): _cuts(fact[2], fact[1])
-            for name, fact in facts.items()
-        }
-        return {
-            name: _Numbers(factor_of(fact[0], _digits(fact[3:])), thresholds)
-            for (name, fact), thresholds in zip(
-                facts.items(), self._shortened(rows, cuts), strict=True
-            )
-        }
-
-    def _shortened(self, rows: str, cuts: Mapping[str, Sequence[float]]) -> list[tuple[float, ...]]:
-        """Replace each value by the shortest number above the next smaller value."""
-        pairs = [(x, cut) for x, found in cuts.items() for cut in found]
-        if not pairs:
-            return [() for _ in cuts]
-        number = Aggregates("duckdb").number
-        parts = [f"MAX({x}) FILTER (WHERE {x} < {number(cut)})" for x, cut in pairs]
-        (below,) = self._connection.execute(f"SELECT {', '.join(parts)} {rows}").fetchall()
-        short = {
-            pair: short_between(low, math.nextafter(pair[1], math.inf))
-            for pair, low in zip(pairs, below, strict=True)
-        }
-        return [tuple(short[x, cut] for cut in found) for x, found in cuts.items()]
-
-
-def _cuts(quantiles: Sequence[float], smallest: float) -> list[float]:
-    """Return the different quantiles that some value is below."""
-    return sorted({cut for cut in quantiles if cut > smallest})
-
-
-def _digits(exact: Sequence[bool]) -> int | None:
-    return next((digits for digits, fits in enumerate(exact) if fits), None)
-
-
-def _with_labels(draft: Recipe, seen: Sequence[_Seen]) -> tuple[RelatedTable, ...]:
+def _with_labels(draft: Recipe, seen: Sequence[Seen]) -> tuple[RelatedTable, ...]:
     """Describe the labels that were chosen along any path; all others count as unseen."""
     tables = []
     for table in draft.tables:
@@ -227,9 +133,7 @@ def _with_labels(draft: Recipe, seen: Sequence[_Seen]) -> tuple[RelatedTable, ..
     return tuple(tables)
 
 
-def _candidates(
-    draft: Recipe, seen: Sequence[_Seen], choosing: Choosing
-) -> Iterator[DerivedColumn]:
+def _candidates(draft: Recipe, seen: Sequence[Seen], choosing: Choosing) -> Iterator[DerivedColumn]:
     """Give the columns in the order in which they are kept."""
     for depth in range(1, choosing.max_depth + 1):
         level = [one for one in seen if len(one.path) == depth]
@@ -255,7 +159,7 @@ def _dated(draft: Recipe, path: Sequence[Step]) -> bool | None:
     return None if time is None else time.kind == "date"
 
 
-def _plain(one: _Seen, choosing: Choosing, draft: Recipe) -> Iterator[DerivedColumn]:
+def _plain(one: Seen, choosing: Choosing, draft: Recipe) -> Iterator[DerivedColumn]:
     """Give the columns without conditions."""
     labelled = [name for name, labels in one.labels.items() if labels]
     if one.to_one:
@@ -278,7 +182,7 @@ def _plain(one: _Seen, choosing: Choosing, draft: Recipe) -> Iterator[DerivedCol
             yield DerivedColumn(one.path, function, name)
 
 
-def _tested(one: _Seen, choosing: Choosing) -> Iterator[DerivedColumn]:
+def _tested(one: Seen, choosing: Choosing) -> Iterator[DerivedColumn]:
     if one.to_one:
         return
     wheres = [Where(name, "=", label) for name, labels in one.labels.items() for label in labels]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rulewright.data.reading import Task
     from rulewright.model import RuleModel
 
-FUNCTIONS = ("exists", *DEFAULT_FUNCTIONS)
+FUNCTIONS = ("exists", *DEFAULT_FUNCTIONS, "median")
 
 
 class _RelationalEstimator(
@@ -54,7 +54,7 @@ class _RelationalEstimator(
     functions: Sequence[str] | None = Parameter(
         CheckedByFit("list of str or None"),
         f"Functions of the rows that a path reaches, of {', '.join(FUNCTIONS)}; by default all but "
-        "exists, which is what count >= 1 says.",
+        "exists, which is what count >= 1 says, and median, which is slow and unknown to SQLite.",
         default=None,
     )
     windows: Sequence[float] = Parameter(

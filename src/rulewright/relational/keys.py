@@ -138,7 +138,7 @@ def declared_links(
                 raise DataError(
                     f"keys={{{child!r}: {parent!r}}} is about the instance table: name its key."
                 )
-            yield Link(_place(child, parent, columns), instance_key)
+            yield Link(check_place(child, parent, columns), instance_key)
         else:
             yield Link(place_of(child, columns), place_of(parent, columns))
 
@@ -151,13 +151,19 @@ def place_of(text: str, columns: Mapping[str, tuple[str, ...]]) -> Place:
         if column in columns.get(table, ()):
             return Place(table, column)
     table, _, column = text.partition(".")
-    return _place(table, column, columns)
+    return check_place(table, column, columns)
 
 
-def _place(table: str, column: str, columns: Mapping[str, tuple[str, ...]]) -> Place:
+def check_table(table: str, columns: Mapping[str, tuple[str, ...]]) -> None:
+    """Refuse a table that there is not."""
     if table not in columns:
         known = ", ".join(map(repr, columns))
         raise DataError(f"There is no table {table!r}. The tables are: {known}.")
+
+
+def check_place(table: str, column: str, columns: Mapping[str, tuple[str, ...]]) -> Place:
+    """Return a column of a table, or refuse it if there is none."""
+    check_table(table, columns)
     if column not in columns[table]:
         known = ", ".join(map(repr, columns[table][:20]))
         raise DataError(f"Table {table!r} has no column {column!r}. Its columns are: {known}.")

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from rulewright.data import Source
 
 _LEAST_COVERED = 0.5
+_EVERYWHERE = {"id", "key", "no", "nr", "number", "code", "name"}
+"""Names of columns that say nothing of a table."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,6 @@ def _as_key(source: Source, at: int, where: str) -> KeyValues | None:
 
 def _names_agree(child: Place, parent: Place) -> bool:
     column, table = child.column.lower(), parent.table.lower()
-    if column == parent.column.lower():
+    if column == parent.column.lower() and column not in _EVERYWHERE:
         return True
     return any(len(word) > 1 and word in column for word in (table, table.removesuffix("s")))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rulewright.data import DataError, Schema, Table, read_columns, recode
 from rulewright.relational.keys import KeyValues, key_of_column, read_key
@@ -25,6 +25,8 @@ class TableData:
     n_rows: int
     columns: Mapping[str, Column]
     keys: Mapping[str, KeyValues]
+    source: Source | None = None  # to read columns as another kind; not pickled
+    rows: NDArray[np.integer] | None = None  # of the source, if not all
 
     def key(self, name: str) -> KeyValues:
         """Return the values of a key, which need not have been declared."""
@@ -46,13 +48,26 @@ class TableData:
     def like(self, wanted: Iterable[ColumnSchema]) -> tuple[Column, ...]:
         """Return columns with given kinds and labels; other labels are unseen."""
         schemas = tuple(wanted)
-        found = tuple(self.column(schema.name) for schema in schemas)
         if not schemas:
             return ()
         try:
+            found = tuple(map(self._as_kind, schemas))
             return recode(Table(found, True, self.n_rows), Schema(schemas, True)).columns
         except DataError as error:
             raise DataError(f"Table {self.name!r}: {error}") from None
+
+    def _as_kind(self, schema: ColumnSchema) -> Column:
+        """Return a column, read anew if it was taken for another kind: 007 may be a label."""
+        column, source = self.column(schema.name), self.source
+        same = (column.schema.kind, column.schema.label_type) == (schema.kind, schema.label_type)
+        if same or source is None:
+            return column
+        raw = source.load(source.positions[schema.name], schema.type.wanted(schema))
+        read = schema.type.read_like(schema, raw)
+        return read if self.rows is None else replace(read, values=read.values[self.rows])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"source": None}
 
     def take(self, rows: NDArray[np.integer]) -> TableData:
         """Return some rows."""
@@ -61,7 +76,8 @@ class TableData:
             for name, column in self.columns.items()
         }
         keys = {name: key.take(rows) for name, key in self.keys.items()}
-        return TableData(self.name, len(rows), columns, keys)
+        places = rows if self.rows is None else self.rows[rows]
+        return TableData(self.name, len(rows), columns, keys, self.source, places)
 
 
 def read_related(
@@ -81,4 +97,5 @@ def read_related(
         columns = read_columns(source, features, **kinds)
     except DataError as error:
         raise DataError(f"Table {name!r}: {error}") from None
-    return TableData(name, source.n_rows, dict(zip(features, columns, strict=True)), values)
+    read = dict(zip(features, columns, strict=True))
+    return TableData(name, source.n_rows, read, values, source)

@@ -9,13 +9,16 @@ import numpy as np
 
 from rulewright.data import DataError, Derivable, Table
 from rulewright.data.numbers import numbers_of
+from rulewright.data.schema import check_distinct
 from rulewright.data.target import target_of, weights_of
 from rulewright.relational.deriving import derive_columns
 from rulewright.relational.keys import (
     Link,
     Place,
     check_identifies,
+    check_place,
     check_same_kind,
+    check_table,
     declared_links,
     place_of,
 )
@@ -197,6 +200,7 @@ class Relations(Derivable):
     def training_table(self, recipe: Recipe, columns: Mapping[str, Column], task: Task) -> Table:
         """Return own and derived columns of the instances with target and weights."""
         listed = [*self.own_columns(), *(columns[one.name] for one in recipe.columns)]
+        check_distinct(column.schema.name for column in listed)
         known = self._target
         read: Any = target_of if task == "classification" else numbers_of
         name = f"{self.instances}.{self.target}"
@@ -235,8 +239,6 @@ class Relations(Derivable):
             for table, column in self.times.items()
         }
         if self.cutoff is not None:
-            if not kinds:
-                raise DataError("A cutoff needs times: name the columns that tell when rows are.")
             cutoff = self._tables[self.instances].column(self.cutoff).schema.kind
             kinds[f"{self.instances}.{self.cutoff}"] = cutoff
         if len(set(kinds.values())) > 1 or "nominal" in kinds.values():
@@ -261,10 +263,9 @@ def _check_columns(
     named: Sequence[str | None],
     times: Mapping[str, str],
 ) -> None:
-    places = [(instances, name) for name in named if name is not None] + list(times.items())
-    for table, column in [(instances, columns.get(instances, ("",))[0]), *places]:
-        if table not in columns or column not in columns[table]:
-            place_of(f"{table}.{column}", {table: columns[table]} if table in columns else columns)
+    check_table(instances, columns)
+    for table, column in [*((instances, name) for name in named if name), *times.items()]:
+        check_place(table, column, columns)
 
 
 def _keys(

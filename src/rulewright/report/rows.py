@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import Table, open_table, read_like
+from rulewright.data import Derivable, Table, open_table, read_like
 from rulewright.encoding.covers import PackedCovers
 from rulewright.model import ClassModel
 from rulewright.report.answers import row_weights
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 def read_rows(model: RuleModel, X: Any, y: Any, sample_weight: Any) -> Table:
     """Read rows with all columns of the model that they have, and with their target."""
     task: Any = "classification" if isinstance(model, ClassModel) else "regression"
+    if isinstance(X, Derivable):
+        X = X.derive(model.schema)
     given = X if isinstance(X, Table) else open_table(X)
     needed = set(model.columns)
     if given.named and model.schema.named:

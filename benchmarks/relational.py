@@ -1,0 +1,122 @@
+"""CPU seconds to derive columns from related tables, against featuretools.
+
+`python benchmarks/relational.py`: 50,000 customers and 1,000,000 orders with 20 columns, 15 numeric
+and 5 with 4 to 8 labels. Compared are the same columns: the count and four aggregates of numbers;
+these with the counts of all labels; and these of the orders before a cutoff of each customer, one
+of a hundred days. featuretools (`dfs`, with interesting values and cutoff times) gets a tenth of
+the rows unless `--all` is given; its time is at least linear in them. Both start from dataframes in
+memory, and reading these counts. The default of ours also has counts beyond thresholds.
+
+featuretools needs pandas below 3.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+from console import aligned
+
+from rulewright.relational import Relations
+from rulewright.relational.choosing import Choosing, choose
+
+FASTER = 20.0
+AGGREGATES = ("max", "min", "mean", "sum")
+QUESTIONS = (
+    ("aggregates", False, False),
+    ("aggregates and labels", True, False),
+    ("aggregates before a cutoff", False, True),
+)
+
+
+def draw(n_orders: int) -> dict[str, pd.DataFrame]:
+    """Draw customers, 20 orders each on average."""
+    rng = np.random.default_rng(0)
+    n = n_orders // 20
+    orders = {"customer": rng.integers(0, n, n_orders)}
+    orders |= {f"x{i}": rng.normal(size=n_orders).round(i % 5 + 1) for i in range(15)}
+    orders |= {
+        f"kind{i}": np.array([f"k{j}" for j in range(4 + i)])[rng.integers(0, 4 + i, n_orders)]
+        for i in range(5)
+    }
+    customers = {"id": np.arange(n), "y": rng.integers(0, 2, n), "asked": _days(rng, 50, 150, n)}
+    orders["day"] = _days(rng, 0, 100, n_orders)
+    return {"customers": pd.DataFrame(customers), "orders": pd.DataFrame(orders)}
+
+
+def _days(rng: np.random.Generator, low: int, high: int, n: int) -> pd.DatetimeIndex:
+    return pd.Timestamp("2025-01-01") + pd.to_timedelta(rng.integers(low, high, n), unit="D")
+
+
+def ours(
+    frames: dict[str, pd.DataFrame], choosing: Choosing, cutoff: bool = False
+) -> tuple[float, float, int]:
+    """Give seconds by the clock and of the processors, and the number of columns."""
+    start, cpu = time.perf_counter(), time.process_time()
+    keys = {"key": "id", "keys": {"orders": "customer"}, "target": "y"}
+    times = {"times": {"orders": "day"}, "cutoff": "asked"} if cutoff else {}
+    relations = Relations(frames, "customers", **keys, **times)
+    recipe, _, _ = choose(relations, choosing)
+    return time.perf_counter() - start, time.process_time() - cpu, len(recipe.columns)
+
+
+def featuretools(
+    frames: dict[str, pd.DataFrame], labels: bool, cutoff: bool
+) -> tuple[float, float, int]:
+    """Give the same of deep feature synthesis."""
+    import featuretools as ft  # noqa: PLC0415 - a rival of the benchmarks only
+
+    orders = frames["orders"].reset_index(names="order")
+    kinds = [name for name in orders if name.startswith("kind")]
+    start, cpu = time.perf_counter(), time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        entities = ft.EntitySet("shop")
+        entities.add_dataframe(frames["customers"], "customers", index="id")
+        types = dict.fromkeys(kinds, "Categorical")
+        index = {"index": "order", "time_index": "day"} if cutoff else {"index": "order"}
+        entities.add_dataframe(orders, "orders", **index, logical_types=types)
+        entities.add_relationship("customers", "id", "orders", "customer")
+        if labels:
+            values = {name: sorted(orders[name].unique()) for name in kinds}
+            entities.add_interesting_values(dataframe_name="orders", values=values)
+        known = frames["customers"][["id", "asked"]].rename(columns={"asked": "time"})
+        matrix, _ = ft.dfs(
+            entityset=entities,
+            cutoff_time=known if cutoff else None,
+            target_dataframe_name="customers",
+            agg_primitives=["count", *AGGREGATES],
+            where_primitives=["count"],
+            trans_primitives=[],
+            max_depth=1,
+        )
+    return time.perf_counter() - start, time.process_time() - cpu, matrix.shape[1]
+
+
+def main() -> None:
+    """Print seconds, columns and how many times slower the rival is."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--all", action="store_true", help="all rows for featuretools too")
+    parser.add_argument("--without-rivals", action="store_true")
+    given = parser.parse_args()
+    frames, n_rows = draw(given.rows), given.rows if given.all else given.rows // 10
+    lines: list[list[object]] = [["ours, default", given.rows, *ours(frames, Choosing())]]
+    for title, labels, cutoff in QUESTIONS:
+        functions = ("count", *AGGREGATES)
+        choosing = Choosing(functions=functions, max_labels=10 * labels, n_thresholds=0)
+        few = ours(frames, choosing, cutoff)
+        lines.append([f"ours, {title}", given.rows, *few])
+        if not given.without_rivals:
+            rival = featuretools(draw(n_rows), labels, cutoff)
+            lines.append([f"featuretools, {title}", n_rows, *rival])
+            ratios = [rival[i] * given.rows / n_rows / few[i] for i in range(2)]
+            lines.append([f"times slower (target {FASTER:g})", given.rows, *ratios, None])
+    print(*aligned(["what", "rows", "seconds", "cpu", "columns"], lines), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
