@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -163,7 +164,12 @@ def chi2(covers: PackedCovers, labels: IntArray) -> FloatArray:
 
 
 def least_count(min_support: float, n_graphs: int) -> int:
-    """Return in how many graphs a pattern must occur: a share of them, or a number above 1."""
-    if min_support > 1:
+    """Return in how many graphs a pattern must occur: a whole number, or a share of them."""
+    if isinstance(min_support, numbers.Integral):
         return int(min_support)
+    if min_support > 1:
+        raise ValueError(
+            f"min_support={min_support!r} must be a share of the graphs, up to 1.0, or a whole "
+            "number of graphs"
+        )
     return max(1, math.ceil(min_support * n_graphs - 1e-9))

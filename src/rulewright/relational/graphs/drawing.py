@@ -51,16 +51,15 @@ def pattern_html(pattern: Pattern) -> str:
     return _figure(pattern_svg(pattern), pattern.text)
 
 
-def graph_html(graph: Graph, places: Sequence[int], text: str) -> str:
-    """Draw a molecule with the atoms that a pattern matches, or list them."""
-    told = f"{text} matches {', '.join(map(str, places))}"
+def graph_html(graph: Graph, places: Sequence[int], caption: str) -> str:
+    """Draw a molecule with some of its atoms highlighted, or write the caption alone."""
     picture = None
     if graph.source and rdkit_installed():
         try:
             picture = molecule_svg(graph.source, places)
         except GraphError:
             picture = None
-    return _figure(picture, told)
+    return _figure(picture, caption)
 
 
 def model_html(model: GraphRules) -> str:

@@ -74,7 +74,7 @@ class SubgraphFeatures(
     )
     min_support: float = Parameter(
         Real(0, above=True),
-        'Of "frequent": share of the graphs that a pattern must occur in; above 1, their number.',
+        'Of "frequent": share of the graphs that a pattern must occur in, or, whole, their number.',
         default=0.06,
     )
     max_edges: int = Parameter(Integer(0), "Most edges of a pattern.", default=15)
