@@ -19,6 +19,8 @@ SHAPES = {
     "thesis-4.7": (7, 6),
     "thesis-5.1": (18, 7),
     "thesis-5.2": (18, 4),
+    "thesis-6.2": (6, 5),
+    "thesis-6.3": (1, 6),
     "thesis-6.4": (14, 8),
     "thesis-6.5": (14, 8),
     "thesis-6.6": (12, 8),
@@ -307,3 +309,9 @@ def test_table_6_8_has_the_best_sizes_of_table_6_6():
     }
     assert best == {"yoshida": 68.3, "nctrer": 82.3, "bloodbarr": 74.9}
     assert (table.column("class SVM train") >= table.column("class MMV train")).all()
+
+
+def test_rumble_is_the_best_of_tables_6_2_and_6_3():
+    for name in ("thesis-6.2", "thesis-6.3"):
+        table = printed_table(name)
+        assert (table.matrix().max(axis=1) == table.column("RUMBLE")).all()

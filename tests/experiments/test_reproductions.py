@@ -11,6 +11,7 @@ from rulewright.experiments.reproductions import (
     Extent,
     dispersion,
     domingos,
+    molecules,
     trading,
 )
 from rulewright.experiments.reproductions.mlrules import MORE_RULES
@@ -26,6 +27,8 @@ def calculated(trial):
     if trial.function is dispersion.accuracies:
         sizes = trial.arguments["sizes"]
         return record | {f"{who} {size}": 80.0 for who in ("MMV", "SVM") for size in sizes}
+    if trial.function is molecules.accuracy:
+        return record | {"accuracy": 90.0, "n_test": 10}
     if "currency" not in trial.arguments:
         names = ("rest_ratio", "agreement", "perplexity", "accuracy_bma", "accuracy_best")
         return record | dict.fromkeys(names, 0.15)
@@ -281,3 +284,23 @@ def test_the_best_sizes_of_molecules_are_judged():
     assert [target.met for target in report(records, Extent()).targets] == [True] * 3
     low = [{k: 50.0 if v == 80.0 else v for k, v in record.items()} for record in records]
     assert [target.met for target in report(low, Extent()).targets] == [False] * 3
+
+
+def test_atoms_and_bonds_of_mutagenesis_are_read(tmp_path, monkeypatch):
+    """Two molecules of two folds, with a bond that is there from both ends."""
+    folder = tmp_path / "molecules"
+    folder.mkdir()
+    tables = {
+        "mutagenesis": "id,subset,fold,class\nd1,188,1,active\nd2,188,2,inactive\nd3,42,,active",
+        "mutagenesis_atoms": "molecule,atom,element,atom_type\n"
+        "d1,d1_1,c,22\nd1,d1_2,o,40\nd2,d2_1,n,38\nd3,d3_1,c,22",
+        "mutagenesis_bonds": "molecule,atom1,atom2,bond_type\nd1,d1_2,d1_1,7\nd1,d1_1,d1_2,7\n"
+        "d3,d3_1,d3_1,1",
+    }
+    for name, text in tables.items():
+        (folder / f"{name}.csv").write_text(text)
+    monkeypatch.setenv("RULEWRIGHT_DATA", str(tmp_path))
+    graphs, classes, folds = molecules._mutagenesis()
+    assert [graph.labels for graph in graphs] == [("c22", "o40"), ("n38",)]
+    assert graphs[0].edges == ((0, 1, "7"),)
+    assert (classes.tolist(), folds.tolist()) == (["active", "inactive"], [1, 2])

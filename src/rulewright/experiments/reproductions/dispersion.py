@@ -70,22 +70,21 @@ TEXT = (
 )
 
 
-def read_molecules(name: str) -> tuple[list[str], list[str]]:
-    """Return the SMILES texts and the classes of a set from the folder of data sets."""
+def read_rows(name: str) -> list[dict[str, str]]:
+    """Return the rows of a table of molecules from the folder of data sets."""
     folder = os.environ.get(FOLDER_VARIABLE)
     if not folder:
         raise DatasetUnavailableError(
             f"set the environment variable {FOLDER_VARIABLE} to a folder with molecules/{name}.csv"
         )
     with (Path(folder) / "molecules" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    return [row["smiles"] for row in rows], [row["class"] for row in rows]
+        return list(csv.DictReader(file))
 
 
 @lru_cache(maxsize=len(SETS))
 def _graphs(name: str) -> tuple[list[Graph | None], NDArray[Any]]:
-    smiles, classes = read_molecules(name)
-    return read_smiles(smiles), np.array(classes)
+    rows = read_rows(name)
+    return read_smiles([row["smiles"] for row in rows]), np.array([row["class"] for row in rows])
 
 
 def accuracies(
