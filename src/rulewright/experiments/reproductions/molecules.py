@@ -51,8 +51,8 @@ TEXT = (
     "tenfold cross-validation, in percent, of substructures weighed by mean minus variance of the "
     "margins, without a penalty. NCTRER: the smallest 100 trees in 6 % of the molecules. "
     "Mutagenesis: 188 molecules in their original folds, elements and bonds with hydrogens, the "
-    "smallest 100 patterns. DSSTox: 300 substructures that occur three times, then the disjunctions of the "
-    "first 100; we have 580 of the fathead minnow's molecules, the thesis 576."
+    "smallest 100 patterns. DSSTox: 300 substructures that occur three times, then the "
+    "disjunctions of the first 100; we have 580 of the fathead minnow's molecules, the thesis 576."
 )
 
 
