@@ -74,9 +74,9 @@ def test_folds_find_their_own_patterns(monkeypatch):
     seen = []
     real = SubgraphFeatures.fit_graphs
 
-    def spy(self, given, classes):
+    def spy(self, given, *args):
         seen.append({id(graph) for graph in given})
-        return real(self, given, classes)
+        return real(self, given, *args)
 
     monkeypatch.setattr(SubgraphFeatures, "fit_graphs", spy)
     GraphRulesClassifier(small(order="chi2"), cv=4, n_jobs=1).fit(graphs, y)

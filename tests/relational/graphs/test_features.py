@@ -256,3 +256,14 @@ def test_more_classes_are_ordered_by_chi2():
     graphs = graphs_of(10)
     y = [graph.labels[0] for graph in graphs]
     assert SubgraphFeatures(order="chi2", max_edges=2).fit(graphs, y).patterns_
+
+
+@pytest.mark.parametrize("method", ["frequent", "dispersion", "all"])
+def test_a_search_ends_between_its_steps(method):
+    """What is called between steps may raise, as it does after Ctrl-C."""
+
+    def stop():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        SubgraphFeatures(method).fit_graphs(graphs_of(), None, stop)

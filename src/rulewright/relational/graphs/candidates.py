@@ -16,7 +16,7 @@ from rulewright.relational.graphs.database import each_subgraph
 from rulewright.relational.graphs.graph import GraphError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rulewright.kernels import FloatArray, GraphSet, IntArray, WordArray
     from rulewright.kernels.reference.graph_codes import Code
@@ -45,11 +45,19 @@ class Candidate(NamedTuple):
 
 
 def mined(
-    graphs: GraphSet, min_count: int, max_edges: int, allow_cycles: bool
+    graphs: GraphSet,
+    min_count: int,
+    max_edges: int,
+    allow_cycles: bool,
+    check: Callable[[], None] = lambda: None,
 ) -> Iterator[Candidate]:
-    """Give all patterns in at least so many graphs, in the order of their codes."""
+    """Give all patterns in at least so many graphs, in the order of their codes.
+
+    `check` is called between short steps; it may raise to end the search.
+    """
     miner = kernels.SubgraphMiner(graphs, min_count, max_edges, allow_cycles)
     while not miner.done:
+        check()
         for code, words in each_subgraph(miner.advance(_SLICE)):
             yield Candidate(code, words)
 
