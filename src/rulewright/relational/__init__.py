@@ -12,6 +12,7 @@ from rulewright.relational.graphs import (
     pattern_bias,
     pattern_columns,
     read_smiles,
+    tree_text,
 )
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "pattern_bias",
     "pattern_columns",
     "read_smiles",
+    "tree_text",
 ]

@@ -9,10 +9,16 @@ from builders import SEEDS
 from graph_cases import occurs, random_graph
 from rulewright.encoding.covers import unpack_words
 from rulewright.kernels import GraphSet
-from rulewright.relational import Graph, GraphError, Pattern, SubgraphFeatures, read_smiles
+from rulewright.relational import (
+    Graph,
+    GraphError,
+    Pattern,
+    SubgraphFeatures,
+    read_smiles,
+    tree_text,
+)
 from rulewright.relational.graphs.candidates import least_count, mined
 from rulewright.relational.graphs.database import Labels
-from rulewright.relational.graphs.free_trees import tree_text
 from rulewright.relational.graphs.text import graph_text
 
 MOLECULES = [

@@ -38,8 +38,8 @@ CAP = 100
 """Patterns with a weight in Tables 6.6 and 6.7."""
 SIZES = {"6.4": (20, 40, 60, 80, 100, 150, 200), "6.6": (25, 50, 150, 300)}
 SIZES |= {"6.5": SIZES["6.4"], "6.7": SIZES["6.6"]}
-MOST_PATTERNS = 10
-"""Edges of patterns that come as they are, in Table 6.4."""
+MOST_EDGES = 10
+"""Of the patterns that Table 6.4 takes in the order of their codes."""
 
 METHODS: dict[str, dict[str, dict[str, Any]]] = {
     "6.6": {
@@ -48,7 +48,7 @@ METHODS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "6.7": {order: {"order": order} for order in ("size", "chi2")},
     "6.4": {
-        "agnostic": {"method": "all", "max_edges": MOST_PATTERNS},
+        "agnostic": {"method": "all", "max_edges": MOST_EDGES},
         "frequent": {"order": "code"},
         "dispersion": {"method": "dispersion"},
         "class": {"method": "dispersion", "class_correlated": True},
