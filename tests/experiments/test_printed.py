@@ -19,6 +19,12 @@ SHAPES = {
     "thesis-4.7": (7, 6),
     "thesis-5.1": (18, 7),
     "thesis-5.2": (18, 4),
+    "thesis-6.2": (6, 5),
+    "thesis-6.3": (1, 6),
+    "thesis-6.4": (14, 8),
+    "thesis-6.5": (14, 8),
+    "thesis-6.6": (12, 8),
+    "thesis-6.7": (12, 8),
 }
 EVERY = pytest.mark.parametrize("name", SHAPES)
 THESIS_AVERAGES = {
@@ -125,8 +131,8 @@ def test_sets_without_public_data():
     ]
     assert sorted(private) == sorted([*att, "coding"])
     assert dict(zip(table.sets, table.data, strict=True))["horse-colic"] == "horse-colic-300"
-    of_domingos = {name for name in SHAPES if name.startswith("domingos")}
-    for name in sorted(set(SHAPES) - {"slipper-table1", "thesis-4.6"} - of_domingos):
+    others = {name for name in SHAPES if name.startswith(("domingos", "thesis-6"))}
+    for name in sorted(set(SHAPES) - {"slipper-table1", "thesis-4.6"} - others):
         assert "" not in printed_table(name).data
 
 
@@ -288,3 +294,24 @@ def test_unknown_names():
         table.column("CN2")
     with pytest.raises(ValueError, match=r"thesis-5\.2 has no row 'iris', only australian"):
         table.rows(["iris"])
+
+
+def test_table_6_8_has_the_best_sizes_of_table_6_6():
+    """The thesis compares the best accuracy over sizes, which it takes from the test folds."""
+    table = printed_table("thesis-6.6")
+    best = {
+        name: max(
+            value
+            for row, value in zip(table.sets, table.column("class MMV"), strict=True)
+            if row.startswith(name)
+        )
+        for name in ("yoshida", "nctrer", "bloodbarr")
+    }
+    assert best == {"yoshida": 68.3, "nctrer": 82.3, "bloodbarr": 74.9}
+    assert (table.column("class SVM train") >= table.column("class MMV train")).all()
+
+
+def test_rumble_is_the_best_of_tables_6_2_and_6_3():
+    for name in ("thesis-6.2", "thesis-6.3"):
+        table = printed_table(name)
+        assert (table.matrix().max(axis=1) == table.column("RUMBLE")).all()

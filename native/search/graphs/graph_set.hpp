@@ -3,7 +3,7 @@
 // A pattern occurs in a graph if its vertices can be laid on different vertices of the graph so
 // that labels and edges fit (the graph may have more edges: monomorphism). `match` costs about the
 // number of ways to lay prefixes of the code, summed over the graphs, and stops at the first whole
-// one; `extensions` visits all of them. Nothing is kept between calls.
+// one; `neighbours` visits all of them. Nothing is kept between calls.
 #pragma once
 
 #include <cstdint>
@@ -61,9 +61,10 @@ class GraphSet {
     std::vector<Half> halves_;
 };
 
-// Calls found(edge, vertex) for each edge that can be added to a pattern that lies on `places`: to
-// a vertex outside (its number is n), or closing a cycle (vertex is -1). `used` has a bit per
-// target for each source. Edges up to `last` are left out.
+// Calls found(edge, vertex) for each edge that can be added to a pattern that lies on `places`,
+// from vertices with a number of `first_source` or more: to a vertex outside, whose number is then
+// n, or, with vertex = -1, closing a cycle. `used` has a bit per target for each source
+// (`joined_pairs`).
 template <class Found>
 void for_each_extension(const GraphSet& graphs, std::span<const std::int32_t> places,
                         std::span<const std::uint64_t> used, std::int32_t first_source,

@@ -14,6 +14,7 @@ from rulewright.relational.graphs import (
     pattern_bias,
     pattern_columns,
     read_smiles,
+    tree_text,
 )
 from rulewright.relational.relations import Relations
 from rulewright.relational.verification import verify_relational_sql
@@ -34,5 +35,6 @@ __all__ = [
     "pattern_columns",
     "read_smiles",
     "relational_sql",
+    "tree_text",
     "verify_relational_sql",
 ]

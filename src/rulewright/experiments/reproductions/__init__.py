@@ -5,6 +5,7 @@ from rulewright.experiments.reproductions import (
     dispersion,
     domingos,
     mlrules,
+    molecules,
     rulefit,
     ruleset_bounds,
     rulesets,
@@ -35,6 +36,7 @@ REPRODUCTIONS: dict[str, Reproduction] = {
         domingos.DOMINGOS,
         trading.FX,
         dispersion.TABLES,
+        molecules.TABLES,
     )
 }
 

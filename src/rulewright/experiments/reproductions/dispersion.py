@@ -38,8 +38,8 @@ CAP = 100
 """Patterns with a weight in Tables 6.6 and 6.7."""
 SIZES = {"6.4": (20, 40, 60, 80, 100, 150, 200), "6.6": (25, 50, 150, 300)}
 SIZES |= {"6.5": SIZES["6.4"], "6.7": SIZES["6.6"]}
-MOST_PATTERNS = 10
-"""Edges of patterns that come as they are, in Table 6.4."""
+MOST_EDGES = 10
+"""Of the patterns that Table 6.4 takes in the order of their codes."""
 
 METHODS: dict[str, dict[str, dict[str, Any]]] = {
     "6.6": {
@@ -48,7 +48,7 @@ METHODS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "6.7": {order: {"order": order} for order in ("size", "chi2")},
     "6.4": {
-        "agnostic": {"method": "all", "max_edges": MOST_PATTERNS},
+        "agnostic": {"method": "all", "max_edges": MOST_EDGES},
         "frequent": {"order": "code"},
         "dispersion": {"method": "dispersion"},
         "class": {"method": "dispersion", "class_correlated": True},
@@ -70,22 +70,21 @@ TEXT = (
 )
 
 
-def read_molecules(name: str) -> tuple[list[str], list[str]]:
-    """Return the SMILES texts and the classes of a set from the folder of data sets."""
+def read_rows(name: str) -> list[dict[str, str]]:
+    """Return the rows of a table of molecules from the folder of data sets."""
     folder = os.environ.get(FOLDER_VARIABLE)
     if not folder:
         raise DatasetUnavailableError(
             f"set the environment variable {FOLDER_VARIABLE} to a folder with molecules/{name}.csv"
         )
     with (Path(folder) / "molecules" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    return [row["smiles"] for row in rows], [row["class"] for row in rows]
+        return list(csv.DictReader(file))
 
 
 @lru_cache(maxsize=len(SETS))
 def _graphs(name: str) -> tuple[list[Graph | None], NDArray[Any]]:
-    smiles, classes = read_molecules(name)
-    return read_smiles(smiles), np.array(classes)
+    rows = read_rows(name)
+    return read_smiles([row["smiles"] for row in rows]), np.array([row["class"] for row in rows])
 
 
 def accuracies(

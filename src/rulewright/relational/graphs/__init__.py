@@ -2,6 +2,7 @@
 
 from rulewright.relational.graphs.classifier import GraphRulesClassifier, pattern_bias
 from rulewright.relational.graphs.features import SubgraphFeatures
+from rulewright.relational.graphs.free_trees import tree_text
 from rulewright.relational.graphs.graph import Graph, GraphError
 from rulewright.relational.graphs.model import GraphRules, load_graph_rules, pattern_columns
 from rulewright.relational.graphs.molecules import Reading, read_smiles
@@ -19,4 +20,5 @@ __all__ = [
     "pattern_bias",
     "pattern_columns",
     "read_smiles",
+    "tree_text",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -15,7 +16,7 @@ from rulewright.relational.graphs.database import each_subgraph
 from rulewright.relational.graphs.graph import GraphError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rulewright.kernels import FloatArray, GraphSet, IntArray, WordArray
     from rulewright.kernels.reference.graph_codes import Code
@@ -44,11 +45,19 @@ class Candidate(NamedTuple):
 
 
 def mined(
-    graphs: GraphSet, min_count: int, max_edges: int, allow_cycles: bool
+    graphs: GraphSet,
+    min_count: int,
+    max_edges: int,
+    allow_cycles: bool,
+    check: Callable[[], None] = lambda: None,
 ) -> Iterator[Candidate]:
-    """Give all patterns in at least so many graphs, in the order of their codes."""
+    """Give all patterns in at least so many graphs, in the order of their codes.
+
+    `check` is called between short steps; it may raise to end the search.
+    """
     miner = kernels.SubgraphMiner(graphs, min_count, max_edges, allow_cycles)
     while not miner.done:
+        check()
         for code, words in each_subgraph(miner.advance(_SLICE)):
             yield Candidate(code, words)
 
@@ -163,7 +172,12 @@ def chi2(covers: PackedCovers, labels: IntArray) -> FloatArray:
 
 
 def least_count(min_support: float, n_graphs: int) -> int:
-    """Return in how many graphs a pattern must occur: a share of them, or a number above 1."""
-    if min_support > 1:
+    """Return in how many graphs a pattern must occur: a whole number, or a share of them."""
+    if isinstance(min_support, numbers.Integral):
         return int(min_support)
+    if min_support > 1:
+        raise ValueError(
+            f"min_support={min_support!r} must be a share of the graphs, up to 1.0, or a whole "
+            "number of graphs"
+        )
     return max(1, math.ceil(min_support * n_graphs - 1e-9))

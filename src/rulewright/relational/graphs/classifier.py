@@ -232,9 +232,10 @@ def _learned(
     graphs: Sequence[Graph | None],
     classes: NDArray[Any],
     weights: FloatArray,
+    check: Callable[[], None] = lambda: None,
 ) -> tuple[SubgraphFeatures, ClassModel]:
     """Find patterns on graphs and learn rules from them."""
-    found: SubgraphFeatures = clone(features).fit_graphs(graphs, classes)
+    found: SubgraphFeatures = clone(features).fit_graphs(graphs, classes, check)
     columns = pattern_columns(found.patterns_, graphs)
     learner = clone(learner)
     if isinstance(learner, RumbleClassifier) and learner.bias is None and learner.pairs is None:
@@ -259,9 +260,9 @@ def _left_out_scores(
     graphs, classes, weights = rows
 
     def run(fold: int, check: Callable[[], None]) -> FloatArray:
-        check()
         inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-        found, model = learn([graphs[i] for i in outside], classes[outside], weights[outside])
+        rest = [graphs[i] for i in outside]
+        found, model = learn(rest, classes[outside], weights[outside], check)
         held = pattern_columns(found.patterns_, [graphs[i] for i in inside])
         return model.scores(held, n_threads=1)
 

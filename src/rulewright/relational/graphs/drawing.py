@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from rulewright.model.text import claim, plain
 from rulewright.relational.graphs.graph import GraphError
 from rulewright.relational.graphs.molecules import parse_smiles, rdkit, rdkit_installed
 
@@ -51,16 +52,15 @@ def pattern_html(pattern: Pattern) -> str:
     return _figure(pattern_svg(pattern), pattern.text)
 
 
-def graph_html(graph: Graph, places: Sequence[int], text: str) -> str:
-    """Draw a molecule with the atoms that a pattern matches, or list them."""
-    told = f"{text} matches {', '.join(map(str, places))}"
+def graph_html(graph: Graph, places: Sequence[int], caption: str) -> str:
+    """Draw a molecule with some of its atoms highlighted, or write the caption alone."""
     picture = None
     if graph.source and rdkit_installed():
         try:
             picture = molecule_svg(graph.source, places)
         except GraphError:
             picture = None
-    return _figure(picture, told)
+    return _figure(picture, caption)
 
 
 def model_html(model: GraphRules) -> str:
@@ -73,7 +73,8 @@ def model_html(model: GraphRules) -> str:
         pictures = "".join(
             pattern_html(by_text[condition.column]) for condition in rule.body.conditions
         )
-        cells = (pictures, escape(str(rule.body)), escape(rules.effect(rule)))
+        said = claim(rule, [plain(name) for name in rules.head_names])
+        cells = (pictures, escape(said), escape(rules.effect(rule)))
         lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     more = len(order) - len(lines)
     rest = f"<p>and {more} more rules</p>" if more else ""

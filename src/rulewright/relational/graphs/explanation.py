@@ -75,17 +75,17 @@ class GraphExplanation:
         return f"<Explanation of {len(self)} graphs by {len(self.rules.rules)} rules>"
 
     def _repr_html_(self) -> str:
-        parts = []
-        for row in range(len(self))[:_SHOWN_ROWS]:
-            graph, matches = self.graphs[row], self.matches(row)
-            text = f"<pre>{escape(self.rules.row_text(row))}</pre>"
-            pictures = [
-                graph_html(graph, places, text)
-                for text, places in list(matches.items())[:_SHOWN_MATCHES]
-                if graph is not None
-            ]
-            parts.append(f'<div class="graph">{text}{"".join(pictures)}</div>')
-        return "\n".join(parts)
+        return "\n".join(map(self._row_html, range(len(self))[:_SHOWN_ROWS]))
+
+    def _row_html(self, row: int) -> str:
+        """Draw a graph once for each pattern that it has, or once without any."""
+        graph, matches = self.graphs[row], list(self.matches(row).items())[:_SHOWN_MATCHES]
+        pictures = ""
+        if graph is not None:
+            told = [(places, f"{text} matches {_listed(places)}") for text, places in matches]
+            shown = told or [((), graph.source)]
+            pictures = "".join(graph_html(graph, places, caption) for places, caption in shown)
+        return f"<div><pre>{escape(self.rules.row_text(row))}</pre>{pictures}</div>"
 
 
 def _listed(places: tuple[int, ...]) -> str:

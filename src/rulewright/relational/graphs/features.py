@@ -37,7 +37,7 @@ from rulewright.relational.graphs.pattern import Pattern
 from rulewright.search.options import count_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -74,7 +74,7 @@ class SubgraphFeatures(
     )
     min_support: float = Parameter(
         Real(0, above=True),
-        'Of "frequent": share of the graphs that a pattern must occur in; above 1, their number.',
+        'Of "frequent": share of the graphs that a pattern must occur in, or, whole, their number.',
         default=0.06,
     )
     max_edges: int = Parameter(Integer(0), "Most edges of a pattern.", default=15)
@@ -171,14 +171,23 @@ class SubgraphFeatures(
         """Read training graphs by their rows."""
         return read_each(X, self.reading or Reading(), self.on_error)
 
-    def fit_graphs(self, graphs: Sequence[Graph | None], y: NDArray[Any] | None) -> Self:
-        """Find patterns in graphs that were read; missing ones have none."""
+    def fit_graphs(
+        self,
+        graphs: Sequence[Graph | None],
+        y: NDArray[Any] | None,
+        check: Callable[[], None] = lambda: None,
+    ) -> Self:
+        """Find patterns in graphs that were read; missing ones have none.
+
+        `check` is called between short steps; it may raise to end the search.
+        """
         known = [row for row, graph in enumerate(graphs) if graph is not None]
         there = [graph for graph in graphs if graph is not None]
         if not there:
             raise GraphError("there is no graph to find patterns in: all are missing")
         labels = Labels.of(there)
-        codes = self._codes(labels, there, self._class_codes(None if y is None else y[known]))
+        classes = self._class_codes(None if y is None else y[known])
+        codes = self._codes(labels, there, classes, check)
         if not codes:
             raise GraphError(
                 f"no pattern tells the {len(there)} graphs apart: lower min_support, raise "
@@ -187,7 +196,13 @@ class SubgraphFeatures(
         self.patterns_ = [Pattern.of(code, labels) for code in codes]
         return self
 
-    def _codes(self, labels: Labels, graphs: list[Graph], classes: IntArray | None) -> list[Code]:
+    def _codes(
+        self,
+        labels: Labels,
+        graphs: list[Graph],
+        classes: IntArray | None,
+        check: Callable[[], None],
+    ) -> list[Code]:
         """Return the codes of the chosen patterns."""
         arrays, n = labels.arrays(graphs), len(graphs)
         filter = Filter(n, self.complement)
@@ -204,10 +219,12 @@ class SubgraphFeatures(
                 max_active=self.max_active,
                 random=check_random_state(self.random_state),
                 n_threads=count_threads(self.n_jobs),
+                check=check,
             )
             return [one.code for one in found]
         least = least_count(self.min_support, n) if self.method == "frequent" else 1
-        stream = mined(kernels.GraphSet(arrays), least, self.max_edges, self.allow_cycles)
+        limits = least, self.max_edges, self.allow_cycles
+        stream = mined(kernels.GraphSet(arrays), *limits, check)
         if self.method == "all" or self.order == "code":
             return [one.code for one in filter.first(stream, self.n_features)]
         kept = ordered(filter.smallest(stream), self.order, n, classes)  # type: ignore[arg-type]

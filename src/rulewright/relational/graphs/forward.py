@@ -14,6 +14,8 @@ from rulewright.weighting.margins import MMV
 from rulewright.weighting.margins.ball import BallState
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rulewright.kernels import FloatArray, WordArray
     from rulewright.relational.graphs.candidates import Candidate, Filter
     from rulewright.relational.graphs.local_search import SubgraphIndex, Walk
@@ -33,6 +35,7 @@ def forward_selection(
     max_active: int | None,
     random: np.random.RandomState,
     n_threads: int,
+    check: Callable[[], None],
 ) -> list[Candidate]:
     """Search patterns one after the other, each dispersed from the active ones before.
 
@@ -53,13 +56,15 @@ def forward_selection(
         Random draws.
     n_threads : int
         Threads; they change nothing.
+    check : callable
+        Called between steps; it may raise to end the search.
     """
     n = filter.n_graphs
     scores = Dispersion(n, signs if class_correlated else None, constant_column)
     search = LocalSearch(index, scores, filter, walk, random, n_threads)
     weights = None if max_active is None or signs is None else _Weights(signs, max_active)
     found = []
-    for candidate in search.features(n_features):
+    for candidate in search.features(n_features, check):
         found.append(candidate)
         scores.add(candidate.words)
         if weights is not None:
