@@ -143,7 +143,7 @@ def loaded_by(code, *args):
 @pytest.mark.parametrize(
     "args",
     [["--help"], ["--version"], ["--show-completion", "bash"], ["learners"]]
-    + [[name, "--help"] for name in ("inspect", "learners", "show", "evaluate", "report")],
+    + [[name, "--help"] for name in ("inspect", "learn", "learners", "show", "evaluate", "report")],
     ids=" ".join,
 )
 def test_help_is_light(args):
@@ -164,6 +164,8 @@ def test_start_is_light():
         ("rulewright le", ["learn", "learners"]),
         ("rulewright learners ri", ["ripper", "rise"]),
         ("rulewright show --a", ["--all"]),
+        ("rulewright learn t.csv --learner ml", ["mlrules"]),
+        ("rulewright learn t.csv --learner ripper --set n_o", ["n_optimizations="]),
     ],
 )
 def test_the_shell_completes(typed, offered):

@@ -140,14 +140,15 @@ def test_summary_in_one_line():
 
 
 def test_html_shows_names_kinds_and_first_rows():
-    """The view has a line of names, one of kinds with missing values, and five rows at most."""
+    """The view has a line of names, one of kinds, one of missing values, and five rows at most."""
     html = TABLE._repr_html_()
-    assert "numeric, 1 missing" in html
+    assert ">numeric<" in html
+    assert html.count(">1 missing<") == 2
     assert "<td>x</td><td>p</td>" in html.replace("\n", "")
-    assert html.count("<tr>") == 2 + 3
+    assert html.count("<tr>") == 3 + 3
     wide = read_table({f"c{i}": np.arange(8) for i in range(30)})
     html = wide._repr_html_()
-    assert html.count("<tr>") == 2 + 5
+    assert html.count("<tr>") == 3 + 5
     assert ">c19<" in html
     assert ">c20<" not in html
     assert "3 more rows and 10 more columns not shown" in html

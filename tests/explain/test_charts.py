@@ -99,6 +99,15 @@ def test_every_chart_is_valid_and_plain(tmp_path):
         assert (tmp_path / "chart.svg").read_text().startswith("<svg")
 
 
+def test_every_chart_says_what_it_shows():
+    """The description repeats the title and tells the figures in words."""
+    for chart in charts():
+        content = chart.to_dict()
+        title = content["title"] if isinstance(content["title"], str) else content["title"]["text"]
+        assert content["description"].startswith(f"{title}. ")
+        assert len(content["description"]) > len(title) + 20
+
+
 def test_importances():
     """Bars are percents of the largest; of too many the first are drawn, and the title says so."""
     found = importance(MODEL, ROWS)

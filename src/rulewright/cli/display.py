@@ -32,12 +32,18 @@ _SHOWN_NOTES = 20
 _SHOWN_LETTERS = 24
 _SUMMARY = {
     "learner": "learner",
+    "target": "target",
+    "positive_class": "positive class",
     "n_rows": "training rows",
     "log_loss": "training log-loss",
     "bins": "bins",
     "stopped_by": "stopped by",
     "settings": "settings",
     "constraints": "constraints",
+}
+
+_FIGURES = {"log_loss": "log-loss", "brier_score": "Brier", "auc": "AUC"} | {
+    name.lower(): name for name in ("R2", "MAE", "RMSE")
 }
 
 
@@ -181,7 +187,30 @@ def print_summary(console: Console, model: RuleModel) -> None:
     for key, title in _SUMMARY.items():
         if key in model.summary:
             console.print(Text(f"{title}: {plain(_flat(model.summary[key]))}"))
+    if said := _validation(model.summary.get("validation")):
+        console.print(Text(said))
     print_figures(console, model)
+
+
+def _validation(noted: Any) -> str:
+    """Write figures of rows that a model was not learned from; a file may hold anything."""
+    try:
+        parts = [
+            f"{_FIGURES.get(key, key.replace('_', ' '))} {one['value']:.4g} "
+            f"[{one['low']:.4g}, {one['high']:.4g}]"
+            for key, one in noted["figures"].items()
+            if None not in (one["value"], one["low"], one["high"])
+        ]
+        return f"on {plain(str(noted['rows']))}: {', '.join(parts)}"
+    except (TypeError, ValueError, KeyError, AttributeError):
+        return ""
+
+
+def print_settings(console: Console, model: RuleModel) -> None:
+    """Print all parameters of the learner."""
+    for name, value in model.summary.get("settings", {}).items():
+        console.print(Text(f"{name} = {plain(_flat(value))}"))
+    console.print()
 
 
 def print_figures(console: Console, model: RuleModel, *, of_training: bool = True) -> None:

@@ -39,8 +39,8 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="COL",
-            help="Column with what is predicted.  [default: as when the model was learned]",
-            show_default=False,
+            help="Column with what is predicted.",
+            show_default="as when the model was learned",
         ),
     ] = None,
     weights: Annotated[

@@ -9,10 +9,10 @@ import typer
 from rulewright.cli.limits import MaxUnzipped
 from rulewright.cli.output import check_output
 from rulewright.cli.target import target_in
+from rulewright.cli.validation import Judged
 from rulewright.data import MAX_UNZIPPED_BYTES, Table, open_table
 from rulewright.model import RuleModel, load_model
 from rulewright.report import write_report
-from rulewright.report.answers import Answers
 from rulewright.report.page import N_ROWS, file_notes
 
 app = typer.Typer(add_completion=False)
@@ -22,7 +22,8 @@ ShownRows = Annotated[
     typer.Option(
         min=0,
         metavar="N",
-        help="Rows of the data that the page holds, as examples and to start from; 0: none.",
+        help="Rows of the data that the page may hold; 0: none.",
+        rich_help_panel="Output",
     ),
 ]
 
@@ -84,19 +85,20 @@ def write_training_report(
     path: Path,
     model: RuleModel,
     table: Table,
-    answers: Answers | None,
+    judged: Judged | None,
     notes: Mapping[str, str],
     n_rows: int,
 ) -> None:
-    """Write the report of a model that was just learned, judged by answers on rows left out."""
+    """Write the report of a model that was just learned, judged by rows it was not learned from."""
+    fresh = judged is not None and judged.rows is not None
     write_report(
         model,
         path,
-        table,
+        judged.rows if judged is not None and judged.rows is not None else table,
         title=f"{notes['target']}: rules and how good they are",
-        origin="the rows that the model was learned from",
-        fresh=False,
-        answers=answers,
+        origin="" if fresh else "the rows that the model was learned from",
+        fresh=fresh,
+        answers=None if judged is None else judged.answers,
         n_rows=n_rows,
         provenance=notes,
     )

@@ -45,12 +45,17 @@ def table_html(found: Table) -> str:
     The target comes last.
     """
     shown, columns = found.head(_SHOWN_ROWS), found.columns[:_SHOWN_COLUMNS]
-    titles = [[cut(c.schema.name) for c in columns], [_kind(c) for c in columns]]
+    titles = [
+        [cut(column.schema.name) for column in columns],
+        [column.schema.kind for column in columns],
+        [_missing(column) for column in columns],
+    ]
     cells = [_texts(column) for column in shown.columns[:_SHOWN_COLUMNS]]
     text = {place for place, c in enumerate(columns) if not c.schema.type.arithmetic}
     if shown.target is not None:
         titles[0].append(cut(found.target_name or "target"))
         titles[1].append("target")
+        titles[2].append("")
         cells.append([cut(label_of(value)) for value in shown.target.values.tolist()])
         text |= set() if isinstance(found.target, Numbers) else {len(columns)}
     hidden = {"more row": len(found) - len(shown), "more column": found.shape[1] - len(columns)}
@@ -64,9 +69,9 @@ def table_html(found: Table) -> str:
     )
 
 
-def _kind(column: Column) -> str:
+def _missing(column: Column) -> str:
     missing = int(column.is_missing.sum())
-    return f"{column.schema.kind}, {missing:,} missing" if missing else column.schema.kind
+    return f"{missing:,} missing" if missing else ""
 
 
 def _texts(column: Column) -> list[str]:

@@ -121,7 +121,6 @@ LEARNERS: Catalogue[RuleClassifier[Any]] = Catalogue(
             "rules made without looking at the labels, with a certificate",
             "weighted rules in the order of a prior",
             "n_rules budget n_bins pairs time_limit",
-            "n_rules",
         ),
         "ripper": Entry(
             "lists.ripper.estimator:RipperClassifier",

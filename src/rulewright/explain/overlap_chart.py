@@ -11,7 +11,10 @@ from scipy.spatial.distance import squareform
 from rulewright.charts import alt, chart_of, finished
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rulewright.explain.overlap import RuleOverlap
+    from rulewright.kernels import FloatArray
 
 _CELL = 16
 
@@ -60,5 +63,15 @@ def overlap_chart(
         tooltip=["rule a:N", "rule b:N", alt.Tooltip("jaccard:Q", format=".2f")],
     )
     more = f", the {n_rules} with most rows" if len(found) > n_rules else ""
-    text = title or f"Overlap of rules on {found.n_rows} rows{more}"
-    return finished([cells], text, _CELL * len(ids), _CELL * len(ids))
+    title = title or f"Overlap of rules on {found.n_rows} rows{more}"
+    return finished([cells], title, _CELL * len(ids), _CELL * len(ids), _in_words(jaccard, ids))
+
+
+def _in_words(jaccard: FloatArray, ids: Sequence[str]) -> str:
+    """Say which two rules overlap most."""
+    if len(ids) < 2:
+        return "There is one rule."
+    first, second = np.triu_indices(len(ids), 1)
+    most = int(np.argmax(jaccard[first, second]))
+    a, b = first[most], second[most]
+    return f"Rules {ids[a]} and {ids[b]} overlap most: their Jaccard index is {jaccard[a, b]:.2f}."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rulewright.explain.claims import claim_text
+from rulewright.html import bold, lines, note, table, view
 from rulewright.model.frame import to_frame
 from rulewright.model.text import aligned
 
@@ -95,11 +96,23 @@ class RuleStatistics:
         return len(self.model)
 
     def __str__(self) -> str:
+        rows = aligned([self._titles(), *self._rows()])
+        return "\n".join([*self._preamble(), *rows, *self._hidden()])
+
+    def _repr_html_(self) -> str:
+        first, *more = self._preamble()
+        titles = self._titles()
+        rows = table([titles], self._rows(), text={len(titles) - 1})
+        return view(bold(first), lines(more), rows, *map(note, self._hidden()))
+
+    def _rows(self) -> list[list[str]]:
+        """Give the cells of the rules to show, those with the strongest evidence first."""
         order = np.lexsort((-self.e_value, self.p_value))[:SHOWN_RULES]
-        lines = aligned([self._titles(), *(self._cells(i) for i in order.tolist())])
-        hidden = len(self) - len(order)
-        more = [f"... and {hidden} more; to_frame() has all"] if hidden else []
-        return "\n".join([*self._preamble(), *lines, *more])
+        return [self._cells(i) for i in order.tolist()]
+
+    def _hidden(self) -> list[str]:
+        hidden = len(self) - SHOWN_RULES
+        return [f"... and {hidden} more; to_frame() has all"] if hidden > 0 else []
 
     def _preamble(self) -> list[str]:
         weighted = round(self.n_effective) != self.n_rows

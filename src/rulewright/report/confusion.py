@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
     from rulewright.report.answers import ClassAnswers
 
+SHOWN_CLASSES = 10
 _SHOWN_LETTERS = 24
 
 
@@ -36,7 +37,7 @@ class Confusion:
         return [sum(row) for row in self.table]
 
 
-def confusion_of(answers: ClassAnswers, most: int) -> Confusion:
+def confusion_of(answers: ClassAnswers, most: int = SHOWN_CLASSES) -> Confusion:
     """Count rows by class; of more than `most` classes the rarest are counted together."""
     totals = np.bincount(answers.codes + 1, answers.weights, len(answers.names) + 1)[1:]
     ranked = np.argsort(-totals, kind="stable")

@@ -149,6 +149,19 @@ class RuleEstimator(TableEstimator, Generic[Model]):
             raise AttributeError(f"{type(model).__name__} has no importances of columns")
         return feature_importances(model)
 
+    def _repr_html_inner(self) -> str:
+        """Return scikit-learn's diagram and, after `fit`, the model below it."""
+        return str(super()._repr_html_inner()) + self._model_html()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._model_html()
+        return bundle
+
+    def _model_html(self) -> str:
+        return self.model_._repr_html_() if hasattr(self, "model_") else ""
+
     def _rows_to_score(self, X: Any, y: Any, sample_weight: Any) -> Table:
         """Read rows with their target, as `fit` does, by the schema of the model."""
         schema, needed = self._fitted().schema, self._fitted().columns
