@@ -205,7 +205,8 @@ def learn(
     _print_table(console, file, roles, table, findings, told=kind == "regression" and task is None)
     learned, judged = learning.judged(console, table, judging, tested, roles, seed)
     learned = _noted(learned, judged, target, positive)
-    _write(written, learned, table, judged, _provenance(file, test, target, seed), report_rows)
+    notes = _provenance(file, test, target, seed)
+    _write(written, learned, table, judged, notes, report_rows, findings)
     if as_json:
         about = {"target": target, "task": kind, "learner": name}
         _print_json(file, table, findings, learned, judged, about, written)
@@ -319,12 +320,13 @@ def _write(
     judged: Judged | None,
     notes: dict[str, str],
     n_rows: int,
+    findings: Sequence[Finding],
 ) -> None:
     """Save the model and write the report, before anything is printed: a pipe may be closed."""
     if "model" in written:
         model.save(written["model"])
     if "report" in written:
-        write_training_report(written["report"], model, table, judged, notes, n_rows)
+        write_training_report(written["report"], model, table, judged, notes, n_rows, findings)
 
 
 def _print_model(
