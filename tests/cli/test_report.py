@@ -2,6 +2,7 @@
 
 import hashlib
 
+import numpy as np
 import pytest
 
 from rulewright import load_model
@@ -123,3 +124,15 @@ def test_no_input_is_overwritten(cli_failure, half_model, halves):
         assert path.read_bytes() == before
     args = ["--target", "repaid", "--model", half_model, "--report", half_model]
     assert "--report" in cli_failure("learn", halves[0], *args)
+
+
+def test_the_doctor_of_learn_is_heard_in_its_report(cli, tmp_path):
+    """What learn notes of the training file, columns that it leaves out too, is in the page."""
+    rng = np.random.default_rng(0)
+    lines = ["who,a,y"]
+    lines += [f"person-{i},{a:.2f},{int(a > 0)}" for i, a in enumerate(rng.normal(size=60))]
+    data, page = tmp_path / "d.csv", tmp_path / "r.html"
+    data.write_text("\n".join(lines))
+    result = cli("learn", data, "--target", "y", "--learner", "ripper", "--report", page)
+    assert result.exit_code == 0, result.stderr
+    assert "<b>who</b>: 60 different labels in 60 rows look like an id" in page.read_text()

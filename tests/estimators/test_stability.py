@@ -37,7 +37,7 @@ def test_planted_rules_recur():
     assert (found.alike >= found.same).all()
     text = str(found)
     assert text.startswith("20 halves of the rows, ")
-    assert "among their first 2 columns: x" in text
+    assert "as their first 2 columns: x" in text
     assert len(found.to_frame("pandas")) == len(found.model)
     assert len(found.columns_frame("pandas")) == 6
     low, high = found.interval(found.alike)

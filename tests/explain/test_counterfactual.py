@@ -163,7 +163,7 @@ def test_one_column_is_better_than_two_small_ones():
     assert found.fewest
     assert found.smallest
     assert "a: 1.7 -> 90: then yes" in str(found)
-    assert str(found).endswith("no smaller change of as many is enough; 6 changes tried)")
+    assert str(found).endswith("and the first change is the smallest; 6 changes tried)")
 
 
 def test_values_lie_just_beyond_thresholds():

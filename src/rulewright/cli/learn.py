@@ -206,11 +206,8 @@ def learn(
     _print_table(console, file, roles, table, findings, told=kind == "regression" and task is None)
     learned, judged = learning.judged(console, table, judging, tested, roles, seed)
     learned = _noted(learned, judged, target, positive)
-    if "model" in written:
-        learned.save(written["model"])  # before printing: a closed pipe must not lose it
-    if "report" in written:
-        notes = _provenance(file, test, target, seed)
-        write_training_report(written["report"], learned, table, judged, notes, report_rows)
+    notes = _provenance(file, test, target, seed)
+    _write(written, learned, table, judged, notes, report_rows, findings)
     if as_json:
         about = {"target": target, "task": kind, "learner": name}
         _print_json(file, table, findings, learned, judged, about, written)
@@ -315,6 +312,22 @@ def _provenance(file: Path, test: Path | None, target: str, seed: int) -> dict[s
     for what, path in read.items():
         notes |= {what: "standard input"} if path == STDOUT else reports.file_notes(what, path)
     return notes
+
+
+def _write(
+    written: dict[str, Path],
+    model: RuleModel,
+    table: Table,
+    judged: Judged | None,
+    notes: dict[str, str],
+    n_rows: int,
+    findings: Sequence[Finding],
+) -> None:
+    """Save the model and write the report, before anything is printed: a pipe may be closed."""
+    if "model" in written:
+        model.save(written["model"])
+    if "report" in written:
+        write_training_report(written["report"], model, table, judged, notes, n_rows, findings)
 
 
 def _print_model(

@@ -1,6 +1,6 @@
 """`rulewright report`: a model, and how good it is on a file, as one HTML page."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +11,7 @@ from rulewright.cli.limits import MaxUnzipped
 from rulewright.cli.output import check_output
 from rulewright.cli.target import target_in
 from rulewright.cli.validation import Judged
-from rulewright.data import MAX_UNZIPPED_BYTES, Table, open_table
+from rulewright.data import MAX_UNZIPPED_BYTES, Finding, Table, open_table
 from rulewright.model import RuleModel, load_model
 from rulewright.report import N_ROWS
 
@@ -88,8 +88,12 @@ def write_training_report(
     judged: Judged | None,
     notes: Mapping[str, str],
     n_rows: int,
+    findings: Sequence[Finding],
 ) -> None:
-    """Write the report of a model that was just learned, judged by rows it was not learned from."""
+    """Write the report of a model that was just learned, judged by rows it was not learned from.
+
+    The findings are about the training rows, columns that were left out among them.
+    """
     fresh = judged is not None and judged.rows is not None
     reports.write_report(
         model,
@@ -101,4 +105,5 @@ def write_training_report(
         answers=None if judged is None else judged.answers,
         n_rows=n_rows,
         provenance=notes,
+        findings=None if fresh else findings,
     )

@@ -40,7 +40,10 @@ class Change:
     size: float
 
     def __str__(self) -> str:
-        return f"{plain(self.column)}: {_written(self.before)} -> {_written(self.after)}"
+        before = self.before
+        if isinstance(before, float) and float(f"{before:.6g}") != self.after:
+            before = float(f"{before:.6g}")
+        return f"{plain(self.column)}: {_written(before)} -> {_written(self.after)}"
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ class Counterfactual:
 
     def __str__(self) -> str:
         changes = ", ".join(map(str, self.changes))
-        return f"{changes}: then {_answered(self.answer, self.probability)}"
+        return f"{changes}: then {answer_text(self.answer, self.probability)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +127,7 @@ class Counterfactuals:
     def text(self, row_name: object = None) -> str:
         """Write the answers, one a line, and what is proven of them."""
         title = "row" if row_name is None else f"row {row_name}"
-        lines = [f"{title}: {_answered(self.answer, self.probability)}; to get {self.goal}:"]
+        lines = [f"{title}: {answer_text(self.answer, self.probability)}; to get {self.goal}:"]
         lines += [f"  {i}. {one}" for i, one in enumerate(self.found, 1)]
         return "\n".join([*lines, f"  ({self.note})"])
 
@@ -136,9 +139,8 @@ class Counterfactuals:
             return f"no answer: {self.reason}; {tried}"
         if not self.fewest:
             return f"fewer columns may be enough; {tried}"
-        proven = "proven: no change of fewer columns"
-        proven += " and no smaller change of as many" if self.smallest else ""
-        return f"{proven} is enough; {tried}"
+        first = ", and the first change is the smallest" if self.smallest else ""
+        return f"proven: fewer columns are not enough{first}; {tried}"
 
     def to_table(self) -> dict[str, list[Any]]:
         """Give a dict of columns with a line for each change of each answer."""
@@ -158,9 +160,9 @@ class Counterfactuals:
         return to_frame(self.to_table(), backend)
 
     def _repr_html_(self) -> str:
-        head = f"{_answered(self.answer, self.probability)}; to get {self.goal}:"
+        head = f"{answer_text(self.answer, self.probability)}; to get {self.goal}:"
         lines = [
-            (Markup("<br>").join(map(str, one.changes)), _answered(one.answer, one.probability))
+            (Markup("<br>").join(map(str, one.changes)), answer_text(one.answer, one.probability))
             for one in self.found
         ]
         listed = table([("change", "then")], lines, text={0, 1}) if lines else None
@@ -380,7 +382,8 @@ def _cell(value: Any) -> str | None:
     return None if value is None else _written(value)
 
 
-def _answered(answer: Any, probability: float | None) -> str:
+def answer_text(answer: Any, probability: float | None) -> str:
+    """Write a class with its probability, or a number."""
     if probability is None:
         return f"{answer:.6g}"
     return f"{plain(label_of(answer))} ({probability:.2f})"

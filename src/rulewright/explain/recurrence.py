@@ -12,7 +12,7 @@ from rulewright.explain.claims import claim_text, claims_less
 from rulewright.explain.importance import importance
 from rulewright.model import AdditiveRules, RegressionRules
 from rulewright.model.frame import to_frame
-from rulewright.model.text import aligned, counted, plain, strongest
+from rulewright.model.text import aligned, plain, strongest
 from rulewright.rules import Range
 from rulewright.rules.words import write_word
 
@@ -212,10 +212,8 @@ class Recurrence:
             [f"{c.used:.2f}", f"{c.first:.2f}", f"{c.score:.2f}", plain(c.name)] for c in used
         ]
         kept = ", ".join(map(plain, self.kept)) or "none"
-        text = (
-            f"kept, as {self.threshold:g} of the samples have them among their first "
-            f"{counted(self.n_first, 'column')}: {kept}"
-        )
+        first = "first column" if self.n_first == 1 else f"first {self.n_first} columns"
+        text = f"kept, as {self.threshold:g} of the samples have them as their {first}: {kept}"
         bound = f" ({self.bound:.2g} useless ones expected at most)"
         return [*aligned(lines), text + ("" if np.isnan(self.bound) else bound)]
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulewright.data import examine
 from rulewright.model.document import library_version
 from rulewright.model.html import paragraphs
 from rulewright.model.text import plain, title_of
 from rulewright.report import insight
 from rulewright.report.answers import answers_of
+from rulewright.report.changes import row_changes, twin_rules
 from rulewright.report.data_summary import data_summary
 from rulewright.report.performance import performance
 from rulewright.report.rows import learned_from
@@ -21,11 +23,12 @@ from rulewright.report.rule_lines import COUNTED_ON, covered_examples, rule_line
 from rulewright.report.whatif import most_rows, panel_columns, panel_rows, panel_script
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from rulewright.data import Table
+    from rulewright.data import Finding, Table
     from rulewright.model import RuleModel
     from rulewright.report.answers import Answers, Places
+    from rulewright.report.changes import RowChange
     from rulewright.report.data_summary import DataSummary
     from rulewright.report.figures import Drawing, Graph
     from rulewright.report.performance import Performance
@@ -70,7 +73,9 @@ class Content:
     effect_title: str
     in_order: bool
     class_names: tuple[str, ...]
+    twins: list[tuple[int, int, str]]
     panel: Panel
+    changes: list[RowChange]
     importance: Drawing | None
     dependence: list[Graph]
     constraints: list[tuple[str, str]]
@@ -90,6 +95,7 @@ def content_of(
     answers: Answers | None,
     n_rows: int,
     provenance: Mapping[str, str],
+    findings: Sequence[Finding] | None = None,
 ) -> Content:
     """Put together what a report tells; see ``write_report``."""
     known = table is not None and table.target is not None
@@ -101,12 +107,14 @@ def content_of(
     places: Places = np.array([], dtype=np.intp)
     if table is not None and (most := most_rows(model, n_rows)):
         places = covered_examples(model, table, most)
+    if findings is None and table is not None:
+        findings = examine(table, provenance.get("target", "target"))
     kinds = {rule.coverage.rows for rule in model.rules}
     return Content(
         title=title,
         kind=title_of(model),
         says=paragraphs(model.preamble().splitlines()),
-        data=data_summary(model, table, answers),
+        data=data_summary(model, table, answers, findings or ()),
         has_data=table is not None,
         has_target=known,
         overfitted=overfitted,
@@ -119,7 +127,9 @@ def content_of(
         effect_title=model.effect_title,
         in_order=model.in_order,
         class_names=tuple(map(plain, model.head_names)),
+        twins=twin_rules(model, table),
         panel=_panel(model, table, places),
+        changes=row_changes(model, table, places),
         importance=insight.importance_drawing(model, table),
         dependence=insight.dependence_drawings(model, table),
         constraints=insight.entries_of(model, "constraints"),

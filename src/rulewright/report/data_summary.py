@@ -14,11 +14,14 @@ from rulewright.model.text import counted, plain
 from rulewright.report.answers import ClassAnswers, row_weights
 
 if TYPE_CHECKING:
-    from rulewright.data import Column, Table
+    from collections.abc import Sequence
+
+    from rulewright.data import Column, Finding, Table
     from rulewright.model import RuleModel
     from rulewright.report.answers import Answers
 
 _SHOWN_CLASSES = 12
+_SHOWN_FINDINGS, _LETTERS = 30, 200
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,15 @@ class ClassLine:
 
 
 @dataclass(frozen=True)
+class FindingLine:
+    """What the doctor found about a column, and the option that decides otherwise."""
+
+    column: str
+    text: str
+    remedy: str
+
+
+@dataclass(frozen=True)
 class DataSummary:
     """The data in short; without data it tells what the model knows of its columns."""
 
@@ -52,9 +64,13 @@ class DataSummary:
     more_classes: int
     numbers: str
     notes: list[str]
+    findings: list[FindingLine]
+    more_findings: int
 
 
-def data_summary(model: RuleModel, table: Table | None, answers: Answers | None) -> DataSummary:
+def data_summary(
+    model: RuleModel, table: Table | None, answers: Answers | None, findings: Sequence[Finding] = ()
+) -> DataSummary:
     """Sum up data; columns that are not in the table are described by the model."""
     uses = Counter(name for rule in model.rules for name in set(rule.body.columns))
     columns = [_line(name, model, table, uses[name]) for name in model.schema.names]
@@ -66,7 +82,14 @@ def data_summary(model: RuleModel, table: Table | None, answers: Answers | None)
         more,
         numbers,
         [] if table is None else _notes(table, answers),
+        [_finding_line(finding) for finding in findings[:_SHOWN_FINDINGS]],
+        max(0, len(findings) - _SHOWN_FINDINGS),
     )
+
+
+def _finding_line(finding: Finding) -> FindingLine:
+    name = "" if finding.column is None else cut(finding.column)
+    return FindingLine(name, cut(finding.text, _LETTERS), cut(finding.remedy, _LETTERS))
 
 
 def _line(name: str, model: RuleModel, table: Table | None, n_rules: int) -> ColumnLine:
@@ -113,8 +136,6 @@ def _notes(table: Table, answers: Answers | None) -> list[str]:
         if unseen := _unseen(column):
             rows = counted(unseen, "row")
             notes.append(f"{cut(column.schema.name)}: {rows} with a label not seen in training")
-        elif len(column) and column.is_missing.all():
-            notes.append(f"{cut(column.schema.name)}: all values are missing")
     if isinstance(answers, ClassAnswers) and (strange := int((answers.codes < 0).sum())):
         notes.append(
             f"{counted(strange, 'row')} of a class that the model does not know: they count as "

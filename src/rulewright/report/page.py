@@ -23,8 +23,9 @@ from rulewright.report.measures import NONE
 from rulewright.report.rows import read_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from rulewright.data import Finding
     from rulewright.report.answers import Answers
     from rulewright.report.content import Content
     from rulewright.report.rule_lines import RuleLine
@@ -47,6 +48,7 @@ def report_html(
     answers: Answers | None = None,
     n_rows: int = N_ROWS,
     provenance: Mapping[str, str] | None = None,
+    findings: Sequence[Finding] | None = None,
 ) -> str:
     """Tell about a model, the data and how good the model is, as one HTML page.
 
@@ -77,6 +79,8 @@ def report_html(
         holds no row of the data.
     provenance : mapping of str to str, optional
         Where model and data come from, such as names and hashes of files.
+    findings : sequence of Finding, optional
+        What a reader should know of the data; by default what `examine` finds in the rows.
 
     Returns
     -------
@@ -103,6 +107,7 @@ def report_html(
         answers=answers,
         n_rows=n_rows,
         provenance=noted,
+        findings=findings,
     )
     return rendered(content)
 
