@@ -1,5 +1,6 @@
 """DuckDB as reader of files."""
 
+import contextlib
 import os
 import re
 from pathlib import Path
@@ -22,8 +23,11 @@ class FileDatabase:
 
     def __init__(self, file: OpenedFile, kind: str) -> None:
         self._file, self._kind = file, kind
-        self._connection = optional("duckdb").connect(":memory:", config=_OFFLINE)
-        self._connection.execute("SET enable_progress_bar = false")
+        duckdb = optional("duckdb")
+        self._connection = duckdb.connect(":memory:", config=_OFFLINE)
+        # a notebook without ipywidgets has no bar, and refuses to be told so
+        with contextlib.suppress(duckdb.InvalidInputException):
+            self._connection.execute("SET enable_progress_bar = false")
 
     def path(self, path: Path) -> str:
         """Write a path as an SQL literal that names one file and nothing else."""
