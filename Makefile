@@ -11,7 +11,7 @@ CXX_FILES = $(shell find native -name '*.cpp' -o -name '*.hpp')
 ATTACK_MINUTES ?= 20
 ATTACK_SANITIZE ?= 1
 
-.PHONY: help demo test lint format docs sanitize sanitize-build attack bench bench-install compare \
+.PHONY: help demo test lint format docs notebooks sanitize sanitize-build attack bench bench-install compare \
   simulate clean check-machine
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make lint      ruff, mypy, import-linter, clang-format"
 	@echo "make format    let ruff and clang-format rewrite the files"
 	@echo "make docs      run the examples of docs/ and write down what they print"
+	@echo "make notebooks run the notebooks of examples/ and keep what they show"
 	@echo "make sanitize  run the native tests on an ASan + UBSan build"
 	@echo "make attack    attack the library with random input for ATTACK_MINUTES=20"
 	@echo "make bench     measure speed and memory against rivals"
@@ -81,6 +82,9 @@ format: $(VENV)/.dev
 
 docs: $(VENV)/.dev
 	$(BIN)/python docs/build.py
+
+notebooks: $(VENV)/.dev
+	$(BIN)/python examples/run_notebooks.py
 
 # A second environment holds the sanitizer build and borrows every other package from the first.
 # Python itself is not instrumented: the runtime is preloaded, and its leak check, which would
