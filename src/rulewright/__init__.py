@@ -34,13 +34,14 @@ if TYPE_CHECKING:
         compress,
         interaction_null,
         learn_on_parts,
+        rule_stability,
         size_curve,
         with_costs,
     )
     from rulewright.estimators.mlrules.settings import Formulation
     from rulewright.estimators.rulefit.selector import RuleVoteSelector
     from rulewright.estimators.rulefit.voting import Stability, Voting
-    from rulewright.model import load_model
+    from rulewright.model import load_model, model_schema
     from rulewright.plots import (
         plot_calibration,
         plot_confusion,
@@ -100,6 +101,7 @@ __all__ = [
     "interaction_null",
     "learn_on_parts",
     "load_model",
+    "model_schema",
     "parse_condition",
     "parse_conjunction",
     "plot_calibration",
@@ -117,6 +119,7 @@ __all__ = [
     "plot_sizes",
     "read_table",
     "report_html",
+    "rule_stability",
     "save_chart",
     "size_curve",
     "with_costs",
@@ -159,6 +162,7 @@ _ROOMS = {
     "interaction_null": "estimators",
     "learn_on_parts": "estimators",
     "load_model": "model",
+    "model_schema": "model",
     "parse_condition": "rules",
     "parse_conjunction": "rules",
     "plot_calibration": "plots",
@@ -177,6 +181,7 @@ _ROOMS = {
     "read_table": "data",
     "report_html": "report",
     "save_chart": "plots",
+    "rule_stability": "estimators",
     "size_curve": "estimators",
     "with_costs": "estimators",
     "write_report": "report",

@@ -13,12 +13,14 @@ from rulewright.explain import (
     importance,
     local_effects,
     partial_dependence,
+    rule_overlap,
 )
 from rulewright.explain.charts import (
     dependence_chart,
     effects_chart,
     importance_chart,
     interaction_chart,
+    overlap_chart,
     save_chart,
     wrapped,
 )
@@ -85,6 +87,8 @@ def charts():
     yield interaction_chart(NULL, 1)
     yield interaction_chart(NULL, 3)
     yield interaction_chart(NULL.observed)
+    yield overlap_chart(rule_overlap(MODEL, ROWS))
+    yield overlap_chart(rule_overlap(CLASSES, ROWS), n_rules=2)
 
 
 def test_every_chart_is_valid_and_plain(tmp_path):

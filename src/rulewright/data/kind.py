@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from rulewright.data.column_schema import ColumnSchema
     from rulewright.data.frame import LabelColumn
-    from rulewright.data.schema import ColumnSchema
     from rulewright.data.source import Raw, Wanted
     from rulewright.data.table import Column
 

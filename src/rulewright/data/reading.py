@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.chosen import chosen, labelled_rows
+from rulewright.data.column_schema import ColumnSchema
+from rulewright.data.derived import Derivable
 from rulewright.data.errors import DataError
 from rulewright.data.findings import Finding
 from rulewright.data.kind import KINDS
@@ -20,7 +22,7 @@ from rulewright.data.readers.arrays import array_source, dict_source, values_of
 from rulewright.data.readers.files import file_source
 from rulewright.data.readers.frames import frame_source
 from rulewright.data.readers.options import MAX_UNZIPPED_BYTES, FileOptions
-from rulewright.data.schema import ColumnSchema, Schema, check_distinct, check_encodable
+from rulewright.data.schema import Schema, check_distinct, check_encodable
 from rulewright.data.source import Source
 from rulewright.data.table import Column, Table
 from rulewright.data.target import Target, read_target, read_weights, target_of, weights_of
@@ -132,7 +134,7 @@ def read_like(
 
     Parameters
     ----------
-    X : array, dataframe, dict of columns, path of a file, Table or opened table
+    X : array, dataframe, dict of columns, path of a file, Table, opened table or Relations
         The data. Columns are matched by name when X and the schema have names, in any order and
         with others between them; else by position. The labels of a Table get the codes of the
         schema; it keeps its target and weights unless others are given.
@@ -151,6 +153,8 @@ def read_like(
         The needed columns in the order of the schema; labels that the schema does not know
         have the code -2.
     """
+    if isinstance(X, Derivable):
+        X = X.derive(schema, needed)
     if isinstance(X, Table):
         if target is not None or weights is not None:
             X = _reread(X, target, weights, task, recast=False)
@@ -235,6 +239,14 @@ def open_table(
     check_distinct(source.names)
     check_encodable(source.names, "column name")
     return source
+
+
+def read_columns(source: Source, names: Iterable[str], **kinds: ColumnChoice) -> tuple[Column, ...]:
+    """Read some columns, of which there may be no rows; kinds are given as in `read_table`."""
+    choices, given = said(source, None, **kinds)
+    source = chosen(source, choices)
+    places = [source.positions[name] for name in names]
+    return tuple(_column(source, at, given.get(at)) for at in places)
 
 
 def unreadable(
@@ -367,9 +379,13 @@ def _matched(
     positions = dict(features)
     absent = [repr(column.name) for column in wanted if column.name not in positions]
     if absent:
+        derived = schema.recipe.names if schema.recipe is not None else set()
+        remedy = f"Its columns are: {', '.join(map(repr, [*positions][:20]))}."
+        if any(column.name in derived for column in wanted):
+            remedy = "Give the related tables: rulewright.relational.Relations."
         raise DataError(
             f"{title} lacks {'columns' if len(absent) > 1 else 'column'} {', '.join(absent)}, "
-            f"which the model needs. Its columns are: {', '.join(map(repr, [*positions][:20]))}."
+            f"which the model needs. {remedy}"
         )
     return [positions[column.name] for column in wanted]
 

@@ -12,6 +12,7 @@ from rulewright.charts import alt, chart_of, finished, save_chart
 from rulewright.charts.style import COLOURS, GREY
 from rulewright.explain.dependence_chart import dependence_chart, score_title
 from rulewright.explain.null import InteractionNull
+from rulewright.explain.overlap_chart import overlap_chart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ __all__ = [
     "effects_chart",
     "importance_chart",
     "interaction_chart",
+    "overlap_chart",
     "save_chart",
 ]
 

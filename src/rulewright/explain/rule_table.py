@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rulewright.explain.claims import claim_text
 from rulewright.html import bold, lines, note, table, view
 from rulewright.model.frame import to_frame
-from rulewright.model.text import aligned, plain
+from rulewright.model.text import aligned
 
 if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray
@@ -136,15 +137,8 @@ class RuleStatistics:
             f"{self.p_value[i]:.2g}",
             f"{self.e_value[i]:.2g}",
             " ".join(found) or "-",
-            f"IF {self.model.rules[i].body} THEN {self._claim(i)}",
+            f"IF {self.model.rules[i].body} THEN {claim_text(self.model, self.model.rules[i])}",
         ]
-
-    def _claim(self, i: int) -> str:
-        names = [plain(name) for name in self.model.head_names]
-        if not names:
-            return "smaller" if self.less[i] else "larger"
-        head = self.model.rules[i].head.text(names)
-        return f"less often {head}" if self.less[i] else head
 
     def _found(self, i: int) -> dict[str, bool]:
         return {"p": bool(self.discovered_by_p[i]), "e": bool(self.discovered_by_e[i])}

@@ -3,6 +3,7 @@
 from rulewright.model.class_model import ClassModel
 from rulewright.model.document import ModelFileError
 from rulewright.model.explanation import Explanation
+from rulewright.model.file_schema import model_schema
 from rulewright.model.forms.additive import AdditiveRules
 from rulewright.model.forms.average import AveragedModel
 from rulewright.model.forms.decision_list import DecisionList
@@ -38,4 +39,5 @@ __all__ = [
     "RuleSetVotes",
     "UnorderedRules",
     "load_model",
+    "model_schema",
 ]

@@ -138,14 +138,20 @@ class FiredRules(ABC):
             What the rows are called; by default they are numbered from 0.
         """
         names = range(len(self)) if row_names is None else row_names
-        blocks = []
-        for row in range(len(self))[:max_rows]:
-            first, *more = self._answer(row)
-            lines = [f"row {names[row]}: {first}", *(f"  {line}" for line in more)]
-            blocks.append("\n".join(lines + reason_table(self._table(row, max_reasons))))
+        shown = range(len(self))[:max_rows]
+        blocks = [self.row_text(row, max_reasons, names[row]) for row in shown]
         if hidden := len(self) - len(blocks):
             blocks.append(f"... and {hidden} more rows")
         return "\n".join(blocks) or "no rows"
+
+    def row_text(
+        self, row: int, max_reasons: int | None = SHOWN_REASONS, name: object = None
+    ) -> str:
+        """Write the reasons for one row, by default called by its number."""
+        first, *more = self._answer(row)
+        called = row if name is None else name
+        lines = [f"row {called}: {first}", *(f"  {line}" for line in more)]
+        return "\n".join(lines + reason_table(self._table(row, max_reasons)))
 
     def __str__(self) -> str:
         return self.text()

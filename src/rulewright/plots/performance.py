@@ -9,11 +9,11 @@ from rulewright.charts.style import COLOURS, GREY
 from rulewright.data import DataError
 from rulewright.plots.graphs import graph_chart, model_of, wrapped_title
 from rulewright.report.answers import ClassAnswers, NumberAnswers, answers_of
+from rulewright.report.confusion import confusion_of
 from rulewright.report.content import read_rows
 from rulewright.report.curves import drawn_classes
 from rulewright.report.performance import (
     calibration_graph,
-    confusion_of,
     precision_graph,
     predictions_graph,
     residuals_graph,
@@ -22,7 +22,7 @@ from rulewright.report.performance import (
 )
 
 if TYPE_CHECKING:
-    from rulewright.report.performance import Confusion
+    from rulewright.report.confusion import Confusion
 
 _CELL = 56
 

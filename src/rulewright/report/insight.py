@@ -165,8 +165,16 @@ def price_lines(model: RuleModel) -> list[dict[str, str]]:
 
 
 def stored_figures(model: RuleModel) -> tuple[str, dict[str, float]]:
-    """Give the figures that the learner noted down, after the name of the rows they are of."""
+    """Give the figures that the model keeps, after the name of the rows they are of."""
     titles = {"accuracy": "Accuracy", "log_loss": "Log-loss", "brier": "Brier score", "ece": "ECE"}
+    titles |= {"brier_score": "Brier score", "auc": "AUC", "balanced_accuracy": "Balanced accuracy"}
+    titles |= {"r2": "R2", "mae": "MAE", "rmse": "RMSE", "cost": "Cost"}
+    try:
+        noted = model.summary["validation"]
+        known = {titles[key]: float(one["value"]) for key, one in noted["figures"].items()}
+        return str(noted["rows"]), known
+    except (TypeError, ValueError, KeyError, AttributeError):
+        pass  # not judged, or a file that holds anything
     try:
         noted = model.summary["reliability"]
         rows = str(noted["rows"])

@@ -11,9 +11,9 @@ from rulewright.capacity.certificates import held_out_certificate
 from rulewright.html import cut
 from rulewright.model.text import counted
 from rulewright.report.answers import ClassAnswers
+from rulewright.report.confusion import Confusion, confusion_of
 from rulewright.report.curves import (
     calibration_curve,
-    confusion,
     drawn_classes,
     precision_curves,
     risk_curve,
@@ -24,21 +24,9 @@ from rulewright.report.measures import measures
 
 if TYPE_CHECKING:
     from rulewright.report.answers import Answers, NumberAnswers
-    from rulewright.report.curves import Curve
     from rulewright.report.measures import Figure
 
-_SHOWN_CLASSES = 10
 _SHOWN_POINTS = 600
-
-
-@dataclass(frozen=True)
-class Confusion:
-    """Rows by true and by predicted class; the last class may stand for all others."""
-
-    names: list[str]
-    table: list[list[float]]
-    recall: list[float | None]
-    precision: list[float | None]
 
 
 @dataclass(frozen=True)
@@ -106,22 +94,18 @@ def roc_graph(answers: ClassAnswers) -> Graph:
     curves = roc_curves(answers)
     lines = [Line("" if len(curves) == 1 else c.name, c.x, c.y) for c in curves]
     chance = Line("", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "reference")
-    at = [f"{percent_text(_at(c, 0.1))} of {cut(c.name, 24)}" for c in curves]
+    at = [f"{percent_text(c.at(0.1))} of {cut(c.name, 24)}" for c in curves]
     text = f"Where 10 % of other rows are taken for it, the model finds {', '.join(at)}."
     x = Axis("share of other rows taken for the class", 0, 1, percent=True)
     y = Axis("share of the class found", 0, 1, percent=True)
     return Graph("ROC curve", [*lines, chance], x, y, f"{text} Dashed: guessing.")
 
 
-def _at(curve: Curve, x: float) -> float:
-    return float(np.interp(x, curve.x, curve.y))
-
-
 def precision_graph(answers: ClassAnswers) -> Graph:
     """Draw precision over recall."""
     curves = precision_curves(answers)
     lines = [Line("" if len(curves) == 1 else c.name, c.x, c.y) for c in curves]
-    at = [f"{percent_text(_at(c, 0.5))} for {cut(c.name, 24)}" for c in curves]
+    at = [f"{percent_text(c.at(0.5))} for {cut(c.name, 24)}" for c in curves]
     text = f"Where half of the rows of a class are found, precision is {', '.join(at)}."
     if len(curves) == 1:
         base = float(np.average(answers.codes == 1, weights=answers.weights))
@@ -154,7 +138,7 @@ def calibration_graph(answers: ClassAnswers) -> Graph:
 def risk_graph(answers: ClassAnswers) -> Graph:
     """Draw the error over the share of rows that are answered, the most certain first."""
     curve = risk_curve(answers)
-    all_rows, half = percent_text(curve.y[-1]), percent_text(_at(curve, 0.5))
+    all_rows, half = percent_text(curve.y[-1]), percent_text(curve.at(0.5))
     text = (
         f"All rows: {all_rows} wrong. The half with the most certain answers: {half} wrong. "
         "A model that may abstain trades coverage for errors."
@@ -162,28 +146,6 @@ def risk_graph(answers: ClassAnswers) -> Graph:
     x = Axis("share of rows answered, the most certain first", 0, 1, percent=True)
     y = Axis("share of wrong answers", 0, float(max(curve.y.max() * 1.15, 0.02)), percent=True)
     return Graph("Errors if the model may abstain", [Line("", curve.x, curve.y)], x, y, text)
-
-
-def confusion_of(answers: ClassAnswers) -> Confusion:
-    """Count rows by true and by predicted class."""
-    totals = np.bincount(answers.codes + 1, answers.weights, len(answers.names) + 1)[1:]
-    many = len(answers.names) > _SHOWN_CLASSES
-    ranked = np.argsort(-totals, kind="stable")
-    kept = np.sort(ranked[: _SHOWN_CLASSES - 1] if many else ranked)
-    table = confusion(answers, kept)
-    others = table[-1].any() or table[:, -1].any()
-    size = len(kept) + bool(others)
-    names = [*(cut(answers.names[k], 24) for k in kept), *(["other classes"] if others else [])]
-    table = table[:size, :size]
-    right, of_row, of_column = np.diag(table), table.sum(axis=1), table.sum(axis=0)
-    shares = [
-        [
-            float(right[i] / of[i]) if of[i] and i < len(kept) else None  # others are many classes
-            for i in range(size)
-        ]
-        for of in (of_row, of_column)
-    ]
-    return Confusion(names, table.tolist(), *shares)
 
 
 def _shown(answers: NumberAnswers) -> tuple[np.ndarray, np.ndarray]:

@@ -7,13 +7,13 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from rulewright.data.column_schema import ColumnSchema
 from rulewright.data.errors import DataError
 from rulewright.data.frame import LabelColumn
 from rulewright.data.kind import Kind, SqlWords
 from rulewright.data.labels import factor, recode
 from rulewright.data.schema import (
     BOOLEAN_LABELS,
-    ColumnSchema,
     check_encodable,
     label_of,
     listed_labels,
