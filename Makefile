@@ -11,19 +11,20 @@ CXX_FILES = $(shell find native -name '*.cpp' -o -name '*.hpp')
 ATTACK_MINUTES ?= 20
 ATTACK_SANITIZE ?= 1
 
-.PHONY: help demo test lint format docs notebooks sanitize sanitize-build attack bench bench-install compare \
-  simulate clean check-machine
+.PHONY: help demo test lint format docs docs-site notebooks sanitize sanitize-build attack bench \
+  bench-install compare simulate stream clean check-machine
 
 help:
 	@echo "make demo      learn from the bundled table, print the rules, save the model"
 	@echo "make test      build, lint, type-check and run all tests"
 	@echo "make lint      ruff, mypy, import-linter, clang-format"
 	@echo "make format    let ruff and clang-format rewrite the files"
-	@echo "make docs      run the examples of docs/ and write down what they print"
+	@echo "make docs      run the examples of docs/, write down what they print, build the site"
 	@echo "make notebooks run the notebooks of examples/ and keep what they show"
 	@echo "make sanitize  run the native tests on an ASan + UBSan build"
 	@echo "make attack    attack the library with random input for ATTACK_MINUTES=20"
 	@echo "make bench     measure speed and memory against rivals"
+	@echo "make stream    measure the memory of predicting a file of 2 GB"
 	@echo "make simulate  check false discovery rates and intervals of rules (20 minutes)"
 	@echo "make compare   compare errors with rivals on 35 data sets (hours)"
 
@@ -82,6 +83,13 @@ format: $(VENV)/.dev
 
 docs: $(VENV)/.dev
 	$(BIN)/python docs/build.py
+	$(MAKE) docs-site
+
+# The site needs no network, neither to be built nor to be read: open build/site/index.html.
+docs-site: $(VENV)/.dev
+	$(BIN)/python docs/assemble.py build/site-source
+	$(BIN)/python -m sphinx -q -W --keep-going -c docs -d build/site-doctrees build/site-source build/site
+	@echo "The site is in build/site: open build/site/index.html."
 
 notebooks: $(VENV)/.dev
 	$(BIN)/python examples/run_notebooks.py
@@ -120,6 +128,11 @@ bench-install: | check-machine
 
 bench: bench-install
 	$(BENCH)/bin/python benchmarks/run.py all
+
+# Predicts a generated file of STREAM_GB=2 and tells memory and rows per second.
+STREAM_GB ?= 2
+stream: install
+	$(BIN)/python benchmarks/stream.py --gigabytes $(STREAM_GB)
 
 simulate: install
 	$(BIN)/python benchmarks/rule_fdr.py

@@ -14,6 +14,7 @@ from bench import TEST, Bench, Row, compare, seconds
 from classic_questions import classic_growth, cn2_speed, ripper_speed
 from console import aligned, setting
 from rule_questions import compact, rulefit_speed, slipper_growth, slipper_speed
+from start_questions import start_up
 
 
 def speed(bench: Bench) -> list[Row]:
@@ -138,7 +139,7 @@ def small(bench: Bench) -> list[Row]:
     return table
 
 
-ASKED = (speed, threads, rows, classes, memory, predict, small)
+ASKED = (speed, threads, rows, classes, memory, predict, small, start_up)
 ASKED_OF_RULES = (compact, slipper_speed, slipper_growth, rulefit_speed)
 ASKED_OF_CLASSICS = (ripper_speed, cn2_speed, classic_growth)
 QUESTIONS = {f.__name__.replace("_", "-"): f for f in (*ASKED, *ASKED_OF_RULES, *ASKED_OF_CLASSICS)}

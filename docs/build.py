@@ -1,20 +1,35 @@
 """Run the examples of the docs and write what they print below them.
 
 Every ``python`` block of a page is run, in order and in one namespace; the ``text`` block that
-follows it holds what it printed. ``python docs/build.py`` refreshes the pages, with ``--check`` it
-only tells whether they are up to date.
+follows it holds what it printed. Of a ``console`` block the lines after ``$`` are run; what they
+print stands between them, where ``...`` stands for anything. All of it happens in a new folder that
+holds ``examples/``. ``python docs/build.py`` refreshes the pages, with ``--check`` it only tells
+whether they are up to date.
 """
 
 from __future__ import annotations
 
 import contextlib
+import doctest
 import io
 import re
+import shlex
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
+from typer.testing import CliRunner
+
+from rulewright.cli.main import app
+
 PAGES = Path(__file__).parent
-EXAMPLE = re.compile(r"```python\n(?P<code>.*?)```\n(?:\n```text\n.*?```\n)?", re.DOTALL)
+EXAMPLE = re.compile(
+    r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n.*?^```\n)?|^```console\n(?P<session>.*?)^```\n",
+    re.DOTALL | re.MULTILINE,
+)
+COMMAND = re.compile(r"^\$ (?P<command>(?:.*\\\n)*.*)\n(?P<output>(?:(?!\$ ).*\n)*)", re.MULTILINE)
+SHELL = re.compile(r"[|<>;&*]")
 
 
 def built(page: str) -> str:
@@ -22,14 +37,45 @@ def built(page: str) -> str:
     namespace: dict[str, object] = {"__name__": "__main__"}
 
     def run(found: re.Match[str]) -> str:
+        if found["session"] is not None:
+            return f"```console\n{COMMAND.sub(_told, found['session'])}```\n"
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(compile(found["code"], "example", "exec"), namespace)
-        output = "\n".join(line.rstrip() for line in printed.getvalue().splitlines())
+        output = _tidy(printed.getvalue())
         block = f"```python\n{found['code']}```\n"
-        return f"{block}\n```text\n{output}\n```\n" if output else block
+        return f"{block}\n```text\n{output}```\n" if output else block
 
-    return EXAMPLE.sub(run, page)
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        Path("examples").symlink_to(PAGES.parent / "examples")
+        return EXAMPLE.sub(run, page)
+
+
+def _told(found: re.Match[str]) -> str:
+    """Return a command and what it prints, as it stands if that fits."""
+    output = _tidy(printed_by(found["command"]))
+    if doctest.OutputChecker().check_output(found["output"], output, doctest.ELLIPSIS):
+        return found[0]
+    return f"$ {found['command']}\n{output}"
+
+
+def printed_by(command: str) -> str:
+    """Run a command of the shell and return what it prints; one that fails is an error."""
+    words = shlex.split(command.replace("\\\n", " "), comments=True)
+    if words[0] == "rulewright" and not SHELL.search(" ".join(words)):
+        done = CliRunner().invoke(app, words[1:])
+        code, output = done.exit_code, done.output
+    else:
+        path = f"export PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH; "
+        ended = subprocess.run(path + command, shell=True, capture_output=True, text=True)
+        code, output = ended.returncode, ended.stdout + ended.stderr
+    if code != 0:
+        raise ValueError(f"{command}: exit code {code}\n{output}")
+    return output
+
+
+def _tidy(output: str) -> str:
+    return "".join(f"{line.rstrip()}\n" for line in output.splitlines())
 
 
 def main() -> int:

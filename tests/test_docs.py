@@ -1,12 +1,23 @@
-"""The pages of the docs show what their examples really print."""
+"""The pages of the docs show what their examples really print, and name what really exists."""
 
+import ast
+import importlib
 import importlib.util
+import re
+import shlex
 from pathlib import Path
 
 import pytest
+import typer
+
+import rulewright
+from rulewright.cli.main import COMMANDS
+from rulewright.estimators.common.parameters import check_parameters
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
+BLOCK = re.compile(r"^```(?P<language>.*)\n(?P<code>(?:.*\n)*?)^```$", re.MULTILINE)
+every_page = pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +29,7 @@ def build():
     return module
 
 
-@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+@every_page
 def test_pages_are_up_to_date(page, build, monkeypatch):
     """Running the examples of a page changes nothing in it; `make docs` refreshes it."""
     monkeypatch.chdir(ROOT)
@@ -32,3 +43,48 @@ def test_stale_output_is_replaced(build):
     fresh = build.built(page)
     assert fresh == page.replace("old", "2")
     assert build.built(fresh) == fresh
+
+
+def test_stale_output_of_commands_is_replaced(build):
+    """What a command prints stands below it; dots stand for anything; a failure is an error."""
+    page = "```console\n$ rulewright --version  # ?\nold\n$ echo a \\\n  b | tr a c\nc ...\n```\n"
+    fresh = build.built(page)
+    assert fresh == page.replace("old", f"rulewright {rulewright.__version__}")
+    with pytest.raises(ValueError, match=r"learn nothing\.csv --target y: exit code 2"):
+        build.built("```console\n$ rulewright learn nothing.csv --target y\n```\n")
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.stem)
+def test_no_block_escapes_the_tests(page):
+    """Commands are in blocks that are run or parsed; what cannot be run is Python at least."""
+    for found in BLOCK.finditer(page.read_text()):
+        language, code = found["language"], found["code"]
+        assert language in ("python", "pycon", "py", "console", "shell", "text", "")
+        if language == "py":
+            ast.parse(code)
+        if language in ("", "text"):
+            assert not re.search(r"^(rulewright [a-z]+ \S|>>> )", code, re.MULTILINE), code
+
+
+@every_page
+def test_commands_that_are_not_run_can_be_parsed(page):
+    """Every command of a shell block exists, with all its options."""
+    for found in BLOCK.finditer(page.read_text()):
+        if found["language"] != "shell":
+            continue
+        for line in found["code"].replace("\\\n", " ").splitlines():
+            words = shlex.split(line, comments=True)
+            if words and words[0] == "rulewright":
+                assert words[1] in COMMANDS, line
+                module = importlib.import_module(f"rulewright.cli.{words[1]}")
+                typer.main.get_command(module.app).make_context(words[1], words[2:])
+
+
+def test_calls_for_those_who_move_here_exist():
+    """Every call of rulewright in the tables of the migration notes can be made."""
+    text = (ROOT / "docs" / "migration.md").read_text()
+    calls = re.findall(r"`(rw\.\w+\([^`]*\))`", text)
+    assert len(calls) > 25
+    for call in calls:
+        learner = eval(call, {"rw": rulewright})
+        check_parameters(call, learner.get_params(deep=False), learner.DOMAINS)

@@ -26,9 +26,15 @@ def test_learners_are_compared_on_a_file(cli, tmp_path):
     assert result.exit_code == 0, result.output
     content = json.loads((tmp_path / "out" / "compare-data.json").read_text())
     by_title = {part["title"]: part for part in content["tables"]}
-    assert by_title["Error by data set"]["head"] == ["data", *names.split(",")]
-    assert by_title["Error by data set"]["rows"][0][:3] == ["data", 0.0, 0.0]
-    assert [row[0] for row in by_title["Means over the data sets"]["rows"]] == names.split(",")
+    means = by_title["Means over the folds, the best first"]
+    assert means["head"][:4] == ["learner", "error", "average rank", "rules"]
+    assert {row[0] for row in means["rows"]} == set(names.split(","))
+    assert sum(row[2] for row in means["rows"]) == pytest.approx(6)
+    errors = [row[1] for row in means["rows"]]
+    assert errors == sorted(errors)
+    assert errors[0] == 0
+    assert "of the rows left out" in content["notes"][0]
+    assert content["notes"][0] in result.stdout.replace("\n", " ")
 
 
 def test_learners_are_compared_on_sets_with_ranks_and_tests(cli, tmp_path):
@@ -49,6 +55,50 @@ def test_learners_are_compared_on_sets_with_ranks_and_tests(cli, tmp_path):
     assert (tmp_path / "out" / "compare-uci35-part-error.svg").exists()
 
 
+def test_rivals_are_known_by_name(cli, tmp_path):
+    """Learners of scikit-learn need no adapters; data are printed with --json."""
+    path = tmp_path / "data.csv"
+    path.write_text(table())
+    args = ["--learners", "compact,forest:n_estimators=5,hgb,logistic", "--folds", 2]
+    result = cli("compare", path, "--target", "y", *args, "--json", "--jobs", 1)
+    assert result.exit_code == 0, result.output
+    content = json.loads(result.stdout)
+    assert content["failures"] == []
+    means = {row[0]: row for row in content["tables"][0]["rows"]}
+    assert set(means) == {"compact", "forest:n_estimators=5", "hgb", "logistic"}
+    assert means["logistic"][3] is None
+    assert means["compact"][3] >= 1
+    assert "written: results" in result.stderr
+
+
+def test_messy_files(cli, cli_failure, tmp_path):
+    """A file is read as by learn: ids are left out and told, and options decide otherwise."""
+    rows = [
+        f"i{k};{k % 7},5;{'-1' if k % 9 == 0 else k % 5};{'ja' if k % 7 > 3 else 'né'}"
+        for k in range(60)
+    ]
+    path = tmp_path / "data.csv"
+    path.write_bytes("\n".join(["id;x;z;y", *rows]).encode("latin-1"))
+    args = ["compare", path, "--target", "y", "--learners", "mlrules:n_rules=3,ripper"]
+    assert "Give its encoding, such as --encoding latin-1" in cli_failure(*args)
+    args += ["--encoding", "latin-1", "--missing", "z:-1", "--folds", 2, "--jobs", 1]
+    result = cli(*args)
+    assert result.exit_code == 0, result.output
+    assert "note: id: 60 different labels in 60 rows look like an id" in result.stderr
+    kept = cli(*args, "--keep", "id", "--drop", "z")
+    assert kept.exit_code == 0, kept.output
+    assert "look like an id" not in kept.stderr
+    assert "4 trials, 0 of them done" in kept.stderr
+
+
+def test_numbers_are_refused(cli_failure, tmp_path):
+    """Numbers to predict are no classes, and rare classes are told."""
+    path = tmp_path / "data.csv"
+    path.write_text("x,y\n" + "".join(f"{k},{k / 7}\n" for k in range(60)))
+    message = cli_failure("compare", path, "--target", "y")
+    assert message.startswith(f"--target y: {path} holds numbers there, but compare judges classes")
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -58,7 +108,9 @@ def test_learners_are_compared_on_sets_with_ranks_and_tests(cli, tmp_path):
             ["data.csv", "--target", "y", "--suite", "uci35"],
             "FILE needs --target, and excludes",
         ),
-        (["data.csv", "--target", "z"], "target='z': there is no such column"),
+        (["data.csv", "--target", "z"], "--target z: data.csv has no such column."),
+        (["data.csv", "--target", "y", "--drop", "z"], "--drop z: data.csv has no such column."),
+        (["--sets", "iris", "--drop", "z"], "Options of how a table is read go with FILE only"),
         (["--suite", "x"], "--suite x: unknown. Known are: uci35"),
         (["--sets", "irsi"], "There is no data set 'irsi'. Did you mean"),
         (["--sets", "iris", "--learners", "x"], "--learners x: unknown. Known are: compact,"),

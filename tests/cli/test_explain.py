@@ -1,6 +1,9 @@
+import json
+
 import pytest
 
 from rulewright import load_model, read_table
+from rulewright.data import read_parts
 from rulewright.explain import counterfactual
 
 
@@ -30,6 +33,39 @@ def test_all_reasons(cli, model, loans):
     text = cli("explain", model, loans, "--row", row, "--all").stdout
     assert "more" not in text
     assert text.count("rule ") == fired[row]
+
+
+def test_plain_data(cli, model, loans):
+    """With --json the rows asked for are data, with their numbers and what they share."""
+    content = json.loads(cli("explain", model, loans, "--row", 6, "--row", 2, "--json").stdout)
+    expected = load_model(model).explain(read_table(loans).take([6, 2])).to_dict()
+    assert [row.pop("row") for row in content["rows"]] == [6, 2]
+    assert content == json.loads(json.dumps(expected))
+
+
+def test_few_rows_are_in_memory(cli, model, loans, monkeypatch):
+    """Rows are found in any part of a file, and the parts after the last one are not read."""
+    whole = cli("explain", model, loans, "--row", 70, "--row", 3).stdout
+    monkeypatch.setattr("rulewright.cli.explain._PART_ROWS", 32)
+    read = []
+    parts = read_parts
+
+    def counting(*args, **options):
+        for table, part in parts(*args, **options):
+            read.append(part.n_rows)
+            yield table, part
+
+    monkeypatch.setattr("rulewright.cli.explain.read_parts", counting)
+    assert cli("explain", model, loans, "--row", 70, "--row", 3).stdout == whole
+    assert read == [32, 32, 32]
+
+
+def test_errors_name_file_and_row(cli_failure, model, loans, write):
+    """A value that cannot be read is named by file, column and row."""
+    head, first, *_ = loans.read_text().splitlines()
+    path = write("new.csv", f"{head}\n{first}\n{first.replace('7400', 'lots')}\n")
+    message = cli_failure("explain", model, path)
+    assert message.startswith(f"{path}: Column 'amount' must be numeric, but row 1")
 
 
 @pytest.mark.parametrize("row", [800, 10**9])

@@ -1,7 +1,11 @@
+import csv
+import sqlite3
+from contextlib import closing
+
 import duckdb
 import pytest
 
-from rulewright import load_model
+from rulewright import load_model, read_table
 
 
 def test_sql_gives_the_labels_of_the_model(cli, model, loans):
@@ -11,6 +15,39 @@ def test_sql_gives_the_labels_of_the_model(cli, model, loans):
         connection.execute(f"CREATE TABLE loans AS FROM read_csv('{loans}')")
         found = [row[-1] for row in connection.execute(sql).fetchall()]
     assert found == load_model(model).predict(loans).tolist()
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+def test_sql_returns_the_keys(cli, model, loans, dialect):
+    """The key columns stand in front of the answers, so that these can be joined."""
+    sql = cli(
+        "export", model, "--to", "sql", "--dialect", dialect, "--key", 'id,"the, place"'
+    ).stdout
+    table = read_table(loans)
+    rows = [["id", "the, place", *table.names]]
+    with loans.open() as file:
+        rows += [[f"k{k}", "x", *row] for k, row in enumerate([*csv.reader(file)][1:21])]
+    names = [f'"{name}"' for name in rows[0]]
+    typed = [[*row[:2], *map(_value, row[2:])] for row in rows[1:]]
+    connect = duckdb.connect if dialect == "duckdb" else sqlite3.connect
+    with closing(connect(":memory:")) as connection:
+        kinds = ["VARCHAR" if isinstance(value, str) else "DOUBLE" for value in typed[0]]
+        columns = ", ".join(map(" ".join, zip(names, kinds, strict=True)))
+        connection.execute(f"CREATE TABLE data ({columns})")
+        marks = ", ".join("?" * len(names))
+        connection.executemany(f"INSERT INTO data VALUES ({marks})", typed)
+        found = connection.execute(sql).fetchall()
+    labels = load_model(model).predict(loans)[:20].tolist()
+    assert {row[0]: row[-1] for row in found} == {f"k{k}": v for k, v in enumerate(labels)}
+    assert {row[1] for row in found} == {"x"}
+
+
+def _value(text):
+    """Read a field as a number, or else as text; an empty one is missing."""
+    try:
+        return float(text)
+    except ValueError:
+        return text or None
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres", "sqlite"])
@@ -32,13 +69,24 @@ def test_python_javascript_and_text(cli, model, tmp_path):
         assert path.read_text() == text
 
 
+def test_onnx_is_a_file(cli, model, tmp_path):
+    """The bytes are those of the model."""
+    path = tmp_path / "model.onnx"
+    assert cli("export", model, "--to", "onnx", "-o", path).output == ""
+    assert path.read_bytes() == load_model(model).to_onnx()
+
+
 @pytest.mark.parametrize(
     ("options", "part"),
     [
+        (["--to", "onnx"], "Give a file: -o model.onnx"),
         ([], "Missing option '--to'"),
         (["--to", "java"], "'java' is not one of"),
         (["--to", "text", "--table", "t"], "--table goes with --to sql only"),
         (["--to", "python", "--dialect", "sqlite"], "--dialect goes with --to sql only"),
+        (["--to", "javascript", "--key", "id"], "--key goes with --to sql only"),
+        (["--to", "sql", "--key", "label"], "--key label: an answer has this name"),
+        (["--to", "sql", "--key", "id,id"], "--key id: the column is named twice"),
         (["--to", "sql", "--table", "a..b"], "SQL cannot hold the empty name"),
         (["--to", "sql", "-o", "no/such/folder/x.sql"], "does not exist"),
     ],

@@ -169,7 +169,7 @@ def test_changes_of_a_row_add_up():
     explanation = OF_TWO.explain(TWO[:5])
     for row in range(5):
         bars = drawn(rw.plot_explanation(explanation, row, n_bars=3))
-        start = float(explanation.reasons(row)[1].change)
+        start = float(explanation.reason_table(row)[1].change)
         total = explanation.probabilities[row, explanation.chosen[row]]
         assert start + sum(bar["value"] for bar in bars) == pytest.approx(total, abs=0.001)
     numbers = OF_NUMBERS.explain(NUMBERS[:1])

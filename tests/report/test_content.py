@@ -10,9 +10,10 @@ from report.models import MODELS, model_and_rows, rows_of
 from rulewright.data import read_table
 from rulewright.explain import rule_statistics
 from rulewright.report import insight
-from rulewright.report.content import content_of, learned_from, read_rows
+from rulewright.report.content import content_of
 from rulewright.report.data_summary import data_summary
 from rulewright.report.figures import Axis, Line, bars, chart
+from rulewright.report.rows import learned_from, read_rows
 from rulewright.report.rule_lines import COUNTED_ON, covered_examples, rule_lines
 from rulewright.rules.coverage import Rows
 

@@ -6,25 +6,35 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
-from rulewright.cli.experiment import RunOptions, perform, split_names, with_run_options
+from rulewright.cli.experiment import RunOptions, perform, split_names
+from rulewright.cli.grouped import grouped
 from rulewright.cli.learn import split_settings
-from rulewright.data import read_table
+from rulewright.cli.limits import print_notes
+from rulewright.cli.table_options import TableOptions
+from rulewright.cli.training import open_file, read_training
+from rulewright.data import DataError, Finding, detect_task, left_out
 from rulewright.estimators import LEARNERS
 from rulewright.estimators.common.parameters import parse_settings
 from rulewright.experiments.comparison import comparison_report, suites
 from rulewright.experiments.datasets import find_dataset
 from rulewright.experiments.learners import Learner, known_learners
+from rulewright.experiments.one_file import file_report
 from rulewright.experiments.protocol import Folds
 from rulewright.experiments.reproductions.plan import Extent, all_trials
+from rulewright.experiments.rivals import RIVALS_OF_TABLES, is_installed
 from rulewright.experiments.trial import Data
+
+_RARE = "class {} has only {} rows: some folds are learned or judged without it"
+_USUAL_RIVALS = ("lightgbm", "hgb", "forest", "logistic")
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
-@with_run_options
+@grouped(table=TableOptions, options=RunOptions)
 def compare(
     file: Annotated[
         Path | None,
@@ -32,10 +42,6 @@ def compare(
     ] = None,
     target: Annotated[
         str | None, typer.Option(metavar="COL", help="Column with the classes of FILE.")
-    ] = None,
-    nominal: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COL", help="Treat numbers of FILE as labels; may be repeated."),
     ] = None,
     suite: Annotated[
         str | None,
@@ -51,18 +57,21 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="NAME,...",
-            help="The first is compared with each of the others. Ours, ours with '.paper' for the "
-            "published settings, and others whose adapters are installed ('pip install -e "
-            "benchmarks'); settings follow after colons, as in mlrules:n_rules=50:l2=0.",
+            help="On several data sets the first is compared with each of the others. Ours, ours "
+            "with '.paper' for the published settings, and others that are installed: "
+            f"{', '.join(RIVALS_OF_TABLES)}, and those of 'pip install -e benchmarks'; settings "
+            "follow after colons, as in mlrules:n_rules=50:l2=0.",
         ),
     ] = None,
     folds: Annotated[int, typer.Option(min=2, metavar="K", help="Folds.")] = 10,
+    as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
     *,
+    table: TableOptions,
     options: RunOptions,
 ) -> None:
     """Compare learners by cross-validation on FILE, or on data sets of the papers."""
-    asked = choose_learners(split_names(learners) or ["mlrules", "slipper", "sl2"])
-    name, data = choose_data(file, target, tuple(nominal or ()), suite, split_names(sets))
+    asked = choose_learners(split_names(learners) or default_learners(file is not None))
+    name, data = choose_data(file, target, table, suite, split_names(sets), folds)
     labels = [learner.label for learner in asked]
     title = f"{len(labels)} learners compared on {name}"
     protocol = Folds(folds, options.runs)
@@ -74,12 +83,21 @@ def compare(
         f"compare-{name}",
         title,
         all_trials(asked, data, protocol, Extent(runs=options.runs, seed=options.seed)),
-        lambda records: comparison_report(
+        lambda records: (comparison_report if file is None else file_report)(
             f"compare-{name}", title, about, records, [d.label for d in data], labels
         ),
         options,
         part=suite is not None and sets is not None,
+        as_json=as_json,
     )
+
+
+def default_learners(on_file: bool) -> list[str]:
+    """Return the learners that are compared unless some are named."""
+    if not on_file:
+        return ["mlrules", "slipper", "sl2"]
+    rivals = [name for name in _USUAL_RIVALS if is_installed(name)]
+    return ["compact", "mlrules", "slipper", "ripper", *rivals]
 
 
 def choose_learners(texts: list[str]) -> list[Learner]:
@@ -112,17 +130,18 @@ def _parameters(learner: Learner, settings: dict[str, str]) -> dict[str, object]
 def choose_data(
     file: Path | None,
     target: str | None,
-    nominal: tuple[str, ...],
+    table: TableOptions,
     suite: str | None,
     sets: list[str],
+    n_folds: int,
 ) -> tuple[str, list[Data]]:
     """Return the name of the comparison and its data sets."""
     if file is not None:
         if target is None or suite is not None or sets:
             raise ValueError("FILE needs --target, and excludes --suite and --sets.")
-        read_table(file, target=target, nominal=nominal)  # report errors before any trial
-        path = str(file.resolve())
-        return file.stem, [Data(file.stem, file=path, target=target, nominal=nominal)]
+        return file.stem, [_data_of(file, target, table, n_folds)]
+    if table != TableOptions():
+        raise ValueError("Options of how a table is read go with FILE only. Leave them out.")
     if suite is None:
         if not sets:
             raise ValueError("Give FILE with --target, or --suite, or --sets.")
@@ -130,3 +149,24 @@ def choose_data(
     if suite not in suites():
         raise ValueError(f"--suite {suite}: unknown. Known are: {', '.join(suites())}.")
     return suite, [Data(name) for name in Extent(sets=tuple(sets)).chosen(suites()[suite])]
+
+
+def _data_of(file: Path, target: str, table: TableOptions, n_folds: int) -> Data:
+    """Read a file once, to report what is wrong or decided before any trial."""
+    roles = table.roles(target)
+    source = open_file(file, roles, table.file_options())
+    if detect_task(source, target) == "regression":
+        raise DataError(
+            f"--target {target}: {file} holds numbers there, but compare judges classes. Name a "
+            "column of classes, or make classes of the numbers first."
+        )
+    rows, findings = read_training(source, roles)
+    classes, counts = rows.known_target.classes, np.bincount(rows.known_target.codes)
+    if counts.min() < n_folds:
+        text = _RARE.format(classes[counts.argmin()], counts.min())
+        findings = (Finding("rare class", target, text), *findings)
+    print_notes(findings)
+    reading = table.reading((*roles.drop, *left_out(findings)))
+    given = tuple(sorted(reading.items()))
+    path = str(file.resolve())
+    return Data(file.stem, file=path, target=target, nominal=tuple(roles.nominal), reading=given)

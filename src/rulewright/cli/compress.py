@@ -7,10 +7,17 @@ from typing import Annotated
 import typer
 
 from rulewright.cli.display import make_console, print_curve, print_rules
-from rulewright.cli.limits import MaxUnzipped
+from rulewright.cli.limits import (
+    Encoding,
+    MaxUnzipped,
+    NoHeader,
+    SkipBadRows,
+    file_options,
+    print_notes,
+)
 from rulewright.cli.output import check_output
 from rulewright.cli.training import ColumnRoles, open_file
-from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions
+from rulewright.data import MAX_UNZIPPED_BYTES
 from rulewright.estimators.common.compression import ROWS_ADVICE
 from rulewright.estimators.common.compression import compress as compress_model
 from rulewright.model import AdditiveRules, load_model
@@ -65,13 +72,19 @@ def compress(
     seed: Seed = 0,
     jobs: Jobs = 1,
     rules_shown: RulesShown = 20,
+    encoding: Encoding = None,
+    no_header: NoHeader = False,
+    skip_bad_rows: SkipBadRows = False,
     max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
 ) -> None:
     """Keep few rules of MODEL, with responses refitted to the classes of FILE."""
     check_output(output, "-o")
+    options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
+    source = open_file(file, ColumnRoles(target, weights), options)
+    print_notes(source.notes)
     small = compress_model(
         load_model(model),
-        open_file(file, ColumnRoles(target, weights), FileOptions(max_unzipped)),
+        source,
         target,
         rules,
         sample_weight=weights,

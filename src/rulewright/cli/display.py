@@ -196,14 +196,18 @@ def _validation(noted: Any) -> str:
     """Write figures of rows that a model was not learned from; a file may hold anything."""
     try:
         parts = [
-            f"{_FIGURES.get(key, key.replace('_', ' '))} {one['value']:.4g} "
-            f"[{one['low']:.4g}, {one['high']:.4g}]"
+            f"{_FIGURES.get(key, key.replace('_', ' '))} "
+            f"{_digits(one['value'])} [{_digits(one['low'])}, {_digits(one['high'])}]"
             for key, one in noted["figures"].items()
             if None not in (one["value"], one["low"], one["high"])
         ]
         return f"on {plain(str(noted['rows']))}: {', '.join(parts)}"
     except (TypeError, ValueError, KeyError, AttributeError):
         return ""
+
+
+def _digits(value: float) -> str:
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:.4g}"
 
 
 def print_settings(console: Console, model: RuleModel) -> None:

@@ -22,8 +22,8 @@ from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions, Table, open_table
 from rulewright.model import RuleModel, load_model
 from rulewright.model.text import plain, title_of
 from rulewright.report.answers import answers_of
-from rulewright.report.content import learned_from, read_rows
 from rulewright.report.evaluation import evaluation
+from rulewright.report.rows import learned_from, read_rows
 
 app = typer.Typer(add_completion=False)
 

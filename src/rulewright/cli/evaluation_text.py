@@ -43,7 +43,7 @@ def print_measures(console: Console, answers: Answers) -> None:
     """Print each figure with its interval and what the same answer for all rows reaches."""
     rows = [
         (
-            one.name if one.name.isupper() else one.name.lower(),
+            _in_line(one.name),
             one.text(one.value),
             f"{one.text(one.low)} to {one.text(one.high)}",
             one.text(one.baseline),
@@ -83,6 +83,11 @@ def _print_calibration(console: Console, found: Mapping[str, Any]) -> None:
     ]
     head = (f"mean probability of {found['of']}", "share that is so", "95 % interval", "rows")
     print_grid(console, head, rows)
+
+
+def _in_line(name: str) -> str:
+    """Write the name of a figure as inside a sentence; names of people and acronyms stay."""
+    return name if name.isupper() or name.startswith("Brier") else name.lower()
 
 
 def _share(value: float | None) -> str:

@@ -1,14 +1,13 @@
 """Shared by `reproduce` and `compare`: running trials, showing progress, writing reports."""
 
-import inspect
+import json
 import os
 import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -48,20 +47,6 @@ class RunOptions:
     ] = False
 
 
-def with_run_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace the last parameter of a command, `options`, by the fields of `RunOptions`."""
-    own = list(inspect.signature(command).parameters.values())[:-1]
-    shared = inspect.signature(RunOptions).parameters
-
-    @wraps(command)
-    def run(**values: Any) -> None:
-        command(options=RunOptions(**{name: values.pop(name) for name in shared}), **values)
-
-    run.__signature__ = inspect.Signature([*own, *shared.values()])  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in (*own, *shared.values())}
-    return run
-
-
 def perform(
     name: str,
     title: str,
@@ -70,8 +55,9 @@ def perform(
     options: RunOptions,
     *,
     part: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Run what has no record yet, print the report and write its files.
+    """Run what has no record yet, print the report, or its data, and write its files.
 
     The report on a part of the data sets does not replace that on all of them.
     """
@@ -83,9 +69,13 @@ def perform(
         typer.echo(f"{path} keeps what is done; the same command continues from there", err=True)
         raise
     report = replace(report_of(records), name=f"{name}-part" if part else name)
-    paths = report.write(options.out, provenance(records))
-    print_report(report)
-    typer.echo("\nwritten: " + ", ".join(map(str, [*paths, path])))
+    origin = provenance(records)
+    paths = report.write(options.out, origin)
+    if as_json:
+        typer.echo(json.dumps(report.to_json(origin), indent=1))
+    else:
+        print_report(report)
+    typer.echo("\nwritten: " + ", ".join(map(str, [*paths, path])), err=as_json)
     if not done(records):
         raise typer.Exit(1)
 

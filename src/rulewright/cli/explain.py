@@ -1,7 +1,9 @@
 """`rulewright explain`: why rows of a file get their answers."""
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -12,14 +14,18 @@ from rulewright.cli.limits import (
     MaxUnzipped,
     NoHeader,
     SkipBadRows,
+    errors_of,
     file_options,
     print_decisions,
+    print_notes,
 )
-from rulewright.data import MAX_UNZIPPED_BYTES, open_table, read_like
-from rulewright.model import load_model
+from rulewright.data import MAX_UNZIPPED_BYTES, Source, open_table, read_like, read_parts
+from rulewright.model import RuleModel, load_model
+from rulewright.model.fired import FiredRules
 from rulewright.model.reasons import SHOWN_REASONS
 
 _SHOWN_ROWS = 5
+_PART_ROWS = 10_000
 
 app = typer.Typer(add_completion=False)
 
@@ -53,6 +59,7 @@ def explain(
     immutable: Immutable = None,
     only: Only = None,
     monotone: Direction = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
     encoding: Encoding = None,
     no_header: NoHeader = False,
     skip_bad_rows: SkipBadRows = False,
@@ -63,16 +70,48 @@ def explain(
     if not counterfactual:
         asked.check_alone()
     loaded = load_model(model)
-    options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
+    options = file_options(max_unzipped, encoding, no_header, skip_bad_rows, streamed=True)
     source = open_table(file, options=options)
-    table = read_like(source, loaded.schema, loaded.columns)
-    print_decisions(table)
-    rows = list(range(min(len(table), _SHOWN_ROWS))) if row is None else row
-    if beyond := [wanted for wanted in rows if wanted >= len(table)]:
-        raise ValueError(f"--row {beyond[0]}: {file} has {len(table)} rows, counted from 0.")
+    rows = list(range(min(source.n_rows, _SHOWN_ROWS))) if row is None else row
+    if beyond := [wanted for wanted in rows if wanted >= source.n_rows]:
+        raise ValueError(f"--row {beyond[0]}: {file} has {source.n_rows} rows, counted from 0.")
     if counterfactual:
+        if as_json:
+            raise ValueError("--json prints explanations; leave it out with --counterfactual.")
+        table = read_like(source, loaded.schema, loaded.columns)
+        print_decisions(table)
         typer.echo(asked.text(loaded, table, rows))
         return
-    explanation = loaded.explain(table.take(np.array(rows, dtype=np.intp)))
+    found = explained(loaded, source, rows)
+    if as_json:
+        typer.echo(json.dumps(plain_data(rows, found), indent=2))
+        return
     reasons = None if show_all else SHOWN_REASONS
-    typer.echo(explanation.text(reasons, None, row_names=rows))
+    texts = [found[row].text(reasons, None, row_names=[row]) for row in rows]
+    typer.echo("\n".join(texts) or "no rows")
+
+
+def explained(model: RuleModel, source: Source, rows: Sequence[int]) -> dict[int, FiredRules]:
+    """Explain rows of a file, of which only some are in memory at a time."""
+    found: dict[int, FiredRules] = {}
+    notes, before = [*source.notes], 0
+    with errors_of(source):
+        for table, part in read_parts(source, model.schema, model.columns, n_rows=_PART_ROWS):
+            here = [row for row in rows if before <= row < before + part.n_rows]
+            found |= {row: model.explain(table.take(np.array([row - before]))) for row in here}
+            notes += (note for column in table.columns for note in column.decisions)
+            before += part.n_rows
+            if before > max(rows):
+                break
+    print_notes(notes)
+    return found
+
+
+def plain_data(rows: Sequence[int], found: dict[int, FiredRules]) -> dict[str, Any]:
+    """Give the explanations of rows as plain data, with what they share told once."""
+    shared, listed = {}, []
+    for row in rows:
+        content = found[row].to_dict()
+        listed.append({"row": row, **content.pop("rows")[0]})
+        shared = content
+    return {**shared, "rows": listed}

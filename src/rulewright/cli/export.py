@@ -1,12 +1,15 @@
 """`rulewright export`: a saved model as text, or as a program in one of the targets."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rulewright.cli.output import STDOUT, check_output, open_output
+from rulewright.cli.limits import listed_names
+from rulewright.cli.output import STDOUT, check_output, write_content
+from rulewright.cli.predictions import Predictions
 from rulewright.model import RuleModel, load_model
 from rulewright.programs.targets import TARGETS
 
@@ -45,27 +48,50 @@ def export(
             metavar="NAME", help="Table that the SQL reads, or schema.table.  [default: data]"
         ),
     ] = None,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COL,...",
+            help="Columns of the table, such as its key, that the SQL returns beside the answers; "
+            "functions of other languages answer the row that they are given.",
+        ),
+    ] = None,
     output: Annotated[
         Path,
         typer.Option("--output", "-o", metavar="FILE", help="File to write; - is standard output."),
     ] = STDOUT,
 ) -> None:
-    """Write MODEL as SQL, Python, JavaScript or text, with the same predictions."""
+    """Write MODEL as SQL, Python, JavaScript, ONNX or text, with the same predictions."""
     if to not in _FORMS:
         raise ValueError(f"--to: {to!r} is not one of {', '.join(_FORMS)}.")
-    if to != "sql" and (dialect or table):
-        option = "--dialect" if dialect else "--table"
-        raise ValueError(f"{option} goes with --to sql only. Leave it out with --to {to}.")
+    for option, given in (("--dialect", dialect), ("--table", table), ("--key", key)):
+        if to != "sql" and given:
+            raise ValueError(f"{option} goes with --to sql only. Leave it out with --to {to}.")
+    if to == "onnx" and output == STDOUT:
+        raise ValueError("--to onnx: this is no text to print. Give a file: -o model.onnx.")
     if output != STDOUT:
-        check_output(output, "-o")
-    text = exported(load_model(model), to, dialect or Dialect.DUCKDB, table or "data")
-    with open_output(output) as stream:
-        stream.write(text)
+        check_output(output, "-o", [model])
+    loaded = load_model(model)
+    keys = _checked_keys(loaded, listed_names(key))
+    write_content(output, exported(loaded, to, dialect or Dialect.DUCKDB, table or "data", keys))
 
 
-def exported(model: RuleModel, to: str, dialect: Dialect, table: str) -> str:
+def exported(
+    model: RuleModel, to: str, dialect: Dialect, table: str, keys: Sequence[str] = ()
+) -> str | bytes:
     """Write the model in the form asked for."""
     if to == "text":
         return model.to_text()
-    options = {"table": table.split("."), "dialect": dialect.value} if to == "sql" else {}
-    return model.export(to, **options)
+    if to == "sql":
+        return model.to_sql(table.split("."), dialect.value, keys)
+    content: str | bytes = model.export(to)
+    return content
+
+
+def _checked_keys(model: RuleModel, keys: list[str]) -> list[str]:
+    scores = [f"score_{name}" for name in model.head_names]
+    if taken := [name for name in keys if name in (*Predictions(model).names, *scores)]:
+        raise ValueError(f"--key {taken[0]}: an answer has this name. Rename the column.")
+    if twice := [name for name in keys if keys.count(name) > 1]:
+        raise ValueError(f"--key {twice[0]}: the column is named twice. Name it once.")
+    return keys

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from rulewright import report as reports
 from rulewright.cli.bias import BiasFile, set_bias
 from rulewright.cli.classes import ClassOptions, ClassWeight, CostMatrix, Ordinal, Positive
 from rulewright.cli.constraints import (
@@ -70,9 +71,9 @@ from rulewright.data import MAX_UNZIPPED_BYTES, Finding, Source, Table, Target
 from rulewright.model import AdditiveRules, RuleModel
 from rulewright.model.decisions import Costs
 from rulewright.model.text import plain
+from rulewright.report import N_ROWS
 from rulewright.report.answers import answers_of
 from rulewright.report.evaluation import evaluation, figures_of
-from rulewright.report.page import N_ROWS, file_notes
 
 __all__ = ["app", "learn", "split_settings"]
 
@@ -205,7 +206,11 @@ def learn(
     _print_table(console, file, roles, table, findings, told=kind == "regression" and task is None)
     learned, judged = learning.judged(console, table, judging, tested, roles, seed)
     learned = _noted(learned, judged, target, positive)
-    _write(written, learned, table, judged, _provenance(file, test, target, seed), report_rows)
+    if "model" in written:
+        learned.save(written["model"])  # before printing: a closed pipe must not lose it
+    if "report" in written:
+        notes = _provenance(file, test, target, seed)
+        write_training_report(written["report"], learned, table, judged, notes, report_rows)
     if as_json:
         about = {"target": target, "task": kind, "learner": name}
         _print_json(file, table, findings, learned, judged, about, written)
@@ -308,23 +313,8 @@ def _provenance(file: Path, test: Path | None, target: str, seed: int) -> dict[s
     read = {"training file": file, **({"test file": test} if test else {})}
     notes = {"target": target, "seed": str(seed)}
     for what, path in read.items():
-        notes |= {what: "standard input"} if path == STDOUT else file_notes(what, path)
+        notes |= {what: "standard input"} if path == STDOUT else reports.file_notes(what, path)
     return notes
-
-
-def _write(
-    written: dict[str, Path],
-    model: RuleModel,
-    table: Table,
-    judged: Judged | None,
-    notes: dict[str, str],
-    n_rows: int,
-) -> None:
-    """Save the model and write the report, before anything is printed: a pipe may be closed."""
-    if "model" in written:
-        model.save(written["model"])
-    if "report" in written:
-        write_training_report(written["report"], model, table, judged, notes, n_rows)
 
 
 def _print_model(

@@ -1,10 +1,13 @@
 """Options of commands that read a table."""
 
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 
-from rulewright.data import FileOptions, Table
+from rulewright.data import DataError, FileOptions, Finding, Source, Table, joined
 
 PANEL = "Columns and file (*: may be repeated)"
 
@@ -51,14 +54,41 @@ SkipBadRows = Annotated[
 
 
 def file_options(
-    max_unzipped: int, encoding: str | None, no_header: bool, skip_bad_rows: bool
+    max_unzipped: int,
+    encoding: str | None,
+    no_header: bool,
+    skip_bad_rows: bool,
+    streamed: bool = False,
 ) -> FileOptions:
     """Return what the options say of a file."""
-    return FileOptions(max_unzipped, encoding, False if no_header else None, skip_bad_rows)
+    header = False if no_header else None
+    return FileOptions(max_unzipped, encoding, header, skip_bad_rows, streamed)
+
+
+def listed_names(texts: Sequence[str] | None) -> list[str]:
+    """Split names at commas; a name that holds one is quoted. The option may be repeated."""
+    rows = csv.reader(texts or (), skipinitialspace=True)
+    return [name.strip() for row in rows for name in row if name.strip()]
+
+
+@contextmanager
+def errors_of(source: Source) -> Iterator[None]:
+    """Let errors about data name the file."""
+    try:
+        yield
+    except DataError as error:
+        message = str(error)
+        named = message.startswith(str(source.path))
+        raise DataError(message if named else f"{source.path}: {message}") from error
 
 
 def print_decisions(table: Table) -> None:
     """Print on standard error what was decided to read a table."""
-    for note in (*table.decisions, *(note for c in table.columns for note in c.decisions)):
+    print_notes([*table.decisions, *(note for c in table.columns for note in c.decisions)])
+
+
+def print_notes(notes: Iterable[Finding]) -> None:
+    """Print on standard error what was decided to read a table or its parts."""
+    for note in joined(notes):
         where = "" if note.column is None else f"{note.column}: "
         typer.echo(f"note: {where}{note.text}", err=True)

@@ -3,13 +3,16 @@
 import gzip
 import io
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from rulewright.data.writing import replacing
+from rulewright.data.optional import optional
+from rulewright.data.writing import replace_file, replacing
 
 STDOUT = Path("-")
 
@@ -33,6 +36,40 @@ def check_output(path: Path, option: str, inputs: Iterable[Path] = ()) -> None:
 
 
 @contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Tell on a terminal that a file is read, while it is."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    console = optional("rich.console").Console(stderr=True)
+    with console.status(f"reading {path}"):
+        yield
+
+
+@contextmanager
+def cleared_when_ended() -> Iterator[None]:
+    """Let a request to end the process (SIGTERM) remove temporary files, as an error does."""
+    asked: list[int] = []
+
+    def end(number: int, frame: object) -> None:
+        asked.append(128 + number)
+        sys.exit(asked[0])
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    except Exception:
+        if asked:  # native code has made another error of it
+            sys.exit(asked[0])
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
 def open_output(path: Path) -> Iterator[TextIO]:
     """Open standard output for "-", or a file that replaces `path` only if no error occurs.
 
@@ -50,3 +87,12 @@ def open_output(path: Path) -> Iterator[TextIO]:
             yield text
             text.flush()
             text.detach()
+
+
+def write_content(path: Path, content: str | bytes) -> None:
+    """Write a text to standard output or a file, or bytes to a file, all or nothing."""
+    if isinstance(content, bytes):
+        replace_file(path, content)
+        return
+    with open_output(path) as stream:
+        stream.write(content)

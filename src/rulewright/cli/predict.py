@@ -1,8 +1,8 @@
-"""`rulewright predict`: label and class probabilities of the rows of a file, as CSV."""
+"""`rulewright predict`: what a model says of the rows of a file, as CSV, in bounded memory."""
 
 import csv
-import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,42 +13,73 @@ from rulewright.cli.limits import (
     MaxUnzipped,
     NoHeader,
     SkipBadRows,
+    errors_of,
     file_options,
-    print_decisions,
+    listed_names,
+    print_notes,
 )
-from rulewright.cli.output import STDOUT, check_output, open_output
-from rulewright.data import MAX_UNZIPPED_BYTES, DataError, Source, label_of, open_table, read_like
-from rulewright.model import ClassModel, RuleModel, load_model
+from rulewright.cli.output import STDOUT, check_output, cleared_when_ended, open_output, reading
+from rulewright.cli.predictions import Kept, Predictions, kept_columns, part_rows
+from rulewright.data import MAX_UNZIPPED_BYTES, DataError, Finding, Source, open_table, read_parts
+from rulewright.estimators.common.progress import progress_bar
+from rulewright.model import RuleModel, load_model
 
 _DELIMITERS = {".csv": ",", ".txt": ",", ".tsv": "\t"}
 
-NamedColumn = tuple[str, Sequence[object]]
-
 app = typer.Typer(add_completion=False)
+
+Model = Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)]
+File = Annotated[
+    Path,
+    typer.Argument(
+        help="Rows to predict; only the columns that the rules use are needed.",
+        show_default=False,
+    ),
+]
+Output = Annotated[
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="CSV file to write (.csv or .tsv, also .gz); standard output if it is -.",
+    ),
+]
+Keep = Annotated[bool, typer.Option("--keep", help="Repeat the columns of the input in front.")]
+KeepColumns = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COL,...", help="Repeat these columns in front, such as keys."),
+]
+AbstainBelow = Annotated[
+    float | None,
+    typer.Option(
+        min=0, max=1, metavar="P", help="Mark rows whose label has a probability below this."
+    ),
+]
+Reasons = Annotated[
+    int, typer.Option(min=0, metavar="N", help="Write the N strongest reasons of each row.")
+]
+ChunkRows = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Rows in memory at a time.  [default: up to 100,000]",
+        show_default=False,
+    ),
+]
 
 
 @app.command()
 def predict(
-    model: Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)],
-    file: Annotated[
-        Path,
-        typer.Argument(
-            help="Rows to predict; only the columns that the rules use are needed.",
-            show_default=False,
-        ),
-    ],
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="CSV file to write (.csv or .tsv, also .gz); standard output if it is -.",
-        ),
-    ] = STDOUT,
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Repeat the columns of the input in front.")
-    ] = False,
+    model: Model,
+    file: File,
+    output: Output = STDOUT,
+    keep: Keep = False,
+    keep_columns: KeepColumns = None,
+    abstain_below: AbstainBelow = None,
+    reasons: Reasons = 0,
+    chunk_rows: ChunkRows = None,
     encoding: Encoding = None,
     no_header: NoHeader = False,
     skip_bad_rows: SkipBadRows = False,
@@ -56,50 +87,43 @@ def predict(
 ) -> None:
     """Predict the rows of FILE: the label and the probability of each class."""
     delimiter = _checked_output(output, (model, file))
-    options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
-    loaded, source = load_model(model), open_table(file, options=options)
-    columns = predicted_columns(loaded, source)
-    if keep:
-        columns = [*_input_columns(source, {name for name, _ in columns}), *columns]
-    with open_output(output) as stream:
-        writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-        writer.writerow([name for name, _ in columns])
-        writer.writerows(zip(*(values for _, values in columns), strict=True))
+    options = file_options(max_unzipped, encoding, no_header, skip_bad_rows, streamed=True)
+    predictions = Predictions(load_model(model), abstain_below, reasons)
+    with cleared_when_ended():
+        with reading(file):
+            source = open_table(file, options=options)
+        kept = kept_columns(source, keep, listed_names(keep_columns), set(predictions.names))
+        cells = len(predictions.model.columns) + len(kept.names) + len(predictions.names)
+        n_rows = chunk_rows or part_rows(cells + (len(predictions.model) if reasons else 0))
+        with open_output(output) as stream:
+            writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+            writer.writerow([*kept.names, *predictions.names])
+            notes: list[Finding] = []
+            for columns in _predicted(predictions, kept, source, n_rows, notes):
+                writer.writerows(zip(*columns, strict=True))
+    print_notes([*source.notes, *notes])
 
 
-def predicted_columns(model: RuleModel, source: Source) -> list[NamedColumn]:
-    """Return what is predicted for the rows, named as in the SQL export."""
+def _predicted(
+    predictions: Predictions, kept: Kept, source: Source, n_rows: int, notes: list[Finding]
+) -> Iterator[list[Sequence[object]]]:
+    """Yield the columns to write of some rows at a time; what is decided on reading is noted."""
+    model = predictions.model
     if source.n_rows == 0:
-        return _of_no_rows(model, source)
-    try:
-        table = read_like(source, model.schema, model.columns)
-    except DataError as error:
-        message = str(error)
-        named = message.startswith(str(source.path))
-        raise DataError(message if named else f"{source.path}: {message}") from error
-    print_decisions(table)
-    scores = model.scores(table)
-    if not isinstance(model, ClassModel):
-        return [("prediction", scores.tolist())]
-    names = model.class_names
-    labels = [names[k] for k in model.decide(scores)]
-    probabilities = model.probabilities(scores).T.tolist()
-    titles = [f"probability_{name}" for name in names]
-    flags = [
-        (name, [label_of(bool(v)) for v in said]) for name, said in model.flags(scores).items()
-    ]
-    return [("label", labels), *zip(titles, probabilities, strict=True), *flags]
+        _check_columns(model, source)
+    n_parts = -(-source.n_rows // n_rows)
+    with progress_bar("rows", n_parts, sys.stderr.isatty()) as advance, errors_of(source):
+        for table, part in read_parts(source, model.schema, model.columns, n_rows=n_rows):
+            yield [*kept.columns(part), *predictions.columns(table)]
+            notes += (note for column in table.columns for note in column.decisions)
+            advance()
 
 
-def _of_no_rows(model: RuleModel, source: Source) -> list[NamedColumn]:
-    """Return the names of what would be predicted, if the columns are there."""
+def _check_columns(model: RuleModel, source: Source) -> None:
+    """Refuse a file without rows that lacks a column."""
     absent = [name for name in model.columns if name not in source.names]
     if absent and model.schema.named:
         raise DataError(f"{source.path} lacks column {absent[0]!r}, which the model needs.")
-    if not isinstance(model, ClassModel):
-        return [("prediction", [])]
-    titles = [f"probability_{name}" for name in model.class_names]
-    return [(name, []) for name in ("label", *titles, *model.program.flags)]
 
 
 def _checked_output(output: Path, inputs: Sequence[Path]) -> str:
@@ -112,22 +136,3 @@ def _checked_output(output: Path, inputs: Sequence[Path]) -> str:
         known = ", ".join(_DELIMITERS)
         raise ValueError(f"-o {output}: the output is CSV. Name it {known} (also .gz).")
     return _DELIMITERS[suffix]
-
-
-def _input_columns(source: Source, taken: set[str]) -> list[NamedColumn]:
-    if clash := sorted(taken.intersection(source.names)):
-        raise DataError(
-            f"--keep: {source.path} has a column {clash[0]!r} already. Rename it, or leave out "
-            "--keep."
-        )
-    loaded = [source.load(at, "text").values for at in range(len(source.names))]
-    return [
-        (name, [_as_text(value) for value in values])
-        for name, values in zip(source.names, loaded, strict=True)
-    ]
-
-
-def _as_text(value: object) -> str:
-    if isinstance(value, list | dict):  # of a JSON file
-        return json.dumps(value)
-    return "" if value is None or value != value else label_of(value)

@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
+from rulewright import report as reports
 from rulewright.cli.limits import MaxUnzipped
 from rulewright.cli.output import check_output
 from rulewright.cli.target import target_in
 from rulewright.cli.validation import Judged
 from rulewright.data import MAX_UNZIPPED_BYTES, Table, open_table
 from rulewright.model import RuleModel, load_model
-from rulewright.report import write_report
-from rulewright.report.page import N_ROWS, file_notes
+from rulewright.report import N_ROWS
 
 app = typer.Typer(add_completion=False)
 
@@ -59,15 +59,15 @@ def report(
     if data is None and (target or weights):
         raise ValueError(f"--{'target' if target else 'weights'} names a column of --data FILE.")
     loaded = load_model(model)
-    notes, source = file_notes("model file", model), None
+    notes, source = reports.file_notes("model file", model), None
     if data is not None:
         source = open_table(data, max_unzipped)
         named = target
         target = target_in(loaded, source, target, weights, f"--data {data}")
         if named is None:
             typer.echo(f"target: {target} (--target names another column)")
-        notes |= {**file_notes("data file", data), "target": target}
-    write_report(
+        notes |= {**reports.file_notes("data file", data), "target": target}
+    reports.write_report(
         loaded,
         output,
         source,
@@ -91,7 +91,7 @@ def write_training_report(
 ) -> None:
     """Write the report of a model that was just learned, judged by rows it was not learned from."""
     fresh = judged is not None and judged.rows is not None
-    write_report(
+    reports.write_report(
         model,
         path,
         judged.rows if judged is not None and judged.rows is not None else table,

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from rulewright.cli.experiment import RunOptions, perform, split_names, with_run_options
+from rulewright.cli.experiment import RunOptions, perform, split_names
+from rulewright.cli.grouped import grouped
 from rulewright.experiments.reproductions import REPRODUCTIONS, Extent, Reproduction
 
 app = typer.Typer(add_completion=False)
@@ -17,7 +18,7 @@ _DATA = (
 
 
 @app.command(epilog=f"{_DATA}\n\nKnown are:\n\n{_LIST}")
-@with_run_options
+@grouped(options=RunOptions)
 def reproduce(
     names: Annotated[
         list[str],

@@ -27,7 +27,7 @@ from rulewright.estimators.common.progress import progress_bar
 from rulewright.model import RuleModel
 from rulewright.model.text import plain
 from rulewright.report.answers import Answers, ClassAnswers, NumberAnswers, answers_of, joined
-from rulewright.report.content import read_rows
+from rulewright.report.rows import read_rows
 from rulewright.search.names import offer_names
 
 PANEL = "How good the rules are"

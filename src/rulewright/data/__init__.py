@@ -4,10 +4,11 @@ from rulewright.data.choices import Choices, column_and_word
 from rulewright.data.column_schema import ColumnSchema
 from rulewright.data.derived import Derivable, DerivedColumn, Step, Where
 from rulewright.data.doctor import LEFT_OUT, examine, left_out
-from rulewright.data.errors import DataError, DataTypeError
-from rulewright.data.findings import Finding
+from rulewright.data.errors import DataError, DataTypeError, RowError
+from rulewright.data.findings import Finding, joined
 from rulewright.data.kind import KINDS, Kind
 from rulewright.data.numbers import MOST_CLASSES, Numbers, read_numbers
+from rulewright.data.parts import read_parts
 from rulewright.data.readers.options import MAX_UNZIPPED_BYTES, FileOptions
 from rulewright.data.reading import (
     detect_task,
@@ -46,6 +47,7 @@ __all__ = [
     "Recipe",
     "RegressionSet",
     "RelatedTable",
+    "RowError",
     "Schema",
     "Source",
     "Step",
@@ -56,12 +58,14 @@ __all__ = [
     "column_and_word",
     "detect_task",
     "examine",
+    "joined",
     "label_of",
     "left_out",
     "open_table",
     "read_columns",
     "read_like",
     "read_numbers",
+    "read_parts",
     "read_table",
     "read_target",
     "read_weights",

@@ -1,40 +1,84 @@
 """Columns that are read by the choices of a person: codes of missing values, written numbers."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data.choices import NO_CHOICES, Choices, How
-from rulewright.data.errors import DataError
-from rulewright.data.findings import Finding, counted
+from rulewright.data.choices import Choices, How
+from rulewright.data.errors import DataError, RowError
+from rulewright.data.findings import Finding, counted, of_values
 from rulewright.data.moments import Order, from_object, from_text
 from rulewright.data.schema import label_of
 from rulewright.data.source import Raw, Source, Wanted
 from rulewright.data.values import exact_number, plain
-from rulewright.data.written import Written, is_code
+from rulewright.data.written import Marks, Written, is_code
+
+_MARKED_ROWS = 100_000  # looked at together, to find how a column writes numbers
 
 
 def chosen(source: Source, choices: Choices) -> Source:
     """Return a source whose columns are loaded by the choices of a person."""
-    if choices == NO_CHOICES:
-        return source
-    codes, how, orders = choices.codes(source.names), dict(choices.numeric), dict(choices.dates)
+    return Chosen(source, choices).source()
 
-    def load(position: int, wanted: Wanted) -> Raw:
-        name = source.names[position]
-        written = wanted == "any" and (name in how or name in orders)
-        raw = source.load(position, "text" if written else wanted)
-        raw = without_codes(name, raw, codes[name])
-        if not written:
+
+class Chosen:
+    """A table whose columns, and those of its parts, are read as a person says.
+
+    Parameters
+    ----------
+    source : Source
+        The table.
+    choices : Choices
+        What is said of it.
+    """
+
+    def __init__(self, source: Source, choices: Choices) -> None:
+        self._whole, self._codes = source, choices.codes(source.names)
+        self._how, self._orders = dict(choices.numeric), dict(choices.dates)
+        self._marks: dict[tuple[int, Wanted], Marks] = {}
+
+    def source(self) -> Source:
+        """Return the whole table."""
+        return replace(self.part(self._whole), split=self._split)
+
+    def part(self, part: Source) -> Source:
+        """Return a part of the table, of those into which it can be split."""
+        return replace(part, load=partial(self._load, part))
+
+    def _split(self, n_rows: int) -> Iterator[Source]:
+        return map(self.part, self._whole.parts(n_rows))
+
+    def _load(self, source: Source, position: int, wanted: Wanted) -> Raw:
+        name, is_part = source.names[position], source is not self._whole
+        form: Wanted = "text" if wanted == "any" and self._is_written(name) else wanted
+        raw = without_codes(name, source.load(position, form), self._codes[name])
+        if is_part and (form != wanted or raw.written) and raw.values.dtype.kind == "O":
+            raw = raw._replace(marks=partial(self._marks_of, position, form))
+        if form == wanted:
             return raw
-        if name in how:
-            return numbers_of_text(name, raw, how[name])
-        return dates_of_text(name, raw, orders[name])
+        if name in self._how:
+            return numbers_of_text(name, raw, self._how[name])
+        return dates_of_text(name, raw, self._orders[name])
 
-    return replace(source, load=load)
+    def _is_written(self, name: str) -> bool:
+        return name in self._how or name in self._orders
+
+    def _marks_of(self, position: int, form: Wanted) -> Marks:
+        """Return the marks of the numbers that a whole column writes."""
+        key, name = (position, form), self._whole.names[position]
+        if key not in self._marks:
+            found = Written().marks
+            for part in self._whole.parts(_MARKED_ROWS):
+                raw = without_codes(name, part.load(position, form), self._codes[name])
+                raw = plain(name, raw)
+                if raw.values.dtype.kind == "O":
+                    found += Written(raw.values).marks
+            self._marks[key] = found
+        return self._marks[key]
 
 
 def labelled_rows(source: Source, target: int) -> Source:
@@ -53,7 +97,8 @@ def labelled_rows(source: Source, target: int) -> Source:
 
     text = f"missing in {counted(int((~known).sum()), 'row')}, left out as asked for"
     note = Finding("unlabelled", name, text)
-    return replace(source, load=load, n_rows=int(known.sum()), notes=(*source.notes, note))
+    n_rows, notes = int(known.sum()), (*source.notes, note)
+    return replace(source, load=load, n_rows=n_rows, notes=notes, split=None)
 
 
 def codes_of(missing: Any) -> tuple[str, ...]:
@@ -79,9 +124,9 @@ def without_codes(name: str, raw: Raw, codes: set[str]) -> Raw:
     values = values.copy()
     values[coded] = np.nan if values.dtype.kind == "f" else None
     declared = raw.declared and tuple(v for v in raw.declared if label_of(v) not in codes)
-    rows = counted(int(coded.sum()), "value")
-    text = f"{rows} {', '.join(map(repr, found))} read as missing, as asked for"
-    decisions = (*raw.decisions, Finding("missing code", name, text))
+    said = "read as missing, as asked for"
+    note = of_values("missing code", name, found, int(coded.sum()), said)
+    decisions = (*raw.decisions, note)
     return raw._replace(values=values, declared=declared, decisions=decisions)
 
 
@@ -90,13 +135,17 @@ def numbers_of_text(name: str, raw: Raw, how: How) -> Raw:
     raw = plain(name, raw)
     if raw.type in ("number", "boolean"):
         return raw
-    written = Written(raw.values, how)
-    if how != "coerce" and not written.is_numeric:
-        text = (written.others or [""])[0]
-        row = next((row for row, value in enumerate(raw.values) if value == text), 0)
+    written = Written(raw.values, how, marks=raw.marks and raw.marks())
+    if how != "coerce" and written.others:
+        text = written.others[0]
+        row = next(row for row, value in enumerate(raw.values) if value == text)
+        remedy = f"Correct the value, or give numeric {name}:coerce to read it as missing."
+        holds = f" holds {text!r:.80}. {remedy}"
+        raise RowError(f"Column {name!r} must be numeric, but ", row, holds)
+    if how != "coerce" and len(written.units) > 1:
         raise DataError(
-            f"Column {name!r} must be numeric, but row {row} (counting from 0) holds {text!r:.80}. "
-            f"Correct the value, or give numeric {name}:coerce to read it as missing."
+            f"Column {name!r} must be numeric, but holds {written.summary}. Write one unit, or "
+            f"give numeric {name}:coerce to drop the units."
         )
     decisions = (*raw.decisions, *written.decisions(name))
     return Raw(written.numbers(), decisions=decisions)
@@ -112,10 +161,9 @@ def dates_of_text(name: str, raw: Raw, order: Order) -> Raw:
             try:
                 moments[row] = np.datetime64(from_text(text, order), "ms")
             except ValueError:
-                raise DataError(
-                    f"Column {name!r} must hold dates, but row {row} (counting from 0) holds "
-                    f"{text!r:.80}. Correct the value, or name a code of missing values."
-                ) from None
+                remedy = "Correct the value, or name a code of missing values."
+                holds = f" holds {text!r:.80}. {remedy}"
+                raise RowError(f"Column {name!r} must hold dates, but ", row, holds) from None
         elif not isinstance(text, str) and from_object(text) is None:
             return raw
     return Raw(moments, decisions=raw.decisions)

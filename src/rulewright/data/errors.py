@@ -1,5 +1,7 @@
 """Errors about data: each names the column, the row and the remedy."""
 
+from typing import Self
+
 
 class DataError(ValueError):
     """Data, a schema or a file that cannot be used as it is."""
@@ -7,3 +9,27 @@ class DataError(ValueError):
 
 class DataTypeError(DataError, TypeError):
     """A value or a container of a type that no column can hold."""
+
+
+class RowError(DataError):
+    """An error about one row, whose number stands between two texts.
+
+    Parameters
+    ----------
+    before, after : str
+        What is said before and after the number.
+    row : int
+        The row, counted from 0.
+    """
+
+    def __init__(self, before: str, row: int, after: str) -> None:
+        super().__init__(f"{before}row {row} (counting from 0){after}")
+        self.before, self.row, self.after = before, row, after
+
+    def after_rows(self, n_rows: int) -> Self:
+        """Return the error as it is in a table that has some rows before those that were read."""
+        return type(self)(self.before, self.row + n_rows, self.after)
+
+
+class RowTypeError(RowError, DataTypeError):
+    """A value of a type that no column can hold, in one row."""

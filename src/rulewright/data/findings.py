@@ -1,8 +1,19 @@
 """Findings: what a person should know of a column, with the option that decides otherwise."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import NamedTuple
 
 _SHOWN_LINES = 20
+_SHOWN_VALUES = 3
+
+
+class Values(NamedTuple):
+    """Values of a column that a finding is about."""
+
+    n_values: int
+    different: tuple[str, ...]  # some, in the order in which they occur
+    said: str  # of them
 
 
 @dataclass(frozen=True)
@@ -13,6 +24,7 @@ class Finding:
     column: str | None  # None for the whole table
     text: str
     remedy: str = ""  # what decides otherwise, in the words of the command line
+    values: Values | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         where = "" if self.column is None else f"{self.column}: "
@@ -20,7 +32,30 @@ class Finding:
 
     def to_json(self) -> dict[str, str | None]:
         """Return the finding as plain data."""
-        return asdict(self)
+        return {name: text for name, text in asdict(self).items() if name != "values"}
+
+
+def of_values(
+    kind: str, column: str, values: Iterable[str], n_values: int, said: str, remedy: str = ""
+) -> Finding:
+    """Tell of some values of a column how many there are, and what they are."""
+    different = tuple(dict.fromkeys(values))[: _SHOWN_VALUES + 1]
+    text = f"{counted(n_values, 'value')} {examples(list(different))} {said}"
+    return Finding(kind, column, text, remedy, Values(n_values, different, said))
+
+
+def joined(findings: Iterable[Finding]) -> list[Finding]:
+    """Join what is told of parts of a table: values are added up, other facts are told once."""
+    found: dict[tuple[str, str | None], Finding] = {}
+    for new in findings:
+        old = found.setdefault((new.kind, new.column), new)
+        if new is not old and old.values is not None and new.values is not None:
+            different = (*old.values.different, *new.values.different)
+            n_values = old.values.n_values + new.values.n_values
+            found[new.kind, new.column] = of_values(
+                new.kind, str(new.column), different, n_values, new.values.said, new.remedy
+            )
+    return list(found.values())
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
@@ -28,7 +63,7 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
-def examples(texts: list[str], most: int = 3) -> str:
+def examples(texts: list[str], most: int = _SHOWN_VALUES) -> str:
     """Quote the first of some texts."""
     quoted = [repr(text if len(text) <= 24 else f"{text[:21]}...") for text in texts[:most]]
     return ", ".join(quoted) + (", ..." if len(texts) > most else "")

@@ -159,7 +159,20 @@ def read_like(
         if target is not None or weights is not None:
             X = _reread(X, target, weights, task, recast=False)
         return recode(X, schema, needed)
-    source, wanted = chosen(open_table(X), schema.choices), _wanted(schema, needed)
+    source = chosen(open_table(X), schema.choices)
+    return read_chosen(source, schema, needed, target, weights, task)
+
+
+def read_chosen(
+    source: Source,
+    schema: Schema,
+    needed: Collection[str] | None,
+    target: Any = None,
+    weights: Any = None,
+    task: Task = "classification",
+) -> Table:
+    """Read a table whose columns are loaded by the choices of the schema."""
+    wanted = _wanted(schema, needed)
     roles = _roles(source, target=target, weights=weights)
     features = [(name, at) for at, name in enumerate(source.names) if at not in roles.values()]
     by_name = source.named and schema.named

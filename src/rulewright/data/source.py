@@ -1,14 +1,17 @@
 """What every reader returns: names, the number of rows and columns that are loaded on demand."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.findings import Finding
+
+if TYPE_CHECKING:
+    from rulewright.data.written import Marks
 
 Wanted = Literal["any", "labels", "text"]
 """
@@ -21,6 +24,7 @@ text    the text in the file
 LabelType = Literal["string", "number", "boolean"]
 PlainType = Literal["number", "boolean", "string", "mixed"]
 """Type of plain values; mixed and incomplete boolean columns are objects that hold labels."""
+Types = frozenset[type]
 
 
 class Raw(NamedTuple):
@@ -33,6 +37,8 @@ class Raw(NamedTuple):
     untyped: bool = False  # whether the container has no type for dates: text may hold them
     written: bool = False  # whether the container has no type for numbers: text may hold them
     type: PlainType | None = None  # of values that are plain (see ``values.plain``)
+    types: Types = frozenset()  # of other values of the column, if these are some rows
+    marks: "Callable[[], Marks] | None" = None  # of the numbers of the whole column, likewise
     decisions: tuple[Finding, ...] = ()  # what was decided to read the values
 
 
@@ -46,11 +52,36 @@ class Source:
     load: Callable[[int, Wanted], Raw]
     path: str | None = None  # of the file, None for data in memory
     notes: tuple[Finding, ...] = ()  # about its rows
+    split: "Callable[[int], Iterator[Source]] | None" = None  # into parts of so many rows
 
     @cached_property
     def positions(self) -> dict[str, int]:
         """Position of each column by name."""
         return {name: at for at, name in enumerate(self.names)}
+
+    def parts(self, n_rows: int) -> "Iterator[Source]":
+        """Yield the table in parts of so many rows, of which only one needs to be in memory.
+
+        Columns have the same types in all parts. Notes are those of the whole table.
+        """
+        for part in self._sliced(n_rows) if self.split is None else self.split(n_rows):
+            yield replace(part, path=self.path, notes=(), split=None)
+
+    def _sliced(self, n_rows: int) -> "Iterator[Source]":
+        load = cache(self._load_typed)
+        for start in range(0, self.n_rows, n_rows):
+            rows = slice(start, min(start + n_rows, self.n_rows))
+            yield replace(self, load=partial(_some, load, rows), n_rows=rows.stop - rows.start)
+
+    def _load_typed(self, position: int, wanted: Wanted) -> Raw:
+        raw = self.load(position, wanted)
+        types = map(type, raw.values) if raw.values.dtype.kind == "O" else ()
+        return raw._replace(types=frozenset(types))
+
+
+def _some(load: Callable[[int, Wanted], Raw], rows: slice, position: int, wanted: Wanted) -> Raw:
+    raw = load(position, wanted)
+    return raw._replace(values=raw.values[rows])
 
 
 def positional_names(n_columns: int) -> tuple[str, ...]:

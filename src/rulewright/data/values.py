@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data.errors import DataError, DataTypeError
+from rulewright.data.errors import DataError, DataTypeError, RowError, RowTypeError
 from rulewright.data.moments import ISO
 from rulewright.data.schema import label_of
 from rulewright.data.source import PlainType, Raw, as_objects
@@ -42,18 +42,20 @@ def plain(name: str, raw: Raw) -> Raw:
     """
     if raw.type is not None:
         return raw
-    values, type_ = _typed(name, raw.values)
+    values, type_ = _typed(name, raw.values, raw.types)
     return raw._replace(values=values, type=type_)
 
 
-def _typed(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], PlainType]:
+def _typed(
+    name: str, values: NDArray[Any], elsewhere: frozenset[type]
+) -> tuple[NDArray[Any], PlainType]:
     kind = values.dtype.kind
     if kind in "iuf":
         return values, "number"
     if kind == "b":
         return values, "boolean"
     if kind in "OT":
-        return _plain_objects(name, values.astype(object))
+        return _plain_objects(name, values.astype(object), elsewhere)
     if kind == "U":
         return values.astype(object), "string"
     raise _refusal(name, {"c": "complex", "M": "moment", "m": "moment"}.get(kind, ""), values.dtype)
@@ -86,11 +88,13 @@ def refuse_written_dates(name: str, values: NDArray[Any]) -> None:
         )
 
 
-def dates_refused(where: str, found: object, remedy: str = "") -> DataError:
+def dates_refused(where: str, found: object, row: int | None = None) -> DataError:
     """Return the error about a column that holds dates or times."""
-    return DataError(
-        f"Dates and times are not supported: {where} holds {found}. Convert it to numbers "
-        f"(days since a date, hour, weekday), or drop it{remedy}."
+    return _at(
+        DataError,
+        f"Dates and times are not supported: {where}",
+        row,
+        f" holds {found}. Convert it to numbers (days since a date, hour, weekday), or drop it.",
     )
 
 
@@ -104,14 +108,17 @@ def check_finite(name: str, values: NDArray[Any]) -> None:
     infinite = np.isinf(values)
     if infinite.any():
         row = int(infinite.argmax())
-        raise DataError(
-            f"Input X contains infinity: column {name!r}, row {row} (counting from 0) is "
-            f"{values[row]}. Replace it by a finite number, or by NaN for missing."
+        raise RowError(
+            f"Input X contains infinity: column {name!r}, ",
+            row,
+            f" is {values[row]}. Replace it by a finite number, or by NaN for missing.",
         )
 
 
-def _plain_objects(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], PlainType]:
-    types = set(map(type, values))
+def _plain_objects(
+    name: str, values: NDArray[Any], elsewhere: frozenset[type]
+) -> tuple[NDArray[Any], PlainType]:
+    types = {*map(type, values), *elsewhere}
     groups = {_group(type_) for type_ in types}
     if not groups <= {"missing", "string", "boolean", "number"}:
         raise _refused_object(name, values)
@@ -124,6 +131,7 @@ def _plain_objects(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], Plain
     absent = {type_ for type_ in types if _group(type_) == "missing"}
     known = [None if type(value) in absent or value != value else value for value in values]
     groups = {_group(type(value)) for value in known if value is not None}
+    groups |= {_group(type_) for type_ in elsewhere} - {"missing"}
     labels = [None if value is None else label_of(value) for value in known]
     return as_objects(labels), groups.pop() if len(groups) == 1 else "mixed"  # type: ignore[return-value]
 
@@ -184,12 +192,22 @@ def _refused_object(name: str, values: NDArray[Any]) -> DataError:
 
 
 def _refusal(name: str, group: str, found: object, row: int | None = None) -> DataError:
-    where = f"column {name!r}" if row is None else f"column {name!r}, row {row} (counting from 0)"
     if group == "complex":
-        return DataError(f"Complex data not supported: {where}. Use the real and imaginary parts.")
+        before, after = "Complex data not supported: column", "Use the real and imaginary parts."
+        return _at(DataError, f"{before} {name!r}", row, f". {after}")
     if group == "moment":
-        return dates_refused(where, found)
-    return DataTypeError(
-        f"{where[0].upper()}{where[1:]}: argument must be a string, a boolean or a real number, "
-        f"not '{found}'. Convert it to numbers or to text, or drop the column."
+        return dates_refused(f"column {name!r}", found, row)
+    return _at(
+        DataTypeError,
+        f"Column {name!r}",
+        row,
+        ": argument must be a string, a boolean or a real number, "
+        f"not '{found}'. Convert it to numbers or to text, or drop the column.",
     )
+
+
+def _at(error: type[DataError], before: str, row: int | None, after: str) -> DataError:
+    if row is None:
+        return error(before + after)
+    with_row = RowTypeError if error is DataTypeError else RowError
+    return with_row(f"{before}, ", row, after)

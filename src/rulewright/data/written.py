@@ -5,7 +5,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from shlex import quote
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.choices import How
-from rulewright.data.findings import Finding, counted, examples
+from rulewright.data.findings import Finding, counted, examples, of_values
 from rulewright.data.source import as_objects
 from rulewright.data.values import text_to_number
 
@@ -55,6 +54,50 @@ class _Cell:
         return self.sign * float(digits.replace(".", "").replace(",", "."))
 
 
+@dataclass(frozen=True)
+class Marks:
+    """What the texts of a column have in common; those of its parts add up to those of all."""
+
+    votes: Mapping[str, int]  # rows that only this decimal mark can read
+    units: Mapping[str, frozenset[str]]  # of the numbers that this decimal mark reads
+    signs: Mapping[str, frozenset[str]]  # between the digits of those that are not plain
+    refused: frozenset[str] = frozenset()  # decimal marks that cannot read all texts
+    plain: bool = True  # whether all texts are plain numbers
+
+    @classmethod
+    def of(cls, cells: Mapping[str, _Cell | None], counts: Mapping[str, int]) -> "Marks":
+        """Look at texts that are no codes; `cells` has None for those that are no numbers."""
+        votes: Counter[str] = Counter()
+        units: dict[str, set[str]] = {mark: set() for mark in _BODIES}
+        signs: dict[str, set[str]] = {mark: set() for mark in _BODIES}
+        refused: set[str] = set()
+        for text, cell in cells.items():
+            fits = {mark: cell for mark in _BODIES if cell is not None and cell.fits(mark)}
+            refused |= _BODIES.keys() - fits.keys()
+            for mark, fitting in fits.items():
+                units[mark].add(fitting.unit)
+                signs[mark].update(() if _is_plain(text) else fitting.body)
+                votes[mark] += counts[text] if len(fits) == 1 else 0
+        plain = len(cells) == len(counts) and all(map(_is_plain, cells))
+        by_mark, between = ({m: frozenset(of[m]) for m in of} for of in (units, signs))
+        return cls(votes, by_mark, between, frozenset(refused), plain)
+
+    def __add__(self, other: "Marks") -> "Marks":
+        return Marks(
+            Counter(self.votes) + Counter(other.votes),
+            {mark: self.units[mark] | other.units[mark] for mark in _BODIES},
+            {mark: self.signs[mark] | other.signs[mark] for mark in _BODIES},
+            self.refused | other.refused,
+            self.plain and other.plain,
+        )
+
+    def decimal(self, how: How | None) -> str:
+        """Return the decimal mark: a comma if more rows can only be read so, else a point."""
+        if how in ("thousands", "comma"):
+            return "." if how == "thousands" else ","
+        return max(_BODIES, key=lambda mark: self.votes.get(mark, 0))
+
+
 class Written:
     """The texts of a column, and the numbers that they write.
 
@@ -66,6 +109,8 @@ class Written:
         What is known of it.
     counts : dict, optional
         The rows of each text, in place of the column.
+    marks : Marks, optional
+        What is known of the whole column, if these are some rows of it.
     """
 
     def __init__(
@@ -73,32 +118,23 @@ class Written:
         texts: NDArray[Any] | None = None,
         how: How | None = None,
         counts: Mapping[str, int] | None = None,
+        marks: Marks | None = None,
     ) -> None:
-        self._texts, self._how = as_objects(()) if texts is None else texts, how
+        self._texts = as_objects(()) if texts is None else texts
         self._counts = counts or Counter(text for text in self._texts if text is not None)
         known = {text: _cell(text) for text in self._counts if not is_code(text)}
-        self._cells = {text: cell for text, cell in known.items() if cell is not None}
-        fitting = {text for text, cell in self._cells.items() if cell.fits(self.decimal)}
-        self.others = [text for text in known if text not in fitting]
-        self._cells = {text: self._cells[text] for text in self._cells if text in fitting}
+        self.marks = marks or Marks.of(known, self._counts)
+        self.decimal = self.marks.decimal(how)
+        self._cells = {
+            text: cell for text, cell in known.items() if cell and cell.fits(self.decimal)
+        }
+        self.others = [text for text in known if text not in self._cells]
         self.codes = [text for text in self._counts if text not in known]
-
-    @cached_property
-    def decimal(self) -> str:
-        """The decimal mark: a comma if more rows can only be read so, else a point."""
-        if self._how in ("thousands", "comma"):
-            return "." if self._how == "thousands" else ","
-        rows = {".": 0, ",": 0}
-        for text, cell in self._cells.items():
-            fits = [mark for mark in rows if cell.fits(mark)]
-            if len(fits) == 1:
-                rows[fits[0]] += self._counts[text]
-        return max(rows, key=rows.__getitem__)
 
     @property
     def units(self) -> set[str]:
         """Currencies and per cent signs; "" for numbers without one, where others have per cent."""
-        found = {cell.unit for cell in self._cells.values()}
+        found = set(self.marks.units[self.decimal])
         return found if "%" in found else found - {""}
 
     @property
@@ -110,7 +146,13 @@ class Written:
     @property
     def is_numeric(self) -> bool:
         """Whether all that is not missing is numbers of one unit."""
-        return bool(self._cells) and not self.others and len(self.units) <= 1
+        read = bool(self.marks.units[self.decimal]) and self.decimal not in self.marks.refused
+        return read and len(self.units) <= 1
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the texts are numbers as programs write them, without codes among them."""
+        return self.marks.plain
 
     def numbers(self) -> NDArray[np.float64]:
         """Return the numbers, NaN where a text writes none."""
@@ -126,27 +168,30 @@ class Written:
         marked = [text for text in self._cells if not _is_plain(text)]
         if marked:
             number = self._cells[marked[0]].number(self.decimal)
-            text = f"numbers with {self._marks(marked)}: {marked[0]!r} is read as {number:.15g}"
-            if "," in "".join(marked):
+            text = f"numbers with {self._marks()}: {marked[0]!r} is read as {number:.15g}"
+            if "," in self.marks.signs[self.decimal]:
                 other = "thousands" if self.decimal == "," else "comma"
                 means = "thousands separators" if other == "thousands" else "decimal marks"
                 otherwise = f"--numeric {quote(name)}:{other} takes commas as {means}"
             found.append(Finding("written number", name, text, otherwise))
         if self.codes:
-            text = f"{self._listed(self.codes)} read as missing"
+            n_codes = self._rows(self.codes)
             otherwise = f"--nominal {quote(name)} takes the column as labels"
-            found.append(Finding("missing code", name, text, otherwise))
+            found.append(
+                of_values("missing code", name, self.codes, n_codes, "read as missing", otherwise)
+            )
         if self.others:
-            text = f"{self._listed(self.others)} read as missing, as asked for"
-            found.append(Finding("coerced", name, text))
+            n_others, said = self._rows(self.others), "read as missing, as asked for"
+            found.append(of_values("coerced", name, self.others, n_others, said))
         return found
 
     @property
     def summary(self) -> str:
         """How many of the texts are numbers, and what the others are."""
         if self.others:
-            others = self._listed(self.others, "other value", " such as")
-            return f"{math.floor(100 * self.share)} % numbers, {others}"
+            others = counted(self._rows(self.others), "other value")
+            listed = f"{others} such as {examples(self.others)}"
+            return f"{math.floor(100 * self.share)} % numbers, {listed}"
         units = ", ".join(repr(unit) if unit else "none" for unit in sorted(self.units))
         return f"numbers of several units ({units})" if len(self.units) > 1 else "all numbers"
 
@@ -156,8 +201,8 @@ class Written:
         remedy = f"--numeric {quote(name)}:coerce {remedy}"
         return Finding("nearly numeric", name, self.summary, remedy)
 
-    def _marks(self, marked: list[str]) -> str:
-        body = "".join(self._cells[text].body for text in marked)
+    def _marks(self) -> str:
+        signs = self.marks.signs[self.decimal]
         marks = [repr(unit) for unit in sorted(self.units - {""})]
         if self.decimal == ",":
             marks.append("decimal commas")
@@ -165,12 +210,9 @@ class Written:
         separators |= {"\u00a0": "blanks", "\u202f": "blanks"}
         if self.decimal == ",":
             separators[","], separators["."] = "", "points"
-        between = dict.fromkeys(word for mark, word in separators.items() if word and mark in body)
+        between = dict.fromkeys(word for mark, word in separators.items() if word and mark in signs)
         marks += [f"{word} between thousands" for word in between]
         return " and ".join(marks) or "unusual signs"
-
-    def _listed(self, texts: list[str], noun: str = "value", link: str = "") -> str:
-        return f"{counted(self._rows(texts), noun)}{link} {examples(texts)}"
 
     def _rows(self, texts: Any) -> int:
         return sum(self._counts[text] for text in texts)

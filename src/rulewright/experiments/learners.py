@@ -12,6 +12,7 @@ from sklearn.ensemble import BaggingClassifier
 from rulewright import __version__
 from rulewright.data.optional import optional
 from rulewright.estimators import LEARNERS
+from rulewright.experiments.rivals import RIVALS_OF_TABLES, TableRival, is_installed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,6 +65,8 @@ class Learner:
                 return RivalWorker(Bagged(bags))
             return OurWorker(estimator)
         modules = rival_modules()
+        if self.kind not in modules and self.kind in RIVALS_OF_TABLES:
+            return TableRival(self.kind, seed, self.parameters)
         if self.kind not in modules:
             raise ValueError(
                 f"no adapter of {self.kind!r} is installed: run 'pip install -e benchmarks' in the "
@@ -233,4 +236,5 @@ def known_learners() -> dict[str, Learner]:
     """Return all learners by name: ours, ours with the published settings, and adapters."""
     ours = {name: Learner(name, name) for name in LEARNERS}
     papers = {f"{name}.paper": Learner(f"{name}.paper", name, paper=True) for name in LEARNERS}
-    return {name: Learner(name, name) for name in rival_modules()} | ours | papers
+    rivals = [*rival_modules(), *(name for name in RIVALS_OF_TABLES if is_installed(name))]
+    return ours | {name: Learner(name, name) for name in rivals if name not in ours} | papers

@@ -31,8 +31,9 @@ class Data:
     """A data set of an experiment, called `label` in the tables.
 
     It is read from the registry (the rows of several `names` are joined) or from a `file` with the
-    columns `target` and `nominal`; `two_classes` sets the most frequent class against the rest, and
-    `encoding` prepares the columns as the thesis does.
+    columns `target` and `nominal` and other options of `read_table` (`reading`); `two_classes` sets
+    the most frequent class against the rest, and `encoding` prepares the columns as the thesis
+    does.
     """
 
     label: str
@@ -42,19 +43,22 @@ class Data:
     target: str | None = None
     nominal: tuple[str, ...] = ()
     encoding: Encoding = "raw"
+    reading: tuple[tuple[str, Any], ...] = ()
 
     def load(self) -> Table:
         """Read the rows."""
         if self.file is not None:
-            return read_table(self.file, target=self.target, nominal=self.nominal)
+            given = dict(self.reading)
+            return read_table(self.file, target=self.target, nominal=self.nominal, **given)
         whole = reduce(join, map(load_dataset, self.names or (self.label,)))
         return ENCODINGS[self.encoding](two_classes(whole) if self.two_classes else whole)
 
     def identity(self) -> dict[str, Any]:
         """Identify the rows; those of a file also by its size and time, to detect a change."""
         fields = asdict(self)
-        if self.encoding == "raw":  # the key of records that are older than encodings
-            del fields["encoding"]
+        for name, default in (("encoding", "raw"), ("reading", ())):
+            if fields[name] == default:  # the key of records that are older than these fields
+                del fields[name]
         if self.file is not None:
             stat = Path(self.file).stat()
             fields |= {"size": stat.st_size, "time": stat.st_mtime_ns}

@@ -13,6 +13,8 @@ from rulewright.model.reasons import ReasonLine, shown_of
 from rulewright.model.text import counted, plain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from numpy.typing import NDArray
 
 
@@ -66,14 +68,17 @@ class AverageExplanation(Explanation):
 
     def _table(self, row: int, max_reasons: int | None) -> list[ReasonLine]:
         shown = shown_of(self.order, max_reasons)
-        lines = [
-            ReasonLine(f"{self.weights[k]:.3g}", self._claim(k, row), self._why(k, row))
-            for k in shown
-        ]
+        lines = [self._line(k, row) for k in shown]
         if hidden := self.order[len(shown) :]:
             rest = sum(self.weights[k] for k in hidden)
             lines.append(ReasonLine(f"{rest:.3g}", "", counted(len(hidden), "more model")))
         return [ReasonLine("weight", "says", "because"), *lines]
+
+    def _reason_lines(self, row: int) -> Iterable[Sequence[str]]:
+        return (self._line(k, row)[:3] for k in self.order)
+
+    def _line(self, k: int, row: int) -> ReasonLine:
+        return ReasonLine(f"{self.weights[k]:.3g}", self._claim(k, row), self._why(k, row))
 
     def _claim(self, k: int, row: int) -> str:
         part = self.parts[k]

@@ -16,7 +16,7 @@ from rulewright.model.text import plain
 from rulewright.rules.outcomes import signed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rulewright.model.linear import LinearTerm
 
@@ -121,6 +121,9 @@ class Explanation(FiredRules):
             total = self._said(self.scores[row], chosen, level=True)
             lines.append(ReasonLine(total, f"{self.probabilities[row, chosen]:.3f}", "total"))
         return [ReasonLine(self._title(name), f"P({name})", _REASON), *lines]
+
+    def _reason_lines(self, row: int) -> Iterable[Sequence[str]]:
+        return [(step.amount, step.text) for step in self._reasons(row)[1:]]
 
     def _joined(self, before: Reason, hidden: Sequence[Reason], chosen: int) -> Reason:
         """Give one reason for all that are not written out."""

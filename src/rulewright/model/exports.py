@@ -62,7 +62,8 @@ class Exports(ABC):
             A SELECT with the columns ``score_<class>``, ``probability_<class>``, ``label`` and, of
             a vote, ``abstains``; of regression rules ``prediction``.
         """
-        return self.export("sql", table=table, dialect=dialect, keep=keep)
+        text: str = self.export("sql", table=table, dialect=dialect, keep=keep)
+        return text
 
     def to_python(self, function: str | None = None) -> str:
         """Write the model as the source of a Python module without dependencies.
@@ -77,7 +78,8 @@ class Exports(ABC):
             functions, with ``_label`` and, of a vote, ``_abstains`` behind the name, return the
             label and whether the model abstains.
         """
-        return self.export("python", function=function)
+        text: str = self.export("python", function=function)
+        return text
 
     def to_javascript(self, function: str = "predict") -> str:
         """Write the model as JavaScript (ES2017) without dependencies.
@@ -91,10 +93,28 @@ class Exports(ABC):
             regression rules with ``prediction``. Values
             are read as this model reads them; others throw a TypeError that names the column.
         """
-        return self.export("javascript", function=function)
+        text: str = self.export("javascript", function=function)
+        return text
 
-    def export(self, target: str, **options: Any) -> str:
-        """Write the model in a language by its name, with the options of that language."""
+    def to_onnx(self) -> bytes:
+        """Write the model as the content of an ONNX file, of plain operations in double precision.
+
+        Every column that the rules use is an input of the shape (rows, 1) under its name: doubles
+        with NaN for missing (of dates milliseconds since 1970), or text with the empty text for
+        missing. Labels of numbers and Booleans are text too, as the model writes them: 1, 2.5,
+        true. The outputs are ``scores``, ``probabilities``, ``label`` and, of a vote,
+        ``abstains``; of regression rules ``prediction``. Scores are those of this model to the
+        bit, but for averages, whose scores are within 1e-12 (``verify_exports(["onnx"])``).
+
+        It needs the package onnx (``pip install rulewright[onnx]``), and runs wherever operator
+        sets 18 and ai.onnx.ml 3 do. Columns that are named like an output, and the empty text as
+        a label, are errors.
+        """
+        content: bytes = self.export("onnx")
+        return content
+
+    def export(self, target: str, **options: Any) -> Any:
+        """Write the model in a language by its name, with its options: text, of ONNX bytes."""
         if target not in TARGETS:
             raise ValueError(f"target must be one of {', '.join(TARGETS)}, not {target!r}")
         return TARGETS[target].write(self.program, **options)
@@ -107,9 +127,9 @@ class Exports(ABC):
 
         Parameters
         ----------
-        targets : sequence of {"duckdb", "sqlite", "python", "javascript"}, optional
-            Where to run the exports; when left out everywhere that is installed: JavaScript needs
-            the package ``mini-racer``.
+        targets : sequence of {"duckdb", "sqlite", "python", "javascript", "onnx"}, optional
+            Where to run the exports; when left out everywhere that is installed but ONNX:
+            JavaScript needs the package ``mini-racer``, ONNX ``onnx`` and ``onnxruntime``.
 
         Raises
         ------

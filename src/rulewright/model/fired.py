@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from rulewright.model.text import counted
 from rulewright.rules import Adds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -97,6 +98,10 @@ class FiredRules(ABC):
         ]
 
     @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Give the explanation as plain data, with an item of ``rows`` for each row."""
+
+    @abstractmethod
     def _answer(self, row: int) -> list[str]:
         """Write what the model answers on a row."""
 
@@ -108,7 +113,7 @@ class FiredRules(ABC):
         """Write what the model answers on a row, in one line."""
         return self._answer(row)[0]
 
-    def reasons(self, row: int, max_reasons: int | None = SHOWN_REASONS) -> list[ReasonLine]:
+    def reason_table(self, row: int, max_reasons: int | None = SHOWN_REASONS) -> list[ReasonLine]:
         """Give the table of reasons for a row: titles, start, reasons and total.
 
         Parameters
@@ -119,6 +124,23 @@ class FiredRules(ABC):
             How many reasons have lines of their own; None for all.
         """
         return self._table(row, max_reasons)
+
+    @abstractmethod
+    def _reason_lines(self, row: int) -> Iterable[Sequence[str]]:
+        """Give amount and text of each reason for the answer on a row, strongest first."""
+
+    def reasons(self, row: int, max_reasons: int | None = SHOWN_REASONS) -> list[str]:
+        """Write the strongest reasons for the answer on a row, a text each.
+
+        Parameters
+        ----------
+        row : int
+            The row, counted from 0.
+        max_reasons : int, optional
+            How many reasons are written; None for all.
+        """
+        lines = islice(self._reason_lines(row), max_reasons)
+        return [" ".join(cell for cell in cells if cell) for cells in lines]
 
     def text(
         self,

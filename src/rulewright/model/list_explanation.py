@@ -14,6 +14,8 @@ from rulewright.model.text import counted, plain
 from rulewright.rules import Conjunction
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from numpy.typing import NDArray
 
     from rulewright.data import Table
@@ -62,10 +64,18 @@ class ListExplanation(Explanation):
         before = [*range(int(self.decided[row]))][::-1]  # the nearest ones say most
         shown = shown_of(before, max_reasons)
         lines = ["reason", self._decision(row)]
-        lines += [f"rule {i} does not hold: {self._failure(i, row)}" for i in shown]
+        lines += [self._passed(i, row) for i in shown]
         if hidden := len(before) - len(shown):
             lines.append(f"{counted(hidden, 'more rule')} before it: none holds")
         return [ReasonLine("", "", line) for line in lines]
+
+    def _reason_lines(self, row: int) -> Iterable[Sequence[str]]:
+        yield (self._decision(row),)
+        for i in range(int(self.decided[row]))[::-1]:
+            yield (self._passed(i, row),)
+
+    def _passed(self, i: int, row: int) -> str:
+        return f"rule {i} does not hold: {self._failure(i, row)}"
 
     def _failure(self, i: int, row: int) -> str:
         """Write the conditions of a rule that fail on a row, with the values that they meet."""

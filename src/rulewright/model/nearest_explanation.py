@@ -11,6 +11,8 @@ from rulewright.model.text import plain
 from rulewright.rules import Range
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -55,12 +57,14 @@ class NearestExplanation(Explanation):
         return answer
 
     def _table(self, row: int, max_reasons: int | None) -> list[ReasonLine]:
-        lines = ["reason", "always: there is no rule"]
+        lines = [line for (line,) in self._reason_lines(row)] or ["always: there is no rule"]
+        return [ReasonLine("", "", line) for line in ["reason", *lines]]
+
+    def _reason_lines(self, row: int) -> Iterable[Sequence[str]]:
         if self.rules:
-            lines[1] = f"nearest is {self._told(self.nearest, row)}"
+            yield (f"nearest is {self._told(self.nearest, row)}",)
         if self.rivals[0][row] >= 0:
-            lines.append(f"nearest of another class is {self._told(self.rivals, row)}")
-        return [ReasonLine("", "", line) for line in lines]
+            yield (f"nearest of another class is {self._told(self.rivals, row)}",)
 
     def _told(self, found: Found, row: int) -> str:
         """Write a rule, and what keeps it from covering a row."""

@@ -12,6 +12,8 @@ from rulewright.model.reasons import Reason, ReasonLine, others_text, shown_of
 from rulewright.model.text import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -68,6 +70,9 @@ class NumberExplanation(FiredRules):
         start = ReasonLine(f"{self.intercept:.4g}", "", "start")
         total = [ReasonLine(f"{self.numbers[row]:.4g}", "", "total")] if reasons else []
         return [ReasonLine("adds", "", "reason"), start, *lines, *total]
+
+    def _reason_lines(self, row: int) -> Iterable[Sequence[str]]:
+        return [(f"{amount:+.4g}", reason.text) for amount, reason in self._reasons(row)]
 
     def _reasons(self, row: int) -> list[tuple[float, Reason]]:
         """Give what rules and lines add, the largest first."""

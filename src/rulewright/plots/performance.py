@@ -10,7 +10,6 @@ from rulewright.data import DataError
 from rulewright.plots.graphs import graph_chart, model_of, wrapped_title
 from rulewright.report.answers import ClassAnswers, NumberAnswers, answers_of
 from rulewright.report.confusion import confusion_of
-from rulewright.report.content import read_rows
 from rulewright.report.curves import drawn_classes
 from rulewright.report.performance import (
     calibration_graph,
@@ -20,6 +19,7 @@ from rulewright.report.performance import (
     risk_graph,
     roc_graph,
 )
+from rulewright.report.rows import read_rows
 
 if TYPE_CHECKING:
     from rulewright.report.confusion import Confusion

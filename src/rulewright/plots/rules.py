@@ -57,7 +57,7 @@ def plot_explanation(explanation: FiredRules, row: int = 0, *, n_bars: int = 12)
     if not 0 <= row < len(explanation):
         raise ValueError(f"row={row}: there are {len(explanation)} rows, numbered from 0")
     answer = explanation.answer(row)
-    titles, *reasons = explanation.reasons(row, n_bars)
+    titles, *reasons = explanation.reason_table(row, n_bars)
     rows = [
         {"text": one.text, "label": wrapped(one.text), "value": one.moves, "amount": one.amount}
         for one in reasons

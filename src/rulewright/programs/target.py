@@ -41,18 +41,21 @@ class Target:
     summary : str
         What is written, in a few words.
     write : function
-        Takes the program and the options of the target and gives the text.
+        Takes the program and the options of the target and gives the text, or the bytes of a file.
     runners : mapping of name to function
         Where the text can be run; each takes ``write``, the program and rows and gives the answer
         for each row and notes, or raises a ``CannotRunError``.
+    unasked : bool
+        Whether it is run to be verified without being named: not if that needs large packages.
     """
 
     summary: str
-    write: Callable[..., str]
+    write: Callable[..., Any]
     runners: Mapping[str, Runner]
+    unasked: bool = True
 
 
-Runner: TypeAlias = "Callable[[Callable[..., str], Program, Rows], tuple[list[Answer], list[str]]]"
+Runner: TypeAlias = "Callable[[Callable[..., Any], Program, Rows], tuple[list[Answer], list[str]]]"
 
 
 def n_rows(rows: Rows) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rulewright.programs import javascript, python, sql
+from rulewright.programs import javascript, onnx, python, sql
 
 if TYPE_CHECKING:
     from rulewright.programs.target import Target
@@ -13,4 +13,5 @@ TARGETS: dict[str, Target] = {
     "sql": sql.TARGET,
     "python": python.TARGET,
     "javascript": javascript.TARGET,
+    "onnx": onnx.TARGET,
 }

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import Table, open_table, read_like
-from rulewright.encoding.covers import PackedCovers
-from rulewright.model import ClassModel, RuleModel
 from rulewright.model.document import library_version
 from rulewright.model.html import paragraphs
 from rulewright.model.text import plain, title_of
 from rulewright.report import insight
-from rulewright.report.answers import answers_of, row_weights
+from rulewright.report.answers import answers_of
 from rulewright.report.data_summary import data_summary
 from rulewright.report.performance import performance
+from rulewright.report.rows import learned_from
 from rulewright.report.rule_lines import COUNTED_ON, covered_examples, rule_lines
 from rulewright.report.whatif import most_rows, panel_columns, panel_rows, panel_script
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rulewright.data import Table
+    from rulewright.model import RuleModel
     from rulewright.report.answers import Answers, Places
     from rulewright.report.data_summary import DataSummary
     from rulewright.report.figures import Drawing, Graph
@@ -80,18 +80,6 @@ class Content:
     n_columns_used: int
 
 
-def read_rows(model: RuleModel, X: Any, y: Any, sample_weight: Any) -> Table:
-    """Read rows with all columns of the model that they have, and with their target."""
-    task: Any = "classification" if isinstance(model, ClassModel) else "regression"
-    given = X if isinstance(X, Table) else open_table(X)
-    needed = set(model.columns)
-    if given.named and model.schema.named:
-        needed |= set(given.names) & set(model.schema.names)
-    else:
-        needed = set(model.schema.names)
-    return read_like(given, model.schema, needed, target=y, weights=sample_weight, task=task)
-
-
 def content_of(
     model: RuleModel,
     table: Table | None,
@@ -140,19 +128,6 @@ def content_of(
         parameters=insight.entries_of(model, "settings"),
         n_columns_used=len(model.columns),
     )
-
-
-def learned_from(model: RuleModel, table: Table) -> bool:
-    """Tell whether rows are those that a model was learned from: all its counts are the same."""
-    counted = [rule.coverage for rule in model.rules]
-    if not counted or {one.rows for one in counted} & {"left out", "given"}:
-        return False
-    weights = row_weights(table)
-    if model.summary.get("n_rows") != table.n_rows:
-        return False
-    covers = PackedCovers(model.decided_bits(table), table.n_rows)
-    found = [weights[covers[i : i + 1].row_mask()].sum() for i in range(len(counted))]
-    return bool(np.allclose(found, [one.support for one in counted], rtol=1e-6))
 
 
 def _panel(model: RuleModel, table: Table | None, places: Any) -> Panel:

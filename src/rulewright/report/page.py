@@ -17,8 +17,10 @@ from rulewright.data.optional import optional
 from rulewright.data.writing import replace_file
 from rulewright.model import RuleModel
 from rulewright.model.text import counted
-from rulewright.report.content import content_of, read_rows
+from rulewright.report import N_ROWS
+from rulewright.report.content import content_of
 from rulewright.report.measures import NONE
+from rulewright.report.rows import read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,9 +28,6 @@ if TYPE_CHECKING:
     from rulewright.report.answers import Answers
     from rulewright.report.content import Content
     from rulewright.report.rule_lines import RuleLine
-
-N_ROWS = 100
-"""Rows of the data in a report, unless another number is asked for."""
 
 
 def write_report(model: Any, path: str | os.PathLike[str], X: Any = None, **options: Any) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.column_schema import ColumnSchema
-from rulewright.data.errors import DataError
-from rulewright.data.findings import Finding, counted, examples
+from rulewright.data.errors import RowError
+from rulewright.data.findings import Finding, of_values
 from rulewright.data.kind import Kind, SqlWords
 from rulewright.data.moments import (
     FIRST,
@@ -161,22 +161,24 @@ def _is_moment(value: Any, untyped: bool) -> bool:
 def _within(name: str, moments: NDArray[np.float64]) -> NDArray[np.float64]:
     beyond = (moments < FIRST) | (moments > LAST)
     if beyond.any():
-        raise DataError(
-            f"Column {name!r}, row {int(beyond.argmax())} (counting from 0): the date is beyond "
-            "the years 1 to 9999. Correct it, or make it missing."
+        raise RowError(
+            f"Column {name!r}, ",
+            int(beyond.argmax()),
+            ": the date is beyond the years 1 to 9999. Correct it, or make it missing.",
         )
     return moments
 
 
-def _no_date(name: str, row: int, value: object) -> DataError:
-    return DataError(
-        f"Column {name!r} must hold dates, but row {row} (counting from 0) holds {value!r:.80}. "
-        "Write dates as 2024-03-01 or 2024-03-01T12:30, or as missing."
+def _no_date(name: str, row: int, value: object) -> RowError:
+    return RowError(
+        f"Column {name!r} must hold dates, but ",
+        row,
+        f" holds {value!r:.80}. Write dates as 2024-03-01 or 2024-03-01T12:30, or as missing.",
     )
 
 
 def _decisions(name: str, codes: list[str]) -> tuple[Finding, ...]:
     if not codes:
         return ()
-    text = f"{counted(len(codes), 'value')} {examples(list(dict.fromkeys(codes)))} read as missing"
-    return (Finding("missing code", name, text, f"--nominal {name} takes the column as labels"),)
+    otherwise = f"--nominal {name} takes the column as labels"
+    return (of_values("missing code", name, codes, len(codes), "read as missing", otherwise),)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.column_schema import ColumnSchema
-from rulewright.data.errors import DataError
+from rulewright.data.errors import RowError
 from rulewright.data.findings import Finding
 from rulewright.data.kind import Kind, SqlWords
 from rulewright.data.schema import BOOLEAN_LABELS
@@ -97,8 +97,10 @@ def _floats(name: str, raw: Raw) -> tuple[NDArray[np.float64], tuple[Finding, ..
         return values.astype(np.float64), ()
     if raw.type == "number":
         return _finite(name, as_floats(name, values)), ()
-    written = Written(values) if raw.written and raw.type != "boolean" else None
-    if written and written.is_numeric and written.decisions(name):
+    written = None
+    if raw.written and raw.type != "boolean":
+        written = Written(values, marks=raw.marks and raw.marks())
+    if written and written.is_numeric and not written.is_plain:
         return _finite(name, written.numbers()), tuple(written.decisions(name))
     numbers = np.full(len(values), np.nan)
     for row, text in enumerate(values):
@@ -118,8 +120,9 @@ def _parsed(name: str, row: int, text: str, type_: PlainType | None) -> float:
     try:
         return text_to_number(text)
     except ValueError:
-        raise DataError(
-            f"Column {name!r} must be numeric, but row {row} (counting from 0) holds {text!r:.80}. "
-            "Correct the value, treat the column as nominal, or give numeric "
-            f"{name}:coerce to read such values as missing."
+        raise RowError(
+            f"Column {name!r} must be numeric, but ",
+            row,
+            f" holds {text!r:.80}. Correct the value, treat the column as nominal, or give numeric "
+            f"{name}:coerce to read such values as missing.",
         ) from None

@@ -3,8 +3,11 @@
 import contextlib
 import os
 import re
+import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
 from numpy.typing import NDArray
 
@@ -21,6 +24,8 @@ WHOLE_DECIMAL = re.compile(r"DECIMAL\(\d+,0\)")
 _DATES = re.compile(r"DATE|TIMESTAMP(_S|_MS|_NS)?")
 _ZONED = "TIMESTAMP WITH TIME ZONE"
 OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+_STREAMED_BYTES = 1 << 28  # of a streamed file that are kept in memory; more is kept on disk
+_STREAMING_THREADS = 4  # each needs some of that memory
 
 
 def private_database() -> Any:
@@ -39,6 +44,16 @@ class FileDatabase:
     def __init__(self, file: OpenedFile, kind: str) -> None:
         self._file, self._kind = file, kind
         self._connection = private_database()
+        if file.options.streamed:
+            self._limit_memory()
+
+    def _limit_memory(self) -> None:
+        """Let rows beyond a limit be kept in a folder that lives as long as the database."""
+        folder = tempfile.mkdtemp(prefix="rulewright-")
+        finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self._connection.execute(f"SET temp_directory = {quoted(folder)}")
+        self._connection.execute(f"SET memory_limit = '{_STREAMED_BYTES} bytes'")
+        self._connection.execute(f"SET threads = {min(os.cpu_count() or 1, _STREAMING_THREADS)}")
 
     def path(self, path: Path) -> str:
         """Write a path as an SQL literal that names one file and nothing else."""

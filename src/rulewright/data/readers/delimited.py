@@ -2,6 +2,9 @@
 
 import csv
 import io
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from rulewright.data.errors import DataError
@@ -34,14 +37,23 @@ def delimited_source(file: OpenedFile) -> Source:
         names = tuple(field or name for field, name in zip(first, names, strict=True))
     else:
         rows.include_first()
-    blocks = Blocks(rows.load, rows.n_rows, len(names))
 
-    def load(position: int, wanted: Wanted) -> Raw:
-        if wanted == "any" and rows.type_of(position) == "thousands":
-            raise _ambiguous(file, names[position])
-        return blocks.load(position, wanted)
+    def part(some: range | None, n_rows: int) -> Source:
+        blocks = Blocks(partial(rows.load, some), n_rows, len(names))
 
-    return Source(names, True, rows.n_rows, load, notes=rows.notes)
+        def load(position: int, wanted: Wanted) -> Raw:
+            if wanted == "any" and rows.type_of(position) == "thousands":
+                raise _ambiguous(file, names[position])
+            return blocks.load(position, wanted)
+
+        return Source(names, True, n_rows, load, notes=rows.notes)
+
+    def split(n_rows: int) -> Iterator[Source]:
+        for start in range(0, rows.n_rows, n_rows):
+            some = range(start, min(start + n_rows, rows.n_rows))
+            yield part(some, len(some))
+
+    return replace(part(None, rows.n_rows), split=split)
 
 
 def sniff(head: str, *, whole: bool = True) -> Dialect:

@@ -92,4 +92,7 @@ def _standard_input(options: FileOptions) -> Source:
     def load(position, wanted, kept=stored):  # type: ignore[no-untyped-def]
         return source.load(position, wanted)
 
-    return replace(source, path="standard input", load=load)
+    def split(n_rows, kept=stored):  # type: ignore[no-untyped-def]
+        return source.parts(n_rows)
+
+    return replace(source, path="standard input", load=load, split=split)

@@ -1,6 +1,9 @@
 """JSON lines: one object per line; a list of objects is read too."""
 
 import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from rulewright.data.errors import DataError
@@ -8,39 +11,77 @@ from rulewright.data.findings import skipped_rows
 from rulewright.data.readers.opened import OpenedFile
 from rulewright.data.source import Raw, Source, Wanted, as_objects
 
+_REASONS = ["no JSON object"]
+
+Record = dict[str, Any]
+_Types = dict[str, set[type]]
+
 
 def json_lines_source(file: OpenedFile) -> Source:
     """Open a JSON lines file."""
     # unlike Python's reader, DuckDB's converts text and ignores the case of column names
-    records, skipped = _records(str(file), file.text(), skip=file.options.skip_bad_rows)
-    names = tuple(dict.fromkeys(name for record in records for name in record))
+    if file.text_head().lstrip().startswith("["):
+        return _source(_listed(str(file), file.text()))
+    skipped: list[int] = []
+    records = _records(file, skipped)
+    if file.options.streamed:
+        return _streamed(file, records, skipped)
+    return replace(_source(list(records)), notes=skipped_rows(skipped, _REASONS))
+
+
+def _source(records: Sequence[Record], types: _Types | None = None) -> Source:
+    """Open records in memory, all of a file or a part of those whose types are known."""
+    known: _Types = types or {name: set() for record in records for name in record}
+    names = tuple(known)
 
     def load(position: int, wanted: Wanted) -> Raw:
-        return Raw(as_objects(record.get(names[position]) for record in records), untyped=True)
+        name = names[position]
+        values = as_objects(record.get(name) for record in records)
+        return Raw(values, untyped=True, types=frozenset(known[name]))
 
-    notes = skipped_rows(skipped, ["no JSON object"])
-    return Source(names, True, len(records), load, notes=notes)
+    return Source(names, True, len(records), load)
 
 
-def _records(path: str, text: str, *, skip: bool = False) -> tuple[list[dict[str, Any]], list[int]]:
-    """Return the records, and the lines that were skipped."""
-    if text.lstrip().startswith("["):
-        records = _parsed(path, 1, text)
-        rows = list(enumerate(records, start=1)) if isinstance(records, list) else []
-        return [_checked(path, number, record) for number, record in rows], []
-    found, skipped = [], []
-    for number, line in enumerate(text.split("\n"), start=1):
+def _streamed(file: OpenedFile, records: Iterator[Record], skipped: list[int]) -> Source:
+    """Open a file of which only some rows are kept in memory: it is read once for each use."""
+    types: _Types = {}
+    n_rows = 0
+    for n_rows, record in enumerate(records, start=1):  # noqa: B007 - the last one is the number
+        for name, value in record.items():
+            types.setdefault(name, set()).add(type(value))
+
+    def load(position: int, wanted: Wanted) -> Raw:
+        return _source(list(_records(file, []))).load(position, wanted)
+
+    def split(n_rows: int) -> Iterator[Source]:
+        rows = _records(file, [])
+        while some := list(islice(rows, n_rows)):
+            yield _source(some, types)
+
+    notes = skipped_rows(skipped, _REASONS)
+    return Source(tuple(types), True, n_rows, load, notes=notes, split=split)
+
+
+def _listed(path: str, text: str) -> list[Record]:
+    """Return the records of one list."""
+    records = _parsed(path, 1, text)
+    rows = enumerate(records, start=1) if isinstance(records, list) else ()
+    return [_checked(path, number, record) for number, record in rows]
+
+
+def _records(file: OpenedFile, skipped: list[int]) -> Iterator[Record]:
+    """Yield the records of the lines; those that may be skipped are noted down."""
+    for number, line in enumerate(file.lines(), start=1):
         if line.strip():
             try:
-                found.append(_checked(path, number, _parsed(path, number, line)))
+                yield _checked(str(file), number, _parsed(str(file), number, line))
             except DataError:
-                if not skip:
+                if not file.options.skip_bad_rows:
                     raise
                 skipped.append(number)
-    return found, skipped
 
 
-def _checked(path: str, number: int, record: Any) -> dict[str, Any]:
+def _checked(path: str, number: int, record: Any) -> Record:
     if not isinstance(record, dict):
         raise DataError(f"{path}, record {number}: expected one object like {{'a': 1}}.")
     return record
@@ -53,7 +94,7 @@ def _parsed(path: str, number: int, text: str) -> Any:
         raise DataError(f"{path}, line {number}: not valid JSON: {error}") from None
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _distinct(pairs: list[tuple[str, Any]]) -> Record:
     record = dict(pairs)
     if len(record) != len(pairs):
         raise ValueError("a key occurs twice in one object")

@@ -65,6 +65,22 @@ class OpenedFile:
         except UnicodeDecodeError as error:
             raise self._not_text(str(error)) from None
 
+    def lines(self) -> Iterator[str]:
+        """Yield the lines, without keeping them."""
+        self.text_head()
+        decoder = codecs.getincrementaldecoder(self.encoding)()
+        begun: list[str] = []  # pieces of a line whose end was not read yet
+        try:
+            for chunk in self._content():
+                *ended, rest = decoder.decode(chunk).split("\n")
+                for line in ended:
+                    yield "".join([*begun, line])
+                    begun.clear()
+                begun.append(rest)
+            yield "".join([*begun, decoder.decode(b"", final=True)])
+        except UnicodeDecodeError as error:
+            raise self._not_text(str(error)) from None
+
     @contextmanager
     def plain_path(self) -> Iterator[Path]:
         """Give the path of the plain file in UTF-8, which is a temporary one if need be."""

@@ -17,6 +17,7 @@ class FileOptions:
     encoding: str | None = None  # of text; by default UTF-8, or UTF-16 where a mark says so
     header: bool | None = None  # whether the first line of a delimited file names the columns
     skip_bad_rows: bool = False  # whether rows that cannot be read are left out and told
+    streamed: bool = False  # whether the rows are read in parts, because they may not fit in memory
 
     def __post_init__(self) -> None:
         try:

@@ -1,7 +1,9 @@
 """Parquet files, through DuckDB."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 
 from rulewright.data.errors import DataError
 from rulewright.data.readers.arrow_schema import durations
@@ -23,24 +25,32 @@ def parquet_source(file: OpenedFile, *others: OpenedFile) -> Source:
             raise DataError(f"{one}: a Parquet file must not be zipped. Unzip it.")
     columns = _Columns(file)
     columns.extend(others)
-    blocks = Blocks(columns.load, columns.n_rows, len(columns.names))
 
-    def load(position: int, wanted: Wanted) -> Raw:
-        columns.check(position, wanted)
-        return blocks.load(position, wanted)
+    def part(table: str, n_rows: int) -> Source:
+        blocks = Blocks(partial(columns.load, table), n_rows, len(columns.names))
 
-    return Source(columns.names, True, columns.n_rows, load)
+        def load(position: int, wanted: Wanted) -> Raw:
+            columns.check(position, wanted)
+            return blocks.load(position, wanted)
+
+        return Source(columns.names, True, n_rows, load)
+
+    def split(n_rows: int) -> Iterator[Source]:
+        for table, some in columns.parts(n_rows):
+            yield part(table, some)
+
+    return replace(part(columns.table, columns.n_rows), split=split)
 
 
 class _Columns:
-    """The columns of one file."""
+    """The columns of one file or of several; `table` is what queries select from."""
 
     def __init__(self, file: OpenedFile) -> None:
         self._file, self._database = file, FileDatabase(file, "Parquet")
         path = self._database.path(file.path)
         # the file's own columns, none from the names of its folders
-        self._table = f"read_parquet({path}, hive_partitioning=false)"
-        described = self._database.rows(f"DESCRIBE SELECT * FROM {self._table}")
+        self.table = f"read_parquet({path}, hive_partitioning=false)"
+        described = self._database.rows(f"DESCRIBE SELECT * FROM {self.table}")
         # DuckDB ignores the case of names and renames those that are then equal
         self._aliases = ['"' + row[0].replace('"', '""') + '"' for row in described]
         self.names = _names(self._database, path)
@@ -49,13 +59,14 @@ class _Columns:
             "DURATION" if held.get(name) else row[1]
             for name, row in zip(self.names, described, strict=True)
         ]
-        self.n_rows = self._database.rows(f"SELECT count(*) FROM {self._table}")[0][0]
+        self.n_rows = self._database.rows(f"SELECT count(*) FROM {self.table}")[0][0]
+        self._files = [(path, self.n_rows)]
 
     def extend(self, others: Sequence[OpenedFile]) -> None:
         """Add the rows of other files, which must have the same columns."""
         if not others:
             return
-        parts = [self._table]
+        tables = [self.table]
         for other in others:
             columns = _Columns(other)
             if (columns.names, columns._types) != (self.names, self._types):
@@ -63,9 +74,20 @@ class _Columns:
                     f"{other}: its columns differ from those of {self._file} in name, type or "
                     "order. Read the files one by one."
                 )
-            parts.append(columns._table)
+            tables.append(columns.table)
             self.n_rows += columns.n_rows
-        self._table = f"({' UNION ALL '.join(f'SELECT * FROM {part}' for part in parts)})"
+            self._files += columns._files
+        self.table = f"({' UNION ALL '.join(f'SELECT * FROM {table}' for table in tables)})"
+
+    def parts(self, n_rows: int) -> Iterator[tuple[str, int]]:
+        """Yield tables of so many rows at most, none of which are of two files."""
+        for path, of_file in self._files:
+            table = f"read_parquet({path}, hive_partitioning=false, file_row_number=true)"
+            for start in range(0, of_file, n_rows):
+                stop = min(start + n_rows, of_file)
+                # row groups that lie outside are not read
+                where = f"file_row_number >= {start} AND file_row_number < {stop}"
+                yield f"(SELECT * FROM {table} WHERE {where})", stop - start
 
     def check(self, at: int, wanted: Wanted) -> None:
         """Refuse a column whose type is neither a number nor a label."""
@@ -79,12 +101,12 @@ class _Columns:
             "text, or drop it."
         )
 
-    def load(self, block: range, wanted: Wanted) -> dict[int, Raw]:
+    def load(self, table: str, block: range, wanted: Wanted) -> dict[int, Raw]:
         """Load the columns of a block that are not refused."""
         found = {at: selected(self._types[at], self._aliases[at], wanted) for at in block}
         chosen = {at: selected for at, selected in found.items() if selected is not None}
         listed = ", ".join(f"{selected} AS c{at}" for at, selected in chosen.items())
-        loaded = self._database.columns(f"SELECT {listed} FROM {self._table}")
+        loaded = self._database.columns(f"SELECT {listed} FROM {table}")
         raws = {}
         for at, values in zip(chosen, loaded, strict=True):
             whole = wanted == "labels" and WHOLE_DECIMAL.fullmatch(self._types[at])

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,7 +21,8 @@ MISSING_FIELDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
 NUMERIC = ("number", "comma", "thousands")
 _MISSING_SQL = ", ".join(quoted(field) for field in MISSING_FIELDS)
 # not IN, of which DuckDB makes a join: joins do not keep the order of the rows
-_KNOWN = reduce(lambda sql, field: f"nullif({sql}, {quoted(field)})", MISSING_FIELDS, "v")
+_IS_MISSING = " OR ".join(f"v = {quoted(field)}" for field in MISSING_FIELDS)
+_KNOWN = f"CASE WHEN {_IS_MISSING} THEN NULL ELSE v END"
 _POINTED = "replace(v, ',', '.')"
 _THOUSANDS = r"\s*[+-]?[1-9][0-9]{0,2},[0-9]{3}\s*"
 _REASONS = {
@@ -31,6 +32,7 @@ _REASONS = {
     "INVALID ENCODING": "wrong encoding",
 }
 _MAX_LINE_BYTES = 2_000_000
+_BUFFER_BYTES = 4 * _MAX_LINE_BYTES  # of each thread; by default these alone need much memory
 _LAST_BYTES = 1 << 14
 
 
@@ -61,7 +63,7 @@ class TextRows:
                 f"auto_detect=false, columns={{{columns}}}, delim={quoted(dialect.delimiter)}, "
                 "quote='\"', escape='\"', header=false, nullstr='', null_padding=false, "
                 "strict_mode=true, compression='none', hive_partitioning=false, "
-                f"max_line_size={_MAX_LINE_BYTES}"
+                f"max_line_size={_MAX_LINE_BYTES}, buffer_size={_BUFFER_BYTES}"
                 f"{', ignore_errors=true, store_rejects=true' if skip else ''})"
             )
         if skip:
@@ -108,15 +110,16 @@ class TextRows:
         looks = self.looks(at)
         return "comma" if looks == "thousands" and self._has_decimal_commas else looks
 
-    def load(self, block: range, wanted: Wanted) -> dict[int, Raw]:
-        """Load columns with their inferred types, or as the text in the file."""
+    def load(self, rows: range | None, block: range, wanted: Wanted) -> dict[int, Raw]:
+        """Load columns, of some rows or all, with their inferred types or as text in the file."""
         types = {at: self.type_of(at) if wanted != "text" else "text" for at in block}
         forms: dict[str, list[int]] = {}
         for at, type_ in types.items():
             forms.setdefault(_form(type_, wanted), []).append(at)
         loaded: dict[int, NDArray[Any]] = {}
         for form, columns in forms.items():
-            query = f"SELECT {form} AS v FROM (SELECT {_KNOWN} AS v FROM {self._cells(columns)})"
+            cells_of = self._cells(columns, rows)
+            query = f"SELECT {form} AS v FROM (SELECT {_KNOWN} AS v FROM {cells_of})"
             cells = self._database.columns(query)[0].reshape(-1, len(columns))
             loaded.update(zip(columns, np.ascontiguousarray(cells.T), strict=True))
         return {at: _raw(loaded[at], types[at], wanted) for at in block}
@@ -157,14 +160,18 @@ class TextRows:
         for at in block:
             self._looks[at] = _looks(*found.get(f"c{at}", (0, 0, 0)))
 
-    def _cells(self, columns: Sequence[int]) -> str:
+    def _cells(self, columns: Sequence[int], rows: range | None = None) -> str:
         """Write the fields of columns as one column ``v``, row by row, with their columns ``n``."""
         listed = ", ".join(f"c{at}" for at in columns)
-        rows = f"(SELECT {listed} FROM t WHERE rowid >= {self._start})"
+        where = f"rowid >= {self._start}"
+        if rows is not None:
+            first, last = self._start + rows.start, self._start + rows.stop
+            where = f"rowid >= {first} AND rowid < {last}"
         # many expressions in one query take DuckDB time that grows with their square
-        cells = f"(SELECT n, v FROM {rows} UNPIVOT INCLUDE NULLS (v FOR n IN ({listed})))"
+        table = f"(SELECT {listed} FROM t WHERE {where})"
+        cells = f"(SELECT n, v FROM {table} UNPIVOT INCLUDE NULLS (v FOR n IN ({listed})))"
         if len(columns) == 1:
-            cells = f"(SELECT '{listed}' AS n, {listed} AS v FROM t WHERE rowid >= {self._start})"
+            cells = f"(SELECT '{listed}' AS n, {listed} AS v FROM t WHERE {where})"
         return f"(SELECT n, trim(v) AS v FROM {cells})" if self._dialect.spaced else cells
 
     def _count(self, at: int, condition: str) -> int:
@@ -235,4 +242,9 @@ def _refuse_long_lines(file: OpenedFile, path: Path) -> None:
 
 def _line_number(stream: BinaryIO, place: int) -> int:
     stream.seek(0)
-    return len(stream.read(place).splitlines()) + 1
+    lines, last = 1, b""
+    while place > 0 and (chunk := stream.read(min(place, 1 << 20))):
+        ends = chunk.count(b"\n") + chunk.count(b"\r") - chunk.count(b"\r\n")
+        lines += ends - (last == b"\r" and chunk.startswith(b"\n"))
+        last, place = chunk[-1:], place - len(chunk)
+    return lines

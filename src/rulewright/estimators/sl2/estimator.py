@@ -49,7 +49,7 @@ class Fold(NamedTuple):
 class SL2Classifier(RuleClassifier[DnfModel]):
     r"""One small rule set: predict the positive class where at least one of a few rules fires.
 
-    The rule set, a formula :math:`t_1 \vee \dots \vee t_k` of conjunctions over Boolean questions
+    The rule set, a formula :math:`t_1 \vee \ldots \vee t_k` of conjunctions over Boolean questions
     (a value of a nominal column, an interval of a numeric one, or their opposites), is found by
     stochastic local search for few training errors. Its number of rules is increased as long as
     that helps in cross-validation; then the search is repeated with fewer literals as long as the

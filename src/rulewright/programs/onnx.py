@@ -1,0 +1,274 @@
+"""Programs as ONNX graphs of plain operations in double precision, for any ONNX runtime.
+
+Numbers are columns of doubles with NaN for missing, dates the same in milliseconds since 1970, and
+labels columns of text with the empty text for missing. Values have the shape (rows, classes) or
+(rows, 1). Amounts are added one after the other, in the order of the rules, so that scores have the
+bits of the model.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from rulewright.data import label_of
+from rulewright.programs.nearest import Lookup, Nearest
+from rulewright.programs.nodes import (
+    Binary,
+    Choose,
+    Constant,
+    Exp,
+    FirstThat,
+    Fold,
+    Line,
+    Maxima,
+    Mix,
+    Reduce,
+    Steps,
+    Sums,
+    Where,
+)
+from rulewright.programs.onnx_columns import OnnxColumns
+from rulewright.programs.onnx_graph import Graph
+from rulewright.programs.onnx_nearest import nearest_place
+from rulewright.programs.program import ClassProgram
+from rulewright.programs.target import Answer, CannotRunError, Target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rulewright.programs.nodes import Node
+    from rulewright.programs.program import Program
+    from rulewright.programs.target import Rows
+
+_SIGNS = {
+    "+": "Add",
+    "-": "Sub",
+    "*": "Mul",
+    "/": "Div",
+    "min": "Min",
+    "==": "Equal",
+    "<": "Less",
+    "<=": "LessOrEqual",
+    "and": "And",
+}
+_REDUCTIONS = {"total": "ReduceSum", "largest": "ReduceMax", "smallest": "ReduceMin"}
+_OUTPUTS = ("scores", "probabilities", "label", "prediction")
+
+
+def write_onnx(program: Program) -> bytes:
+    """Write a program as an ONNX file; see ``RuleModel.to_onnx``."""
+    return OnnxWriter(program).written()
+
+
+class OnnxWriter:
+    """Operations that compute the values of a program from columns of rows."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.graph = program, Graph()
+        self.columns = OnnxColumns(self.graph, program.schema)
+        self._values: dict[Node, str] = {}
+        self._scalars: dict[float, str] = {}
+        self._rows = ""
+
+    def written(self) -> bytes:
+        """Write all outputs, and return the file."""
+        program, graph = self.program, self.graph
+        used = program.columns or program.schema.names[:1]  # which tells the number of rows
+        taken = {*_OUTPUTS, *getattr(program, "flags", ())}
+        for name in used:
+            self.columns.read(name, taken)
+        self._rows = graph.add("Shape", used[0], end=1)
+        for node in program.nodes:
+            self._values[node] = self._write[type(node)](self, node)
+        if not isinstance(program, ClassProgram):
+            number = self._repeated(self._values[program.scores], 1)
+            self._flat_output("prediction", number, np.float64)
+            return graph.serialised()
+        n = program.n_classes
+        for name, node in (("scores", program.scores), ("probabilities", program.probabilities)):
+            graph.give_output(name, self._repeated(self._values[node], n), np.float64, ["rows", n])
+        chosen = self._repeated(self._values[program.chosen], 1)
+        labels = np.array(program.labels, dtype=object if _is_text(program.labels) else None)
+        places = graph.cast(chosen, np.int64)
+        self._flat_output(
+            "label", graph.add("Gather", graph.constant(labels, labels.dtype), places), labels.dtype
+        )
+        for name, node in program.flags.items():
+            self._flat_output(name, self._repeated(self._values[node], 1), np.bool_)
+        return graph.serialised()
+
+    def _repeated(self, value: str, width: int) -> str:
+        """Give a value for every row, if it is a constant too."""
+        shape = self.graph.add("Concat", self._rows, self.graph.constant([width], np.int64), axis=0)
+        return self.graph.add("Expand", value, shape)
+
+    def scalar(self, value: float) -> str:
+        """Return a number to calculate with, repeated for every row.
+
+        ONNX Runtime drops additions of a constant next to 0 and products with one next to 1, as
+        which it takes all that single precision does not tell from them.
+        """
+        if value not in self._scalars:
+            self._scalars[value] = self._repeated(self.graph.constant([[value]]), 1)
+        return self._scalars[value]
+
+    def _flat_output(self, name: str, value: str, dtype: Any) -> None:
+        axis = self.graph.constant([1], np.int64)
+        self.graph.give_output(name, self.graph.add("Squeeze", value, axis), dtype, ["rows"])
+
+    def _children(self, node: Node) -> list[str]:
+        return [self._values[child] for child in node.children]
+
+    def _constant(self, node: Constant) -> str:
+        return self.graph.constant([node.numbers])
+
+    def _binary(self, node: Binary) -> str:
+        children = self._children(node)
+        if node.sign in "+-*/":
+            for place, child in enumerate(node.children):
+                if isinstance(child, Constant) and len(child.numbers) == 1:
+                    children[place] = self.scalar(child.numbers[0])
+        return self.graph.add(_SIGNS[node.sign], *children)
+
+    def _where(self, node: Where) -> str:
+        return self.graph.add("Where", *self._children(node))
+
+    def _exp(self, node: Exp) -> str:
+        return self.graph.add("Exp", *self._children(node))
+
+    def _reduce(self, node: Reduce) -> str:
+        axes = self.graph.constant([1], np.int64)
+        return self.graph.add(_REDUCTIONS[node.how], *self._children(node), axes, keepdims=1)
+
+    def _nearest(self, node: Nearest) -> str:
+        return nearest_place(node, self)
+
+    def _lookup(self, node: Lookup) -> str:
+        vectors = self.graph.constant(node.vectors)
+        found = self.graph.add("Gather", vectors, *self._children(node))
+        return self.graph.add("Squeeze", found, self.graph.constant([1], np.int64))
+
+    def _chosen(self, node: Choose) -> str:
+        """Find the first true test, in the order of preference; indices are doubles."""
+        graph, tests = self.graph, self.graph.cast(self._values[node.test], np.int32)
+        if node.order != tuple(range(len(node.order))):
+            tests = graph.add("Gather", tests, graph.constant(node.order, np.int64), axis=1)
+        place = graph.add("ArgMax", tests, axis=1, keepdims=1)
+        return graph.add("Gather", graph.constant(node.order), place)
+
+    def _fold(self, node: Fold) -> str:
+        graph, n = self.graph, len(node.start.numbers)
+        value = self._values[node.start]
+        if isinstance(node, FirstThat):  # the first overwrites those after it
+            for body, numbers in reversed(node.terms):
+                value = graph.add(
+                    "Where", self.columns.test(body), graph.constant([numbers]), value
+                )
+            return value
+        assert isinstance(node, Sums | Maxima)
+        operation, nothing = ("Add", 0.0) if isinstance(node, Sums) else ("Max", -math.inf)
+        value = self.scalar(node.start.numbers[0]) if n == 1 else value
+        for body, head, amount in node.terms:
+            amounts = np.full((1, n), nothing)
+            amounts[0, head.classes] = amount
+            others = graph.constant([[nothing] * n])
+            changed = self.scalar(amount) if n == 1 else graph.constant(amounts)
+            change = graph.add("Where", self.columns.test(body), changed, others)
+            value = graph.add(operation, value, change)
+        return value
+
+    def _line(self, node: Line) -> str:
+        graph, value = self.graph, node.column
+        bounds = [graph.constant(bound) for bound in (node.low, node.high)]
+        held = graph.add("Clip", value, *bounds)
+        shifted = graph.add("Sub", held, self.scalar(node.center))
+        return graph.add("Where", graph.add("IsNaN", value), graph.constant([[0.0]]), shifted)
+
+    def _steps(self, node: Steps) -> str:
+        """Count for each class the thresholds below its number: the place of the height."""
+        graph, found = self.graph, []
+        for k, (thresholds, heights) in enumerate(node.tables):
+            number = graph.add(
+                "Gather", self._values[node.value], graph.constant([k], np.int64), axis=1
+            )
+            below = graph.add("Less", graph.constant([[*thresholds, math.inf]]), number)
+            axes = graph.constant([1], np.int64)
+            place = graph.add("ReduceSum", graph.cast(below, np.int64), axes, keepdims=1)
+            found.append(graph.add("Gather", graph.constant(heights), place))
+        return graph.add("Concat", *found, axis=1)
+
+    def _mix(self, node: Mix) -> str:
+        graph = self.graph
+        total = graph.constant([[0.0] * len(node.matrix)])
+        for k, row in enumerate(node.matrix):
+            part = graph.add(
+                "Gather", self._values[node.value], graph.constant([k], np.int64), axis=1
+            )
+            factors = self.scalar(row[0]) if len(row) == 1 else graph.constant([row])
+            total = graph.add("Add", total, graph.add("Mul", part, factors))
+        return total
+
+    _write: ClassVar[dict[type[Node], Callable[[Any, Any], str]]] = {
+        Binary: _binary,
+        Choose: _chosen,
+        Constant: _constant,
+        Exp: _exp,
+        FirstThat: _fold,
+        Line: _line,
+        Lookup: _lookup,
+        Maxima: _fold,
+        Mix: _mix,
+        Nearest: _nearest,
+        Reduce: _reduce,
+        Steps: _steps,
+        Sums: _fold,
+        Where: _where,
+    }
+    """How each node is computed."""
+
+
+def _is_text(labels: tuple[Any, ...]) -> bool:
+    return isinstance(labels[0], str)
+
+
+def inputs_of(program: Program, rows: Rows) -> dict[str, Any]:
+    """Return rows as the inputs of the graph of a program."""
+    found = {}
+    for name in program.columns or program.schema.names[:1]:
+        kind, values = program.schema[name].type, rows[name]
+        if kind.ordered:
+            column = [math.nan if value is None else kind.number(value) for value in values]
+            found[name] = np.array(column, dtype=np.float64)[:, np.newaxis]
+        else:
+            texts = ["" if value is None else label_of(value) for value in values]
+            found[name] = np.array(texts, dtype=object)[:, np.newaxis]
+    return found
+
+
+def _run(write: Callable[..., Any], program: Program, rows: Rows) -> tuple[list[Answer], list[str]]:
+    """Give the answers of ONNX Runtime."""
+    try:
+        import onnxruntime  # noqa: PLC0415 - heavy, and only needed here
+    except ImportError:
+        raise CannotRunError("install the package onnxruntime") from None
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(
+        write(program), options, providers=["CPUExecutionProvider"]
+    )
+    names = [output.name for output in session.get_outputs()]
+    found = dict(zip(names, session.run(None, inputs_of(program, rows)), strict=True))
+    if not isinstance(program, ClassProgram):
+        return [Answer.number(value) for value in found["prediction"].tolist()], []
+    flags = [found[name].tolist() for name in program.flags]
+    columns = (found[name].tolist() for name in _OUTPUTS[:3])
+    told = zip(*flags, strict=True) if flags else [()] * len(found["label"])
+    return list(map(Answer._make, zip(*columns, told, strict=True))), []
+
+
+TARGET = Target(
+    "a graph for ONNX runtimes, in double precision", write_onnx, {"onnx": _run}, unasked=False
+)

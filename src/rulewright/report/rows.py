@@ -1,0 +1,40 @@
+"""Rows that a model is judged by: read like its training rows, or found to be these."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright.data import Table, open_table, read_like
+from rulewright.encoding.covers import PackedCovers
+from rulewright.model import ClassModel
+from rulewright.report.answers import row_weights
+
+if TYPE_CHECKING:
+    from rulewright.model import RuleModel
+
+
+def read_rows(model: RuleModel, X: Any, y: Any, sample_weight: Any) -> Table:
+    """Read rows with all columns of the model that they have, and with their target."""
+    task: Any = "classification" if isinstance(model, ClassModel) else "regression"
+    given = X if isinstance(X, Table) else open_table(X)
+    needed = set(model.columns)
+    if given.named and model.schema.named:
+        needed |= set(given.names) & set(model.schema.names)
+    else:
+        needed = set(model.schema.names)
+    return read_like(given, model.schema, needed, target=y, weights=sample_weight, task=task)
+
+
+def learned_from(model: RuleModel, table: Table) -> bool:
+    """Tell whether rows are those that a model was learned from: all its counts are the same."""
+    counted = [rule.coverage for rule in model.rules]
+    if not counted or {one.rows for one in counted} & {"left out", "given"}:
+        return False
+    weights = row_weights(table)
+    if model.summary.get("n_rows") != table.n_rows:
+        return False
+    covers = PackedCovers(model.decided_bits(table), table.n_rows)
+    found = [weights[covers[i : i + 1].row_mask()].sum() for i in range(len(counted))]
+    return bool(np.allclose(found, [one.support for one in counted], rtol=1e-6))
