@@ -11,8 +11,8 @@ CXX_FILES = $(shell find native -name '*.cpp' -o -name '*.hpp')
 ATTACK_MINUTES ?= 20
 ATTACK_SANITIZE ?= 1
 
-.PHONY: help demo test lint format docs docs-site sanitize sanitize-build attack bench bench-install compare \
-  simulate stream clean check-machine
+.PHONY: help demo test lint format docs docs-site notebooks sanitize sanitize-build attack bench \
+  bench-install compare simulate stream clean check-machine
 
 help:
 	@echo "make demo      learn from the bundled table, print the rules, save the model"
@@ -20,6 +20,7 @@ help:
 	@echo "make lint      ruff, mypy, import-linter, clang-format"
 	@echo "make format    let ruff and clang-format rewrite the files"
 	@echo "make docs      run the examples of docs/, write down what they print, build the site"
+	@echo "make notebooks run the notebooks of examples/ and keep what they show"
 	@echo "make sanitize  run the native tests on an ASan + UBSan build"
 	@echo "make attack    attack the library with random input for ATTACK_MINUTES=20"
 	@echo "make bench     measure speed and memory against rivals"
@@ -89,6 +90,9 @@ docs-site: $(VENV)/.dev
 	$(BIN)/python docs/assemble.py build/site-source
 	$(BIN)/python -m sphinx -q -W --keep-going -c docs -d build/site-doctrees build/site-source build/site
 	@echo "The site is in build/site: open build/site/index.html."
+
+notebooks: $(VENV)/.dev
+	$(BIN)/python examples/run_notebooks.py
 
 # A second environment holds the sanitizer build and borrows every other package from the first.
 # Python itself is not instrumented: the runtime is preloaded, and its leak check, which would

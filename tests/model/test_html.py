@@ -91,6 +91,13 @@ def test_bars_stay_inside():
     assert "--p:0.0%" in move(0.0, 0.0)
 
 
+def test_styles_touch_nothing_else():
+    """All rules of the style are inside the class of the view."""
+    style = re.search(r"<style>(.*?)</style>", FITTED.model_._repr_html_(), re.DOTALL)[1]
+    outer = re.sub(r"\{(?:[^{}]|\{[^{}]*\})*\}", "", style)
+    assert set(outer.split()) == {".rulewright", ".rulewright.rulewright"}
+
+
 def test_long_models_are_cut():
     """Fifty rules are shown, and how many more there are."""
     model = FITTED.model_.with_rules(FITTED.model_.rules[:3] * 20)

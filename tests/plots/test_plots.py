@@ -26,6 +26,7 @@ NUMBERS = rw.read_table(
     TWO.X, target=np.nan_to_num(TWO["a"].values) * 10 + TWO["c"].values, task="regression"
 )
 OF_TWO, OF_THREE = mlrules().fit(TWO), mlrules().fit(THREE)
+OF_DAYS = mlrules(n_rules=3).fit(TWO.X[["day", "c"]], np.arange(150) < 70)
 OF_NUMBERS = rw.CompactRulesRegressor(random_state=0, cv=2).fit(NUMBERS)
 
 CHARTS = {
@@ -48,6 +49,7 @@ CHARTS = {
     "dependence": lambda: rw.plot_dependence(OF_TWO, TWO, "a"),
     "dependence on labels": lambda: rw.plot_dependence(OF_NUMBERS, NUMBERS, "color"),
     "dependence on two": lambda: rw.plot_dependence(OF_THREE, THREE, ["a", "color"]),
+    "dependence on dates": lambda: rw.plot_dependence(OF_DAYS, TWO, "day"),
     "interactions": lambda: rw.plot_interactions(OF_TWO, TWO),
 }
 every_chart = pytest.mark.parametrize("make", CHARTS.values(), ids=CHARTS)
@@ -67,7 +69,7 @@ def drawn(chart, place=0):
 
 
 @every_chart
-def test_charts_say_what_they_show(make, tmp_path):
+def test_charts_say_what_they_show(make):
     """Titles of both axes, a title and a description that is not the title; drawn without NaN."""
     chart = make()
     content = chart.to_dict()
@@ -79,9 +81,24 @@ def test_charts_say_what_they_show(make, tmp_path):
     assert first["x"]["title"]
     # the labels of bars say what they are
     assert first["y"]["title"] or "split(" in first["y"]["axis"]["labelExpr"]
+
+
+@pytest.mark.parametrize("name", ["rules", "dependence on dates", "dependence on two"])
+def test_saved_charts_have_labels(name, tmp_path):
+    """Readers of screens find the description in the file."""
+    chart = CHARTS[name]()
     rw.save_chart(chart, tmp_path / "chart.svg")
-    label = f'<svg role="img" aria-label="{escape(content["description"])}"'
+    label = f'<svg role="img" aria-label="{escape(chart.to_dict()["description"])}"'
     assert (tmp_path / "chart.svg").read_text().startswith(label)
+
+
+def test_dates_are_dates():
+    """Days are drawn on an axis of moments, and written as such."""
+    chart = rw.plot_dependence(OF_DAYS, TWO, "day")
+    assert layers(chart)[0]["encoding"]["x"]["type"] == "temporal"
+    assert "lowest at day 2024-0" in chart.to_dict()["description"]
+    page = rw.report_html(OF_DAYS, TWO.X, np.arange(150) < 70)
+    assert "Dependence on day. Lowest at 2024-0" in page
 
 
 @pytest.mark.parametrize(

@@ -42,28 +42,28 @@ def summary(found: Table) -> str:
 def table_html(found: Table) -> str:
     """Write the first rows below names, kinds and missing values, and what was decided on reading.
 
-    The target comes last.
+    The target comes first.
     """
     shown, columns = found.head(_SHOWN_ROWS), found.columns[:_SHOWN_COLUMNS]
-    titles = [
-        [cut(column.schema.name) for column in columns],
-        [column.schema.kind for column in columns],
-        [_missing(column) for column in columns],
-    ]
+    titles = [[cut(c.schema.name), c.schema.kind, _missing(c)] for c in columns]
     cells = [_texts(column) for column in shown.columns[:_SHOWN_COLUMNS]]
-    text = {place for place, c in enumerate(columns) if not c.schema.type.arithmetic}
+    text = [not column.schema.type.arithmetic for column in columns]
     if shown.target is not None:
-        titles[0].append(cut(found.target_name or "target"))
-        titles[1].append("target")
-        titles[2].append("")
-        cells.append([cut(label_of(value)) for value in shown.target.values.tolist()])
-        text |= set() if isinstance(found.target, Numbers) else {len(columns)}
+        titles.insert(0, [cut(found.target_name or "target"), "target", ""])
+        cells.insert(0, [cut(label_of(value)) for value in shown.target.values.tolist()])
+        text.insert(0, not isinstance(found.target, Numbers))
+    rows = table(
+        list(zip(*titles, strict=True)),
+        zip(*cells, strict=True),
+        text=[place for place, is_text in enumerate(text) if is_text],
+        wrap=False,
+    )
     hidden = {"more row": len(found) - len(shown), "more column": found.shape[1] - len(columns)}
     more = " and ".join(counted(number, noun) for noun, number in hidden.items() if number)
     notes = [*found.decisions, *(said for c in found.columns for said in c.decisions)]
     return view(
         bold(summary(found)),
-        table(titles, list(zip(*cells, strict=True)), text=text),
+        rows,
         note(f"{more} not shown") if more else None,
         *(note(cut(str(said), 200)) for said in notes),
     )

@@ -46,6 +46,8 @@ class Dependence:
     spread : tuple of tuples of float
         How the rows spread over each column: the deciles of numbers, from least to largest, or the
         share of each label of the points.
+    kinds : tuple of str
+        The kinds of the columns; moments of dates are milliseconds since 1970.
     """
 
     columns: tuple[str, ...]
@@ -53,6 +55,7 @@ class Dependence:
     values: FloatArray
     names: tuple[str, ...]
     spread: tuple[tuple[float, ...], ...] = ()
+    kinds: tuple[str, ...] = ()
 
     def to_table(self) -> dict[str, list[Any]]:
         """Give a dict of columns: the values, and the mean of each score."""
@@ -109,7 +112,8 @@ def partial_dependence(
         values += mean[:, np.newaxis] * term.sizes(n_outputs(fitted))
     spread = tuple(_spread(table[name], weights) for name in names)
     called = fitted.head_names or ("prediction",)
-    return Dependence(names, _points(grid, names), values, called, spread)
+    kinds = tuple(table[name].schema.kind for name in names)
+    return Dependence(names, _points(grid, names), values, called, spread, kinds)
 
 
 def mean_added(

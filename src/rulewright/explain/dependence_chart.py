@@ -9,6 +9,7 @@ import numpy as np
 
 from rulewright.charts import alt, chart_of, distinct, finished, styled
 from rulewright.charts.style import COLOURS, GREY
+from rulewright.data import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,10 +81,10 @@ def _lines(
         for i, point in enumerate(found.points)
         if math.isfinite(point[0])
     ]
-    x = alt.X("x:Q", title=found.columns[0], scale=alt.Scale(zero=False, nice=False))
+    x = _ordered_axis(alt.X, "x", found, 0)
     y = alt.Y("y:Q", title=unit, scale=alt.Scale(zero=False, padding=_RUG + 3))
     lines = distinct(chart_of(rows).mark_line(strokeWidth=2), rows, "score", lines=True)
-    tooltip = ["score:N"] * (len(scores) > 1) + ["x:Q", "y:Q"]
+    tooltip = ["score:N"] * (len(scores) > 1) + [f"x:{_letter(found, 0)}", "y:Q"]
     deciles = [{"x": value} for value in found.spread[0] if math.isfinite(value)]
     rug = chart_of(deciles).mark_rule(color="#444444", strokeWidth=1.2)
     rug = rug.encode(x=x, y=alt.value(_HEIGHT), y2=alt.value(_HEIGHT - _RUG))
@@ -167,10 +168,25 @@ def _extremes(found: Dependence, scores: Sequence[str], values: FloatArray, unit
 def _written(found: Dependence, i: int) -> str:
     """Write the values of the columns at one point."""
     parts = zip(found.columns, found.points[i], strict=True)
-    return " and ".join(
-        f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
-        for name, value in parts
-    )
+    return " and ".join(f"{name} {_value(found, j, v)}" for j, (name, v) in enumerate(parts))
+
+
+def _value(found: Dependence, j: int, value: Any) -> str:
+    if _letter(found, j) == "T":
+        return KINDS[found.kinds[j]].write(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _ordered_axis(channel: Any, axis: str, found: Dependence, j: int) -> Any:
+    """Make an axis of numbers, or of moments in UTC."""
+    letter, few = _letter(found, j), alt.Axis(tickCount=6)
+    scale = alt.Scale(type="utc") if letter == "T" else alt.Scale(zero=False, nice=False)
+    return channel(f"{axis}:{letter}", title=found.columns[j], scale=scale, axis=few)
+
+
+def _letter(found: Dependence, j: int) -> str:
+    """Give Altair's letter for the type of an ordered column: a moment or a number."""
+    return "T" if found.kinds[j : j + 1] == ("date",) else "Q"
 
 
 def _placed(cells: alt.Chart, found: Dependence, j: int) -> alt.Chart:
@@ -182,9 +198,7 @@ def _placed(cells: alt.Chart, found: Dependence, j: int) -> alt.Chart:
         order = labels if j == 0 else labels[::-1]
         at: dict[str, Any] = {axis: channel(f"{axis}:N", title=name, sort=order)}
         return cells.encode(**at)
-    scale = alt.Scale(zero=False, nice=False)
-    near = channel(f"{axis}:Q", title=name, scale=scale)
-    ends: dict[str, Any] = {axis: near, f"{axis}2": f"{axis}2:Q"}
+    ends: dict[str, Any] = {axis: _ordered_axis(channel, axis, found, j), f"{axis}2": f"{axis}2"}
     return cells.encode(**ends)
 
 

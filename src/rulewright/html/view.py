@@ -29,7 +29,8 @@ def style_of(name: str) -> Markup:
 def view(*parts: str | None) -> str:
     """Put parts, text or HTML, below each other; text is escaped."""
     blocks = Markup("\n").join(part for part in parts if part is not None)
-    style = Markup("<style>\n{}{}</style>").format(style_of("bars"), style_of("view"))
+    bars = Markup(".rulewright {{\n{}}}\n").format(style_of("bars"))
+    style = Markup("<style>\n{}{}</style>").format(bars, style_of("view"))
     return str(Markup('<div class="rulewright">{}\n{}\n</div>').format(style, blocks))
 
 
@@ -53,6 +54,7 @@ def table(
     rows: Iterable[Sequence[object]],
     *,
     text: Collection[int] = (),
+    wrap: bool = True,
 ) -> Markup:
     """
     Write a table.
@@ -65,13 +67,16 @@ def table(
         Lines of cells, text or HTML.
     text : collection of int
         Columns that hold text; all others hold numbers, which are set to the right.
+    wrap : bool
+        Whether text may take several lines.
     """
     head, body = (
         Markup("\n").join(_line(cells, tag, text) for cells in part)
         for part, tag in ((titles, "th"), (rows, "td"))
     )
-    return Markup("<table>\n<thead>\n{}\n</thead>\n<tbody>\n{}\n</tbody>\n</table>").format(
-        head, body
+    kind = "" if wrap else Markup(' class="tight"')
+    return Markup("<table{}>\n<thead>\n{}\n</thead>\n<tbody>\n{}\n</tbody>\n</table>").format(
+        kind, head, body
     )
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import MISSING_CODE, Column, DataError
-from rulewright.data.optional import optional
-from rulewright.data.readers.database import OFFLINE
+from rulewright.data.readers.database import private_database
 from rulewright.relational.aggregates import Aggregates
 from rulewright.relational.statements import Layout, Relation, Statements
 
@@ -89,9 +88,7 @@ def _database(process: int) -> Any:
 
     A process that was forked needs its own, as threads do not survive a fork.
     """
-    connection = optional("duckdb").connect(":memory:", config=OFFLINE)
-    connection.execute("SET enable_progress_bar = false")
-    return connection
+    return private_database()
 
 
 def _register(

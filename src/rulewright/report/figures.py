@@ -15,7 +15,7 @@ import numpy as np
 from markupsafe import Markup
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rulewright.kernels import FloatArray
 
@@ -49,6 +49,7 @@ class Axis:
     high: float | None = None
     percent: bool = False
     labels: tuple[str, ...] = ()
+    write: Callable[[float], str] | None = None  # of numbers that are no numbers to people
 
     def limits(self, values: FloatArray) -> tuple[float, float]:
         """Give the ends of the axis: those set, or a little beyond the finite numbers."""
@@ -65,6 +66,8 @@ class Axis:
         if self.labels:
             room = (_WIDTH - _LEFT - _RIGHT) / min(len(self.labels), _MOST_TICKS)
             return _cut(self.labels[round(value)], int(room / _LETTER) - 1)
+        if self.write is not None:
+            return self.write(value)
         return percent_text(value, 4) if self.percent else _short(value)
 
     def ticks(self, low: float, high: float) -> list[float]:
@@ -72,6 +75,8 @@ class Axis:
         if self.labels:
             step = -(-len(self.labels) // _MOST_TICKS)
             return [float(k) for k in range(0, len(self.labels), step)]
+        if self.write is not None:
+            return [low + share * (high - low) for share in (0.1, 0.5, 0.9)]  # texts are wide
         return _round_numbers(low, high)
 
 

@@ -14,9 +14,9 @@ from rulewright.model.text import counted, plain
 from rulewright.report.figures import Axis, Drawing, Graph, Line, bars
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from rulewright.data import Table
+    from rulewright.data import Kind, Table
     from rulewright.explain import Dependence
     from rulewright.model import RuleModel
 
@@ -85,24 +85,27 @@ def _dependence(model: RuleModel, found: Dependence, rows: Table) -> Graph:
     else:
         names = [""]
     points = [point[0] for point in found.points]
-    ordered = rows[name].schema.type.ordered
+    ordered, write = rows[name].schema.type.ordered, _writer(rows[name].schema.type)
     x = np.array(points, np.float64) if ordered else np.arange(len(points), dtype=np.float64)
-    axis = Axis(cut(name, 34), labels=() if ordered else tuple(map(plain, points)))
+    axis = Axis(cut(name, 34), write=None if rows[name].schema.type.arithmetic else write)
     if not ordered:
         axis = Axis(cut(name, 34), -0.5, len(points) - 0.5, labels=tuple(map(plain, points)))
     kind: Any = "steps" if ordered and len(points) > 1 else "points"
     lines = [Line(names[k], x, values[:, k], kind) for k in range(len(names))]
     low, high = int(np.argmin(values[:, 0])), int(np.argmax(values[:, 0]))
     text = (
-        f"Lowest at {cut(_written(points[low]), 20)} ({values[low, 0]:.3g}), highest at "
-        f"{cut(_written(points[high]), 20)} ({values[high, 0]:.3g}), other columns as they are."
+        f"Lowest at {cut(write(points[low]), 20)} ({values[low, 0]:.3g}), highest at "
+        f"{cut(write(points[high]), 20)} ({values[high, 0]:.3g}), other columns as they are."
     )
     title = f"Dependence on {cut(name)}"
     return Graph(title, lines, axis, y, text)
 
 
-def _written(value: object) -> str:
-    return f"{value:,.6g}" if isinstance(value, float) else str(value)
+def _writer(kind: Kind) -> Callable[[Any], str]:
+    """Give how people read the values of a column: dates to the day."""
+    if kind.arithmetic:
+        return lambda value: f"{value:,.6g}"
+    return (lambda value: kind.write(value)[:10]) if kind.ordered else str
 
 
 def size_drawings(model: RuleModel) -> list[Graph]:

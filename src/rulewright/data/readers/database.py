@@ -1,5 +1,6 @@
 """DuckDB as reader of files."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -27,13 +28,22 @@ _STREAMED_BYTES = 1 << 28  # of a streamed file that are kept in memory; more is
 _STREAMING_THREADS = 4  # each needs some of that memory
 
 
+def private_database() -> Any:
+    """Open a database in memory that loads no extensions and draws no progress bar."""
+    duckdb = optional("duckdb")
+    connection = duckdb.connect(":memory:", config=OFFLINE)
+    # a notebook without ipywidgets has no bar, and refuses to be told so
+    with contextlib.suppress(duckdb.InvalidInputException):
+        connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
 class FileDatabase:
     """A private in-memory database that loads no extensions, to read one file of a kind."""
 
     def __init__(self, file: OpenedFile, kind: str) -> None:
         self._file, self._kind = file, kind
-        self._connection = optional("duckdb").connect(":memory:", config=OFFLINE)
-        self._connection.execute("SET enable_progress_bar = false")
+        self._connection = private_database()
         if file.options.streamed:
             self._limit_memory()
 
