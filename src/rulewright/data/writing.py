@@ -41,9 +41,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 os.replace(temporary, final)
         if fcntl is None:  # Windows refuses to replace by an open file
             os.replace(temporary, final)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename in (None, temporary):
+            error.filename = os.fspath(path)  # a full disk does not tell which file it was
         raise
 
 
