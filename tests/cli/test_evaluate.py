@@ -116,6 +116,8 @@ def test_the_target_can_have_another_name(cli, cli_failure, model, loans, write)
     assert "target again\n" in cli("evaluate", model, two, "--target", "again").stdout
     assert "Did you mean again?" in cli_failure("evaluate", model, two, "--target", "agan")
     assert cli_failure("evaluate", model, two, "--weights", "w").startswith("--weights w: ")
+    message = cli_failure("evaluate", model, two, "--target", "income")
+    assert message.startswith("--target income: rules use this column.")
 
 
 def test_nothing_is_written_when_it_fails(cli_failure, model, loans, write, tmp_path):

@@ -30,6 +30,8 @@ def target_in(
         if name is not None and name not in source.names:
             advice = offer_names(name, source.names)
             raise DataError(f"{option} {name}: {file} has no such column. {advice}")
+        if name in model.columns:
+            raise DataError(f"{option} {name}: rules use this column. Name another.")
     if asked is not None:
         return asked
     noted = model.summary.get(NOTED)
