@@ -32,7 +32,7 @@ def listed(column):
 
 
 @given(st.integers(0, 10**6), st.booleans(), st.booleans())
-@settings(max_examples=15)
+@settings(max_examples=10)
 def test_database_equals_twin(seed, text_keys, with_cutoff):
     """DuckDB and plain Python derive the same columns, to the bit, from random tables."""
     tables = shop_tables(seed, text_keys=text_keys)
@@ -47,7 +47,7 @@ def test_database_equals_twin(seed, text_keys, with_cutoff):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=5)
+@settings(max_examples=3)
 def test_order_of_rows_does_not_matter(seed):
     """Shuffled tables give the same recipe and the same values, row by row."""
     tables, draw = shop_tables(seed), random.Random(seed)
