@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from rulewright import load_model
 from rulewright.cli.main import app
 
 
@@ -441,3 +442,102 @@ def test_three_hundred_columns_and_garbage(cli, write, tmp_path):
     assert "note: 2 rows skipped as asked for (too few fields): lines 2, 22\n" in result.stdout
     assert "note: id: 38 different labels in 38 rows look like an id" in result.stdout
     assert "note: c0: all known values are equal; --drop c0 leaves it out\n" in result.stdout
+
+
+def test_two_hundred_classes(cli, write, tmp_path):
+    """The classes are counted, a few are listed, and the rules are as many as asked for."""
+    lines = [f"{k % 20},{k // 20 % 10},c{k % 200}" for k in range(1000)]
+    path = write("t.csv", "\n".join(["a,b,y", *lines]))
+    result, model = learned(cli, tmp_path, path)
+    assert result.exit_code == 0, result.output
+    assert "classes: c0 5 (0.5%), c1 5 (0.5%)," in result.stdout
+    assert "... (200 classes)" in result.stdout.replace("\n", " ")
+    assert len(json.loads(model.read_text())["rules"]) == 3
+    predicted = cli("predict", model, path, "--chunk-rows", 400).stdout.splitlines()
+    assert len(predicted) == 1001
+    assert predicted[0].count(",") == 200
+
+
+def test_five_per_cent_of_garbage(cli, cli_failure, write, tmp_path):
+    """The first bad row is an error; skipped ones are counted, and the first twenty are listed."""
+    lines = messy(lambda k: k % 9).splitlines()
+    lines = [lines[0], *(lines[1:] * 11)]
+    for row in range(20, len(lines), 20):
+        lines[row] = ["#####", "7,open", "a,b,c,d", ";;;"][row // 20 % 4]
+    path = write("t.csv", "\n".join(lines) + "\n")
+    assert f"{path}, line 21: not a readable CSV file" in cli_failure(
+        "learn", path, "--target", "y"
+    )
+    result, model = learned(cli, tmp_path, path, "--skip-bad-rows")
+    told = "22 rows skipped as asked for (too few fields, too many fields): lines 21, 41, 61,"
+    assert f"note: {told}" in result.stdout.replace("\n", " ")
+    assert "401, ..." in result.stdout.replace("\n", " ")
+    assert f"{path}: 418 rows" in result.stdout
+    predicted = cli("predict", model, path, "--skip-bad-rows", "--chunk-rows", 50)
+    assert predicted.stdout.count("\n") == 419
+    assert predicted.stderr.startswith(f"note: {told}")
+
+
+@pytest.fixture
+def small_model(cli, write, tmp_path):
+    """Give a model of a number and a label."""
+    text = messy(lambda k: ["red", "blue"][k % 2])
+    result, model = learned(cli, tmp_path, write("t.csv", text), "--keep", "x")
+    assert result.exit_code == 0, result.output
+    return model
+
+
+def test_columns_that_predict_lacks(cli_failure, small_model, write):
+    """All missing columns that rules use are named, with those that are there."""
+    path = write("n.csv", "id,colour\n1,red\n")
+    needed = load_model(small_model).columns
+    message = cli_failure("predict", small_model, path)
+    assert message.startswith(f"{path} lacks column")
+    for name in needed:
+        assert repr(name) in message
+    assert message.endswith("which the model needs. Its columns are: 'id', 'colour'.")
+
+
+def test_columns_and_labels_that_are_new_at_predict(cli, small_model, write):
+    """Other columns are ignored, in any order, and a label never seen is answered."""
+    asked = cli("predict", small_model, write("n.csv", "u,x\n3,red\n")).stdout
+    more = write("n.csv", "extra,x,more,u\n?,red,2024-01-01,3\n")
+    assert cli("predict", small_model, more).stdout == asked
+    unseen = cli("predict", small_model, write("n.csv", "u,x\n3,green\n"))
+    assert (unseen.exit_code, unseen.stderr) == (0, "")
+
+
+def test_text_for_numbers_at_predict(cli_failure, small_model, write):
+    """A number that has become text is named by file, column, row and value."""
+    path = write("n.csv", "u,x\n3,red\nmany,blue\n")
+    message = cli_failure("predict", small_model, path)
+    assert message.startswith(
+        f"{path}: Column 'u' must be numeric, but row 1 (counting from 0) holds 'many'."
+    )
+
+
+def test_names_that_occur_twice(cli_failure, write):
+    """Columns must have different names."""
+    path = write("t.csv", "a,a,y\n1,2,u\n3,4,v\n")
+    assert "'a'" in cli_failure("learn", path, "--target", "y")
+
+
+def test_a_mark_and_windows_line_ends(cli, tmp_path):
+    """What Excel saves as CSV in Europe: a byte order mark, semicolons, carriage returns."""
+    path = tmp_path / "t.csv"
+    text = messy(lambda k: k % 9).replace(",", ";").replace("\n", "\r\n")
+    path.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    result, model = learned(cli, tmp_path, path)
+    assert result.exit_code == 0, result.output
+    assert "u       numeric  0 to 12" in result.stdout
+    assert cli("predict", model, path).stdout.count("\n") == 41
+
+
+def test_lines_within_quotes(cli, write, tmp_path):
+    """A field may hold line ends and delimiters; such rows are one row each."""
+    path = write("t.csv", messy(lambda k: f'"first\nsecond, {k % 3}"'))
+    result, model = learned(cli, tmp_path, path, "--keep", "x")
+    assert result.exit_code == 0, result.output
+    assert f"{path}: 40 rows, 2 features, target y" in result.stdout
+    out = cli("predict", model, path, "--keep-columns", "x", "--chunk-rows", 7).stdout
+    assert out.count('"first\nsecond, ') == 40

@@ -142,13 +142,14 @@ def test_unseen_and_missing_values_are_predicted(cli, model, write, loans):
     assert len(rows) == 1
 
 
-def test_text_in_a_numeric_column_is_an_error_with_its_place(cli_failure, model, write, loans):
+def test_text_in_a_numeric_column_is_an_error_with_its_place(cli, cli_failure, model, write, loans):
     """The error names file, column, row and value, and no output is left."""
     head, first, *_ = loans.read_text().splitlines()
     path = write("new.csv", f"{head}\n{first}\n{first.replace('7400', 'lots')}\n")
     output = path.with_name("out.csv")
     message = cli_failure("predict", model, path, "-o", output)
     assert message.startswith(f"{path}: Column 'amount' must be numeric, but row 1")
+    assert cli("predict", model, path).stdout == ""
     assert [file.name for file in path.parent.iterdir()] == ["new.csv"]
 
 

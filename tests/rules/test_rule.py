@@ -124,3 +124,13 @@ def test_outside_coverage_by_hand():
     assert uneven.class_weights == pytest.approx((10 * 5.1 / 12, 10 * 6.9 / 12))
     alone = Coverage.outside(np.array([0.0, 10.0]), np.zeros(2))
     assert (alone.support, alone.share_text(Head(1, 1))) == (10.0, "")  # nothing is known
+
+
+@pytest.mark.parametrize("n_classes", [3, 200])
+def test_class_weights_are_checked(n_classes):
+    """Few or many: each must be finite and not negative, and -0 is 0."""
+    weights = (-0.0, *(1.0,) * (n_classes - 1))
+    assert str(Coverage.of(weights).class_weights[0]) == "0.0"
+    for wrong in (math.nan, math.inf, -1.0, "1"):
+        with pytest.raises(ValueError, match="class weight of a rule"):
+            Coverage(1.0, (*weights[1:], wrong))

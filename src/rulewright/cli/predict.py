@@ -97,10 +97,13 @@ def predict(
         n_rows = chunk_rows or part_rows(cells + (len(predictions.model) if reasons else 0))
         with open_output(output) as stream:
             writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-            writer.writerow([*kept.names, *predictions.names])
+            head: list[Sequence[str]] = [[*kept.names, *predictions.names]]
             notes: list[Finding] = []
             for columns in _predicted(predictions, kept, source, n_rows, notes):
-                writer.writerows(zip(*columns, strict=True))
+                # nothing is printed before the first rows are read
+                writer.writerows([*head, *zip(*columns, strict=True)])
+                head = []
+            writer.writerows(head)
     print_notes([*source.notes, *notes])
 
 

@@ -26,6 +26,8 @@ Growth makes rows inside look too good; rows outside look slightly too bad, beca
 have taken away what all rows share: a rule is grown where the rows inside are better than that.
 """
 
+_MANY = 16  # class weights, which are then checked together
+
 # The 97.5 percent point of the normal distribution.
 _Z = 1.959963984540054
 
@@ -50,7 +52,7 @@ class Coverage:
     rows: Rows = "training"
 
     def __post_init__(self) -> None:
-        weights = tuple(_weight(w, "class weight of a rule") for w in self.class_weights)
+        weights = _class_weights(self.class_weights)
         object.__setattr__(self, "support", _weight(self.support, "support of a rule"))
         object.__setattr__(self, "class_weights", weights)
         _check_rows(self.rows)
@@ -177,6 +179,14 @@ def wilson_interval(share: float, total: float) -> tuple[float, float]:
 def _check_rows(rows: object) -> None:
     if rows not in get_args(Rows):
         raise ValueError(f"rows of a coverage must be one of {get_args(Rows)}: {rows!r}")
+
+
+def _class_weights(weights: tuple[float, ...]) -> tuple[float, ...]:
+    if len(weights) > _MANY and all(type(w) is float for w in weights):
+        numbers = np.array(weights)  # the common case: checking one by one is slow
+        if ((numbers >= 0.0) & (numbers < math.inf)).all():
+            return tuple((numbers + 0.0).tolist())
+    return tuple(_weight(w, "class weight of a rule") for w in weights)
 
 
 def _weight(value: object, what: str) -> float:

@@ -9,6 +9,7 @@ probability of U.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,8 @@ from rulewright.kernels import ROW, STAT, Score
 from rulewright.rules import Head
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from rulewright.kernels import FloatArray, IntArray, RowArray, StatArray
 
 LARGEST_STEP = 4.0
@@ -119,12 +122,19 @@ class LogLikelihood:
         """Return the head whose criterion over all rows is lowest."""
         if self._totals is None:
             self._totals = self.state.sum_stats(self._everyone, self.n_threads)
-        pairs = [self._derivatives(self._totals, head) for head in self.heads]
+        pairs, signs = self._lanes
+        criterion = self._totals[2 * pairs] * self.unit * signs
         if kind == "newton":
-            best = np.argmin([g / math.sqrt(max(h + l2, 1e-12)) for g, h in pairs])
-        else:
-            best = np.argmin([g for g, _ in pairs])
-        return self.heads[int(best)]
+            h = self._totals[2 * pairs + 1] * self.unit
+            criterion = criterion / np.sqrt(np.maximum(h + l2, 1e-12))
+        return self.heads[int(np.argmin(criterion))]
+
+    @cached_property
+    def _lanes(self) -> tuple[NDArray[np.intp], FloatArray]:
+        """The pair of lanes of each head, and the sign with which it reads them."""
+        found = [self._pair(head) for head in self.heads]
+        pairs = np.array([pair for pair, _ in found], dtype=np.intp)
+        return pairs, np.array([-1.0 if down else 1.0 for _, down in found])
 
     def newton_step(
         self,
