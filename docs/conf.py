@@ -21,6 +21,7 @@ toc_object_entries = False  # the table on top of an API page is its contents
 napoleon_google_docstring = False
 napoleon_use_param = False  # types are prose, not names to look up
 napoleon_use_rtype = False
+suppress_warnings = ["ref.python"]  # a word of a type, such as shape, names several members
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
