@@ -22,6 +22,7 @@ napoleon_google_docstring = False
 napoleon_use_param = False  # types are prose, not names to look up
 napoleon_use_rtype = False
 autodoc_typehints = "none"
+suppress_warnings = ["ref.python"]  # words in the types of attributes that are also names
 autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
 

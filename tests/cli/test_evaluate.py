@@ -1,107 +1,136 @@
+import csv
+import json
+
 import numpy as np
 import pytest
 from sklearn import metrics
 
-from rulewright.cli.evaluate import (
-    accuracy,
-    auc,
-    cross_validate,
-    log_loss,
-    majority,
-    score,
-    stratified_splits,
-)
-from rulewright.estimators.common.folds import affordable_folds
+from rulewright import CompactRulesRegressor, load_model
 
 
-@pytest.fixture(params=[2, 3])
-def rows(request):
-    """Give classes, probabilities and weights of random rows."""
-    rng = np.random.default_rng(request.param)
-    codes = rng.integers(request.param, size=60).astype(np.int32)
-    probabilities = rng.dirichlet(np.ones(request.param), size=60).round(2)
-    probabilities[:, -1] = 1 - probabilities[:, :-1].sum(axis=1)
-    return codes, np.clip(probabilities, 0.0, 1.0), rng.integers(1, 4, size=60).astype(float)
+@pytest.fixture(scope="module")
+def answers(examples):
+    """Give the true classes of the bundled table."""
+    with open(examples / "loans.csv", newline="") as file:
+        return np.array([row["repaid"] for row in csv.DictReader(file)])
 
 
-def test_measures_equal_those_of_scikit_learn(rows):
-    """Accuracy, log-loss and AUC with weights are the usual ones."""
-    codes, probabilities, weights = rows
-    found = score(codes, probabilities, weights)
-    assert found.accuracy == pytest.approx(
-        metrics.accuracy_score(codes, probabilities.argmax(axis=1), sample_weight=weights)
+def test_figures_are_those_of_scikit_learn(cli, model, loans, answers):
+    """Accuracy, balanced accuracy, log-loss, AUC and what is told of classes."""
+    told = json.loads(cli("evaluate", model, loans, "--json").stdout)
+    loaded = load_model(model)
+    found, chances = loaded.predict(loans), loaded.predict_proba(loans)
+    figures = {key: one["value"] for key, one in told["figures"].items()}
+    assert figures["accuracy"] == pytest.approx(metrics.accuracy_score(answers, found))
+    expected = metrics.balanced_accuracy_score(answers, found)
+    assert figures["balanced_accuracy"] == pytest.approx(expected)
+    assert figures["log_loss"] == pytest.approx(metrics.log_loss(answers, chances))
+    assert figures["auc"] == pytest.approx(metrics.roc_auc_score(answers, chances[:, 1]))
+    for one in told["figures"].values():
+        assert one["low"] <= one["value"] <= one["high"]
+    matrix = metrics.confusion_matrix(answers, found)
+    assert told["confusion"]["true_by_predicted"] == matrix.tolist()
+    scores = metrics.precision_recall_fscore_support(answers, found)
+    keys = ("precision", "recall", "f1", "support")
+    for k, one in enumerate(told["classes"]):
+        assert [one[key] for key in keys] == pytest.approx([score[k] for score in scores])
+    assert told["coverage"][-1] == {
+        "coverage": 1.0,
+        "error": pytest.approx(np.mean(found != answers)),
+    }
+    assert sum(one["weight"] for one in told["calibration"]["bins"]) == len(answers)
+
+
+def test_figures_for_people(cli, model, loans, tmp_path):
+    """The text has all parts, and -o writes the same into a file."""
+    result = cli("evaluate", model, loans)
+    assert (result.exit_code, result.stderr) == (0, "")
+    for part in (
+        "AdditiveRules: ",
+        "loans.csv: 800 rows, target repaid\n",
+        "on loans.csv",
+        "balanced accuracy  0.",
+        "true class, by predicted   no  yes\n",
+        "class  precision  recall     F1  rows\n",
+        "calibration error (ECE) 0.",
+        "rows answered, the most certain first  wrong\n",
+    ):
+        assert part in result.stdout
+    path = tmp_path / "figures.txt"
+    assert cli("evaluate", model, loans, "-o", path).stdout == ""
+    assert path.read_text() == result.stdout
+
+
+def test_training_rows_are_noticed(cli, tmp_path, write, loans):
+    """Figures of the rows that a model was learned from are called so."""
+    path = tmp_path / "m.json"
+    options = ("--learner", "ripper", "--cv", 0, "--model", path)
+    assert cli("learn", loans, "--target", "repaid", *options).exit_code == 0
+    assert (
+        "these are the rows that the model was learned from" in cli("evaluate", path, loans).stdout
     )
-    clipped = np.clip(probabilities, np.finfo(float).eps, None)
-    logs = -np.log(clipped[np.arange(60), codes])
-    assert found.log_loss == pytest.approx(np.average(logs, weights=weights))
-    n_classes = probabilities.shape[1]
-    areas = [
-        metrics.roc_auc_score(codes == k, probabilities[:, k], sample_weight=weights)
-        for k in ([1] if n_classes == 2 else range(n_classes))
-    ]
-    assert found.auc == pytest.approx(np.mean(areas))
+    half = write("half.csv", "".join(loans.read_text().splitlines(keepends=True)[:401]))
+    assert "note" not in cli("evaluate", path, half).stdout
 
 
-def test_weight_two_is_the_row_twice(rows):
-    """Weights are counts."""
-    codes, probabilities, weights = rows
-    repeated = np.repeat(np.arange(60), weights.astype(int))
-    once = score(codes[repeated], probabilities[repeated], np.ones(len(repeated)))
-    assert score(codes, probabilities, weights) == pytest.approx(once)
+def test_weights_count(cli, model, loans, write):
+    """A weight of two is the row twice."""
+    lines = loans.read_text().splitlines()
+    rows = [f"{line},{k % 3}" for k, line in enumerate(lines[1:])]
+    weighted = write("weighted.csv", "\n".join([f"{lines[0]},w", *rows]))
+    doubled = [line for k, line in enumerate(lines[1:]) for _ in range(k % 3)]
+    repeated = write("repeated.csv", "\n".join([lines[0], *doubled]))
+    args = (["evaluate", model, weighted, "--weights", "w"], ["evaluate", model, repeated])
+    one, other = (json.loads(cli(*each, "--json").stdout) for each in args)
+    assert one["total_weight"] == other["total_weight"] == len(doubled)
+    for key in ("accuracy", "log_loss", "auc"):
+        assert one["figures"][key]["value"] == pytest.approx(other["figures"][key]["value"])
+    assert one["confusion"] == other["confusion"]
 
 
-def test_hand_example():
-    """Three rows, counted by hand."""
-    codes, weights = np.array([0, 1, 1], dtype=np.int32), np.array([1.0, 1.0, 2.0])
-    probabilities = np.array([[0.5, 0.5], [1.0, 0.0], [0.25, 0.75]])
-    assert accuracy(codes, probabilities, weights) == 0.75
-    expected = (np.log(2) - np.log(np.finfo(float).eps) - 2 * np.log(0.75)) / 4
-    assert log_loss(codes, probabilities, weights) == pytest.approx(expected)
-    assert auc(codes, probabilities, weights) == pytest.approx(2 / 3)
+def test_numbers(cli, write, tmp_path):
+    """R2, MAE and RMSE with intervals; classes have no part in it."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200).round(2)
+    y = (2 * (x > 0) + 0.2 * rng.normal(size=200)).round(3)
+    path = write("t.csv", "\n".join(["x,y", *(f"{a},{b}" for a, b in zip(x, y, strict=True))]))
+    model = tmp_path / "m.json"
+    CompactRulesRegressor(2, random_state=0).fit({"x": x[:100]}, y[:100]).model_.save(model)
+    told = json.loads(cli("evaluate", model, path, "--json").stdout)
+    predicted = load_model(model).predict({"x": x})
+    assert told["figures"]["r2"]["value"] == pytest.approx(metrics.r2_score(y, predicted))
+    assert told["figures"].keys() == {"r2", "mae", "rmse"}
+    assert "RMSE " in cli("evaluate", model, path).stdout
 
 
-def test_auc_leaves_out_absent_classes():
-    """A class without rows has no curve; a single class has none at all."""
-    codes = np.array([0, 0, 1], dtype=np.int32)
-    probabilities = np.array([[0.8, 0.1, 0.1], [0.7, 0.2, 0.1], [0.1, 0.6, 0.3]])
-    assert auc(codes, probabilities, np.ones(3)) == 1.0
-    assert np.isnan(auc(codes[:2], probabilities[:2], np.ones(2)))
+def test_the_target_can_have_another_name(cli, cli_failure, model, loans, write):
+    """A column is found where only one can be it, and can be named."""
+    renamed = write("t.csv", loans.read_text().replace("repaid", "paid back", 1))
+    assert "target paid back\n" in cli("evaluate", model, renamed).stdout
+    text = loans.read_text().splitlines()
+    two = write(
+        "two.csv",
+        "\n".join([f"{text[0]},again".replace("repaid", "paid"), *(f"{t},no" for t in text[1:])]),
+    )
+    assert "more than one column (paid, again)" in cli_failure("evaluate", model, two)
+    assert "target again\n" in cli("evaluate", model, two, "--target", "again").stdout
+    assert "Did you mean again?" in cli_failure("evaluate", model, two, "--target", "agan")
+    assert cli_failure("evaluate", model, two, "--weights", "w").startswith("--weights w: ")
 
 
-def test_folds_hold_every_class():
-    """Folds are as many as the rarest class allows, stratified, seeded, and cover each row once."""
-    codes = np.repeat([0, 2, 3], [20, 4, 9]).astype(np.int32)
-    assert affordable_folds(codes, 10) == 4
-    assert affordable_folds(codes, 3) == 3
-    splits = stratified_splits(codes, 4, seed=5)
-    assert sorted(np.concatenate([test for _, test in splits])) == list(range(33))
-    assert all(set(codes[test]) == {0, 2, 3} for _, test in splits)
-    again, other = stratified_splits(codes, 4, seed=5), stratified_splits(codes, 4, seed=6)
-    assert all(np.array_equal(a[1], b[1]) for a, b in zip(splits, again, strict=True))
-    assert not all(np.array_equal(a[1], b[1]) for a, b in zip(splits, other, strict=True))
-
-
-def test_test_rows_are_never_trained_on():
-    """The learner gets the rows of each fold apart, and its answer is for the test rows."""
-    codes = np.tile([0, 1], 10).astype(np.int32)
-    weights = np.linspace(1, 2, 20)
-    splits, seen = stratified_splits(codes, 5, seed=0), []
-
-    def learn(train, test):
-        seen.append((train, test))
-        return np.eye(2)[codes[test]]
-
-    scores = list(cross_validate(learn, codes, weights, splits))
-    assert [fold.accuracy for fold in scores] == [1.0] * 5
-    for split, (train, test) in zip(splits, seen, strict=True):
-        assert split[0] is train
-        assert split[1] is test
-        assert not set(train) & set(test)
-
-
-def test_majority_predicts_the_weighted_shares():
-    """The baseline gives every row the class shares of the training rows."""
-    codes = np.array([0, 0, 1, 2], dtype=np.int32)
-    learn = majority(codes, np.array([1.0, 9.0, 3.0, 9.0]), 4)
-    found = learn(np.array([0, 2]), np.array([1, 3, 0]))
-    assert found.tolist() == [[0.25, 0.75, 0.0, 0.0]] * 3
+def test_nothing_is_written_when_it_fails(cli_failure, model, loans, write, tmp_path):
+    """A file without the target, of other classes or that does not exist leaves no output."""
+    path = tmp_path / "out.json"
+    lines = [line.rsplit(",", 1)[0] for line in loans.read_text().splitlines()]
+    bare = write("bare.csv", "\n".join(lines))
+    assert "no column can be what the model predicts" in cli_failure(
+        "evaluate", model, bare, "-o", path
+    )
+    other = write(
+        "other.csv", loans.read_text().replace(",yes", ",perhaps").replace(",no\n", ",never\n")
+    )
+    message = cli_failure("evaluate", model, other, "--target", "repaid", "-o", path)
+    assert "no class of the model" in message
+    assert "nothing.csv" in cli_failure("evaluate", model, tmp_path / "nothing.csv", "-o", path)
+    assert not path.exists()
+    assert "read or written already" in cli_failure("evaluate", model, loans, "-o", loans)

@@ -1,6 +1,7 @@
 import pytest
 
 from rulewright import load_model, read_table
+from rulewright.explain import counterfactual
 
 
 def test_explains_rows_of_a_file(cli, model, loans):
@@ -36,3 +37,43 @@ def test_rows_that_do_not_exist(cli_failure, model, loans, row):
     """A row beyond the file is named, with the number of rows."""
     message = f"--row {row}: {loans} has 800 rows, counted from 0."
     assert cli_failure("explain", model, loans, "--row", row) == message
+
+
+def test_what_would_change_the_answer(cli, model, loans):
+    """The counterfactuals of rows are those of the library, with the file as rows to compare."""
+    limits = ("--immutable", "age", "--monotone", "income=increasing", "--to", "yes")
+    table, row = read_table(loans), 10
+    assert load_model(model).predict(table)[row] == "no"
+    result = cli("explain", model, loans, "--row", row, "--counterfactual", *limits)
+    assert (result.exit_code, result.stderr) == (0, "")
+    options = {"immutable": ["age"], "monotone": {"income": "increasing"}, "X": table}
+    found = counterfactual(load_model(model), table.take([row]), "yes", **options)
+    assert result.stdout == found.text(row) + "\n"
+    assert "then yes" in result.stdout
+
+
+def test_numbers_to_reach(cli, cli_failure, tmp_path):
+    """A model of numbers needs a range, which may be open on a side."""
+    lines = ["a,y", *(f"{a},{10 * (a > 50) + a % 3}" for a in range(100))]
+    (tmp_path / "n.csv").write_text("\n".join(lines))
+    data, path = tmp_path / "n.csv", tmp_path / "n.json"
+    fit = ("learn", data, "--target", "y", "--task", "regression", "--model", path)
+    assert cli(*fit).exit_code == 0
+    ask = ("explain", path, data, "--row", 0, "--counterfactual")
+    assert "a: 0 -> 51" in cli(*ask, "--to", "9..").stdout
+    assert "--to LOW..HIGH is needed" in cli_failure(*ask)
+    for wrong in ("9", "..", "a..b"):
+        assert f"--to {wrong}: give numbers such as" in cli_failure(*ask, "--to", wrong)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--immutable", "age"), "--immutable needs --counterfactual."),
+        (("--counterfactual", "--only", "agee"), "only: the model has no column 'agee'."),
+        (("--counterfactual", "--monotone", "age"), "--monotone age: write COL=DIRECTION"),
+    ],
+)
+def test_wrong_questions_are_named(cli_failure, model, loans, options, message):
+    """Options that mean nothing, and columns that do not exist, are named."""
+    assert message in cli_failure("explain", model, loans, "--row", 0, *options)

@@ -6,7 +6,7 @@ import pytest
 
 from rulewright import CompactRulesClassifier, MLRulesClassifier, load_model
 from rulewright.cli.learn import split_settings
-from rulewright.estimators import LEARNERS, SlipperClassifier
+from rulewright.estimators import SlipperClassifier
 
 MESSY = '''\
 "name; full";"score";weight;joined;flag;outcome
@@ -22,6 +22,13 @@ MESSY = '''\
 @pytest.fixture
 def messy(write):
     return write("messy.csv", MESSY)
+
+
+def as_learned(path):
+    """Load a model without what the command line notes down in its summary."""
+    model = load_model(path)
+    notes = ("target", "validation")
+    return model.with_summary({k: v for k, v in model.summary.items() if k not in notes})
 
 
 def learn(cli, *args):
@@ -62,7 +69,7 @@ def test_output_without_a_terminal_is_plain(learned):
 def test_the_saved_model_is_that_of_the_library(learned, loans):
     """The command line learns what `fit` learns from the file."""
     estimator = MLRulesClassifier(n_rules=40, max_conditions=3, random_state=0)
-    assert load_model(learned[1]) == estimator.fit(loans, "repaid").model_
+    assert as_learned(learned[1]) == estimator.fit(loans, "repaid").model_
 
 
 def test_few_rules_are_the_default_and_tell_their_price(cli, loans, tmp_path):
@@ -70,7 +77,7 @@ def test_few_rules_are_the_default_and_tell_their_price(cli, loans, tmp_path):
     path = tmp_path / "m.json"
     result = cli("learn", loans, "--target", "repaid", "--cv", 0, "--model", path)
     assert result.exit_code == 0, result.output
-    saved = load_model(path)
+    saved = as_learned(path)
     assert saved == CompactRulesClassifier(random_state=0).fit(loans, "repaid").model_
     few, many = saved.summary["price"]
     assert (few["n_rules"], many["learner"]) == (len(saved), "MLRules")
@@ -90,7 +97,7 @@ def test_slipper_is_a_learner_too(cli, loans, tmp_path):
     result = cli("learn", loans, "--target", "repaid", *options)
     assert result.exit_code == 0, result.output
     estimator = SlipperClassifier(max_rounds=5, random_state=0)
-    assert load_model(path) == estimator.fit(loans, "repaid").model_
+    assert as_learned(path) == estimator.fit(loans, "repaid").model_
     figures = re.search(r"on rows left out: accuracy 0\.\d+, log-loss 0\.\d+.*", result.stdout)
     assert figures[0] in cli("show", path).stdout
 
@@ -288,13 +295,12 @@ def test_an_impossible_model_path_is_refused_first(cli_failure, loans, tmp_path)
     )
 
 
-def test_help_lists_the_parameters_of_the_learners(cli):
-    """The help of --set names every parameter and its domain."""
-    words = " ".join(cli("learn", "--help").stdout.replace("│", " ").split())
-    for learner in LEARNERS.values():
-        assert all(f"{name}: " in words for name in learner.settable())
-    assert "learning_rate: a number > 0 and <= 1 (default 0.1)" in words
-    assert "max_conditions: a whole number >= 1 or none" in words
+def test_help_is_one_page(cli):
+    """At 100 columns the help has at most 60 lines, and says where parameters are listed."""
+    lines = cli("learn", "--help").stdout.strip().splitlines()
+    assert len(lines) <= 60
+    assert max(map(len, lines)) <= 100
+    assert any("rulewright learners NAME" in line for line in lines)
 
 
 def test_settings_may_hold_equal_signs_and_blanks():

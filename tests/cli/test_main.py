@@ -7,8 +7,9 @@ import pytest
 
 import rulewright
 from rulewright.cli import show
-from rulewright.cli.main import COMMANDS, Commands, one_line
+from rulewright.cli.main import COMMANDS, imported, one_line
 
+HEAVY = ("sklearn", "pandas", "polars", "duckdb", "altair", "scipy.stats", "jinja2")
 PROGRAM = [sys.executable, "-c", "from rulewright.cli.main import main; main()"]
 
 
@@ -29,7 +30,7 @@ def test_help_lists_the_commands(cli, args):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_everything_is_explained(cli, command):
     """Each command, argument and option has a help text, and the help can be shown."""
-    found = Commands().get_command(None, command)
+    found = imported(command)
     assert found.help
     assert all(parameter.help for parameter in found.params)
     result = cli(command, "--help")
@@ -59,14 +60,17 @@ def test_debug_does_not_disturb_help(cli):
     assert (result.exit_code, result.stderr) == (0, "")
 
 
-def test_an_unexpected_error_is_one_line_too(cli_failure, model, monkeypatch):
-    """A mistake of the program does not end in a traceback."""
+def test_an_unexpected_error_is_one_line_too(cli, model, monkeypatch):
+    """A mistake of the program does not end in a traceback, and has an exit code of its own."""
 
     def broken(path):
         raise KeyError("first\nsecond")
 
     monkeypatch.setattr(show, "load_model", broken)
-    assert cli_failure("show", model).startswith("unexpected KeyError:")
+    result = cli("show", model)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error: unexpected KeyError:")
+    assert result.stderr.count("\n") == 1
 
 
 def test_an_interrupt_is_one_line(cli, model, monkeypatch):
@@ -120,11 +124,69 @@ def test_a_reader_that_goes_away_is_no_error(model):
     assert done.stderr == b""
 
 
+def loaded_by(code, *args):
+    """Run Python code in a process of its own and give which heavy libraries it loads."""
+    lines = [
+        "import atexit, sys",
+        f"heavy = {HEAVY}",
+        "loaded = lambda: print(*[m for m in heavy if m in sys.modules], file=sys.stderr)",
+        "atexit.register(loaded)",
+        code,
+    ]
+    code = "\n".join(lines)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *args], capture_output=True, text=True, check=True
+    )
+    return done.stderr.split()
+
+
+@pytest.mark.parametrize(
+    "args",
+    [["--help"], ["--version"], ["--show-completion", "bash"], ["learners"]]
+    + [[name, "--help"] for name in ("inspect", "learn", "learners", "show", "evaluate", "report")],
+    ids=" ".join,
+)
+def test_help_is_light(args):
+    """Help loads no scikit-learn, no dataframe or chart library and no database."""
+    assert loaded_by("from rulewright.cli.main import main; main()", *args) == []
+
+
 def test_start_is_light():
     """Commands that only read models do not import scikit-learn or a dataframe library."""
-    code = (
-        "import sys, rulewright.cli.main, rulewright.cli.show, rulewright.cli.predict; "
-        "print([m for m in ('sklearn', 'pandas', 'polars', 'duckdb') if m in sys.modules])"
+    assert (
+        loaded_by("import rulewright.cli.main, rulewright.cli.show, rulewright.cli.predict") == []
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("rulewright le", ["learn", "learners"]),
+        ("rulewright learners ri", ["ripper", "rise"]),
+        ("rulewright show --a", ["--all"]),
+        ("rulewright learn t.csv --learner ml", ["mlrules"]),
+        ("rulewright learn t.csv --learner ripper --set n_o", ["n_optimizations="]),
+    ],
+)
+def test_the_shell_completes(typed, offered):
+    """Commands, options and names of learners are completed."""
+    done = subprocess.run(
+        [sys.executable, "-c", "from rulewright.cli.main import app; app(prog_name='rulewright')"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={
+            **os.environ,
+            "_RULEWRIGHT_COMPLETE": "complete_bash",
+            "COMP_WORDS": typed,
+            "COMP_CWORD": str(typed.count(" ")),
+        },
+    )
+    assert done.stdout.split() == offered
+
+
+def test_exit_codes_are_in_the_help(cli):
+    """The help tells what the exit codes mean."""
+    words = " ".join(cli("--help").stdout.split())
+    assert "0 done; 2 wrong usage or input" in words
+    assert "130 interrupted" in words

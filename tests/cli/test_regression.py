@@ -6,6 +6,7 @@ import pytest
 from rulewright import load_model
 from rulewright.cli.regression import score_numbers
 from rulewright.model import RegressionRules
+from rulewright.report import NumberAnswers
 
 
 @pytest.fixture
@@ -50,8 +51,9 @@ def test_learners_that_do_not_fit_the_task(cli_failure, numbers):
 def test_measures_by_hand():
     """R2, mean absolute and root mean squared error, with weights."""
     truth, found = np.array([0.0, 2.0, 4.0]), np.array([0.0, 2.0, 6.0])
-    scores = score_numbers(truth, found, np.ones(3))
+    scores = score_numbers(NumberAnswers("", truth, found, np.ones(3)))
     assert scores == pytest.approx((1 - (4 / 3) / (8 / 3), 2 / 3, np.sqrt(4 / 3)))
-    assert np.isnan(score_numbers(np.ones(2), np.zeros(2), np.ones(2)).r2)
-    weighted = score_numbers(truth, found, np.array([1.0, 1.0, 0.0]))
-    assert weighted.rmse == 0.0
+    same = NumberAnswers("", np.ones(2), np.zeros(2), np.ones(2))
+    assert np.isnan(score_numbers(same).r2)
+    weighted = NumberAnswers("", truth, found, np.array([1.0, 1.0, 0.0]))
+    assert score_numbers(weighted).rmse == 0.0

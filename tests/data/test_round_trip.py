@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rulewright.data import read_like, read_table
+from rulewright.data.frame import BACKENDS
 from rulewright.data.readers.text_rows import MISSING_FIELDS
 
 FEW = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
@@ -150,3 +151,14 @@ def test_decimal_comma_agrees(folder, values):
 def test_missing_words_are_distinct():
     """The words for missing are listed once each."""
     assert len(set(MISSING_FIELDS)) == len(MISSING_FIELDS)
+
+
+@given(tables())
+@FEW
+def test_dataframes_of_a_table(columns):
+    """Whatever a table holds is read again from its dataframe of any library."""
+    table = read_table(columns)
+    for backend in BACKENDS:
+        again = read_like(table.to_frame(backend), table.schema)
+        for first, second in zip(table.columns, again.columns, strict=True):
+            np.testing.assert_array_equal(first.values, second.values)

@@ -10,6 +10,11 @@ from sklearn.exceptions import DataConversionWarning
 from rulewright.data import DataError, read_target, read_weights
 
 
+def words(**options):
+    """Give two labels as a dictionary of pyarrow."""
+    return pa.DictionaryArray.from_arrays([1, 0], ["z", "x"], **options)
+
+
 @pytest.mark.parametrize(
     ("y", "classes", "codes"),
     [
@@ -130,13 +135,15 @@ def test_refused_weights(weights, message):
         (pd.Categorical(["b", "c"], categories=["c", "a", "b"], ordered=True), ("c", "a", "b")),
         (pd.Series(pd.Categorical([2, 1], categories=[3, 2, 1], ordered=True)), (3, 2, 1)),
         (pl.Series(["x"], dtype=pl.Enum(["z", "x"])), ("z", "x")),
+        (pa.chunked_array([words(ordered=True)]), ("z", "x")),
+        (pa.chunked_array([words()]), None),
         (pd.Categorical(["b", "c"], categories=["c", "a", "b"]), None),
         (pd.Categorical([2, 1], categories=[3, 2, 1]), None),
         (["b", "a"], None),
     ],
 )
 def test_the_order_of_ordered_categories_is_kept(y, order):
-    """Ordered categories of pandas and enums of polars declare an order, others do not."""
+    """Ordered categories of pandas and pyarrow and enums of polars declare an order."""
     assert read_target(y).declared_order == order
 
 

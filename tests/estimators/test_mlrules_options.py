@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from builders import mixed_table, mlrules
@@ -114,14 +115,15 @@ def test_a_union_is_acceptable_when_it_beats_guessing_a_union(scale, chance, mon
 
 
 def test_scales_that_say_nothing_are_refused(scale):
-    """Unordered categories in another order, and votes chosen in advance, are errors."""
+    """Words and categories without an order, and votes chosen in advance, are errors."""
     X, y = scale
     turned = pd.Categorical.from_codes(y.codes, NAMES[::-1])
-    with pytest.raises(ValueError, match=r"bad < fair .* great, good, .*ordinal=\['great'"):
-        mlrules(ordinal=True).fit(X, turned)
+    for words in (turned, np.array(NAMES)[y.codes], y.codes.astype(str)):
+        with pytest.raises(ValueError, match=r"words without an order: .*List them from low to hi"):
+            mlrules(ordinal=True).fit(X, words)
     with pytest.raises(ValueError, match="take 'joint'"):
         mlrules(ordinal=True, class_choice="prefixed").fit(X, y)
-    with pytest.raises(ValueError, match="lacks 'great'"):
+    with pytest.raises(ValueError, match="ordinal: The order of the classes lacks 'great'"):
         mlrules(ordinal=NAMES[:-1]).fit(X, y)
     assert len(mlrules().fit(X, turned).model_) > 0
 
@@ -138,6 +140,8 @@ def test_the_order_of_the_classes_can_be_given(scale):
         assert est.model_.rules == numbered.model_.rules
         np.testing.assert_array_equal(est.predict(X), words[numbered.predict(X)])
         assert "order: low < medium < high < top" in str(est.model_)
+    scale_of_polars = pl.Series(words[y.codes], dtype=pl.Enum(words))
+    assert mlrules(ordinal=True).fit(X, scale_of_polars).model_ == declared.model_
     nominal = mlrules().fit(X, pd.Categorical.from_codes(y.codes, words, ordered=True))
     assert nominal.classes_.tolist() == sorted(words)
     assert "order" not in str(nominal.model_)

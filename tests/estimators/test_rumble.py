@@ -488,3 +488,12 @@ def test_few_rules_are_weighed_anew(n_classes):
     assert 0 < objectives[1] <= objectives[0]
     none = rumble(n_rules=0, max_rules=300).fit(X, y).model_
     assert len(none) == 0
+
+
+def test_without_a_penalty_the_2_norm_takes_all_rules():
+    """What the thesis calls b = 0: no rule is charged for, so that the last prefix is the best."""
+    X, y = noisy(200)
+    est = RumbleClassifier(p=2, capacity=0, pairs=None, calibration=None).fit(X, y)
+    assert np.all(np.diff([step.objective for step in est.trace_[0]]) > 0)
+    assert est.model_.summary["prefixes"] == [est.trace_[0][-1].n_generated]
+    assert len(est.model_.rules) == 11  # the twelfth interval follows from the others

@@ -185,6 +185,23 @@ def test_data_are_plain(chart):
     json.dumps(chart.to_dict(), allow_nan=False)
 
 
+class TestDescriptions:
+    """What charts show in words, for those who cannot see them."""
+
+    def test_ranks(self):
+        text = CHARTS["ranks"].to_dict()["description"]
+        assert text.startswith("Ranks. Average ranks, the best first: ML.G 1.85, ML.N 2.05, LRI")
+        assert "Not significantly different: ML.G, ML.N, LRI; " in text
+
+    def test_pairs(self):
+        text = CHARTS["pairs"].to_dict()["description"]
+        assert "3 points: ours is lower at 2 and higher at 1" in text
+
+    def test_curves(self):
+        text = CHARTS["curves"].to_dict()["description"]
+        assert "error over rules. a goes from 1 at 1 to 0.25 at 4." in text
+
+
 class TestSave:
     @EVERY
     def test_svg(self, chart, tmp_path):

@@ -13,12 +13,14 @@ from rulewright.explain import (
     importance,
     local_effects,
     partial_dependence,
+    rule_overlap,
 )
 from rulewright.explain.charts import (
     dependence_chart,
     effects_chart,
     importance_chart,
     interaction_chart,
+    overlap_chart,
     save_chart,
     wrapped,
 )
@@ -85,6 +87,8 @@ def charts():
     yield interaction_chart(NULL, 1)
     yield interaction_chart(NULL, 3)
     yield interaction_chart(NULL.observed)
+    yield overlap_chart(rule_overlap(MODEL, ROWS))
+    yield overlap_chart(rule_overlap(CLASSES, ROWS), n_rules=2)
 
 
 def test_every_chart_is_valid_and_plain(tmp_path):
@@ -93,6 +97,15 @@ def test_every_chart_is_valid_and_plain(tmp_path):
         json.dumps(chart.to_dict(), allow_nan=False)
         save_chart(chart, tmp_path / "chart.svg")
         assert (tmp_path / "chart.svg").read_text().startswith("<svg")
+
+
+def test_every_chart_says_what_it_shows():
+    """The description repeats the title and tells the figures in words."""
+    for chart in charts():
+        content = chart.to_dict()
+        title = content["title"] if isinstance(content["title"], str) else content["title"]["text"]
+        assert content["description"].startswith(f"{title}. ")
+        assert len(content["description"]) > len(title) + 20
 
 
 def test_importances():

@@ -113,6 +113,17 @@ def rise(**given):
     search.state()
 
 
+def graphs(**given):
+    made = pick(given, "starts", "labels", "edge_starts", "ends", "edge_labels")
+    found = _core.GraphSet(**made)
+    found.match(given["codes"], given["code_starts"])
+    limits = given["max_edges"], given["allow_cycles"]
+    found.neighbours(given["code"], *limits)
+    miner = _core.SubgraphMiner(found, given["min_count"], *limits)
+    miner.advance(given["n_patterns"], given["most_work"])
+    miner.done()
+
+
 def trees(**given):
     columns = _core.Columns(**pick(given, "codes", "n_bins", "nominal"))
     shape = _core.TreeShape(**pick(given, "max_leaves", "reuse", "onehot"))
@@ -318,6 +329,17 @@ def good_rise():
     }
 
 
+def good_graphs():
+    return {
+        **{"starts": int32(0, 3, 5), "labels": int32(0, 1, 1, 0, 1)},
+        **{"edge_starts": int32(0, 2, 4, 6, 7, 8), "ends": int32(1, 2, 0, 2, 0, 1, 4, 3)},
+        **{"edge_labels": int32(0, 1, 0, 0, 1, 0, 0, 0), "codes": int32(0, 1, 0, 0, 1, 1)},
+        **{"code_starts": int32(0, 1, 6), "code": int32(0, 0, 0, 1, 1)},
+        **{"max_edges": 3, "allow_cycles": True, "min_count": 1},
+        **{"n_patterns": 5, "most_work": 100},
+    }
+
+
 def good_partition():
     words = np.array([[1], [2], [3]], np.uint64)
     return {
@@ -348,6 +370,7 @@ CALLS = {
     "trees": (trees, good_trees),
     "nearest": (nearest, good_nearest),
     "rise": (rise, good_rise),
+    "graphs": (graphs, good_graphs),
     "branching": (branching, good_branching),
     "rule matrix": (rule_matrix, good_rule_matrix),
     "signed rules": (signed_rules, good_signed_rules),

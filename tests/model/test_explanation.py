@@ -109,7 +109,7 @@ def test_changes_add_up_to_the_probability(model, max_reasons):
         _, *table = explanation._table(row, max_reasons)
         if table[-1][2] == "total":
             *table, total = table
-            changes = [float(p) for _, p, _ in table]
+            changes = [float(line.change) for line in table]
             assert sum(changes) == pytest.approx(float(total[1]), abs=0.0006 * len(table))
             assert float(total[1]) == pytest.approx(
                 explanation.probabilities[row, explanation.chosen[row]], abs=0.0006

@@ -22,6 +22,7 @@ from rulewright.rules import (
 
 KNOWN_LABELS = ("blue", "green", "red")
 ANY_TEXT = st.text(max_size=8) | st.sampled_from(["and", "true", "a b", 'say "x"', "5", "Größe"])
+ANY_TEXT |= st.text('n("\\)or ', max_size=8) | st.sampled_from(["n(or)", "not(x)", "n(x)(y)"])
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
 

@@ -15,6 +15,7 @@ from rulewright.capacity.bounds import (
     single_vote_bound,
     vote_bound,
 )
+from rulewright.html import lines, view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,6 +72,9 @@ class VoteCertificate:
             ]
         )
 
+    def _repr_html_(self) -> str:
+        return view(lines(str(self).splitlines()))
+
 
 class HeldOutCertificate(NamedTuple):
     """Bounds from rows that played no part in learning; each fails with probability delta.
@@ -85,6 +89,9 @@ class HeldOutCertificate(NamedTuple):
 
     def __str__(self) -> str:
         return "\n".join(map(str, (self.error, self.among_predicted, self.joint)))
+
+    def _repr_html_(self) -> str:
+        return view(lines(str(self).splitlines()))
 
 
 def vote_certificate(

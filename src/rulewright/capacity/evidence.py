@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
-from scipy.stats import hypergeom, mannwhitneyu, rankdata
+
+from rulewright.data.optional import optional
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -40,6 +41,7 @@ def share_p_value(inside: ArrayLike, outside: ArrayLike) -> Floats:
     number inside is then hypergeometric or smaller.
     """
     a, covered, positives, total = _table(inside, outside)
+    hypergeom = optional("scipy.stats").hypergeom  # slow to import
     return np.asarray(hypergeom.sf(a - 1, total, positives, covered), np.float64)
 
 
@@ -64,7 +66,8 @@ def rank_p_value(inside: Floats, outside: Floats) -> float:
     both = np.concatenate([inside, outside])
     if not len(inside) or not len(outside) or (both == both[0]).all():
         return 1.0
-    return float(mannwhitneyu(inside, outside, alternative="greater").pvalue)
+    test = optional("scipy.stats").mannwhitneyu
+    return float(test(inside, outside, alternative="greater").pvalue)
 
 
 def rank_e_value(inside: Floats, outside: Floats) -> float:
@@ -78,7 +81,8 @@ def rank_e_value(inside: Floats, outside: Floats) -> float:
     n, total = len(inside), len(inside) + len(outside)
     if not 0 < n < total:
         return 1.0
-    scores = (2 * rankdata(np.concatenate([inside, outside])) - total - 1) / total
+    ranks = optional("scipy.stats").rankdata(np.concatenate([inside, outside]))
+    scores = (2 * ranks - total - 1) / total
     if 2 * n > total:
         n, scores = total - n, -scores[::-1]
     tilted = np.outer(TILTS, scores)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulewright import html
 from rulewright.capacity.bounds import (
     Bound,
     margin_to_error,
@@ -86,6 +87,9 @@ class MarginCertificate:
         lines = [f"{head}variance {self.variance:.4g} for L1(w) = {self.l1_norm:.4g}"]
         lines += [f"{name.replace('_', ' ')}: {bound}" for name, bound in self.bounds.items()]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return html.view(html.lines(str(self).splitlines()))
 
 
 def margin_certificates(

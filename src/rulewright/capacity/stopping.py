@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from scipy.stats import binom
+from rulewright.data.optional import optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -186,6 +186,7 @@ class _ValidationWatch(Watch):
 
 def more_than_chance(n: int) -> int:
     """Return how many heads of `n` throws a fair coin shows with a probability of at most 0.05."""
+    binom = optional("scipy.stats").binom  # slow to import
     return min(n, int(binom.isf(LEVEL, n, 0.5)) + 1)
 
 

@@ -2,6 +2,6 @@
 
 from rulewright.charts.lazy import alt
 from rulewright.charts.saving import save_chart
-from rulewright.charts.style import chart_of, distinct, finished, styled
+from rulewright.charts.style import chart_of, described, distinct, finished, styled
 
-__all__ = ["alt", "chart_of", "distinct", "finished", "save_chart", "styled"]
+__all__ = ["alt", "chart_of", "described", "distinct", "finished", "save_chart", "styled"]

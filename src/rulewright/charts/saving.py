@@ -6,6 +6,8 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
 from rulewright.data.writing import replace_file
 
 if TYPE_CHECKING:
@@ -21,7 +23,10 @@ _FORMATS: dict[str, dict[str, Any]] = {
 
 
 def save_chart(chart: ChartType, path: str | os.PathLike[str]) -> None:
-    """Write a chart as .svg, .png or .html, whole or not at all; HTML opens without a network."""
+    """Write a chart as .svg, .png or .html, whole or not at all; HTML opens without a network.
+
+    Readers of screens find what the chart shows in its label (PNG has none).
+    """
     target = Path(path)
     kind = target.suffix.lower()
     if kind not in _FORMATS:
@@ -29,4 +34,7 @@ def save_chart(chart: ChartType, path: str | os.PathLike[str]) -> None:
     drawn = io.BytesIO() if kind == ".png" else io.StringIO()
     chart.save(drawn, **_FORMATS[kind])
     content = drawn.getvalue()
+    if kind == ".svg" and isinstance(chart.description, str):
+        label = Markup('<svg role="img" aria-label="{}" ').format(chart.description)
+        content = str(content).replace("<svg ", label, 1)
     replace_file(target, content if isinstance(content, bytes) else content.encode())

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rulewright.cli.constraints import PANEL
 from rulewright.data import DataError
 from rulewright.estimators import LEARNERS
 from rulewright.search.repository import BiasError, load_bias
@@ -13,8 +14,8 @@ BiasFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="TOML file of the rules to generate, in the order of the prior; for rumble.",
-        show_default=False,
+        help="Rules to generate, in the order of the prior (TOML; rumble).",
+        rich_help_panel=PANEL,
     ),
 ]
 
@@ -36,8 +37,8 @@ def set_bias(estimator: Any, learner: str, file: Path | None, target: str) -> No
     if file is None:
         return
     if "bias" not in estimator.get_params():
-        able = [key for key, cls in LEARNERS.items() if "bias" in cls.DOMAINS]
-        raise ValueError(f"--learner {learner} takes no --bias; {' and '.join(able)} does.")
+        able = " and ".join(LEARNERS.with_parameter("bias"))
+        raise ValueError(f"--learner {learner} takes no --bias; {able} does.")
     try:
         bias = load_bias(file)
     except BiasError as error:

@@ -41,7 +41,7 @@ Output = Annotated[
 Rules = Annotated[
     int | None,
     typer.Option(
-        min=1, metavar="N", help="Most rules to keep.  [default: chosen by cross-validation]"
+        min=1, metavar="N", help="Most rules to keep.", show_default="by cross-validation"
     ),
 ]
 Weights = Annotated[

@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -13,23 +13,22 @@ from rulewright.search.constraints import ConstraintError
 
 Texts: TypeAlias = list[str] | None
 
-_MONOTONE = (
-    "Higher values may only raise (increasing) or lower (decreasing) the class: the second of two, "
-    "or one that is ordinal; may be repeated."
-)
-_OPERATORS = "Operators allowed on a column, such as 'age=<=,is missing'; may be repeated."
-_TOGETHER = "Columns that may occur in one rule, as those in no such group may; may be repeated."
-_DIGITS = "Significant digits of thresholds, of all columns or of one; may be repeated."
-_FORBID = "No rule may use this column; may be repeated."
-_REQUIRE = "Every rule must use this column; may be repeated."
+PANEL = "Constraints on the rules (may be repeated)"
+_MONOTONE = "Higher values raise (+) or lower (-) the class or number."
 
-Monotone = Annotated[Texts, typer.Option(metavar="COL=DIRECTION", help=_MONOTONE)]
-Forbid = Annotated[Texts, typer.Option(metavar="COL", help=_FORBID)]
-Require = Annotated[Texts, typer.Option(metavar="COL", help=_REQUIRE)]
-Operators = Annotated[Texts, typer.Option(metavar="COL=OP,OP", help=_OPERATORS)]
-Together = Annotated[Texts, typer.Option(metavar="COL,COL", help=_TOGETHER)]
-Digits = Annotated[Texts, typer.Option(metavar="N|COL=N", help=_DIGITS)]
 
+def _option(metavar: str, text: str) -> Any:
+    return typer.Option(metavar=metavar, help=text, rich_help_panel=PANEL)
+
+
+Monotone = Annotated[Texts, _option("COL=+|-", _MONOTONE)]
+Forbid = Annotated[Texts, _option("COL", "No rule may use the column.")]
+Require = Annotated[Texts, _option("COL", "Every rule must use the column.")]
+Operators = Annotated[Texts, _option("COL=OP,OP", "Operators allowed, as in 'age=<=,is missing'.")]
+Together = Annotated[Texts, _option("COL,COL", "Columns that may occur in one rule.")]
+Digits = Annotated[Texts, _option("N|COL=N", "Significant digits of thresholds.")]
+
+_DIRECTIONS = {"+": "increasing", "-": "decreasing"}
 _OPTIONS = {
     "monotone": "--monotone",
     "forbidden": "--forbid",
@@ -47,7 +46,10 @@ def read_constraints(
     with errors_by_option():
         allowed = _by_column("operators", operators, "'age=<=,>='", str.partition)
         return Constraints(
-            monotone=_by_column("monotone", monotone, "income=increasing"),
+            monotone={
+                name: _DIRECTIONS.get(word, word)
+                for name, word in _by_column("monotone", monotone, "income=+").items()
+            },
             forbidden=forbid or (),
             required=require or (),
             operators={name: _listed(texts) for name, texts in allowed.items()},

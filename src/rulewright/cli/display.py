@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 from rich.console import Console
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.cli.evaluate import Scores
+    from rulewright.cli.cross_validation import Scores
     from rulewright.cli.regression import NumberScores
     from rulewright.data import Column, Finding, Table, Target
     from rulewright.model import RuleModel
@@ -32,6 +32,8 @@ _SHOWN_NOTES = 20
 _SHOWN_LETTERS = 24
 _SUMMARY = {
     "learner": "learner",
+    "target": "target",
+    "positive_class": "positive class",
     "n_rows": "training rows",
     "log_loss": "training log-loss",
     "bins": "bins",
@@ -40,12 +42,17 @@ _SUMMARY = {
     "constraints": "constraints",
 }
 
+_FIGURES = {"log_loss": "log-loss", "brier_score": "Brier", "auc": "AUC"} | {
+    name.lower(): name for name in ("R2", "MAE", "RMSE")
+}
 
-def make_console() -> Console:
-    """Return a console for standard output, without colours unless it is a terminal."""
-    terminal = sys.stdout.isatty()
+
+def make_console(stream: TextIO | None = None) -> Console:
+    """Return a console for standard output or a file, without colours unless it is a terminal."""
+    stream = stream or sys.stdout
+    terminal = stream.isatty()
     return Console(
-        file=sys.stdout,
+        file=stream,
         force_terminal=terminal,
         color_system="auto" if terminal else None,
         width=None if terminal else _UNLIMITED,
@@ -154,6 +161,14 @@ def print_grid(console: Console, head: Sequence[str], rows: Sequence[Sequence[st
     console.print(grid)
 
 
+def print_texts(console: Console, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table whose cells are all text."""
+    grid = _grid(*head)
+    for row in rows:
+        grid.add_row(*map(Text, row))
+    console.print(grid)
+
+
 def print_rules(console: Console, model: RuleModel, max_rules: int | None, hint: str) -> None:
     """Print the strongest rules, and how to see the others."""
     text, order = strongest_rules(model, max_rules, hint), strongest(model, max_rules)
@@ -172,7 +187,30 @@ def print_summary(console: Console, model: RuleModel) -> None:
     for key, title in _SUMMARY.items():
         if key in model.summary:
             console.print(Text(f"{title}: {plain(_flat(model.summary[key]))}"))
+    if said := _validation(model.summary.get("validation")):
+        console.print(Text(said))
     print_figures(console, model)
+
+
+def _validation(noted: Any) -> str:
+    """Write figures of rows that a model was not learned from; a file may hold anything."""
+    try:
+        parts = [
+            f"{_FIGURES.get(key, key.replace('_', ' '))} {one['value']:.4g} "
+            f"[{one['low']:.4g}, {one['high']:.4g}]"
+            for key, one in noted["figures"].items()
+            if None not in (one["value"], one["low"], one["high"])
+        ]
+        return f"on {plain(str(noted['rows']))}: {', '.join(parts)}"
+    except (TypeError, ValueError, KeyError, AttributeError):
+        return ""
+
+
+def print_settings(console: Console, model: RuleModel) -> None:
+    """Print all parameters of the learner."""
+    for name, value in model.summary.get("settings", {}).items():
+        console.print(Text(f"{name} = {plain(_flat(value))}"))
+    console.print()
 
 
 def print_figures(console: Console, model: RuleModel, *, of_training: bool = True) -> None:

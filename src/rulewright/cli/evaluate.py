@@ -1,55 +1,89 @@
-"""Cross-validation of a learner and of the majority baseline: pure functions of arrays."""
+"""`rulewright evaluate`: how good a saved model is on a file."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+import json
+from pathlib import Path
+from typing import Annotated
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold
+import typer
 
-from rulewright.capacity.reliability import accuracy, auc, log_loss
+from rulewright.cli.display import make_console
+from rulewright.cli.evaluation_text import print_evaluation
+from rulewright.cli.limits import (
+    Encoding,
+    MaxUnzipped,
+    NoHeader,
+    SkipBadRows,
+    file_options,
+    print_decisions,
+)
+from rulewright.cli.output import STDOUT, check_output, open_output
+from rulewright.cli.target import target_in
+from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions, Table, open_table
+from rulewright.model import RuleModel, load_model
+from rulewright.model.text import plain, title_of
+from rulewright.report.answers import answers_of
+from rulewright.report.content import learned_from, read_rows
+from rulewright.report.evaluation import evaluation
 
-Codes: TypeAlias = NDArray[np.int32]
-Floats: TypeAlias = NDArray[np.float64]
-Rows: TypeAlias = NDArray[np.intp]
-Learn: TypeAlias = Callable[[Rows, Rows], Floats]
-"""Learns from the rows of the first array and returns the probabilities of the second's."""
-Split: TypeAlias = tuple[Rows, Rows]
-
-
-class Scores(NamedTuple):
-    """Measures of predicted probabilities."""
-
-    accuracy: float
-    log_loss: float
-    auc: float
-
-
-def score(codes: Codes, probabilities: Floats, weights: Floats) -> Scores:
-    """Return all measures of one set of rows."""
-    rows = (codes, probabilities, weights)
-    return Scores(accuracy(*rows), log_loss(*rows), auc(*rows))
+app = typer.Typer(add_completion=False)
 
 
-def stratified_splits(codes: Codes, n_folds: int, seed: int) -> list[Split]:
-    """Return training and test rows of each fold."""
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    return list(folds.split(np.zeros(len(codes)), codes))
+@app.command()
+def evaluate(
+    model: Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(help="Rows with known targets, as for 'learn'.", show_default=False),
+    ],
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="Column with what is predicted.",
+            show_default="as when the model was learned",
+        ),
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="File to write; - is standard output."),
+    ] = STDOUT,
+    encoding: Encoding = None,
+    no_header: NoHeader = False,
+    skip_bad_rows: SkipBadRows = False,
+    max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
+) -> None:
+    """Measure MODEL on the rows of FILE: figures with intervals, by class, by certainty."""
+    if output != STDOUT:
+        check_output(output, "-o", (model, file))
+    loaded = load_model(model)
+    options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
+    name, table = read_test(loaded, file, options, target, weights)
+    print_decisions(table)
+    answers = answers_of(loaded, table, file.name)
+    seen = learned_from(loaded, table)
+    about = {"model": str(model), "file": str(file), "target": name, "learned_from": seen}
+    with open_output(output) as stream:
+        if as_json:
+            content = {**about, **evaluation(answers)}
+            stream.write(json.dumps(content, indent=2, allow_nan=False) + "\n")
+            return
+        console = make_console(stream)
+        console.print(f"{model}: {plain(title_of(loaded))}")
+        console.print(f"{file}: {table.n_rows} rows, target {plain(name)}")
+        if seen:
+            console.print("note: these are the rows that the model was learned from; expect worse")
+        console.print()
+        print_evaluation(console, answers)
 
 
-def majority(codes: Codes, weights: Floats, n_classes: int) -> Learn:
-    """Return the learner that predicts the class shares of its training rows for every row."""
-
-    def learn(train: Rows, test: Rows) -> Floats:
-        totals = np.bincount(codes[train], weights[train], n_classes)
-        return np.tile(totals / totals.sum(), (len(test), 1))
-
-    return learn
-
-
-def cross_validate(
-    learn: Learn, codes: Codes, weights: Floats, splits: Sequence[Split]
-) -> Iterator[Scores]:
-    """Learn on each fold's training rows and yield the scores of its test rows."""
-    for train, test in splits:
-        yield score(codes[test], learn(train, test), weights[test])
+def read_test(
+    model: RuleModel, file: Path, options: FileOptions, target: str | None, weights: str | None
+) -> tuple[str, Table]:
+    """Read rows to judge a model by; give the name of the target and the rows."""
+    source = open_table(file, options=options)
+    name = target_in(model, source, target, weights, str(file))
+    return name, read_rows(model, source, name, weights)

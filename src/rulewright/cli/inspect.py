@@ -20,6 +20,7 @@ from rulewright.cli.limits import (
     SkipBadRows,
     file_options,
 )
+from rulewright.cli.plain_data import table_content
 from rulewright.cli.training import ColumnRoles, open_file
 from rulewright.data import (
     MAX_UNZIPPED_BYTES,
@@ -66,7 +67,7 @@ def inspect(
     options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
     table, findings = _examined(file, roles, options)
     if as_json:
-        typer.echo(json.dumps(_content(file, table, findings), indent=2))
+        typer.echo(json.dumps(table_content(file, table, findings), indent=2))
         return
     console = make_console()
     about = f", target {plain(target)}" if target else ""
@@ -101,17 +102,3 @@ def _examined(
         task="classification" if roles.target is None else detect_task(source, roles.target),
     )
     return table, (*broken, *examine(table, roles.target or "y"))
-
-
-def _content(file: Path, table: Table, findings: tuple[Finding, ...]) -> dict[str, Any]:
-    columns = [
-        {
-            "name": column.schema.name,
-            "kind": column.schema.kind,
-            "values": column.schema.type.describe(column),
-            "missing": int(np.count_nonzero(column.is_missing)),
-        }
-        for column in table.columns
-    ]
-    listed = [finding.to_json() for finding in findings]
-    return {"file": str(file), "rows": table.n_rows, "columns": columns, "findings": listed}

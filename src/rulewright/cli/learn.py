@@ -1,14 +1,17 @@
-"""`rulewright learn`: from a file to a cross-validated, printed and saved model."""
+"""`rulewright learn`: from a file to a judged, printed and saved model."""
 
+import json
 import sys
-from collections.abc import Mapping, Sequence
-from enum import StrEnum
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 
 from rulewright.cli.bias import BiasFile, set_bias
+from rulewright.cli.classes import ClassOptions, ClassWeight, CostMatrix, Ordinal, Positive
 from rulewright.cli.constraints import (
     Digits,
     Forbid,
@@ -25,6 +28,25 @@ from rulewright.cli.display import (
     print_figures,
     print_notes,
     print_rules,
+    print_settings,
+)
+from rulewright.cli.evaluation_text import print_measures
+from rulewright.cli.learner import (
+    Jobs,
+    Learner,
+    MaxRules,
+    Seed,
+    Settings,
+    TaskOption,
+    TimeLimit,
+    check_learner,
+    chosen_task,
+    learners_of,
+    make_estimator,
+    split_settings,
+)
+from rulewright.cli.limits import (
+    PANEL as FILE_PANEL,
 )
 from rulewright.cli.limits import (
     Date,
@@ -38,47 +60,23 @@ from rulewright.cli.limits import (
     SkipBadRows,
     file_options,
 )
-from rulewright.cli.output import check_output
+from rulewright.cli.output import STDOUT, check_output
+from rulewright.cli.plain_data import finite, model_content, table_content
 from rulewright.cli.report import ShownRows, write_training_report
+from rulewright.cli.target import NOTED
 from rulewright.cli.training import ColumnRoles, open_file, read_training, row_weights
-from rulewright.cli.validation import validated
-from rulewright.data import MAX_UNZIPPED_BYTES, MOST_CLASSES, Source, detect_task
-from rulewright.data.reading import Task
-from rulewright.estimators import LEARNERS, REGRESSORS
-from rulewright.estimators.common.base import RuleClassifier, RuleRegressor
-from rulewright.estimators.common.parameters import parse_settings
+from rulewright.cli.validation import Cv, Holdout, Judged, Judging, Test, cross_validated, judged_by
+from rulewright.data import MAX_UNZIPPED_BYTES, Finding, Source, Table, Target
+from rulewright.model import AdditiveRules, RuleModel
+from rulewright.model.decisions import Costs
 from rulewright.model.text import plain
+from rulewright.report.answers import answers_of
+from rulewright.report.evaluation import evaluation, figures_of
 from rulewright.report.page import N_ROWS, file_notes
-from rulewright.search import Constraints
 
-_LARGEST_SEED = 2**32 - 1
+__all__ = ["app", "learn", "split_settings"]
 
-
-class TaskName(StrEnum):
-    """What a target may hold."""
-
-    classification = "classification"
-    regression = "regression"
-
-
-def settings_help() -> str:
-    """List the parameters of every learner with their domains and defaults."""
-    lines = ["Set a parameter of the learner; may be repeated."]
-    everyone = [*LEARNERS.items(), *((f"{key} (numbers)", one) for key, one in REGRESSORS.items())]
-    for name, learner in everyone:
-        defaults = learner().get_params()
-        lines.append(f"Parameters of {name}:")
-        lines += [
-            f"{parameter}: {domain} (default {_written(defaults[parameter])})"
-            for parameter, domain in learner.settable().items()
-        ]
-    return "\n\n".join(lines)
-
-
-def _written(value: object) -> str:
-    """Write a value the way --set takes it."""
-    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
-
+OUTPUT_PANEL = "Output"
 
 app = typer.Typer(add_completion=False)
 
@@ -88,35 +86,34 @@ def learn(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Table to learn from: CSV, TSV, Parquet, JSON lines, ARFF or Excel; text also as "
-            ".gz or .zip; - is standard input.",
+            help="CSV, Parquet, JSON lines, ARFF or Excel; -: standard input.",
             show_default=False,
         ),
     ],
     target: Annotated[
-        str,
-        typer.Option(
-            metavar="COL", help="Column with the classes or numbers to predict.", show_default=False
-        ),
+        str, typer.Option(metavar="COL", help="What to predict.", show_default=False)
     ],
-    learner: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help=f"For classes one of: {', '.join(LEARNERS)}; for numbers: "
-            f"{', '.join(REGRESSORS)}. The first is the default.",
-        ),
-    ] = None,
-    task: Annotated[
-        TaskName | None,
-        typer.Option(
-            help="Whether the target holds classes or numbers. By default fractions, and whole "
-            f"numbers with more than {MOST_CLASSES} values, are numbers.",
-        ),
-    ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help=settings_help())
-    ] = None,
+    learner: Learner = None,
+    settings: Settings = None,
+    max_rules: MaxRules = None,
+    time_limit: TimeLimit = None,
+    task: TaskOption = None,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    positive: Positive = None,
+    ordinal: Ordinal = None,
+    class_weight: ClassWeight = None,
+    cost_matrix: CostMatrix = None,
+    cv: Cv = None,
+    holdout: Holdout = None,
+    test: Test = None,
+    monotone: Monotone = None,
+    forbid: Forbid = None,
+    require: Require = None,
+    operators: Operators = None,
+    together: Together = None,
+    digits: Digits = None,
+    bias: BiasFile = None,
     nominal: Nominal = None,
     numeric: Numeric = None,
     date: Date = None,
@@ -125,59 +122,60 @@ def learn(
         list[str] | None,
         typer.Option(
             metavar="COL",
-            help="Learn from a column that looks like an id or free text; may be repeated.",
+            help="Learn from what looks like an id or free text (*).",
+            rich_help_panel=FILE_PANEL,
         ),
     ] = None,
     missing: Missing = None,
-    drop_unlabelled: Annotated[
-        bool, typer.Option("--drop-unlabelled", help="Leave out rows without a target.")
-    ] = False,
     weights: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column with the weights of the rows.")
+        str | None,
+        typer.Option(metavar="COL", help="Weights of the rows.", rich_help_panel=FILE_PANEL),
     ] = None,
-    monotone: Monotone = None,
-    forbid: Forbid = None,
-    require: Require = None,
-    operators: Operators = None,
-    together: Together = None,
-    digits: Digits = None,
-    bias: BiasFile = None,
-    model: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Save the model here, as JSON.")
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write a report here, as one HTML page."),
-    ] = None,
-    report_rows: ShownRows = N_ROWS,
-    cv: Annotated[
-        int, typer.Option(min=0, metavar="FOLDS", help="Folds of the cross-validation; 0: none.")
-    ] = 10,
-    seed: Annotated[
-        int, typer.Option(min=0, max=_LARGEST_SEED, help="Seed of the learner and of the folds.")
-    ] = 0,
-    jobs: Annotated[
-        int,
-        typer.Option(min=1, metavar="N", help="Threads; they pay off on large tables only."),
-    ] = 1,
-    rules_shown: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Print the N strongest rules.")
-    ] = 20,
+    drop_unlabelled: Annotated[
+        bool,
+        typer.Option(
+            "--drop-unlabelled",
+            help="Leave out rows without a target.",
+            rich_help_panel=FILE_PANEL,
+        ),
+    ] = False,
     encoding: Encoding = None,
     no_header: NoHeader = False,
     skip_bad_rows: SkipBadRows = False,
     max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
+    model: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Save the model (JSON).", rich_help_panel=OUTPUT_PANEL),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write a report (one HTML page).", rich_help_panel=OUTPUT_PANEL
+        ),
+    ] = None,
+    report_rows: ShownRows = N_ROWS,
+    rules_shown: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="N", help="Print the strongest rules.", rich_help_panel=OUTPUT_PANEL
+        ),
+    ] = 20,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full", help="Print all rules and all parameters.", rich_help_panel=OUTPUT_PANEL
+        ),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print plain data.", rich_help_panel=OUTPUT_PANEL)
+    ] = False,
 ) -> None:
     """Learn rules from FILE, estimate how good they are, print and save them."""
-    if cv == 1:
-        raise ValueError("--cv 1: one fold leaves nothing to learn from; give 2 or more, or 0.")
-    used = [file]
-    for option, path in (("--model", model), ("--report", report)):
-        if path is not None:
-            check_output(path, option, used)
-            used.append(path)
+    judging = Judging(cv, holdout, test)
+    judging.check()
+    written = _checked_outputs(file, test, model, report)
     constraints = read_constraints(monotone, forbid, require, operators, together, digits)
-    _check_learner(learner)
+    check_learner(learner)
     roles = ColumnRoles(
         target,
         weights,
@@ -190,94 +188,179 @@ def learn(
         drop_unlabelled,
     )
     options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
-    source = open_file(file, roles, options)
-    chosen = _task(task, learner, source, target)
-    estimator = make_estimator(learner, settings or [], seed, jobs, constraints, chosen)
-    set_bias(estimator, learner or next(iter(LEARNERS)), bias, target)
-    table, findings = read_training(source, roles, chosen)
+    source, tested = open_file(file, roles, options), judging.opened(options, target, weights)
+    kind = chosen_task(task, learner, source, target)
+    name = learner or next(iter(learners_of(kind)))
+    classes = ClassOptions(positive, ordinal, class_weight, cost_matrix)
+    classes.check(name, numbers=kind == "regression")
+    estimator = make_estimator(
+        name, settings or [], seed, jobs, constraints, kind, max_rules, time_limit
+    )
+    set_bias(estimator, name, bias, target)
+    table, findings = read_training(source, roles, kind)
     with errors_by_option():
         constraints.check(table.schema)
-    console = make_console()
-    console.print(
-        f"{file}: {table.n_rows} rows, {len(table.columns)} features, target {plain(target)}"
-    )
-    if chosen == "regression" and task is None:
+    table, learning = Learning.of(estimator, table, classes)
+    console = Console(quiet=True) if as_json else make_console()
+    _print_table(console, file, roles, table, findings, told=kind == "regression" and task is None)
+    learned, judged = learning.judged(console, table, judging, tested, roles, seed)
+    learned = _noted(learned, judged, target, positive)
+    _write(written, learned, table, judged, _provenance(file, test, target, seed), report_rows)
+    if as_json:
+        about = {"target": target, "task": kind, "learner": name}
+        _print_json(file, table, findings, learned, judged, about, written)
+        return
+    if judged is not None and judged.rows is not None:
+        console.print()
+        print_measures(console, judged.answers)
+    _print_model(console, learned, written, None if full else rules_shown, full=full)
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How a model is learned from rows: the estimator, and costs that decide after the fit."""
+
+    estimator: Any
+    costs: Costs | None = None
+
+    @classmethod
+    def of(cls, estimator: Any, table: Table, classes: ClassOptions) -> tuple[Table, "Learning"]:
+        """Take the options about classes; the table has them in the order asked for."""
+        if not isinstance(table.target, Target):
+            return table, cls(estimator)
+        target = classes.ordered(table.target)
+        estimator.set_params(**classes.settings(target, estimator))
+        return replace(table, target=target), cls(estimator, classes.costs(target))
+
+    def model(self, table: Table) -> RuleModel:
+        """Learn from rows."""
+        found: RuleModel = self.estimator.fit(table).model_
+        if self.costs is not None and isinstance(found, AdditiveRules):
+            return found.with_costs(self.costs)
+        return found
+
+    def judged(
+        self,
+        console: Console,
+        table: Table,
+        judging: Judging,
+        tested: Source | None,
+        roles: ColumnRoles,
+        seed: int,
+    ) -> tuple[RuleModel, Judged | None]:
+        """Learn the model, and judge it as asked for."""
+        rows, left_out = judging.parted(table, seed)
+        judged, name = None, type(self.estimator).__name__
+        if judging.folds:
+            judged = cross_validated(console, self.model, name, rows, judging.folds, seed)
+        self.estimator.set_params(verbose=int(sys.stderr.isatty()))
+        learned = self.model(rows)
+        if left_out is not None:
+            judged = Judged(
+                answers_of(learned, left_out, f"{len(left_out)} rows held out"), left_out
+            )
+        elif tested is not None and judging.test is not None:
+            judged = judged_by(learned, judging.test, tested, str(roles.target), roles.weights)
+        return learned, judged
+
+
+def _checked_outputs(
+    file: Path, test: Path | None, model: Path | None, report: Path | None
+) -> dict[str, Path]:
+    """Return the files to write by what is written, none of which is read."""
+    used = [file, *([test] if test else [])]
+    written = {what: path for what, path in (("model", model), ("report", report)) if path}
+    for what, path in written.items():
+        check_output(path, f"--{what}", used)
+        used.append(path)
+    return written
+
+
+def _print_table(
+    console: Console,
+    file: Path,
+    roles: ColumnRoles,
+    table: Table,
+    findings: Sequence[Finding],
+    *,
+    told: bool,
+) -> None:
+    """Print what is learned from; `told` says that numbers are predicted unless asked otherwise."""
+    target = plain(str(roles.target))
+    console.print(f"{file}: {table.n_rows} rows, {len(table.columns)} features, target {target}")
+    if told:
         console.print("numbers are predicted; --task classification takes them as classes")
     print_data(console, table, row_weights(table))
     print_notes(console, findings, file)
-    answers = validated(console, estimator, table, cv, seed) if cv else None
-    estimator.set_params(verbose=int(sys.stderr.isatty()))
-    learned = estimator.fit(table).model_
-    if model is not None:
-        learned.save(model)  # before printing: a closed pipe must not lose it
-    if report is not None:
-        notes = {**file_notes("training file", file), "target": target, "seed": str(seed)}
-        write_training_report(report, learned, table, answers, notes, report_rows)
+
+
+def _noted(model: RuleModel, judged: Judged | None, target: str, positive: str | None) -> RuleModel:
+    """Return the model with what it predicts, and how good it is, in its summary."""
+    notes: dict[str, Any] = {NOTED: target}
+    if positive is not None:
+        notes["positive_class"] = positive
+    if judged is not None:
+        notes["validation"] = figures_of(judged.answers)
+    return model.with_summary({**model.summary, **notes})
+
+
+def _provenance(file: Path, test: Path | None, target: str, seed: int) -> dict[str, str]:
+    read = {"training file": file, **({"test file": test} if test else {})}
+    notes = {"target": target, "seed": str(seed)}
+    for what, path in read.items():
+        notes |= {what: "standard input"} if path == STDOUT else file_notes(what, path)
+    return notes
+
+
+def _write(
+    written: dict[str, Path],
+    model: RuleModel,
+    table: Table,
+    judged: Judged | None,
+    notes: dict[str, str],
+    n_rows: int,
+) -> None:
+    """Save the model and write the report, before anything is printed: a pipe may be closed."""
+    if "model" in written:
+        model.save(written["model"])
+    if "report" in written:
+        write_training_report(written["report"], model, table, judged, notes, n_rows)
+
+
+def _print_model(
+    console: Console,
+    model: RuleModel,
+    written: dict[str, Path],
+    rules_shown: int | None,
+    *,
+    full: bool,
+) -> None:
     console.print()
-    print_figures(console, learned, of_training=False)
-    advice = f"'rulewright show {model} --all' shows all" if model else "--rules-shown shows more"
-    print_rules(console, learned, rules_shown, advice)
-    for what, path in (("model saved", model), ("report written", report)):
-        if path is not None:
-            console.print(f"\n{what} to {path}")
+    if full:
+        print_settings(console, model)
+    print_figures(console, model, of_training=False)
+    saved = written.get("model")
+    advice = f"'rulewright show {saved} --all' shows all" if saved else "--rules-shown shows more"
+    print_rules(console, model, rules_shown, advice)
+    for what, path in written.items():
+        console.print(f"\n{'model saved' if what == 'model' else 'report written'} to {path}")
 
 
-def _check_learner(name: str | None) -> None:
-    known = dict.fromkeys([*LEARNERS, *REGRESSORS])
-    if name is not None and name not in known:
-        raise ValueError(f"--learner {name}: unknown. Known are: {', '.join(known)}.")
-
-
-def _task(asked: TaskName | None, learner: str | None, source: Source, target: str) -> Task:
-    """Return what the target holds: as asked, or as it looks."""
-    numbers = asked == "regression" or (
-        asked is None and detect_task(source, target) == "regression"
-    )
-    learners: Mapping[str, Any] = REGRESSORS if numbers else LEARNERS
-    if learner is None or learner in learners:
-        return "regression" if numbers else "classification"
-    other, what = ("classification", "numbers") if numbers else ("regression", "classes")
-    raise ValueError(
-        f"--learner {learner} does not learn {what}, which --target {target} holds: take "
-        f"{' or '.join(learners)}, or --task {other}."
-    )
-
-
-def make_estimator(
-    name: str | None,
-    settings: Sequence[str],
-    seed: int,
-    jobs: int,
-    constraints: Constraints,
-    task: Task = "classification",
-) -> RuleClassifier[Any] | RuleRegressor:
-    """Make the estimator that the options describe."""
-    learners: Mapping[str, Any] = LEARNERS if task == "classification" else REGRESSORS
-    name = name or next(iter(learners))
-    learner = learners[name]
-    try:
-        parsed: dict[str, Any] = parse_settings(name, split_settings(settings), learner.settable())
-    except ValueError as error:
-        raise ValueError(f"--set: {error}") from None
-    estimator: RuleClassifier[Any] | RuleRegressor = learner(
-        **parsed, random_state=seed, n_jobs=jobs
-    )
-    if "constraints" in estimator.get_params():
-        estimator.set_params(constraints=constraints)
-    elif constraints != Constraints():
-        able = [key for key, cls in LEARNERS.items() if "constraints" in cls().get_params()]
-        raise ValueError(f"--learner {name} takes no constraints; {', '.join(able)} do.")
-    return estimator
-
-
-def split_settings(settings: Sequence[str]) -> dict[str, str]:
-    """Split the texts ``name=value``; a name may appear once."""
-    split: dict[str, str] = {}
-    for setting in settings:
-        name, equals, value = (part.strip() for part in setting.partition("="))
-        if not (name and equals and value):
-            raise ValueError(f"{setting!r} must be written as name=value, such as n_rules=50")
-        if name in split:
-            raise ValueError(f"{name} is given twice; give it once")
-        split[name] = value
-    return split
+def _print_json(
+    file: Path,
+    table: Table,
+    findings: Sequence[Finding],
+    model: RuleModel,
+    judged: Judged | None,
+    about: dict[str, Any],
+    written: dict[str, Path],
+) -> None:
+    content = {
+        **table_content(file, table, findings),
+        **about,
+        "parameters": model.summary.get("settings", {}),
+        "validation": None if judged is None else evaluation(judged.answers),
+        "model": model_content(model),
+        "written": {what: str(path) for what, path in written.items()},
+    }
+    typer.echo(json.dumps(finite(content), indent=2, allow_nan=False))

@@ -1,65 +1,52 @@
 """Options of commands that read a table."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from rulewright.data import FileOptions, Table
 
+PANEL = "Columns and file (*: may be repeated)"
+
+
+def _option(*names: str, **settings: Any) -> Any:
+    return typer.Option(*names, rich_help_panel=PANEL, **settings)
+
+
 MaxUnzipped = Annotated[
     int,
-    typer.Option(min=1, metavar="BYTES", help="Refuse a gzipped file that expands beyond this."),
+    _option(min=1, metavar="BYTES", help="Largest unzipped file."),
 ]
 
-Nominal = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COL", help="Treat numbers as labels; may be repeated."),
-]
+Nominal = Annotated[list[str] | None, _option(metavar="COL", help="Treat numbers as labels (*).")]
 
 Numeric = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="COL[:HOW]",
-        help="Treat labels as numbers; may be repeated. HOW: coerce reads what is no number as "
-        "missing, comma and thousands say what commas are.",
-    ),
+    _option(metavar="COL[:HOW]", help="Treat labels as numbers (*); coerce, comma or thousands."),
 ]
 
 Date = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="COL[:ORDER]",
-        help="Treat text as dates; may be repeated. ORDER of day, month and year, unless they are "
-        "ISO dates: dmy, mdy or ymd.",
-    ),
+    _option(metavar="COL[:ORDER]", help="Treat text as dates (*); dmy, mdy or ymd."),
 ]
 
-Drop = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COL", help="Leave a column out; may be repeated."),
-]
+Drop = Annotated[list[str] | None, _option(metavar="COL", help="Leave a column out (*).")]
 
 Missing = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="[COL:]CODE",
-        help="Read a value as missing, in one column or in all; may be repeated.",
-    ),
+    _option(metavar="[COL:]CODE", help="Read a value as missing (*)."),
 ]
 
 Encoding = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Encoding of a text file, such as latin-1."),
+    str | None, _option(metavar="NAME", help="Encoding of a text file, such as latin-1.")
 ]
 
 NoHeader = Annotated[
-    bool,
-    typer.Option("--no-header", help="The first row is data: name the columns x0, x1, ..."),
+    bool, _option("--no-header", help="The first row is data: name the columns x0, x1, ...")
 ]
 
 SkipBadRows = Annotated[
-    bool,
-    typer.Option("--skip-bad-rows", help="Leave out rows that cannot be read, and list them."),
+    bool, _option("--skip-bad-rows", help="Leave out rows that cannot be read, and list them.")
 ]
 
 

@@ -6,26 +6,34 @@ import traceback
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from rulewright import __version__
 
-COMMANDS = (
-    "learn",
-    "inspect",
-    "compress",
-    "predict",
-    "explain",
-    "show",
-    "export",
-    "report",
-    "compare",
-    "reproduce",
-)
+COMMANDS = {
+    "inspect": "Tell what looks wrong in a file, and which option settles it.",
+    "learn": "Learn rules from a file, estimate how good they are, print and save them.",
+    "learners": "List the learners, or the parameters of one.",
+    "show": "Print a saved model and what is known of it.",
+    "evaluate": "Measure a saved model on a file: figures, confusion, calibration, coverage.",
+    "predict": "Predict the rows of a file with a saved model.",
+    "explain": "Tell why a saved model answers as it does.",
+    "report": "Write a saved model and how good it is as one HTML page.",
+    "export": "Write a saved model as SQL, Python, JavaScript or text.",
+    "compress": "Keep few rules of a saved model.",
+    "compare": "Compare learners by cross-validation.",
+    "reproduce": "Make tables and figures of the papers again.",
+}
 """Each is a module of this package with a Typer app of one command."""
 
 FAILED = 2
+MISTAKEN = 1
 INTERRUPTED = 130
+
+_EXIT_CODES = (
+    f"Exit codes: 0 done; {FAILED} wrong usage or input, one line on standard error says what and "
+    f"nothing is written; {MISTAKEN} a mistake of this program; {INTERRUPTED} interrupted."
+)
 
 
 class Commands(TyperGroup):
@@ -36,11 +44,14 @@ class Commands(TyperGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Import one subcommand."""
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"rulewright.cli.{cmd_name}")
-        return typer.main.get_command(module.app)
+        """Return what the help says of a subcommand, without importing it."""
+        summary = COMMANDS.get(cmd_name)
+        return None if summary is None else TyperCommand(cmd_name, help=summary)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Import the subcommand that is called or completed."""
+        name, known, rest = super().resolve_command(ctx, args)
+        return name, None if known is None else imported(str(name)), rest
 
     def invoke(self, ctx: Any) -> Any:
         """Run the subcommand; with --debug, show where it failed."""
@@ -61,15 +72,25 @@ class Commands(TyperGroup):
             code = INTERRUPTED
         except Exception as error:
             typer.echo(f"error: {one_line(error)}", err=True)
-            code = FAILED
+            code = FAILED if _is_expected(error) else MISTAKEN
         if code == INTERRUPTED:
             typer.echo("interrupted", err=True)
         sys.exit(code if isinstance(code, int) else 0)
 
 
+def imported(name: str) -> Any:
+    """Import a subcommand."""
+    return typer.main.get_command(importlib.import_module(f"rulewright.cli.{name}").app)
+
+
 def one_line(error: Exception) -> str:
     """Return the message of an error in one line."""
     return " ".join(_message(error).split())
+
+
+def _is_expected(error: Exception) -> bool:
+    """Tell whether an error is about usage or input, not a mistake of this program."""
+    return hasattr(error, "format_message") or isinstance(error, ValueError | OSError | ImportError)
 
 
 def _message(error: Exception) -> str:
@@ -79,7 +100,7 @@ def _message(error: Exception) -> str:
         return f"{error.format_message().rstrip('.')}.{advice}"
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    if isinstance(error, ValueError | OSError | ImportError):
+    if _is_expected(error):
         return str(error)
     return (
         f"unexpected {type(error).__name__}: {error} "
@@ -89,7 +110,7 @@ def _message(error: Exception) -> str:
 
 app = typer.Typer(
     cls=Commands,
-    add_completion=False,
+    epilog=_EXIT_CODES,
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

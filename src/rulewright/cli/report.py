@@ -2,24 +2,17 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from rulewright.cli.limits import MaxUnzipped
 from rulewright.cli.output import check_output
-from rulewright.data import (
-    MAX_UNZIPPED_BYTES,
-    DataError,
-    Source,
-    Table,
-    label_of,
-    open_table,
-    read_table,
-)
-from rulewright.model import ClassModel, RuleModel, load_model
+from rulewright.cli.target import target_in
+from rulewright.cli.validation import Judged
+from rulewright.data import MAX_UNZIPPED_BYTES, Table, open_table
+from rulewright.model import RuleModel, load_model
 from rulewright.report import write_report
-from rulewright.report.answers import Answers
 from rulewright.report.page import N_ROWS, file_notes
 
 app = typer.Typer(add_completion=False)
@@ -29,7 +22,8 @@ ShownRows = Annotated[
     typer.Option(
         min=0,
         metavar="N",
-        help="Rows of the data that the page holds, as examples and to start from; 0: none.",
+        help="Rows of the data that the page may hold; 0: none.",
+        rich_help_panel="Output",
     ),
 ]
 
@@ -68,8 +62,9 @@ def report(
     notes, source = file_notes("model file", model), None
     if data is not None:
         source = open_table(data, max_unzipped)
-        if target is None:
-            target = found_target(loaded, source, {weights} if weights else set())
+        named = target
+        target = target_in(loaded, source, target, weights, f"--data {data}")
+        if named is None:
             typer.echo(f"target: {target} (--target names another column)")
         notes |= {**file_notes("data file", data), "target": target}
     write_report(
@@ -90,44 +85,20 @@ def write_training_report(
     path: Path,
     model: RuleModel,
     table: Table,
-    answers: Answers | None,
+    judged: Judged | None,
     notes: Mapping[str, str],
     n_rows: int,
 ) -> None:
-    """Write the report of a model that was just learned, judged by answers on rows left out."""
+    """Write the report of a model that was just learned, judged by rows it was not learned from."""
+    fresh = judged is not None and judged.rows is not None
     write_report(
         model,
         path,
-        table,
+        judged.rows if judged is not None and judged.rows is not None else table,
         title=f"{notes['target']}: rules and how good they are",
-        origin="the rows that the model was learned from",
-        fresh=False,
-        answers=answers,
+        origin="" if fresh else "the rows that the model was learned from",
+        fresh=fresh,
+        answers=None if judged is None else judged.answers,
         n_rows=n_rows,
         provenance=notes,
     )
-
-
-def found_target(model: RuleModel, source: Source, other_roles: set[str]) -> str:
-    """Return the only column of a file that can be what a model predicts, or raise an error."""
-    known = {*model.schema.names, *other_roles} if model.schema.named else other_roles
-    able = [name for name in source.names if name not in known and _fits(model, source, name)]
-    if len(able) == 1:
-        return able[0]
-    what = "no column" if not able else f"more than one column ({', '.join(able[:5])})"
-    raise DataError(
-        f"--data {source.path}: {what} can be what the model predicts. Name it with --target COL."
-    )
-
-
-def _fits(model: RuleModel, source: Source, name: str) -> bool:
-    """Tell whether a column holds classes of a model, or numbers if the model predicts numbers."""
-    task: Any = "classification" if isinstance(model, ClassModel) else "regression"
-    others = [other for other in source.names if other != name][1:]
-    try:
-        table = read_table(source, target=name, drop=others, task=task)
-    except DataError:
-        return False
-    if not isinstance(model, ClassModel):
-        return True
-    return any(label_of(x) in model.class_names for x in table.known_target.classes.tolist())

@@ -1,11 +1,13 @@
 """`rulewright show`: print a saved model."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from rulewright.cli.display import make_console, print_rules, print_summary
+from rulewright.cli.plain_data import finite, model_content
 from rulewright.model import load_model
 
 _SHOWN_RULES = 20
@@ -19,9 +21,14 @@ def show(
     show_all: Annotated[
         bool, typer.Option("--all", help=f"Print all rules, not the {_SHOWN_RULES} strongest.")
     ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
 ) -> None:
-    """Print how MODEL was learned and its rules, strongest first."""
+    """Print how MODEL was learned, how good it is, and its rules, strongest first."""
     loaded = load_model(model)
+    if as_json:
+        content = {"model": str(model), "summary": loaded.summary, **model_content(loaded)}
+        typer.echo(json.dumps(finite(content), indent=2, allow_nan=False))
+        return
     console = make_console()
     print_summary(console, loaded)
     console.print()

@@ -1,95 +1,217 @@
-"""The cross-validation of `learn`: printed scores, and the answers on the rows left out."""
+"""How good the rules of `learn` are on rows that they were not learned from."""
 
 import sys
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, NamedTuple
 
 import numpy as np
+import typer
 from rich.console import Console
 
-from rulewright.cli.display import print_number_scores, print_scores
-from rulewright.cli.evaluate import (
-    Floats,
-    Rows,
+from rulewright.cli.cross_validation import (
     Scores,
+    Split,
     cross_validate,
     majority,
+    score,
     stratified_splits,
 )
-from rulewright.cli.regression import cross_validate_numbers
+from rulewright.cli.display import print_number_scores, print_scores
+from rulewright.cli.regression import NumberScores, number_splits, score_numbers
 from rulewright.cli.training import row_weights
-from rulewright.data import Table, Target
-from rulewright.estimators.common.base import RuleClassifier, RuleRegressor
+from rulewright.data import DataError, FileOptions, Source, Table, Target, open_table
 from rulewright.estimators.common.folds import affordable_folds
 from rulewright.estimators.common.progress import progress_bar
+from rulewright.model import RuleModel
 from rulewright.model.text import plain
-from rulewright.report.answers import Answers, ClassAnswers, NumberAnswers
+from rulewright.report.answers import Answers, ClassAnswers, NumberAnswers, answers_of, joined
+from rulewright.report.content import read_rows
+from rulewright.search.names import offer_names
+
+PANEL = "How good the rules are"
+FOLDS = 10
+
+Cv = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        metavar="FOLDS",
+        help=f"Folds of the cross-validation ({FOLDS}; 0 with --holdout or --test).",
+        rich_help_panel=PANEL,
+    ),
+]
+Holdout = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE",
+        help="Do not learn from this share of the rows; judge by them.",
+        rich_help_panel=PANEL,
+    ),
+]
+Test = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Judge by the rows of this file.", rich_help_panel=PANEL),
+]
+
+Learn = Callable[[Table], RuleModel]
 
 
-def validated(
-    console: Console,
-    estimator: RuleClassifier[Any] | RuleRegressor,
-    table: Table,
-    asked: int,
-    seed: int,
-) -> Answers | None:
-    """Cross-validate and print the scores; return the answers on rows left out, if there are."""
-    if isinstance(estimator, RuleClassifier):
-        return _classes(console, estimator, table, asked, seed)
-    weights = row_weights(table)
-    scores, found = cross_validate_numbers(estimator, table, weights, asked, seed)
-    n_folds = len(scores["mean"])
+class Judged(NamedTuple):
+    """Answers on rows that a model was not learned from, and the rows if they are others."""
+
+    answers: Answers
+    rows: Table | None = None
+
+
+@dataclass(frozen=True)
+class Judging:
+    """Which rows are to judge the model, as asked for."""
+
+    cv: int | None
+    holdout: float | None
+    test: Path | None
+
+    def check(self) -> None:
+        """Refuse what makes no sense, before anything is read."""
+        if self.cv == 1:
+            raise ValueError("--cv 1: one fold leaves nothing to learn from; give 2 or more, or 0.")
+        if self.holdout is not None and not 0 < self.holdout < 1:
+            raise ValueError(f"--holdout {self.holdout:g}: must be a share between 0 and 1.")
+        if self.holdout is not None and self.test is not None:
+            raise ValueError("--holdout and --test both say which rows judge the model: give one.")
+
+    @property
+    def folds(self) -> int:
+        """Folds of the cross-validation, 0 for none."""
+        if self.cv is not None:
+            return self.cv
+        return 0 if self.holdout is not None or self.test is not None else FOLDS
+
+    def opened(self, options: FileOptions, target: str, weights: str | None) -> Source | None:
+        """Open the file of --test and check that it has the target."""
+        if self.test is None:
+            return None
+        source = open_table(self.test, options=options)
+        for option, name in (("--target", target), ("--weights", weights)):
+            if name is not None and name not in source.names:
+                raise DataError(
+                    f"--test {self.test}: has no column {name!r}, which {option} names. "
+                    f"{offer_names(name, source.names)}"
+                )
+        return source
+
+    def parted(self, table: Table, seed: int) -> tuple[Table, Table | None]:
+        """Return the rows to learn from, and those held out if that was asked for."""
+        if self.holdout is None:
+            return table, None
+        left_out = held_out(table, self.holdout, seed)
+        learned = np.setdiff1d(np.arange(table.n_rows), left_out)
+        return table.take(learned), table.take(left_out)
+
+
+def held_out(table: Table, share: float, seed: int) -> np.ndarray:
+    """Draw a share of the rows, of each class alike; each class keeps a row to learn from."""
+    random = np.random.default_rng(seed)
+    kept = np.flatnonzero(row_weights(table) > 0)
+    labels = table.target.codes if isinstance(table.target, Target) else np.zeros(table.n_rows, int)
+    parts = []
+    for label in np.unique(labels[kept]):
+        rows = random.permutation(kept[labels[kept] == label])
+        parts.append(rows[: min(round(share * len(rows)), len(rows) - 1)])
+    drawn = np.sort(np.concatenate(parts))
+    if not len(drawn):
+        raise DataError(
+            f"--holdout {share:g}: this share of {len(kept)} rows is no row. Give a larger share."
+        )
+    return drawn
+
+
+def judged_by(
+    model: RuleModel, file: Path, source: Source, target: str, weights: str | None
+) -> Judged:
+    """Ask a model about the rows of a test file."""
+    rows = read_rows(model, source, target, weights)
+    return Judged(answers_of(model, rows, f"{len(rows)} rows of {file.name}"), rows)
+
+
+def cross_validated(
+    console: Console, learn: Learn, name: str, table: Table, asked: int, seed: int
+) -> Judged | None:
+    """Cross-validate and print the scores of each fold; None if rows are too few."""
     console.print()
-    print_number_scores(console, f"{n_folds}-fold cross-validation", scores)
-    kept = np.flatnonzero(~np.isnan(found))
-    truth = table.known_numbers.values
-    given = NumberAnswers(_origin(n_folds), truth[kept], found[kept], weights[kept])
-    return given if len(kept) else None
-
-
-def _origin(n_folds: int) -> str:
-    return f"training rows left out in turn ({n_folds}-fold cross-validation)"
-
-
-def _classes(
-    console: Console, estimator: RuleClassifier[Any], table: Table, asked: int, seed: int
-) -> ClassAnswers | None:
-    target, weights = table.known_target, row_weights(table)
-    kept = np.flatnonzero(weights > 0)
-    n_folds = affordable_folds(target.codes[kept], asked)
-    console.print()
-    if n_folds < asked:
-        console.print(_note(target, target.codes[kept], n_folds))
-    if n_folds < 2:
+    splits = _splits(console, table, asked, seed)
+    if len(splits) < 2:
         return None
-    splits = [
-        (kept[train], kept[test])
-        for train, test in stratified_splits(target.codes[kept], n_folds, seed)
-    ]
-    found = np.zeros((table.n_rows, len(target.classes)))
-    chosen = np.zeros(table.n_rows, dtype=np.intp)
-    places = {label: place for place, label in enumerate(target.classes.tolist())}
-
-    def learn_rules(train: Rows, test: Rows) -> Floats:
-        left_out = table.take(test)
-        probabilities = estimator.fit(table.take(train)).predict_proba(left_out)
-        found[test] = probabilities
-        chosen[test] = [places[label] for label in estimator.predict(left_out).tolist()]
-        return probabilities
-
-    baseline = majority(target.codes, weights, len(target.classes))
-    scores: dict[str, list[Scores]] = {type(estimator).__name__: []}
-    with progress_bar("cross-validation", n_folds, sys.stderr.isatty()) as advance:
-        for fold in cross_validate(learn_rules, target.codes, weights, splits):
-            scores[type(estimator).__name__].append(fold)
+    parts = []
+    with progress_bar("cross-validation", len(splits), sys.stderr.isatty()) as advance:
+        for train, test in splits:
+            parts.append(answers_of(learn(table.take(train)), table.take(test), ""))
             advance()
-    scores["majority class"] = list(cross_validate(baseline, target.codes, weights, splits))
-    print_scores(console, f"{n_folds}-fold cross-validation", scores)
-    names = tuple(plain(str(label)) for label in target.classes.tolist())
-    rows = (target.codes[kept], found[kept], chosen[kept], weights[kept])
-    return ClassAnswers(_origin(n_folds), names, *rows)
+    title = f"{len(splits)}-fold cross-validation"
+    _print_folds(console, title, name, parts, table, splits)
+    origin = f"training rows left out in turn ({title})"
+    return Judged(joined(parts, np.concatenate([test for _, test in splits]), origin))
 
 
-def _note(target: Target, codes: Any, n_folds: int) -> str:
+def _print_folds(
+    console: Console,
+    title: str,
+    name: str,
+    parts: list[Answers],
+    table: Table,
+    splits: list[Split],
+) -> None:
+    """Print the scores of the learner and of the same answer for all rows, fold by fold."""
+    weights = row_weights(table)
+    if isinstance(table.target, Target):
+        codes = table.target.codes
+        baseline = majority(codes, weights, len(table.target.classes))
+        guessed = list(cross_validate(baseline, codes, weights, splits))
+        found = [_scores(part) for part in parts if isinstance(part, ClassAnswers)]
+        print_scores(console, title, {name: found, "majority class": guessed})
+        return
+    truth = table.known_numbers.values
+    means = [
+        NumberAnswers(
+            "",
+            truth[test],
+            np.full(len(test), np.average(truth[train], weights=weights[train])),
+            weights[test],
+        )
+        for train, test in splits
+    ]
+    numbers = [part for part in parts if isinstance(part, NumberAnswers)]
+    scores: dict[str, list[NumberScores]] = {
+        name: [score_numbers(part) for part in numbers],
+        "mean": [score_numbers(part) for part in means],
+    }
+    print_number_scores(console, title, scores)
+
+
+def _scores(answers: ClassAnswers) -> Scores:
+    """Give the scores of a fold; right is what is decided, which costs may change."""
+    right = float(np.average(~answers.wrong, weights=answers.weights))
+    found = score(answers.codes, answers.probabilities, answers.weights)
+    return found._replace(accuracy=right)
+
+
+def _splits(console: Console, table: Table, asked: int, seed: int) -> list[Split]:
+    """Return training and test rows of each fold, of rows that have any weight."""
+    kept = np.flatnonzero(row_weights(table) > 0)
+    if not isinstance(table.target, Target):
+        return number_splits(kept, asked, seed)
+    codes = table.target.codes[kept]
+    n_folds = affordable_folds(codes, asked)
+    if n_folds < asked:
+        console.print(_note(table.target, codes, n_folds))
+    if n_folds < 2:
+        return []
+    return [(kept[train], kept[test]) for train, test in stratified_splits(codes, n_folds, seed)]
+
+
+def _note(target: Target, codes: np.ndarray, n_folds: int) -> str:
     counts = np.bincount(codes, minlength=len(target.classes))
     rarest = target.classes[np.flatnonzero(counts == n_folds)[0]]
     rows = "1 row" if n_folds == 1 else f"{n_folds} rows"

@@ -1,6 +1,8 @@
 """Tables, targets and their readers: data are checked once, when they are read."""
 
 from rulewright.data.choices import Choices, column_and_word
+from rulewright.data.column_schema import ColumnSchema
+from rulewright.data.derived import Derivable, DerivedColumn, Step, Where
 from rulewright.data.doctor import LEFT_OUT, examine, left_out
 from rulewright.data.errors import DataError, DataTypeError
 from rulewright.data.findings import Finding
@@ -10,12 +12,14 @@ from rulewright.data.readers.options import MAX_UNZIPPED_BYTES, FileOptions
 from rulewright.data.reading import (
     detect_task,
     open_table,
+    read_columns,
     read_like,
     read_table,
     recode,
     unreadable,
 )
-from rulewright.data.schema import ColumnSchema, Schema, label_of
+from rulewright.data.recipe import Recipe, RelatedTable
+from rulewright.data.schema import Schema, label_of
 from rulewright.data.source import Source
 from rulewright.data.table import MISSING_CODE, UNSEEN_CODE, Column, Table
 from rulewright.data.target import Target, read_target, read_weights
@@ -33,22 +37,29 @@ __all__ = [
     "ColumnSchema",
     "DataError",
     "DataTypeError",
+    "Derivable",
+    "DerivedColumn",
     "FileOptions",
     "Finding",
     "Kind",
     "Numbers",
+    "Recipe",
     "RegressionSet",
+    "RelatedTable",
     "Schema",
     "Source",
+    "Step",
     "Table",
     "Target",
     "TrainingSet",
+    "Where",
     "column_and_word",
     "detect_task",
     "examine",
     "label_of",
     "left_out",
     "open_table",
+    "read_columns",
     "read_like",
     "read_numbers",
     "read_table",

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rulewright.data.schema import ColumnSchema
+    from rulewright.data.column_schema import ColumnSchema
+    from rulewright.data.frame import LabelColumn
     from rulewright.data.source import Raw, Wanted
     from rulewright.data.table import Column
 
@@ -103,6 +104,10 @@ class Kind(ABC):
     @abstractmethod
     def raw(self, column: Column) -> Raw:
         """Return the values of a column as a container would hold them, for another kind."""
+
+    def framed(self, column: Column) -> NDArray[Any] | LabelColumn:
+        """Return the values of a column as a dataframe holds them; reading keeps the kind."""
+        return self.raw(column).values
 
     @abstractmethod
     def is_missing(self, values: NDArray[Any]) -> NDArray[np.bool_]:

@@ -24,6 +24,10 @@ class Numbers:
     values: NDArray[np.float64]
     decisions: tuple[Finding, ...] = ()  # what was decided to read them
 
+    def framed(self) -> NDArray[np.float64]:
+        """Return the numbers as a dataframe holds them."""
+        return self.values
+
     def take(self, rows: Any) -> Self:
         """Return the numbers of some rows."""
         return replace(self, values=self.values[rows])

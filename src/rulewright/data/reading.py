@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.chosen import chosen, labelled_rows
+from rulewright.data.column_schema import ColumnSchema
+from rulewright.data.derived import Derivable
 from rulewright.data.errors import DataError
 from rulewright.data.findings import Finding
 from rulewright.data.kind import KINDS
@@ -20,7 +22,7 @@ from rulewright.data.readers.arrays import array_source, dict_source, values_of
 from rulewright.data.readers.files import file_source
 from rulewright.data.readers.frames import frame_source
 from rulewright.data.readers.options import MAX_UNZIPPED_BYTES, FileOptions
-from rulewright.data.schema import ColumnSchema, Schema, check_distinct, check_encodable
+from rulewright.data.schema import Schema, check_distinct, check_encodable
 from rulewright.data.source import Source
 from rulewright.data.table import Column, Table
 from rulewright.data.target import Target, read_target, read_weights, target_of, weights_of
@@ -114,7 +116,8 @@ def read_table(
         source = labelled_rows(source, roles["target"])
     labels, row_weights = _labelled(source, target, weights, roles, task)
     columns = tuple(_column(source, at, kinds.get(at)) for at in features)
-    return Table(columns, source.named, source.n_rows, labels, row_weights, choices, source.notes)
+    given = (source.named, source.n_rows, labels, row_weights, choices, source.notes)
+    return Table(columns, *given, *_role_names(source, roles))
 
 
 def read_like(
@@ -131,7 +134,7 @@ def read_like(
 
     Parameters
     ----------
-    X : array, dataframe, dict of columns, path of a file, Table or opened table
+    X : array, dataframe, dict of columns, path of a file, Table, opened table or Relations
         The data. Columns are matched by name when X and the schema have names, in any order and
         with others between them; else by position. The labels of a Table get the codes of the
         schema; it keeps its target and weights unless others are given.
@@ -150,6 +153,8 @@ def read_like(
         The needed columns in the order of the schema; labels that the schema does not know
         have the code -2.
     """
+    if isinstance(X, Derivable):
+        X = X.derive(schema, needed)
     if isinstance(X, Table):
         if target is not None or weights is not None:
             X = _reread(X, target, weights, task, recast=False)
@@ -166,7 +171,7 @@ def read_like(
         for column, at in zip(wanted, positions, strict=True)
     )
     given = (schema.named, source.n_rows, labels, row_weights, schema.choices, source.notes)
-    return Table(columns, *given)
+    return Table(columns, *given, *_role_names(source, roles))
 
 
 def detect_task(X: Any, target: Any = None) -> Task:
@@ -236,6 +241,14 @@ def open_table(
     return source
 
 
+def read_columns(source: Source, names: Iterable[str], **kinds: ColumnChoice) -> tuple[Column, ...]:
+    """Read some columns, of which there may be no rows; kinds are given as in `read_table`."""
+    choices, given = said(source, None, **kinds)
+    source = chosen(source, choices)
+    places = [source.positions[name] for name in names]
+    return tuple(_column(source, at, given.get(at)) for at in places)
+
+
 def unreadable(
     source: Source,
     names: Iterable[str],
@@ -284,11 +297,14 @@ def _reread(table: Table, target: Any, weights: Any, task: Task, *, recast: bool
             "nominal, numeric and dropped columns when it is read."
         )
     _check_shape(table.n_rows, len(table.columns))
-    target = table.target if target is None else _TASKS[task][0](target, table.n_rows)
-    weights = table.weights if weights is None else weights
-    if weights is not None:  # the rows that were taken from a table may weigh nothing
-        weights = read_weights(weights, table.n_rows)
-    return replace(table, target=target, weights=weights)
+    if target is not None:
+        target = _TASKS[task][0](target, table.n_rows)
+        table = replace(table, target=target, target_name=None)
+    if weights is not None:
+        table = replace(table, weights=weights, weights_name=None)
+    if table.weights is not None:  # the rows that were taken from a table may weigh nothing
+        table = replace(table, weights=read_weights(table.weights, table.n_rows))
+    return table
 
 
 def _roles(source: Source, **named: Any) -> dict[str, int]:
@@ -298,6 +314,15 @@ def _roles(source: Source, **named: Any) -> dict[str, int]:
         for role, value in named.items()
         if isinstance(value, str)
     }
+
+
+def _role_names(source: Source, roles: Mapping[str, int]) -> tuple[str | None, str | None]:
+    """Return the names of the columns of target and weights."""
+    target, weights = (roles.get(role) for role in ("target", "weights"))
+    return (
+        None if target is None else source.names[target],
+        None if weights is None else source.names[weights],
+    )
 
 
 def _labelled(
@@ -354,9 +379,13 @@ def _matched(
     positions = dict(features)
     absent = [repr(column.name) for column in wanted if column.name not in positions]
     if absent:
+        derived = schema.recipe.names if schema.recipe is not None else set()
+        remedy = f"Its columns are: {', '.join(map(repr, [*positions][:20]))}."
+        if any(column.name in derived for column in wanted):
+            remedy = "Give the related tables: rulewright.relational.Relations."
         raise DataError(
             f"{title} lacks {'columns' if len(absent) > 1 else 'column'} {', '.join(absent)}, "
-            f"which the model needs. Its columns are: {', '.join(map(repr, [*positions][:20]))}."
+            f"which the model needs. {remedy}"
         )
     return [positions[column.name] for column in wanted]
 

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from rulewright.data.choices import NO_CHOICES, Choices
+from rulewright.data.column_schema import ColumnSchema
 from rulewright.data.errors import DataError, DataTypeError
-from rulewright.data.kind import KINDS, Kind
-from rulewright.data.source import LabelType
+from rulewright.data.recipe import Recipe
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 BOOLEAN_LABELS = ("false", "true")
+_OPTIONAL = {"choices", "recipe"}
 
 
 def label_of(value: object) -> str:
@@ -37,51 +38,13 @@ def label_of(value: object) -> str:
 
 
 @dataclass(frozen=True)
-class ColumnSchema:
-    """One column: its name, its kind and, when nominal, its labels."""
-
-    name: str
-    kind: str  # a key of KINDS
-    labels: tuple[str, ...] = ()  # in the order of the codes, declared but unused ones included
-    label_type: LabelType = "string"  # what the labels were before they became text
-
-    @property
-    def type(self) -> Kind:
-        """The kind of the column, which reads, writes and codes its values."""
-        return KINDS[self.kind]
-
-    @cached_property
-    def label_index(self) -> dict[str, int]:
-        """Code of each label."""
-        return {label: code for code, label in enumerate(self.labels)}
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the column as plain data."""
-        return {"name": self.name, "kind": self.kind, **self.type.to_json(self)}
-
-    @staticmethod
-    def from_json(obj: object) -> "ColumnSchema":
-        """Read what `to_json` wrote; anything else is a DataError."""
-        if not isinstance(obj, dict) or not isinstance(obj.get("name"), str):
-            raise DataError(f"A column of the schema must be an object with a name, got {obj!r}.")
-        name, kind = obj["name"], obj.get("kind")
-        if not isinstance(kind, str) or kind not in KINDS:
-            raise DataError(f"Column {name!r}: kind must be {' or '.join(KINDS)}, got {kind!r}.")
-        fields = KINDS[kind].fields
-        expected = {"name", "kind", *fields}
-        if obj.keys() != expected:
-            raise DataError(f"Column {name!r}: expected the fields {sorted(expected)}.")
-        checked = KINDS[kind].from_json(name, {field: obj[field] for field in fields})
-        return ColumnSchema(name, kind, **checked)
-
-
-@dataclass(frozen=True)
 class Schema:
     """The columns of a table in order."""
 
     columns: tuple[ColumnSchema, ...]
     named: bool  # False when the input had no column names; the names are then x0, x1, ...
     choices: Choices = NO_CHOICES  # of the person who read the table, for later ones
+    recipe: Recipe | None = None  # of the columns that are derived from related tables
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -120,16 +83,16 @@ class Schema:
     def to_json(self) -> dict[str, Any]:
         """Return the schema as plain data."""
         content = {"named": self.named, "columns": [column.to_json() for column in self.columns]}
-        return (
-            content
-            if self.choices == NO_CHOICES
-            else {**content, "choices": self.choices.to_json()}
-        )
+        if self.choices != NO_CHOICES:
+            content["choices"] = self.choices.to_json()
+        if self.recipe is not None:
+            content["recipe"] = self.recipe.to_json()
+        return content
 
     @classmethod
     def from_json(cls, obj: object) -> "Schema":
         """Read what `to_json` wrote; anything else is a DataError."""
-        if not isinstance(obj, dict) or obj.keys() - {"choices"} != {"named", "columns"}:
+        if not isinstance(obj, dict) or obj.keys() - _OPTIONAL != {"named", "columns"}:
             raise DataError("A schema must be an object with the fields 'named' and 'columns'.")
         if not isinstance(obj["named"], bool) or not isinstance(obj["columns"], list):
             raise DataError("A schema needs a boolean 'named' and a list 'columns'.")
@@ -138,7 +101,10 @@ class Schema:
             raise DataError("A schema needs at least one column.")
         check_distinct(column.name for column in columns)
         choices = Choices.from_json(obj["choices"]) if "choices" in obj else NO_CHOICES
-        return cls(columns, obj["named"], choices)
+        recipe = Recipe.from_json(obj["recipe"]) if "recipe" in obj else None
+        if recipe is not None and (strange := recipe.names - {column.name for column in columns}):
+            raise DataError(f"The recipe makes {min(strange)!r}, which is no column of the schema.")
+        return cls(columns, obj["named"], choices, recipe)
 
 
 def check_distinct(names: Iterable[str]) -> None:

@@ -2,16 +2,20 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.choices import NO_CHOICES, Choices
+from rulewright.data.column_schema import ColumnSchema
 from rulewright.data.errors import DataError
 from rulewright.data.findings import Finding
+from rulewright.data.frame import LabelColumn, to_frame
 from rulewright.data.numbers import Numbers
-from rulewright.data.schema import ColumnSchema, Schema
+from rulewright.data.recipe import Recipe
+from rulewright.data.schema import Schema, check_distinct
+from rulewright.data.table_view import summary, table_html
 from rulewright.data.target import Target
 
 MISSING_CODE = -1
@@ -41,7 +45,11 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of equal length, with the target and the weights of the rows if there are any."""
+    """Columns of equal length, with the target and the weights of the rows if there are any.
+
+    A table is indexed by rows, as scikit-learn's functions do it: by a mask, places or a slice. A
+    single place gives a table of one row, a name the column of that name, a list of names a table.
+    """
 
     columns: tuple[Column, ...]
     named: bool  # False when the input had no column names
@@ -50,16 +58,76 @@ class Table:
     weights: NDArray[np.float64] | None = None
     choices: Choices = NO_CHOICES  # of the person who read it
     decisions: tuple[Finding, ...] = ()  # about the rows, when it was read
+    target_name: str | None = None  # of the column that held the target
+    weights_name: str | None = None  # of the column that held the weights
+    recipe: Recipe | None = None  # of the columns that are derived from related tables
 
     @cached_property
     def schema(self) -> Schema:
         """Names, kinds and labels of the columns."""
-        return Schema(tuple(column.schema for column in self.columns), self.named, self.choices)
+        columns = tuple(column.schema for column in self.columns)
+        return Schema(columns, self.named, self.choices, self.recipe)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns in order."""
         return self.schema.names
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and of columns, without target and weights."""
+        return self.n_rows, len(self.columns)
+
+    @property
+    def X(self) -> Self:  # noqa: N802 - scikit-learn's name
+        """The features: the table without its target and weights.
+
+        ``est.fit(table.X, table.y, sample_weight=table.weights)`` is ``est.fit(table)``.
+        """
+        return replace(self, target=None, weights=None, target_name=None, weights_name=None)
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """The target: the class label or the number of each row."""
+        if self.target is None:
+            raise DataError("The table has no target: read it with target=..., a column or labels.")
+        return self.target.values
+
+    def head(self, n: int = 5) -> Self:
+        """Return the first rows."""
+        return self[:n]
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """
+        Return a dataframe with all columns, the target and the weights.
+
+        Reading it again gives the same kinds: labels are categories (of polars an Enum), Booleans
+        and dates are what they are. Labels that are numbers become text in polars and pyarrow.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            Which library makes the dataframe; the first one installed when left out.
+        """
+        columns = [(c.schema.name, c.schema.type.framed(c)) for c in self.columns]
+        if self.target is not None:
+            columns.append((self.target_name or "target", self.target.framed()))
+        if self.weights is not None:
+            columns.append((self.weights_name or "weight", self.weights))
+        check_distinct(name for name, _ in columns)
+        return to_frame(dict(columns), backend, instead="np.asarray(table)")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return the features as numbers, or as objects if there are labels or dates."""
+        if copy is False:
+            raise ValueError("The columns of a Table are copied when they become one array.")
+        if all(column.schema.type.arithmetic for column in self.columns):
+            array = np.array([column.values for column in self.columns], dtype=np.float64).T
+        else:
+            array = np.empty(self.shape, dtype=object)
+            for place, column in enumerate(self.columns):
+                array[:, place] = _objects(column)
+        return array if dtype is None else array.astype(dtype)
 
     def take(self, rows: NDArray[np.integer]) -> Self:
         """Return the rows at the given positions, with their classes and weights."""
@@ -85,11 +153,39 @@ class Table:
             raise DataError(_lacking("numbers", self.target))
         return self.target
 
-    def __getitem__(self, name: str) -> Column:
-        return self.columns[self.schema.index(name)]
+    @overload
+    def __getitem__(self, key: str) -> Column: ...
+    @overload
+    def __getitem__(self, key: Any) -> Self: ...
+    def __getitem__(self, key: Any) -> Column | Self:
+        if isinstance(key, str):
+            return self.columns[self.schema.index(key)]
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is ...:  # as scikit-learn asks
+            key = key[0]
+        if isinstance(key, list) and all(isinstance(name, str) for name in key) and key:
+            return replace(self, columns=tuple(self[name] for name in key))
+        key = np.asarray(key, np.intp) if isinstance(key, list) and not key else key
+        return self.take(np.atleast_1d(np.arange(self.n_rows)[key]))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.schema
 
     def __len__(self) -> int:
         return self.n_rows
+
+    def __repr__(self) -> str:
+        return f"<Table: {summary(self)}>"
+
+    def _repr_html_(self) -> str:
+        return table_html(self)
+
+
+def _objects(column: Column) -> NDArray[Any]:
+    """Return the values of a column as Python's objects."""
+    values = column.schema.type.framed(column)
+    if isinstance(values, LabelColumn):
+        values = np.array([*values.labels, None], dtype=object)[values.codes]
+    return np.asarray(values, dtype=object)
 
 
 def _lacking(what: str, target: Target | Numbers | None) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError
+from rulewright.data.frame import LabelColumn
 from rulewright.data.labels import factor, recode, unique_numbers
 from rulewright.data.optional import optional
 from rulewright.data.readers.arrays import values_of
@@ -54,6 +55,20 @@ class Target:
         places = np.array([known[label] for label in listed], dtype=np.intp)
         ranks = np.argsort(places).astype(np.int32)
         return replace(self, classes=self.classes[places], codes=ranks[self.codes])
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The class of each row."""
+        labels: NDArray[Any] = self.classes[self.codes]
+        return labels
+
+    def framed(self) -> NDArray[Any] | LabelColumn:
+        """Return the classes as a dataframe holds them: text with an order as ordered labels."""
+        order = self.declared_order
+        if order is None or self.classes.dtype.kind != "U":
+            return self.values
+        ranked = self.ordered(order)
+        return LabelColumn(ranked.codes, tuple(ranked.classes.tolist()), ordered=True)
 
     def take(self, rows: Any) -> "Target":
         """Return the target of some rows."""

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 WORD = 64
 """Rows in a word."""
 
+_BLOCK = 128
+"""Words that are unpacked at a time to count what covers share."""
+
 
 @dataclass(frozen=True, eq=False)
 class PackedCovers:
@@ -103,6 +106,18 @@ class PackedCovers:
     def count(self) -> IntArray:
         """Return the number of rows of each cover."""
         counts: IntArray = self.unpack().sum(axis=1, dtype=np.int32)
+        return counts
+
+    def pair_counts(self, other: PackedCovers) -> NDArray[np.int64]:
+        """Return the number of rows that each of these covers shares with each of others."""
+        counts = np.zeros((len(self), len(other)), dtype=np.int64)
+        for first in range(0, self.words.shape[1], _BLOCK):
+            block = slice(first, first + _BLOCK)
+            # Products of zeros and ones add up exactly in float32 below 2**24 rows.
+            own, rest = (
+                unpack_words(covers.words[:, block]).astype(np.float32) for covers in (self, other)
+            )
+            counts += (own @ rest.T).astype(np.int64)
         return counts
 
     def dot(self, weights: FloatArray) -> FloatArray:

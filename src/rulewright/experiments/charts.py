@@ -49,7 +49,10 @@ def printed_versus_ours_chart(
             align=align, baseline="middle", fontSize=11, color="#444444"
         )
         layers.append(text.encode(x=x, y=y, text="set:N"))
-    return finished(layers, title, _SIDE, _SIDE)
+    lower, higher = (sum(sign * (r["ours"] - r["printed"]) > 0 for r in rows) for sign in (-1, 1))
+    said = f"Our {measure} against the printed one, {len(rows)} points"
+    said = f"{said}: ours is lower at {lower} and higher at {higher}. Dashed: equal."
+    return finished(layers, title, _SIDE, _SIDE, said)
 
 
 def curve_chart(
@@ -74,7 +77,18 @@ def curve_chart(
     lines = chart_of(rows).mark_line(point={"size": 25} if marked else False)
     lines = distinct(lines, rows, "series", lines=True)
     layers = [lines.encode(x=x, y=y, tooltip=["series:N", "x:Q", "y:Q"])]
-    return finished(layers, title, int(1.3 * _SIDE), int(0.75 * _SIDE))
+    said = f"{y_title or 'y'} over {x_title or 'x'}. {_ends(rows)}"
+    return finished(layers, title, int(1.3 * _SIDE), int(0.75 * _SIDE), said)
+
+
+def _ends(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say where each series starts and ends."""
+    found = []
+    for name in dict.fromkeys(row["series"] for row in rows):
+        part = sorted((row["x"], row["y"]) for row in rows if row["series"] == name)
+        (x, y), (x2, y2) = part[0], part[-1]
+        found.append(f"{name or 'The line'} goes from {y:.4g} at {x:.4g} to {y2:.4g} at {x2:.4g}.")
+    return " ".join(found)
 
 
 def _rows(

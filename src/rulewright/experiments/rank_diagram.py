@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from rulewright.charts import alt
+from rulewright.charts import alt, described
 from rulewright.experiments.statistics import rank_groups
 
 if TYPE_CHECKING:
@@ -64,7 +64,18 @@ def critical_difference_chart(
     chart: alt.LayerChart = alt.LayerChart(layer=layers)
     chart = chart.configure_view(stroke=None).configure_title(fontSize=14, anchor="start")
     chart = chart.properties(width=_AXIS_WIDTH + sum(margins), height=height + _HEAD)
+    chart = chart.properties(description=described(title, _text(ranks, names, groups, cd)))
     return chart.properties(title=title) if title else chart
+
+
+def _text(
+    ranks: Mapping[str, float], names: Sequence[str], groups: Sequence[Sequence[str]], cd: float
+) -> str:
+    """Say the ranks, and which do not differ."""
+    listed = ", ".join(f"{name} {ranks[name]:.2f}" for name in names)
+    alike = "; ".join(", ".join(group) for group in groups)
+    said = f" Not significantly different: {alike}." if alike else ""
+    return f"Average ranks, the best first: {listed}. Critical difference {cd:.3f}.{said}"
 
 
 def _margin(names: Sequence[str]) -> float:

@@ -3,6 +3,7 @@
 They need nothing but a model, so they work for a model that was loaded from a file.
 """
 
+from rulewright.explain.abstaining import Abstainer, abstain_at
 from rulewright.explain.abstention import (
     choose_abstain,
     predict_or_abstain,
@@ -10,13 +11,33 @@ from rulewright.explain.abstention import (
     selective_score,
 )
 from rulewright.explain.certificate import certificate, held_out_certificate
+from rulewright.explain.conformal import (
+    ConformalIntervals,
+    ConformalSets,
+    PredictionSets,
+    SetCoverage,
+    conformal,
+)
 from rulewright.explain.consensus import Consensus, distil, frequent
+from rulewright.explain.counterfactual import (
+    Change,
+    Counterfactual,
+    Counterfactuals,
+    counterfactual,
+)
 from rulewright.explain.dependence import Dependence, partial_dependence
 from rulewright.explain.effects import Effects, local_effects
 from rulewright.explain.importance import Importance, importance, local_importance
 from rulewright.explain.interaction import Interactions, interactions
 from rulewright.explain.margin_certificate import margin_certificate
 from rulewright.explain.null import InteractionNull, NullComparison
+from rulewright.explain.overlap import RuleOverlap, rule_overlap
+from rulewright.explain.probability_intervals import (
+    ProbabilityIntervals,
+    VennAbers,
+    venn_abers,
+)
+from rulewright.explain.recurrence import ColumnRecurrence, PatternRecurrence, Recurrence
 from rulewright.explain.rule_statistics import rule_statistics
 from rulewright.explain.rule_table import (
     ClassRuleStatistics,
@@ -31,8 +52,15 @@ from rulewright.explain.vote_statistics import (
 )
 
 __all__ = [
+    "Abstainer",
+    "Change",
     "ClassRuleStatistics",
+    "ColumnRecurrence",
+    "ConformalIntervals",
+    "ConformalSets",
     "Consensus",
+    "Counterfactual",
+    "Counterfactuals",
     "Dependence",
     "Effects",
     "Importance",
@@ -40,10 +68,20 @@ __all__ = [
     "Interactions",
     "NullComparison",
     "NumberRuleStatistics",
+    "PatternRecurrence",
+    "PredictionSets",
+    "ProbabilityIntervals",
+    "Recurrence",
+    "RuleOverlap",
     "RuleStatistics",
+    "SetCoverage",
+    "VennAbers",
+    "abstain_at",
     "certificate",
     "choose_abstain",
     "column_importance",
+    "conformal",
+    "counterfactual",
     "distil",
     "frequent",
     "held_out_certificate",
@@ -57,7 +95,9 @@ __all__ = [
     "partial_dependence",
     "predict_or_abstain",
     "risk_coverage",
+    "rule_overlap",
     "rule_statistics",
     "selective_score",
     "term_table",
+    "venn_abers",
 ]

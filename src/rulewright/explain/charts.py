@@ -12,6 +12,7 @@ from rulewright.charts import alt, chart_of, finished, save_chart
 from rulewright.charts.style import COLOURS, GREY
 from rulewright.explain.dependence_chart import dependence_chart, score_title
 from rulewright.explain.null import InteractionNull
+from rulewright.explain.overlap_chart import overlap_chart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ __all__ = [
     "effects_chart",
     "importance_chart",
     "interaction_chart",
+    "overlap_chart",
     "save_chart",
 ]
 
@@ -71,9 +73,12 @@ def importance_chart(
     x = alt.X("value:Q", title="importance (largest = 100)", scale=alt.Scale(domain=[0, 100]))
     bars = chart_of(rows).mark_bar(color=COLOURS[0], size=14)
     tooltip = [alt.Tooltip("text:N", title=by[:-1]), alt.Tooltip("value:Q", format=".1f")]
-    layers = [bars.encode(x=x, y=_labels(rows), tooltip=tooltip)]
+    layers = [bars.encode(x=x, y=label_axis(rows), tooltip=tooltip)]
     what = "columns" if by == "columns" else "rules and lines"
-    return _bars(layers, rows, title or f"Importance of {what}", _left_out(order, n_bars, what))
+    listed = ", ".join(f"{row['text']} {row['value']:.0f}" for row in rows)
+    said = f"Importance, the largest is 100: {listed}."
+    hidden = _left_out(order, n_bars, what)
+    return bar_chart(layers, rows, title or f"Importance of {what}", hidden, said)
 
 
 def effects_chart(
@@ -119,7 +124,9 @@ def effects_chart(
         title or f"Row {row}: what each rule and line does",
         subtitle=f"{called}: {answer:.4g} for this row, {mean:.4g} on average",
     )
-    return _effect_bars(rows, f"effect on {called}", text)
+    listed = "; ".join(f"{row['value']:+.3g} by {row['text']} ({row['rule']})" for row in rows)
+    said = f"{text.subtitle}. Effects: {listed or 'none'}."
+    return _effect_bars(rows, f"effect on {called}", text, said)
 
 
 def interaction_chart(
@@ -148,7 +155,7 @@ def interaction_chart(
     what = {1: "columns", 2: "pairs", 3: "triples"}[n_columns]
     hidden = _left_out(rows, n_bars, what)
     rows = rows[:n_bars]
-    y, kinds = _labels(rows), ["H of the model", "without interactions: mean ± sd"]
+    y, kinds = label_axis(rows), ["H of the model", "without interactions: mean ± sd"]
     scale = alt.Scale(domain=kinds, range=[COLOURS[0], COLOURS[1]])
     legend = alt.Legend(orient="bottom", direction="horizontal", symbolOpacity=1)
     null = isinstance(found, InteractionNull)
@@ -162,7 +169,9 @@ def interaction_chart(
     layers = [bars.encode(x=x, y=y, color=colour, tooltip=["text:N", *tooltip])]
     if null:
         layers += _null_marks([{**row, "kind": kinds[1]} for row in rows], y, colour)
-    return _bars(layers, rows, title or f"Interactions {_H_TITLES[n_columns]}", hidden)
+    listed = "; ".join(f"{row['text']} {row['h']:.3f}{_null_text(row)}" for row in rows)
+    said = f"H, from 0 (additive) to 1 (interaction only): {listed or 'none'}."
+    return bar_chart(layers, rows, title or f"Interactions {_H_TITLES[n_columns]}", hidden, said)
 
 
 def wrapped(text: str) -> str:
@@ -181,7 +190,7 @@ def wrapped(text: str) -> str:
     return "\n".join(line if len(line) <= _LINE + 12 else f"{line[:_LINE]}…" for line in lines)
 
 
-def _labels(rows: Sequence[dict[str, Any]]) -> alt.Y:
+def label_axis(rows: Sequence[dict[str, Any]]) -> alt.Y:
     """Make an axis of texts, in the order of the rows and on two lines if they are long."""
     # Texts that differ may be alike when they are cut, so the axis has places and looks them up.
     names = [row["label"] for row in rows]
@@ -197,12 +206,13 @@ def _labels(rows: Sequence[dict[str, Any]]) -> alt.Y:
     return alt.Y("place:O", axis=axis, title=None, sort=None)
 
 
-def _bars(
-    layers: Sequence[alt.Chart], rows: Sequence[Any], title: Any, subtitle: str
+def bar_chart(
+    layers: Sequence[alt.Chart], rows: Sequence[Any], title: Any, subtitle: str, said: str
 ) -> alt.LayerChart:
+    """Finish a chart of horizontal bars, with room for labels of two lines."""
     tall = 34 if any("\n" in row["label"] for row in rows) else _STEP
     text = alt.TitleParams(title, subtitle=subtitle) if subtitle else title
-    return finished(layers, text, _WIDTH, tall * max(1, len(rows)))
+    return finished(layers, text, _WIDTH, tall * max(1, len(rows)), said)
 
 
 def _left_out(items: Sequence[Any], most: int, what: str) -> str:
@@ -231,10 +241,10 @@ def _effect(text: str, value: float, *, holds: bool) -> dict[str, Any]:
     return {"text": text, "label": wrapped(text), "value": float(value), "kind": kind, "rule": says}
 
 
-def _effect_bars(rows: list[dict[str, Any]], x_title: str, title: Any) -> alt.LayerChart:
+def _effect_bars(rows: list[dict[str, Any]], x_title: str, title: Any, said: str) -> alt.LayerChart:
     scale = alt.Scale(domain=["raises", "lowers"], range=[COLOURS[0], COLOURS[1]])
     faint = alt.Scale(domain=["holds (or is a line)", "does not hold"], range=[1.0, 0.4])
-    x, y = alt.X("value:Q", title=x_title), _labels(rows)
+    x, y = alt.X("value:Q", title=x_title), label_axis(rows)
     bars = (
         chart_of(rows)
         .mark_bar(size=14)
@@ -247,7 +257,7 @@ def _effect_bars(rows: list[dict[str, Any]], x_title: str, title: Any) -> alt.La
         )
     )
     zero = chart_of([{"value": 0.0}]).mark_rule(color=GREY).encode(x=x)
-    return _bars([bars, zero], rows, title, "")
+    return bar_chart([bars, zero], rows, title, "", said)
 
 
 def _statistics(found: Interactions | InteractionNull) -> list[dict[str, Any]]:
@@ -277,6 +287,10 @@ def _null_figures(one: NullComparison) -> dict[str, Any]:
     low, high = max(0.0, one.null_mean - sd), one.null_mean + sd
     marks = {"low": low, "high": high, "end": max(one.h, high), "p": f"p = {one.p_value:.2f}"}
     return figures | marks
+
+
+def _null_text(row: Mapping[str, Any]) -> str:
+    return f" (without interactions {row['null_mean']:.3f}, {row['p']})" if "p" in row else ""
 
 
 def _figures(rows: Sequence[Mapping[str, Any]]) -> list[str]:

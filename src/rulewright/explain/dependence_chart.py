@@ -88,7 +88,8 @@ def _lines(
     rug = chart_of(deciles).mark_rule(color="#444444", strokeWidth=1.2)
     rug = rug.encode(x=x, y=alt.value(_HEIGHT), y2=alt.value(_HEIGHT - _RUG))
     text = alt.TitleParams(title, subtitle="ticks at the bottom: deciles of the rows")
-    return finished([lines.encode(x=x, y=y, tooltip=tooltip), rug], text, _WIDTH, _HEIGHT)
+    said = _extremes(found, scores, values, unit)
+    return finished([lines.encode(x=x, y=y, tooltip=tooltip), rug], text, _WIDTH, _HEIGHT, said)
 
 
 def _label_bars(
@@ -119,10 +120,10 @@ def _label_bars(
             line.encode(x=x),
         ]
 
-    height = _LABEL_STEP * len(labels)
+    height, said = _LABEL_STEP * len(labels), _extremes(found, scores, values, unit)
     if len(scores) == 1:
-        return finished(layers(0), text, _WIDTH, height)
-    return _side_by_side([layers(k) for k in range(len(scores))], scores, text, height)
+        return finished(layers(0), text, _WIDTH, height, said)
+    return _side_by_side([layers(k) for k in range(len(scores))], scores, text, height, said)
 
 
 def _maps(
@@ -146,9 +147,30 @@ def _maps(
         cells = cells.encode(color=colour, tooltip=["at:N", "value:Q"])
         return _placed(_placed(cells, found, 0), found, 1)
 
+    said = _extremes(found, scores, values, unit)
     if len(scores) == 1:
-        return finished([layer(0)], title, int(1.2 * _HEIGHT), _HEIGHT)
-    return _side_by_side([[layer(k)] for k in range(len(scores))], scores, title, _SMALL)
+        return finished([layer(0)], title, int(1.2 * _HEIGHT), _HEIGHT, said)
+    return _side_by_side([[layer(k)] for k in range(len(scores))], scores, title, _SMALL, said)
+
+
+def _extremes(found: Dependence, scores: Sequence[str], values: FloatArray, unit: str) -> str:
+    """Say where what is drawn is lowest and highest."""
+    said = []
+    for k, name in enumerate(scores):
+        low, high = int(np.argmin(values[:, k])), int(np.argmax(values[:, k]))
+        (a, b), of = (_written(found, i) for i in (low, high)), f" of {name}" if name else ""
+        ends = f"lowest at {a} ({values[low, k]:.3g}), highest at {b} ({values[high, k]:.3g})"
+        said.append(f"The {unit}{of} is {ends}.")
+    return " ".join(said)
+
+
+def _written(found: Dependence, i: int) -> str:
+    """Write the values of the columns at one point."""
+    parts = zip(found.columns, found.points[i], strict=True)
+    return " and ".join(
+        f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in parts
+    )
 
 
 def _placed(cells: alt.Chart, found: Dependence, j: int) -> alt.Chart:
@@ -191,12 +213,12 @@ def _padded(values: FloatArray) -> list[float]:
 
 
 def _side_by_side(
-    charts: Sequence[Sequence[alt.Chart]], names: Sequence[str], title: Any, height: int
+    charts: Sequence[Sequence[alt.Chart]], names: Sequence[str], title: Any, height: int, said: str
 ) -> alt.ConcatChart:
     """Put the charts of the classes beside each other."""
     parts = [
         alt.LayerChart(layer=list(layers)).properties(width=_SMALL, height=height, title=name)
         for layers, name in zip(charts, names, strict=True)
     ]
-    chart: alt.ConcatChart = styled(alt.concat(*parts, columns=_PER_LINE), title)
+    chart: alt.ConcatChart = styled(alt.concat(*parts, columns=_PER_LINE), title, said)
     return chart

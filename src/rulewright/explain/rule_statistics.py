@@ -10,11 +10,12 @@ from rulewright.capacity.bounds.checks import checked_delta
 from rulewright.capacity.discoveries import benjamini_yekutieli, e_bh
 from rulewright.capacity.evidence import rank_e_value, rank_p_value, share_e_value, share_p_value
 from rulewright.capacity.intervals import clopper_pearson, difference_interval, mean_interval
-from rulewright.data import DataError, label_of, read_like
+from rulewright.data import DataError
 from rulewright.encoding.covers import PackedCovers
+from rulewright.explain.claims import claims_less
 from rulewright.explain.rule_table import ClassRuleStatistics, NumberRuleStatistics
-from rulewright.model import ClassModel, RuleModel
-from rulewright.rules import Adds
+from rulewright.explain.targets import class_codes, model_of, rows_with_target
+from rulewright.model import ClassModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from rulewright.data import Table
     from rulewright.explain.rule_table import RuleStatistics
     from rulewright.kernels import BoolArray, FloatArray
+    from rulewright.model import RuleModel
     from rulewright.rules import Head, Rule
 
 # Effective numbers of rows are whole up to rounding if all weights are equal.
@@ -81,18 +83,11 @@ def rule_statistics(
     e-BH (Wang and Ramdas, 2022). Both hold for any dependence between rules. Choose one of them
     before looking.
     """
-    model = getattr(model, "model_", model)
-    if not isinstance(model, RuleModel):
-        raise ValueError(
-            "rule_statistics needs a model with rules, or an estimator with such a model, not "
-            f"{type(model).__name__}"
-        )
+    model = model_of(model, "rule_statistics")
     levels = checked_delta(alpha, "alpha"), checked_delta(q, "q")
-    classes = isinstance(model, ClassModel)
-    task: Any = "classification" if classes else "regression"
-    table = read_like(X, model.schema, model.columns, target=y, weights=sample_weight, task=task)
-    rows = _Rows.of(model, table)
-    return _of_classes(rows, *levels) if classes else _of_numbers(rows, *levels)
+    rows = _Rows.of(model, rows_with_target(model, X, y, sample_weight))
+    of = _of_classes if isinstance(model, ClassModel) else _of_numbers
+    return of(rows, *levels)
 
 
 class _Side(NamedTuple):
@@ -166,7 +161,7 @@ class _Rows(NamedTuple):
             "q": q,
             "n_rows": len(self.weights),
             "n_effective": total.effective,
-            "less": np.array([_claims_less(rule) for rule in self.model.rules], dtype=np.bool_),
+            "less": np.array([claims_less(rule) for rule in self.model.rules], dtype=np.bool_),
             "support": np.array([side.weight for side in inside]),
             "effective_support": np.array([side.effective for side in inside]),
             "share": share,
@@ -181,7 +176,8 @@ class _Rows(NamedTuple):
 
 
 def _of_classes(rows: _Rows, alpha: float, q: float) -> ClassRuleStatistics:
-    codes, sides, base, tables = _class_codes(rows), [], [], []
+    assert isinstance(rows.model, ClassModel)
+    codes, sides, base, tables = class_codes(rows.model, rows.table), [], [], []
     shares: dict[Head, float] = {}
     for rule, inside in rows.rules:
         of_head = ((codes >= rule.head.first) & (codes <= rule.head.last)).astype(np.float64)
@@ -189,7 +185,7 @@ def _of_classes(rows: _Rows, alpha: float, q: float) -> ClassRuleStatistics:
         if rule.head not in shares:
             shares[rule.head] = _Side.of(rows.weights, of_head).mean
         base.append(shares[rule.head])
-        tables.append(_counts(*sides[-1], less=_claims_less(rule)))
+        tables.append(_counts(*sides[-1], less=claims_less(rule)))
     counted = np.array(tables).reshape(-1, 2, 2)
     p, e = (value(counted[:, 0], counted[:, 1]) for value in (share_p_value, share_e_value))
     common = rows.common([side for side, _ in sides], p, e, alpha, q)
@@ -214,7 +210,7 @@ def _of_numbers(rows: _Rows, alpha: float, q: float) -> NumberRuleStatistics:
     for rule, inside in rows.rules:
         pair = one, other = rows.sides(inside, numbers)
         sides.append(pair)
-        sign = -1.0 if _claims_less(rule) else 1.0
+        sign = -1.0 if claims_less(rule) else 1.0
         claimed = sign * numbers[inside], sign * numbers[~inside]
         p.append(rank_p_value(*claimed))
         e.append(rank_e_value(*claimed))
@@ -235,27 +231,6 @@ def _of_numbers(rows: _Rows, alpha: float, q: float) -> NumberRuleStatistics:
         difference_low=difference_ends[0],
         difference_high=difference_ends[1],
     )
-
-
-def _class_codes(rows: _Rows) -> FloatArray:
-    """Give the class of each row as the model numbers it, -1 for one that it does not know."""
-    assert isinstance(rows.model, ClassModel)
-    known = {label_of(value): k for k, value in enumerate(rows.model.classes.tolist())}
-    target = rows.table.known_target
-    labels = [label_of(value) for value in target.classes.tolist()]
-    codes = np.array([known.get(label, -1) for label in labels])[target.codes]
-    if (codes < 0).all():
-        raise DataError(
-            f"The targets have no class of the model, such as {next(iter(known))!r}: they are "
-            f"{', '.join(labels[:5])}. Give the classes that the model predicts."
-        )
-    return codes
-
-
-def _claims_less(rule: Rule) -> bool:
-    """Tell whether a rule speaks against its head, or for smaller numbers."""
-    outcome = rule.outcome
-    return isinstance(outcome, Adds) and outcome.value < outcome.otherwise
 
 
 def _counts(inside: _Side, outside: _Side, *, less: bool) -> list[list[float]]:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rulewright.explain.claims import claim_text
+from rulewright.html import bold, lines, note, table, view
 from rulewright.model.frame import to_frame
-from rulewright.model.text import aligned, plain
+from rulewright.model.text import aligned
 
 if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray
@@ -94,11 +96,23 @@ class RuleStatistics:
         return len(self.model)
 
     def __str__(self) -> str:
+        rows = aligned([self._titles(), *self._rows()])
+        return "\n".join([*self._preamble(), *rows, *self._hidden()])
+
+    def _repr_html_(self) -> str:
+        first, *more = self._preamble()
+        titles = self._titles()
+        rows = table([titles], self._rows(), text={len(titles) - 1})
+        return view(bold(first), lines(more), rows, *map(note, self._hidden()))
+
+    def _rows(self) -> list[list[str]]:
+        """Give the cells of the rules to show, those with the strongest evidence first."""
         order = np.lexsort((-self.e_value, self.p_value))[:SHOWN_RULES]
-        lines = aligned([self._titles(), *(self._cells(i) for i in order.tolist())])
-        hidden = len(self) - len(order)
-        more = [f"... and {hidden} more; to_frame() has all"] if hidden else []
-        return "\n".join([*self._preamble(), *lines, *more])
+        return [self._cells(i) for i in order.tolist()]
+
+    def _hidden(self) -> list[str]:
+        hidden = len(self) - SHOWN_RULES
+        return [f"... and {hidden} more; to_frame() has all"] if hidden > 0 else []
 
     def _preamble(self) -> list[str]:
         weighted = round(self.n_effective) != self.n_rows
@@ -123,15 +137,8 @@ class RuleStatistics:
             f"{self.p_value[i]:.2g}",
             f"{self.e_value[i]:.2g}",
             " ".join(found) or "-",
-            f"IF {self.model.rules[i].body} THEN {self._claim(i)}",
+            f"IF {self.model.rules[i].body} THEN {claim_text(self.model, self.model.rules[i])}",
         ]
-
-    def _claim(self, i: int) -> str:
-        names = [plain(name) for name in self.model.head_names]
-        if not names:
-            return "smaller" if self.less[i] else "larger"
-        head = self.model.rules[i].head.text(names)
-        return f"less often {head}" if self.less[i] else head
 
     def _found(self, i: int) -> dict[str, bool]:
         return {"p": bool(self.discovered_by_p[i]), "e": bool(self.discovered_by_e[i])}

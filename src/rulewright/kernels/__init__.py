@@ -23,6 +23,7 @@ from rulewright.kernels._core import (
     descend_products,
 )
 from rulewright.kernels.dnf import DnfSearch, find_partition
+from rulewright.kernels.graphs import GraphSet, SubgraphMiner
 from rulewright.kernels.nearest import RiseSearch, nearest_rules
 from rulewright.kernels.structs import (
     GROUP,
@@ -41,6 +42,8 @@ from rulewright.kernels.structs import (
     DnfSettings,
     DnfState,
     FloatArray,
+    FoundSubgraphs,
+    GraphArrays,
     GrownCondition,
     GrownRule,
     IntArray,
@@ -91,6 +94,9 @@ __all__ = [
     "Elbow",
     "Exponential",
     "FloatArray",
+    "FoundSubgraphs",
+    "GraphArrays",
+    "GraphSet",
     "GrownCondition",
     "GrownRule",
     "GrownSplit",
@@ -109,6 +115,7 @@ __all__ = [
     "Score",
     "SignArray",
     "StatArray",
+    "SubgraphMiner",
     "Subsample",
     "ThreadPool",
     "TreeShape",

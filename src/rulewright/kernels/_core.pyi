@@ -343,3 +343,24 @@ class RiseSearch:
     def state(
         self,
     ) -> tuple[IntArray, FloatArray, StatArray, StatArray, IntArray, FloatArray, FloatArray]: ...
+
+class GraphSet:
+    def __init__(
+        self,
+        starts: IntArray,
+        labels: IntArray,
+        edge_starts: IntArray,
+        ends: IntArray,
+        edge_labels: IntArray,
+    ) -> None: ...
+    def match(self, codes: IntArray, starts: IntArray) -> WordArray: ...
+    def neighbours(
+        self, code: IntArray, max_edges: int, allow_cycles: bool
+    ) -> tuple[IntArray, IntArray, WordArray]: ...
+
+class SubgraphMiner:
+    def __init__(
+        self, graphs: GraphSet, min_count: int, max_edges: int, allow_cycles: bool
+    ) -> None: ...
+    def advance(self, n_patterns: int, most_work: int) -> tuple[IntArray, IntArray, WordArray]: ...
+    def done(self) -> bool: ...

@@ -219,6 +219,28 @@ class RiseState(NamedTuple):
     highs: FloatArray
 
 
+class GraphArrays(NamedTuple):
+    """Labelled graphs one after the other: vertices are numbered through all of them.
+
+    Graph g has the vertices from ``starts[g]`` on; around vertex v are the edges from
+    ``edge_starts[v]`` on, by their other end and their label. Every edge is there from both ends.
+    """
+
+    starts: IntArray
+    labels: IntArray
+    edge_starts: IntArray
+    ends: IntArray
+    edge_labels: IntArray
+
+
+class FoundSubgraphs(NamedTuple):
+    """Patterns by their codes, one after the other from `starts` on, and their graphs as bits."""
+
+    codes: IntArray
+    starts: IntArray
+    words: WordArray
+
+
 @dataclass(frozen=True, kw_only=True)
 class DnfSettings(Struct):
     """How to search for a k-term DNF formula.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rulewright.model.explanation import Explanation
-from rulewright.model.reasons import shown_of
+from rulewright.model.reasons import ReasonLine, shown_of
 from rulewright.model.text import counted, plain
 
 if TYPE_CHECKING:
@@ -64,13 +64,16 @@ class AverageExplanation(Explanation):
         ]
         return super()._row_dict(row) | {"members": said}
 
-    def _table(self, row: int, max_reasons: int | None) -> list[list[str]]:
+    def _table(self, row: int, max_reasons: int | None) -> list[ReasonLine]:
         shown = shown_of(self.order, max_reasons)
-        lines = [[f"{self.weights[k]:.3g}", self._claim(k, row), self._why(k, row)] for k in shown]
+        lines = [
+            ReasonLine(f"{self.weights[k]:.3g}", self._claim(k, row), self._why(k, row))
+            for k in shown
+        ]
         if hidden := self.order[len(shown) :]:
             rest = sum(self.weights[k] for k in hidden)
-            lines.append([f"{rest:.3g}", "", counted(len(hidden), "more model")])
-        return [["weight", "says", "because"], *lines]
+            lines.append(ReasonLine(f"{rest:.3g}", "", counted(len(hidden), "more model")))
+        return [ReasonLine("weight", "says", "because"), *lines]
 
     def _claim(self, k: int, row: int) -> str:
         part = self.parts[k]

@@ -43,7 +43,7 @@ def write_document(path: str | os.PathLike[str], content: dict[str, Any]) -> Non
     document = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
-        "library_version": _library_version(),
+        "library_version": library_version(),
         **content,
     }
     try:
@@ -113,7 +113,8 @@ def json_list(values: object, what: str, limit: int = MAX_CLASSES) -> list[Any]:
     return values
 
 
-def _library_version() -> str:
+def library_version() -> str:
+    """Give the version of this library that is installed."""
     try:
         return metadata.version("rulewright")
     except metadata.PackageNotFoundError:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rulewright.model.fired import FiredRules
 from rulewright.model.linear import line_amounts
-from rulewright.model.reasons import Reason, others_text, shown_of
+from rulewright.model.reasons import Reason, ReasonLine, others_text, shown_of
 from rulewright.model.text import plain
 from rulewright.rules.outcomes import signed
 
@@ -103,21 +103,24 @@ class Explanation(FiredRules):
             lines.append("expected costs " + ", ".join(f"{name} {c:.3g}" for name, c in costs))
         return lines
 
-    def _table(self, row: int, max_reasons: int | None) -> list[list[str]]:
+    def _table(self, row: int, max_reasons: int | None) -> list[ReasonLine]:
         chosen, name = int(self.chosen[row]), plain(self.label(row))
         start, *reasons = self._reasons(row)
         shown = shown_of(reasons, max_reasons)
         steps, hidden = [start, *shown], reasons[len(shown) :]
         if hidden:
             steps.append(self._joined(steps[-1], hidden, chosen))
-        changes = self._changes(row, steps)
-        lines = [[step.amount, p, step.text] for step, p in zip(steps, changes, strict=True)]
-        if not changes[0]:  # this form does not tell what rules change
-            return [[self._title(name), "", "reason"], *(lines[1:] or lines)]
+        chances = self._chances(row, steps)
+        if chances is None:  # this form does not tell what rules change
+            lines = [ReasonLine(step.amount, "", step.text) for step in steps]
+            return [ReasonLine(self._title(name), "", "reason"), *(lines[1:] or lines)]
+        lines = [ReasonLine(start.amount, f"{chances[0]:.3f}", start.text)]
+        for step, change in zip(steps[1:], np.diff(chances).tolist(), strict=True):
+            lines.append(ReasonLine(step.amount, signed(change), step.text, change))
         if reasons:
-            chance = f"{self.probabilities[row, chosen]:.3f}"
-            lines.append([self._said(self.scores[row], chosen, level=True), chance, "total"])
-        return [[self._title(name), f"P({name})", _REASON], *lines]
+            total = self._said(self.scores[row], chosen, level=True)
+            lines.append(ReasonLine(total, f"{self.probabilities[row, chosen]:.3f}", "total"))
+        return [ReasonLine(self._title(name), f"P({name})", _REASON), *lines]
 
     def _joined(self, before: Reason, hidden: Sequence[Reason], chosen: int) -> Reason:
         """Give one reason for all that are not written out."""
@@ -126,13 +129,12 @@ class Explanation(FiredRules):
             amount = self._said(last - before.scores, chosen)
         return Reason(amount, others_text(hidden), last)
 
-    def _changes(self, row: int, steps: Sequence[Reason]) -> list[str]:
-        """Write the probability at the start, and by how much each step changes it."""
+    def _chances(self, row: int, steps: Sequence[Reason]) -> NDArray[np.float64] | None:
+        """Give the probability of the chosen class after each step, if the form tells."""
         scores = [step.scores for step in steps if step.scores is not None]
         if len(scores) < len(steps):
-            return [""] * len(steps)
-        chances = self.to_probabilities(np.array(scores))[:, int(self.chosen[row])]
-        return [f"{chances[0]:.3f}", *map(signed, np.diff(chances).tolist())]
+            return None
+        return self.to_probabilities(np.array(scores))[:, int(self.chosen[row])]
 
     def _reasons(self, row: int) -> list[Reason]:
         """Give the start and the reasons, strongest first, each with the scores after it."""

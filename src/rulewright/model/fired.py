@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rulewright.html import bold, note, view
 from rulewright.model.frame import to_frame
-from rulewright.model.reasons import SHOWN_REASONS, reason_table
+from rulewright.model.reasons import SHOWN_REASONS, reason_html, reason_table
+from rulewright.model.text import counted
 from rulewright.rules import Adds
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rulewright.model.reasons import ReasonLine
     from rulewright.rules import Rule
 
 # What print() shows of many rows.
@@ -98,8 +101,24 @@ class FiredRules(ABC):
         """Write what the model answers on a row."""
 
     @abstractmethod
-    def _table(self, row: int, max_reasons: int | None) -> list[list[str]]:
-        """Give titles, start, reasons and total of a row, as amount, change and text."""
+    def _table(self, row: int, max_reasons: int | None) -> list[ReasonLine]:
+        """Give titles, start, reasons and total of a row."""
+
+    def answer(self, row: int) -> str:
+        """Write what the model answers on a row, in one line."""
+        return self._answer(row)[0]
+
+    def reasons(self, row: int, max_reasons: int | None = SHOWN_REASONS) -> list[ReasonLine]:
+        """Give the table of reasons for a row: titles, start, reasons and total.
+
+        Parameters
+        ----------
+        row : int
+            The row.
+        max_reasons : int, optional
+            How many reasons have lines of their own; None for all.
+        """
+        return self._table(row, max_reasons)
 
     def text(
         self,
@@ -119,17 +138,33 @@ class FiredRules(ABC):
             What the rows are called; by default they are numbered from 0.
         """
         names = range(len(self)) if row_names is None else row_names
-        blocks = []
-        for row in range(len(self))[:max_rows]:
-            first, *more = self._answer(row)
-            lines = [f"row {names[row]}: {first}", *(f"  {line}" for line in more)]
-            blocks.append("\n".join(lines + reason_table(self._table(row, max_reasons))))
+        shown = range(len(self))[:max_rows]
+        blocks = [self.row_text(row, max_reasons, names[row]) for row in shown]
         if hidden := len(self) - len(blocks):
             blocks.append(f"... and {hidden} more rows")
         return "\n".join(blocks) or "no rows"
 
+    def row_text(
+        self, row: int, max_reasons: int | None = SHOWN_REASONS, name: object = None
+    ) -> str:
+        """Write the reasons for one row, by default called by its number."""
+        first, *more = self._answer(row)
+        called = row if name is None else name
+        lines = [f"row {called}: {first}", *(f"  {line}" for line in more)]
+        return "\n".join(lines + reason_table(self._table(row, max_reasons)))
+
     def __str__(self) -> str:
         return self.text()
+
+    def _repr_html_(self) -> str:
+        parts = []
+        for row in range(len(self))[:_SHOWN_ROWS]:
+            first, *more = self._answer(row)
+            parts += [bold(f"row {row}: {first}"), *map(note, more)]
+            parts.append(reason_html(self._table(row, SHOWN_REASONS)))
+        hidden = len(self) - _SHOWN_ROWS
+        more_rows = note(f"... and {counted(hidden, 'more row')}") if hidden > 0 else None
+        return view(*parts, more_rows) if parts else view(note("no rows"))
 
     def __repr__(self) -> str:
         return f"<Explanation of {len(self)} rows by {len(self.rules)} rules>"

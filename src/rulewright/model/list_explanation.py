@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rulewright.model.explanation import Explanation
-from rulewright.model.reasons import shown_of
+from rulewright.model.reasons import ReasonLine, shown_of
 from rulewright.model.text import counted, plain
 from rulewright.rules import Conjunction
 
@@ -58,14 +58,14 @@ class ListExplanation(Explanation):
         rows = f"{rule.coverage.support:.6g} {rule.coverage.rows} rows"
         return f"decided by rule {self.decided[row]}: IF {rule.body} ({rows})"
 
-    def _table(self, row: int, max_reasons: int | None) -> list[list[str]]:
+    def _table(self, row: int, max_reasons: int | None) -> list[ReasonLine]:
         before = [*range(int(self.decided[row]))][::-1]  # the nearest ones say most
         shown = shown_of(before, max_reasons)
         lines = ["reason", self._decision(row)]
         lines += [f"rule {i} does not hold: {self._failure(i, row)}" for i in shown]
         if hidden := len(before) - len(shown):
             lines.append(f"{counted(hidden, 'more rule')} before it: none holds")
-        return [["", "", line] for line in lines]
+        return [ReasonLine("", "", line) for line in lines]
 
     def _failure(self, i: int, row: int) -> str:
         """Write the conditions of a rule that fail on a row, with the values that they meet."""

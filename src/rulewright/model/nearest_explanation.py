@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rulewright.model.explanation import Explanation
+from rulewright.model.reasons import ReasonLine
 from rulewright.model.text import plain
 from rulewright.rules import Range
 
@@ -53,13 +54,13 @@ class NearestExplanation(Explanation):
                 answer[name] = {"id": int(places[row]), "distance": float(sums[row])}
         return answer
 
-    def _table(self, row: int, max_reasons: int | None) -> list[list[str]]:
+    def _table(self, row: int, max_reasons: int | None) -> list[ReasonLine]:
         lines = ["reason", "always: there is no rule"]
         if self.rules:
             lines[1] = f"nearest is {self._told(self.nearest, row)}"
         if self.rivals[0][row] >= 0:
             lines.append(f"nearest of another class is {self._told(self.rivals, row)}")
-        return [["", "", line] for line in lines]
+        return [ReasonLine("", "", line) for line in lines]
 
     def _told(self, found: Found, row: int) -> str:
         """Write a rule, and what keeps it from covering a row."""

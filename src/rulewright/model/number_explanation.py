@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rulewright.model.fired import FiredRules
 from rulewright.model.linear import line_amounts
-from rulewright.model.reasons import Reason, others_text, shown_of
+from rulewright.model.reasons import Reason, ReasonLine, others_text, shown_of
 from rulewright.model.text import plain
 
 if TYPE_CHECKING:
@@ -57,16 +57,17 @@ class NumberExplanation(FiredRules):
     def _answer(self, row: int) -> list[str]:
         return [f"{self.numbers[row]:.6g}"]
 
-    def _table(self, row: int, max_reasons: int | None) -> list[list[str]]:
+    def _table(self, row: int, max_reasons: int | None) -> list[ReasonLine]:
         reasons = self._reasons(row)
         shown = shown_of(reasons, max_reasons)
-        lines = [[f"{amount:+.4g}", "", reason.text] for amount, reason in shown]
+        added = [(amount, reason.text) for amount, reason in shown]
         if hidden := reasons[len(shown) :]:
             amount = math.fsum(amount for amount, _ in hidden)
-            lines.append([f"{amount:+.4g}", "", others_text([reason for _, reason in hidden])])
-        start = [f"{self.intercept:.4g}", "", "start"]
-        total = [[f"{self.numbers[row]:.4g}", "", "total"]] if reasons else []
-        return [["adds", "", "reason"], start, *lines, *total]
+            added.append((amount, others_text([reason for _, reason in hidden])))
+        lines = [ReasonLine(f"{amount:+.4g}", "", text, amount) for amount, text in added]
+        start = ReasonLine(f"{self.intercept:.4g}", "", "start")
+        total = [ReasonLine(f"{self.numbers[row]:.4g}", "", "total")] if reasons else []
+        return [ReasonLine("adds", "", "reason"), start, *lines, *total]
 
     def _reasons(self, row: int) -> list[tuple[float, Reason]]:
         """Give what rules and lines add, the largest first."""

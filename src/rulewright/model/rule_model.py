@@ -12,6 +12,7 @@ from rulewright.model.checks import check_rules
 from rulewright.model.document import write_document
 from rulewright.model.exports import Exports
 from rulewright.model.frame import rules_table, to_frame
+from rulewright.model.html import model_view
 from rulewright.model.text import all_rules, strongest_rules
 from rulewright.programs.native import Native, evaluate
 
@@ -233,6 +234,9 @@ class RuleModel(Exports):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self.rules)} rules, {self.scope}>"
+
+    def _repr_html_(self) -> str:
+        return model_view(self, SHOWN_RULES)
 
     @cached_property
     def _native(self) -> Native:

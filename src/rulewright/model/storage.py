@@ -54,12 +54,16 @@ def load_model(path: str | os.PathLike[str], *, max_bytes: int | None = None) ->
         When the file is not a sound model file; the message says what is wrong.
     """
     try:
-        content = read_document(path, max_bytes)
-        return _model(_form(content), content)
+        return model_of_content(read_document(path, max_bytes))
     except RecursionError:
         raise ModelFileError(f"cannot load {str(path)!r}: nested too deeply") from None
     except ValueError as error:
         raise ModelFileError(f"cannot load {str(path)!r}: {error}") from error
+
+
+def model_of_content(content: dict[str, Any]) -> RuleModel:
+    """Check the content of a model, as `RuleModel.content` gives it, and make the model."""
+    return _model(_form(content), content)
 
 
 def _form(content: dict[str, Any]) -> type[RuleModel]:

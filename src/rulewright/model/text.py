@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rulewright.html import plain as plain
 from rulewright.rules import NumberCoverage
 
 if TYPE_CHECKING:
@@ -61,11 +62,6 @@ def strongest(model: RuleModel, max_rules: int | None) -> list[int]:
 def all_rules(model: RuleModel) -> str:
     """Write all rules in the order they were learned."""
     return "\n".join([header(model), *_lines(model, range(len(model)))]) + "\n"
-
-
-def plain(text: str) -> str:
-    """Escape unprintable characters, so that the text fits on one line of a terminal."""
-    return text if text.isprintable() else repr(text)[1:-1]
 
 
 def title_of(model: RuleModel) -> str:

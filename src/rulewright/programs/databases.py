@@ -36,7 +36,7 @@ def run_duckdb(
         lists = [list(range(n_rows(rows))), *(rows[name] for name in names[1:])]
         unnested = ", ".join(f"unnest(CAST(? AS {kind}[]))" for kind in types)
         connection.execute(f"INSERT INTO {quoted_name(_TABLE)} SELECT {unnested}", lists)
-        return _answers(program, connection.execute(sql).fetchall()), []
+        return answers_of(program, connection.execute(sql).fetchall()), []
 
 
 def run_sqlite(
@@ -47,17 +47,18 @@ def run_sqlite(
     sql = write(program, _TABLE, "sqlite", keep=names[:1])
     connection = sqlite3.connect(":memory:")
     try:
-        notes = _provide_exp(connection)
+        notes = provide_exp(connection)
         connection.execute(_create(names, types))
         places = ", ".join("?" * len(names))
         lines = zip(range(n_rows(rows)), *(rows[name] for name in names[1:]), strict=True)
         connection.executemany(f"INSERT INTO {quoted_name(_TABLE)} VALUES ({places})", lines)
-        return _answers(program, connection.execute(sql).fetchall()), notes
+        return answers_of(program, connection.execute(sql).fetchall()), notes
     finally:
         connection.close()
 
 
-def _answers(program: Program, lines: list[tuple[Any, ...]]) -> list[Answer]:
+def answers_of(program: Program, lines: list[tuple[Any, ...]]) -> list[Answer]:
+    """Read the lines that the SQL of a program gives, the first item of which is the row."""
     lines = sorted(lines, key=lambda line: int(line[0]))
     if not isinstance(program, ClassProgram):
         return [Answer.number(line[1]) for line in lines]
@@ -68,7 +69,8 @@ def _answers(program: Program, lines: list[tuple[Any, ...]]) -> list[Answer]:
     ]
 
 
-def _provide_exp(connection: sqlite3.Connection) -> list[str]:
+def provide_exp(connection: sqlite3.Connection) -> list[str]:
+    """Give SQLite the function EXP where it was compiled without; tell so."""
     try:
         connection.execute("SELECT EXP(1.0)")
     except sqlite3.OperationalError:

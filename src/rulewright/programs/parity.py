@@ -17,6 +17,7 @@ from rulewright.programs.targets import TARGETS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rulewright.data import Table
     from rulewright.programs.program import Program
     from rulewright.programs.target import Rows, Target
 
@@ -68,7 +69,7 @@ def verify(program: Program, targets: Sequence[str] | None = None) -> ExportRepo
         if name not in known:
             raise ValueError(f"exports can be verified in {', '.join(known)}, not in {name!r}")
     rows = adversarial_rows(program)
-    expected = _native_answers(program, rows)
+    expected = native_answers(program, read_like(rows, program.schema, program.columns))
     worst, ran, notes = 0.0, [], []
     for name in unasked if targets is None else targets:
         target: Target = known[name]
@@ -79,15 +80,15 @@ def verify(program: Program, targets: Sequence[str] | None = None) -> ExportRepo
                 raise
             notes.append(f"{name} was not run: {error}")
             continue
-        worst = max(worst, _compare(name, program, rows, answers, expected))
+        worst = max(worst, compare(name, program, rows, answers, expected))
         ran.append(name)
         notes += found
     return ExportReport(tuple(ran), n_rows(rows), worst, tuple(notes))
 
 
-def _native_answers(program: Program, rows: Rows) -> list[tuple[Answer, list[float]]]:
+def native_answers(program: Program, table: Table) -> list[tuple[Answer, list[float]]]:
     """Give for each row the answer of the native program and the expected costs, if any."""
-    coded = Native(program).rows(read_like(rows, program.schema, program.columns))
+    coded = Native(program).rows(table)
     if not isinstance(program, ClassProgram):
         return [(Answer.number(value), []) for value in coded.value(program.scores).tolist()]
     labels = [program.labels[k] for k in coded.value(program.chosen)]
@@ -104,7 +105,7 @@ def _native_answers(program: Program, rows: Rows) -> list[tuple[Answer, list[flo
     return list(pairs)
 
 
-def _compare(
+def compare(
     name: str,
     program: Program,
     rows: Rows,

@@ -10,6 +10,7 @@ an expression may nest.
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -24,16 +25,19 @@ from rulewright.programs.sql_words import (
     boolean,
     check_distinct,
     checked_dialect,
+    column_of,
     number,
     quoted_name,
     quoted_text,
+    rows_of,
+    unused_prefix,
 )
 from rulewright.programs.target import Target
 from rulewright.programs.writer import Writer
 from rulewright.rules import And, Conjunction, Or
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rulewright.data import ColumnSchema
     from rulewright.programs.nearest import Lookup
@@ -53,19 +57,32 @@ _LOWEST_EXPONENT, _LOWEST_RATIO, _TINY = -708.0, -744.4, 1e-300
 TERMS_PER_STEP = 200
 
 
+@dataclass(frozen=True)
+class Prelude:
+    """Steps before a program that make the table it reads, and how its columns are called there."""
+
+    steps: Sequence[str] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
 def write_sql(
     program: Program,
     table: str | Sequence[str] = "data",
     dialect: str = "duckdb",
     keep: Sequence[str] = (),
+    prelude: Prelude | None = None,
 ) -> str:
-    """Write a program as one SELECT; see ``RuleModel.to_sql``."""
+    """Write a program as one SELECT; see ``RuleModel.to_sql``.
+
+    A prelude holds steps that come before, and makes the table.
+    """
     if isinstance(keep, str):
         raise ValueError(f"keep must be a list of column names, such as [{keep!r}]")
     if program.n_classes > MAX_CLASSES:
         raise ValueError(f"SQL of more than {MAX_CLASSES} classes is not supported")
     parts = [table] if isinstance(table, str) else table
-    return _SqlWriter(program, parts, checked_dialect(dialect), keep).statement()
+    prelude = prelude or Prelude()
+    return _SqlWriter(program, parts, checked_dialect(dialect), keep, prelude).statement()
 
 
 TARGET = Target("one SELECT", write_sql, {"duckdb": run_duckdb, "sqlite": run_sqlite})
@@ -80,17 +97,24 @@ class _SqlWriter(Writer):
     known = ("{} IS NOT NULL", "{} IS NOT NULL")
 
     def __init__(
-        self, program: Program, table: Sequence[str], dialect: Dialect, keep: Sequence[str]
+        self,
+        program: Program,
+        table: Sequence[str],
+        dialect: Dialect,
+        keep: Sequence[str],
+        prelude: Prelude,
     ) -> None:
         super().__init__(program)
+        self.prelude = prelude
         self.dialect: Dialect = dialect
         self.least, self.greatest = ("MIN", "MAX") if dialect == "sqlite" else ("LEAST", "GREATEST")
         self.exp = "EXP({0})"
         if dialect == "postgres":
             self.exp = self._unless_tiny(f"{{0}} > {self.number(_LOWEST_EXPONENT)}", "EXP({0})")
-        check_distinct(program.columns, dialect)
-        self.prefix = _unused_prefix([*program.columns, *keep, *table])
-        self.source = ".".join(quoted_name(part) for part in table)
+        columns = [prelude.names.get(name, name) for name in program.columns]
+        check_distinct(columns, dialect)
+        self.prefix = unused_prefix([*columns, *keep, *table])
+        self.table = table
         self.alias = f"{self.prefix}table"
         self.kept = {f"{self.prefix}kept_{i}": name for i, name in enumerate(keep)}
         # Neutral names: SQLite takes a column "true" for 1.
@@ -114,7 +138,7 @@ class _SqlWriter(Writer):
                 self._add(node)
         end = 1 + max(self.level.values(), default=0)
         self._note(self._reads(self.program.outputs), self.kept, end)
-        steps = list(self._steps(end))
+        steps = [*self.prelude.steps, *self._steps(end)]
         select = _select(self._outputs(), self._step_name(end - 1))
         return f"{_HEADER}WITH {', '.join(steps)}\n{select}\n"
 
@@ -148,18 +172,10 @@ class _SqlWriter(Writer):
         return f"({self.where.format(test, text, self.number(0.0))})"
 
     def _input(self, name: str) -> str:
-        """Write a column of the table such that it is an error if the table has no such column.
+        return column_of(self.prelude.names.get(name, name), self.alias, self.dialect)
 
-        SQLite takes an unknown name for a string unless the table is named too, and PostgreSQL
-        takes a name behind that of the table for a function.
-        """
-        column = quoted_name(name)
-        return column if self.dialect == "postgres" else f"{self.alias}.{column}"
-
-    def _table(self) -> str:
-        # Tables of DuckDB have a column "rowid" of their own, which is not among all columns.
-        table = f"(SELECT * FROM {self.source})" if self.dialect == "duckdb" else self.source
-        return f"{table} AS {self.alias}"
+    def _rows(self) -> str:
+        return rows_of(self.table, self.alias, self.dialect)
 
     def _share_tests(self) -> None:
         """Add columns for the tests that would be written so often that the text grows long."""
@@ -230,7 +246,10 @@ class _SqlWriter(Writer):
         """Write the steps: the columns of earlier ones that later ones read, and their own."""
         known: dict[str, None] = {}
         for i in range(end):
-            own, source = self.chain[i], self._step_name(i - 1) if i else self._table()
+            own, source = (
+                self.chain[i],
+                self._step_name(i - 1) if i else rows_of(self.table, self.alias, self.dialect),
+            )
             carried = [name for name in known if name not in own and self.last_read[name] > i]
             columns = [*carried, *(f"{text} AS {name}" for name, text in own.items())]
             text = _select(columns or [f"1 AS {self.prefix}row"], source)
@@ -358,11 +377,3 @@ class _SqlWriter(Writer):
 
 def _select(columns: Iterable[str], source: str) -> str:
     return "  SELECT " + ",\n    ".join(columns) + f"\n  FROM {source}"
-
-
-def _unused_prefix(names: Sequence[str]) -> str:
-    """Give a prefix of internal names that no column or table begins with."""
-    prefix = "rw_"
-    while any(name.lower().startswith(prefix) for name in names):
-        prefix = "_" + prefix
-    return prefix

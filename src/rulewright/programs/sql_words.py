@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 Dialect: TypeAlias = Literal["duckdb", "postgres", "sqlite"]
 DIALECTS: tuple[Dialect, ...] = ("duckdb", "postgres", "sqlite")
@@ -63,6 +63,31 @@ def check_distinct(names: Iterable[str], dialect: Dialect) -> None:
                 f"columns {other!r} and {name!r} are one column for {dialect}, which ignores "
                 "upper and lower case; rename one of them"
             )
+
+
+def column_of(name: str, alias: str, dialect: Dialect) -> str:
+    """Write a column of a table such that it is an error if the table has no such column.
+
+    SQLite takes an unknown name for a string unless the table is named too, and PostgreSQL takes a
+    name behind that of the table for a function.
+    """
+    column = quoted_name(name)
+    return column if dialect == "postgres" else f"{alias}.{column}"
+
+
+def rows_of(table: Sequence[str], alias: str, dialect: Dialect) -> str:
+    """Write a table, given by the parts of its name, for a FROM."""
+    source = ".".join(quoted_name(part) for part in table)
+    # Tables of DuckDB have a column "rowid" of their own, which is not among all columns.
+    return f"{f'(SELECT * FROM {source})' if dialect == 'duckdb' else source} AS {alias}"
+
+
+def unused_prefix(names: Iterable[str]) -> str:
+    """Give a prefix of internal names that no column or table begins with."""
+    prefix, listed = "rw_", [name.lower() for name in names]
+    while any(name.startswith(prefix) for name in listed):
+        prefix = "_" + prefix
+    return prefix
 
 
 def _checked(text: str, what: str) -> str:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from rulewright.data import DataError, label_of
-from rulewright.model import ClassModel
+from rulewright.model import AdditiveRules, ClassModel
 from rulewright.model.text import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from rulewright.data import Table, Target
     from rulewright.kernels import BoolArray, FloatArray, IntArray
     from rulewright.model import RuleModel
+    from rulewright.model.decisions import Costs
 
     Places: TypeAlias = NDArray[np.integer[Any]]
 
@@ -41,6 +44,8 @@ class ClassAnswers:
         Weights of the rows.
     flags : dict of bool arrays
         What else the model says of rows, such as that it abstains.
+    costs : K x K numbers, optional
+        What predicting class j costs where class k is true, if the model decides by costs.
     """
 
     origin: str
@@ -50,6 +55,7 @@ class ClassAnswers:
     chosen: Places
     weights: FloatArray
     flags: dict[str, BoolArray] = field(default_factory=dict)
+    costs: Costs | None = None
 
     @property
     def wrong(self) -> BoolArray:
@@ -59,14 +65,13 @@ class ClassAnswers:
     def known(self) -> ClassAnswers:
         """Give the rows of positive weight whose class the model knows."""
         kept = (self.codes >= 0) & (self.weights > 0)
-        return ClassAnswers(
-            self.origin,
-            self.names,
-            self.codes[kept],
-            self.probabilities[kept],
-            self.chosen[kept],
-            self.weights[kept],
-            {name: flag[kept] for name, flag in self.flags.items()},
+        return replace(
+            self,
+            codes=self.codes[kept],
+            probabilities=self.probabilities[kept],
+            chosen=self.chosen[kept],
+            weights=self.weights[kept],
+            flags={name: flag[kept] for name, flag in self.flags.items()},
         )
 
 
@@ -111,6 +116,25 @@ def answers_of(model: RuleModel, table: Table, origin: str) -> Answers:
         model.decide(scores),
         weights,
         model.flags(scores),
+        model.costs if isinstance(model, AdditiveRules) else None,
+    )
+
+
+def joined(parts: Sequence[Answers], places: Places, origin: str) -> Answers:
+    """Put answers on parts of the rows together; `places` are those of the rows of all parts."""
+    order, first = np.argsort(places, kind="stable"), parts[0]
+
+    def all_of(name: str) -> Any:
+        return np.concatenate([getattr(part, name) for part in parts])[order]
+
+    if isinstance(first, NumberAnswers):
+        return NumberAnswers(origin, *map(all_of, ("truth", "predicted", "weights")))
+    said = [part.flags for part in parts if isinstance(part, ClassAnswers)]
+    return replace(
+        first,
+        origin=origin,
+        **{name: all_of(name) for name in ("codes", "probabilities", "chosen", "weights")},
+        flags={name: np.concatenate([one[name] for one in said])[order] for name in first.flags},
     )
 
 

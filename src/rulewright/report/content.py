@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import platform
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import rulewright
 from rulewright.data import Table, open_table, read_like
 from rulewright.encoding.covers import PackedCovers
 from rulewright.model import ClassModel, RuleModel
+from rulewright.model.document import library_version
+from rulewright.model.html import paragraphs
 from rulewright.model.text import plain, title_of
 from rulewright.report import insight
 from rulewright.report.answers import answers_of, row_weights
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from rulewright.report.answers import Answers, Places
     from rulewright.report.data_summary import DataSummary
-    from rulewright.report.performance import Drawing, Performance
+    from rulewright.report.figures import Drawing, Graph
+    from rulewright.report.performance import Performance
     from rulewright.report.rule_lines import RuleLine
 
 _NOTED = {
@@ -63,7 +64,7 @@ class Content:
     performance: Performance | None
     stored: tuple[str, dict[str, float]]
     price: list[dict[str, str]]
-    sizes: list[Drawing]
+    sizes: list[Graph]
     rules: list[RuleLine]
     counted_on: list[tuple[str, str]]
     effect_title: str
@@ -71,7 +72,7 @@ class Content:
     class_names: tuple[str, ...]
     panel: Panel
     importance: Drawing | None
-    dependence: list[Drawing]
+    dependence: list[Graph]
     constraints: list[tuple[str, str]]
     certificate: list[str]
     provenance: list[tuple[str, str]]
@@ -116,7 +117,7 @@ def content_of(
     return Content(
         title=title,
         kind=title_of(model),
-        says=_says(model),
+        says=paragraphs(model.preamble().splitlines()),
         data=data_summary(model, table, answers),
         has_data=table is not None,
         has_target=known,
@@ -154,18 +155,6 @@ def learned_from(model: RuleModel, table: Table) -> bool:
     return bool(np.allclose(found, [one.support for one in counted], rtol=1e-6))
 
 
-def _says(model: RuleModel) -> list[list[list[str]]]:
-    """Give what the model says of itself: paragraphs, and lines of numbers as tables."""
-    paragraphs: list[list[list[str]]] = []
-    for line in model.preamble().splitlines():
-        cells = re.split(r"\s{2,}", line.strip())
-        if len(cells) > 1 and paragraphs and len(paragraphs[-1][-1]) == len(cells):
-            paragraphs[-1].append(cells)
-        else:
-            paragraphs.append([cells])
-    return paragraphs
-
-
 def _panel(model: RuleModel, table: Table | None, places: Any) -> Panel:
     columns = panel_columns(model, table)
     rows = panel_rows(model, table, places) if table is not None and len(places) else None
@@ -177,5 +166,5 @@ def _panel(model: RuleModel, table: Table | None, places: Any) -> Panel:
 
 def _versions() -> list[tuple[str, str]]:
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    versions = f"rulewright {rulewright.__version__}, Python {platform.python_version()}"
+    versions = f"rulewright {library_version()}, Python {platform.python_version()}"
     return [("report made", made), ("versions", f"{versions}, NumPy {np.__version__}")]

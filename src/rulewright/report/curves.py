@@ -20,13 +20,18 @@ _BINS = 10
 
 
 class Curve(NamedTuple):
-    """Points of a curve, with intervals of y if there are any."""
+    """Points of a curve, with intervals of y and the weight of their rows if there are any."""
 
     name: str
     x: FloatArray
     y: FloatArray
     low: FloatArray | None = None
     high: FloatArray | None = None
+    weights: FloatArray | None = None
+
+    def at(self, x: float) -> float:
+        """Give y at a place between the points."""
+        return float(np.interp(x, self.x, self.y))
 
 
 def drawn_classes(answers: ClassAnswers) -> list[int]:
@@ -74,9 +79,8 @@ def calibration_curve(answers: ClassAnswers) -> Curve:
         weights = answers.weights[bins == b]
         share = float(np.average(right[bins == b], weights=weights))
         mean = float(np.average(chance[bins == b], weights=weights))
-        points.append((mean, share, *share_interval(share, weights)))
-    x, y, low, high = np.array(points).T
-    return Curve("", x, y, low, high)
+        points.append((mean, share, *share_interval(share, weights), weights.sum()))
+    return Curve("", *np.array(points).T)
 
 
 def risk_curve(answers: ClassAnswers) -> Curve:

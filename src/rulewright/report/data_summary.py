@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.data import UNSEEN_CODE, Target, label_of
+from rulewright.html import cut
 from rulewright.model.text import counted, plain
 from rulewright.report.answers import ClassAnswers, row_weights
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from rulewright.model import RuleModel
     from rulewright.report.answers import Answers
 
-SHOWN_LETTERS = 40
 _SHOWN_CLASSES = 12
 
 
@@ -52,12 +52,6 @@ class DataSummary:
     more_classes: int
     numbers: str
     notes: list[str]
-
-
-def cut(text: str, most: int = SHOWN_LETTERS) -> str:
-    """Write text in one line of limited length."""
-    line = plain(text)
-    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def data_summary(model: RuleModel, table: Table | None, answers: Answers | None) -> DataSummary:

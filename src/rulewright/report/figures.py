@@ -75,6 +75,31 @@ class Axis:
         return _round_numbers(low, high)
 
 
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Lines over each other on two axes, with what they show in words."""
+
+    title: str
+    lines: Sequence[Line]
+    x: Axis
+    y: Axis
+    text: str
+
+    @property
+    def svg(self) -> Markup:
+        """The drawing for a page."""
+        return chart(self.lines, self.x, self.y, self.title, self.text)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A finished drawing with its title and what it shows in words."""
+
+    title: str
+    svg: Markup
+    text: str
+
+
 def chart(lines: Sequence[Line], x: Axis, y: Axis, title: str, description: str) -> Markup:
     """Draw lines and points over each other, with a legend if more than one has a name."""
     ends = [part for line in lines for part in (line.low, line.high) if part is not None]

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.explain import certificate, importance, partial_dependence
+from rulewright.html import cut
 from rulewright.model import AdditiveRules, RegressionRules, RuleSetVotes
 from rulewright.model.text import counted, plain
-from rulewright.report.data_summary import cut
-from rulewright.report.figures import Axis, Line, bars, chart
-from rulewright.report.performance import Drawing
+from rulewright.report.figures import Axis, Drawing, Graph, Line, bars
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,7 +58,7 @@ def _importance(model: RuleModel, found: Mapping[str, float]) -> Drawing:
     return Drawing(title, bars(items, Axis("importance (largest = 100)"), title, text), text)
 
 
-def dependence_drawings(model: RuleModel, table: Table | None) -> list[Drawing]:
+def dependence_drawings(model: RuleModel, table: Table | None) -> list[Graph]:
     """Draw how the mean answer depends on the most important columns, of models that add up."""
     if table is None or not isinstance(model, AdditiveRules | RegressionRules):
         return []
@@ -73,7 +72,7 @@ def dependence_drawings(model: RuleModel, table: Table | None) -> list[Drawing]:
     return [_dependence(model, one, rows) for one in drawn]
 
 
-def _dependence(model: RuleModel, found: Dependence, rows: Table) -> Drawing:
+def _dependence(model: RuleModel, found: Dependence, rows: Table) -> Graph:
     name, values = found.columns[0], found.values
     names = [cut(part, 22) for part in found.names]
     y = Axis("mean prediction (units of the target)")
@@ -99,14 +98,14 @@ def _dependence(model: RuleModel, found: Dependence, rows: Table) -> Drawing:
         f"{cut(_written(points[high]), 20)} ({values[high, 0]:.3g}), other columns as they are."
     )
     title = f"Dependence on {cut(name)}"
-    return Drawing(title, chart(lines, axis, y, title, text), text)
+    return Graph(title, lines, axis, y, text)
 
 
 def _written(value: object) -> str:
     return f"{value:,.6g}" if isinstance(value, float) else str(value)
 
 
-def size_drawings(model: RuleModel) -> list[Drawing]:
+def size_drawings(model: RuleModel) -> list[Graph]:
     """Draw error against the number of rules, if the summary tells; a file may hold anything."""
     drawings = []
     for read in (_left_out, _compression):
@@ -117,7 +116,7 @@ def size_drawings(model: RuleModel) -> list[Drawing]:
     return drawings
 
 
-def _left_out(model: RuleModel) -> list[Drawing]:
+def _left_out(model: RuleModel) -> list[Graph]:
     size = model.summary.get("size")
     if size is None:
         return []
@@ -126,7 +125,7 @@ def _left_out(model: RuleModel) -> list[Drawing]:
     return _sizes(np.arange(len(losses)), losses, chosen, unit)
 
 
-def _compression(model: RuleModel) -> list[Drawing]:
+def _compression(model: RuleModel) -> list[Graph]:
     found = model.summary.get("compression")
     if found is None:
         return []
@@ -135,7 +134,7 @@ def _compression(model: RuleModel) -> list[Drawing]:
     return _sizes(sizes, losses, int(found["n_rules"]), "log-loss")
 
 
-def _sizes(sizes: Any, losses: Any, chosen: int, unit: str) -> list[Drawing]:
+def _sizes(sizes: Any, losses: Any, chosen: int, unit: str) -> list[Graph]:
     at = float(losses[int(np.flatnonzero(sizes == chosen)[0])])
     text = (
         f"Without rules {losses[0]:.3f}, with the {counted(chosen, 'rule')} of this model "
@@ -146,7 +145,7 @@ def _sizes(sizes: Any, losses: Any, chosen: int, unit: str) -> list[Drawing]:
         Line("", np.array([float(chosen)]), np.array([at]), "points"),
     ]
     title, y = "Error against number of rules", Axis(f"{unit} on rows left out")
-    return [Drawing(title, chart(lines, Axis("number of rules"), y, title, text), text)]
+    return [Graph(title, lines, Axis("number of rules"), y, text)]
 
 
 def price_lines(model: RuleModel) -> list[dict[str, str]]:
@@ -163,8 +162,16 @@ def price_lines(model: RuleModel) -> list[dict[str, str]]:
 
 
 def stored_figures(model: RuleModel) -> tuple[str, dict[str, float]]:
-    """Give the figures that the learner noted down, after the name of the rows they are of."""
+    """Give the figures that the model keeps, after the name of the rows they are of."""
     titles = {"accuracy": "Accuracy", "log_loss": "Log-loss", "brier": "Brier score", "ece": "ECE"}
+    titles |= {"brier_score": "Brier score", "auc": "AUC", "balanced_accuracy": "Balanced accuracy"}
+    titles |= {"r2": "R2", "mae": "MAE", "rmse": "RMSE", "cost": "Cost"}
+    try:
+        noted = model.summary["validation"]
+        known = {titles[key]: float(one["value"]) for key, one in noted["figures"].items()}
+        return str(noted["rows"]), known
+    except (TypeError, ValueError, KeyError, AttributeError):
+        pass  # not judged, or a file that holds anything
     try:
         noted = model.summary["reliability"]
         rows = str(noted["rows"])

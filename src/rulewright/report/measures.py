@@ -1,6 +1,7 @@
 """How good answers are, each figure with an interval of 95 percent and a simple baseline.
 
-Shares have Clopper and Pearson's interval, means Student's. The area under the ROC curve and R2
+Shares have Clopper and Pearson's interval, means Student's, balanced accuracy the normal one of
+Agresti and Coull's recalls. The area under the ROC curve and R2
 have normal intervals by their influence functions (DeLong's of two classes); an area of 1 or 0 has
 the exact interval of as many independent pairs as there are. Weighted rows count as their effective
 number. All rows count as independent of each other.
@@ -36,6 +37,11 @@ class Figure(NamedTuple):
     baseline: float
     better: str
     meaning: str
+
+    @property
+    def key(self) -> str:
+        """The name as one word, for plain data."""
+        return self.name.lower().replace(" ", "_").replace("-", "_")
 
     def text(self, value: float) -> str:
         """Write a number of this figure: those of like size with like decimals."""
@@ -102,7 +108,31 @@ def _of_classes(answers: ClassAnswers) -> list[Figure]:
         meaning = f"chance that the right one of two rows ranks higher{against}"
         ends = _area_interval(area, known)
         figures.append(Figure("AUC", area, *ends, 0.5, "higher", meaning))
+    figures.append(_balanced(known))
+    if known.costs is not None:
+        figures.append(_cost(known, np.array(known.costs)))
     return figures
+
+
+def _balanced(known: ClassAnswers) -> Figure:
+    """Give the mean of the recalls of the classes that there are."""
+    parts = [known.codes == k for k in np.unique(known.codes)]
+    recalls = [np.average(~known.wrong[part], weights=known.weights[part]) for part in parts]
+    sizes = np.array([effective_number(known.weights[part]) for part in parts])
+    shrunk = (np.array(recalls) * sizes + 2) / (sizes + 4)
+    half = _Z * math.sqrt(float((shrunk * (1 - shrunk) / (sizes + 4)).sum())) / len(parts)
+    value, middle = float(np.mean(recalls)), float(shrunk.mean())
+    low, high = max(0.0, min(middle - half, value)), min(1.0, max(middle + half, value))
+    meaning = "mean over the classes of the share of their rows that are found"
+    return Figure("Balanced accuracy", value, low, high, 1 / len(parts), "higher", meaning)
+
+
+def _cost(known: ClassAnswers, costs: FloatArray) -> Figure:
+    """Give the mean cost of the decisions; the baseline decides alike for all rows."""
+    totals = np.bincount(known.codes, known.weights, len(known.names))
+    best = float((totals @ costs).min()) / float(totals.sum())
+    mean = _mean(costs[known.codes, known.chosen], known.weights)
+    return Figure("Cost", *mean, best, "lower", "mean cost of a decision, by the given costs")
 
 
 def _of_numbers(answers: NumberAnswers) -> list[Figure]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from rulewright import html
 from rulewright.data.optional import optional
 from rulewright.data.writing import replace_file
 from rulewright.model import RuleModel
@@ -130,7 +131,7 @@ def rendered(content: Content) -> str:
     page: str = environment.get_template("report.html.j2").render(
         c=content,
         bar=bar,
-        style=Markup(style),
+        style=html.style_of("bars") + Markup(style),
         scripts=[Markup(part) for part in scripts],
         hashes=[f"'sha256-{_hash(part)}'" for part in scripts],
         data=Markup(_embedded(page_data(content))),
@@ -183,15 +184,8 @@ def bar(line: RuleLine, scale: tuple[float, float]) -> Markup:
     shown = line.shown
     if not math.isfinite(shown.value):
         return Markup('<span class="none">no rows</span>')
-    low, width = scale[0], (scale[1] - scale[0]) or 1.0
-    ends = {"p": shown.value, "l": shown.low, "h": shown.high, "b": shown.base}
-    shares = {key: (value - low) / width for key, value in ends.items() if math.isfinite(value)}
-    style = ";".join(f"--{k}:{100 * min(1.0, max(0.0, x)):.1f}%" for k, x in shares.items())
-    whisker = Markup("<i></i>") if "l" in shares and "h" in shares else ""
-    base = Markup("<b></b>") if "b" in shares else ""
-    return Markup('<span class="bar{}" style="{}" aria-hidden="true"><s></s>{}{}</span>').format(
-        "" if line.head else " point", style, whisker, base
-    )
+    ends = (shown.value, shown.low, shown.high, shown.base)
+    return html.bar(*ends, scale=scale, point=not line.head)
 
 
 def number(value: float) -> str:

@@ -8,49 +8,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.capacity.certificates import held_out_certificate
+from rulewright.html import cut
 from rulewright.model.text import counted
 from rulewright.report.answers import ClassAnswers
+from rulewright.report.confusion import Confusion, confusion_of
 from rulewright.report.curves import (
     calibration_curve,
-    confusion,
+    drawn_classes,
     precision_curves,
     risk_curve,
     roc_curves,
 )
-from rulewright.report.data_summary import cut
-from rulewright.report.figures import Axis, Line, chart, percent_text
+from rulewright.report.figures import Axis, Graph, Line, percent_text
 from rulewright.report.measures import measures
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from markupsafe import Markup
-
     from rulewright.report.answers import Answers, NumberAnswers
-    from rulewright.report.curves import Curve
     from rulewright.report.measures import Figure
 
-_SHOWN_CLASSES = 10
 _SHOWN_POINTS = 600
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A chart with its title and what it shows in words."""
-
-    title: str
-    svg: Markup
-    text: str
-
-
-@dataclass(frozen=True)
-class Confusion:
-    """Rows by true and by predicted class; the last class may stand for all others."""
-
-    names: list[str]
-    table: list[list[float]]
-    recall: list[float | None]
-    precision: list[float | None]
 
 
 @dataclass(frozen=True)
@@ -60,7 +36,7 @@ class Performance:
     origin: str
     n_rows: int
     figures: list[Figure]
-    drawings: list[Drawing]
+    drawings: list[Graph]
     confusion: Confusion | None = None
     notes: list[str] = field(default_factory=list)
 
@@ -72,21 +48,21 @@ def performance(answers: Answers, *, fresh: bool) -> Performance:
     """
     if isinstance(answers, ClassAnswers):
         return _of_classes(answers, fresh=fresh)
-    drawings = [_predictions(answers), _residuals(answers)]
+    drawings = [predictions_graph(answers), residuals_graph(answers)]
     return Performance(answers.origin, len(answers.truth), measures(answers), drawings)
 
 
 def _of_classes(answers: ClassAnswers, *, fresh: bool) -> Performance:
     known = answers.known()
-    drawings = [_calibration(known), _risk(known)]
-    if curves := roc_curves(known):
-        drawings = [_roc(curves), _precision(precision_curves(known), known), *drawings]
+    drawings = [calibration_graph(known), risk_graph(known)]
+    if drawn_classes(known):
+        drawings = [roc_graph(known), precision_graph(known), *drawings]
     return Performance(
         answers.origin,
         len(answers.codes),
         measures(answers),
         drawings,
-        _confusion(answers),
+        confusion_of(answers),
         _notes(answers, fresh=fresh),
     )
 
@@ -113,23 +89,23 @@ def _notes(answers: ClassAnswers, *, fresh: bool) -> list[str]:
     return notes
 
 
-def _roc(curves: Sequence[Curve]) -> Drawing:
+def roc_graph(answers: ClassAnswers) -> Graph:
+    """Draw the share of a class found over the share of other rows taken for it."""
+    curves = roc_curves(answers)
     lines = [Line("" if len(curves) == 1 else c.name, c.x, c.y) for c in curves]
     chance = Line("", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "reference")
-    at = [f"{percent_text(_at(c, 0.1))} of {cut(c.name, 24)}" for c in curves]
+    at = [f"{percent_text(c.at(0.1))} of {cut(c.name, 24)}" for c in curves]
     text = f"Where 10 % of other rows are taken for it, the model finds {', '.join(at)}."
     x = Axis("share of other rows taken for the class", 0, 1, percent=True)
     y = Axis("share of the class found", 0, 1, percent=True)
-    return _drawing("ROC curve", [*lines, chance], x, y, f"{text} Dashed: guessing.")
+    return Graph("ROC curve", [*lines, chance], x, y, f"{text} Dashed: guessing.")
 
 
-def _at(curve: Curve, x: float) -> float:
-    return float(np.interp(x, curve.x, curve.y))
-
-
-def _precision(curves: Sequence[Curve], answers: ClassAnswers) -> Drawing:
+def precision_graph(answers: ClassAnswers) -> Graph:
+    """Draw precision over recall."""
+    curves = precision_curves(answers)
     lines = [Line("" if len(curves) == 1 else c.name, c.x, c.y) for c in curves]
-    at = [f"{percent_text(_at(c, 0.5))} for {cut(c.name, 24)}" for c in curves]
+    at = [f"{percent_text(c.at(0.5))} for {cut(c.name, 24)}" for c in curves]
     text = f"Where half of the rows of a class are found, precision is {', '.join(at)}."
     if len(curves) == 1:
         base = float(np.average(answers.codes == 1, weights=answers.weights))
@@ -137,10 +113,11 @@ def _precision(curves: Sequence[Curve], answers: ClassAnswers) -> Drawing:
         lines, text = [*lines, level], f"{text} Dashed: guessing ({percent_text(base)})."
     x = Axis("recall: share of the class found", 0, 1, percent=True)
     y = Axis("precision: share that is right", 0, 1, percent=True)
-    return _drawing("Precision and recall", lines, x, y, text)
+    return Graph("Precision and recall", lines, x, y, text)
 
 
-def _calibration(answers: ClassAnswers) -> Drawing:
+def calibration_graph(answers: ClassAnswers) -> Graph:
+    """Draw how often something is so over how probable the model says it is."""
     curve, two = calibration_curve(answers), len(answers.names) == 2
     of = f"of {cut(answers.names[1], 18)}" if two else "of the most probable class"
     gaps = abs(curve.x - curve.y)
@@ -155,40 +132,20 @@ def _calibration(answers: ClassAnswers) -> Drawing:
     right = Line("", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "reference")
     x = Axis(f"mean probability {of}", 0, 1, percent=True)
     y = Axis("share of rows where it is so", 0, 1, percent=True)
-    return _drawing("Calibration", [right, line], x, y, text)
+    return Graph("Calibration", [right, line], x, y, text)
 
 
-def _risk(answers: ClassAnswers) -> Drawing:
+def risk_graph(answers: ClassAnswers) -> Graph:
+    """Draw the error over the share of rows that are answered, the most certain first."""
     curve = risk_curve(answers)
-    all_rows, half = percent_text(curve.y[-1]), percent_text(_at(curve, 0.5))
+    all_rows, half = percent_text(curve.y[-1]), percent_text(curve.at(0.5))
     text = (
         f"All rows: {all_rows} wrong. The half with the most certain answers: {half} wrong. "
         "A model that may abstain trades coverage for errors."
     )
     x = Axis("share of rows answered, the most certain first", 0, 1, percent=True)
     y = Axis("share of wrong answers", 0, float(max(curve.y.max() * 1.15, 0.02)), percent=True)
-    return _drawing("Errors if the model may abstain", [Line("", curve.x, curve.y)], x, y, text)
-
-
-def _confusion(answers: ClassAnswers) -> Confusion:
-    totals = np.bincount(answers.codes + 1, answers.weights, len(answers.names) + 1)[1:]
-    many = len(answers.names) > _SHOWN_CLASSES
-    ranked = np.argsort(-totals, kind="stable")
-    kept = np.sort(ranked[: _SHOWN_CLASSES - 1] if many else ranked)
-    table = confusion(answers, kept)
-    others = table[-1].any() or table[:, -1].any()
-    size = len(kept) + bool(others)
-    names = [*(cut(answers.names[k], 24) for k in kept), *(["other classes"] if others else [])]
-    table = table[:size, :size]
-    right, of_row, of_column = np.diag(table), table.sum(axis=1), table.sum(axis=0)
-    shares = [
-        [
-            float(right[i] / of[i]) if of[i] and i < len(kept) else None  # others are many classes
-            for i in range(size)
-        ]
-        for of in (of_row, of_column)
-    ]
-    return Confusion(names, table.tolist(), *shares)
+    return Graph("Errors if the model may abstain", [Line("", curve.x, curve.y)], x, y, text)
 
 
 def _shown(answers: NumberAnswers) -> tuple[np.ndarray, np.ndarray]:
@@ -197,7 +154,8 @@ def _shown(answers: NumberAnswers) -> tuple[np.ndarray, np.ndarray]:
     return answers.predicted[places], answers.truth[places]
 
 
-def _predictions(answers: NumberAnswers) -> Drawing:
+def predictions_graph(answers: NumberAnswers) -> Graph:
+    """Draw true over predicted numbers."""
     predicted, truth = _shown(answers)
     ends = np.array([min(predicted.min(), truth.min()), max(predicted.max(), truth.max())])
     correlation = 0.0
@@ -206,10 +164,11 @@ def _predictions(answers: NumberAnswers) -> Drawing:
     text = f"Correlation {correlation:.2f}; on the dashed line a prediction is right."
     lines = [Line("", ends, ends, "reference"), Line("", predicted, truth, "dots")]
     x, y = Axis("predicted number (units of the target)"), Axis("true number (units of the target)")
-    return _drawing("Predicted and true numbers", lines, x, y, text)
+    return Graph("Predicted and true numbers", lines, x, y, text)
 
 
-def _residuals(answers: NumberAnswers) -> Drawing:
+def residuals_graph(answers: NumberAnswers) -> Graph:
+    """Draw errors over predicted numbers."""
     predicted, truth = _shown(answers)
     errors = answers.truth - answers.predicted
     low, high = np.quantile(errors, [0.05, 0.95])
@@ -217,9 +176,8 @@ def _residuals(answers: NumberAnswers) -> Drawing:
     ends = np.array([predicted.min(), predicted.max()])
     zero = Line("", ends, np.zeros(2), "reference")
     lines = [zero, Line("", predicted, truth - predicted, "dots")]
-    x, y = Axis("predicted number (units of the target)"), Axis("true minus predicted number")
-    return _drawing("Residuals", lines, x, y, text)
-
-
-def _drawing(title: str, lines: Sequence[Line], x: Axis, y: Axis, text: str) -> Drawing:
-    return Drawing(title, chart(lines, x, y, title, text), text)
+    x, y = (
+        Axis("predicted number (units of the target)"),
+        Axis("true minus predicted number (units of the target)"),
+    )
+    return Graph("Residuals", lines, x, y, text)

@@ -9,10 +9,10 @@ import numpy as np
 
 from rulewright.encoding.covers import PackedCovers
 from rulewright.explain import ClassRuleStatistics, rule_statistics
+from rulewright.html import cut
 from rulewright.model import ClassModel
 from rulewright.model.text import plain, strongest
 from rulewright.report.answers import class_codes, row_weights
-from rulewright.report.data_summary import cut
 from rulewright.rules import Conjunction, NumberCoverage
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from rulewright.rules.checks import (
     checked_labels,
     checked_number,
 )
-from rulewright.rules.words import write_word
+from rulewright.rules.words import write_name, write_word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -124,7 +124,7 @@ class Range(PlainCondition):
     def check(self, schema: ColumnSchema) -> None:
         """Raise a ValueError if the range does not fit a column."""
         if self.low == self.high and schema.kind == "nominal":
-            name, value = map(write_word, (self.column, KINDS[self.kind].write(self.low)))
+            name, value = write_name(self.column), write_word(KINDS[self.kind].write(self.low))
             raise ValueError(f"'{self}' compares labels with a number; quote it: {name} = {value}")
         PlainCondition.check(self, schema)
 
@@ -154,7 +154,7 @@ class Range(PlainCondition):
         return above and (number < self.high if self.high_open else number <= self.high)
 
     def __str__(self) -> str:
-        name, write = write_word(self.column), KINDS[self.kind].write
+        name, write = write_name(self.column), KINDS[self.kind].write
         below = "" if self.high == math.inf else write(self.high)
         below = f"{'<' if self.high_open else '<='} {below}"
         if self.low == -math.inf:
@@ -251,7 +251,7 @@ class Labels(PlainCondition):
         return (value in self.labels) != self.negated
 
     def __str__(self) -> str:
-        name, words = write_word(self.column), [write_word(label) for label in self.labels]
+        name, words = write_name(self.column), [write_word(label) for label in self.labels]
         if len(words) == 1:
             return f"{name} {'!=' if self.negated else '='} {words[0]}"
         return f"{name} {'not in' if self.negated else 'in'} {{{', '.join(words)}}}"
@@ -291,7 +291,7 @@ class Presence(PlainCondition):
         return _is_missing(value) == self.missing
 
     def __str__(self) -> str:
-        return f"{write_word(self.column)} is {'missing' if self.missing else 'known'}"
+        return f"{write_name(self.column)} is {'missing' if self.missing else 'known'}"
 
     def to_json(self) -> dict[str, object]:
         """Give the condition as plain data."""

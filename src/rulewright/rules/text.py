@@ -14,8 +14,8 @@
                  | name ["not"] "in" "{" label ("," label)* "}"
                  | name "is" ("missing" | "known")
 
-All alternatives of a condition are about one column. Names and labels are bare words or JSON
-strings in double quotes.
+All alternatives of a condition are about one column. Names and labels are bare words, words with
+brackets such as ``max(price)``, or JSON strings in double quotes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rulewright.rules.any_of import AnyOf, Condition
 from rulewright.rules.condition import Labels, Plain, Presence, Range
 from rulewright.rules.conjunction import Conjunction
 from rulewright.rules.formula import And, Formula, Not, Or, normalised
-from rulewright.rules.words import BARE_WORD, KEYWORDS
+from rulewright.rules.words import BARE_WORD, KEYWORDS, call_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -246,6 +246,8 @@ def _token(text: str, start: int) -> tuple[_Token, int]:
         except json.JSONDecodeError as error:
             raise ValueError(f"at character {error.pos + 1}: {error.msg}") from None
         return _Token("word", word, start), end
+    if (after := call_end(text, start)) is not None:
+        return _Token("word", text[start:after], start), after
     if match := BARE_WORD.match(text, start):
         kind: Literal["sign", "word"] = "sign" if match[0] in KEYWORDS else "word"
         return _Token(kind, match[0], start), match.end()

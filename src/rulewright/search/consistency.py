@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from rulewright import kernels
 from rulewright.capacity.bounds import block_size_bound, randomsearch_success
+from rulewright.data.optional import optional
 from rulewright.search.boolean_examples import BooleanExamples, group_rows
 from rulewright.search.formulas import FALSE, TRUE, DnfFormula, term_cover, without_subsumed
 from rulewright.search.options import check_whole, count_threads
@@ -106,7 +106,8 @@ def find_consistent_dnf(
     if not 0 < delta < 1:
         raise ValueError(f"delta={delta!r} must lie between 0 and 1")
     examples = BooleanExamples.of(X, y)
-    seed = int.from_bytes(check_random_state(random_state).bytes(8), "little")
+    random = optional("sklearn.utils").check_random_state(random_state)
+    seed = int.from_bytes(random.bytes(8), "little")
     n_threads, slices = count_threads(n_jobs), Slices(time_limit, progress)
     result = _without_search(examples, k)
     if result is None:

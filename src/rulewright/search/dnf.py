@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from rulewright import kernels
+from rulewright.data.optional import optional
 from rulewright.kernels import DnfSettings
 from rulewright.search.boolean_examples import BooleanExamples, packed_columns
 from rulewright.search.formulas import (
@@ -156,7 +156,8 @@ def search_dnf(
         check_share(name, share)
     if init not in ("seeded", "uniform"):
         raise ValueError(f"init={init!r} is not known; 'seeded' and 'uniform' are")
-    seed = int.from_bytes(check_random_state(random_state).bytes(8), "little")
+    random = optional("sklearn.utils").check_random_state(random_state)
+    seed = int.from_bytes(random.bytes(8), "little")
     settings = DnfSettings(
         n_terms=k,
         max_steps=max_steps,

@@ -115,3 +115,19 @@ def test_a_perfect_rule_of_weighted_rows_has_all_weight(p):
         state.add(SignedCovers.pack(y[np.newaxis]))
         state.solve()
         assert state.solution.weights == pytest.approx([1.0])
+
+
+@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 4.0, np.inf])
+@pytest.mark.parametrize("seed", range(5))
+def test_without_the_1_norm_no_rule_lowers_the_value(seed, p):
+    """The value is what the weights maximise, over balls that grow with every rule."""
+    problem = draw_problem(seed, max_rules=7)
+    state = MMV(p, in_one_norm=False).start(problem.y, problem.a)
+    values = []
+    for rule in range(len(problem.x)):
+        state.add(problem.covers[rule : rule + 1])
+        state.solve()
+        found = state.solution
+        assert found.value == pytest.approx(found.mean - found.variance)
+        values.append(found.value)
+    assert (np.diff(values) >= -1e-8).all()

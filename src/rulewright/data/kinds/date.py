@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rulewright.data.column_schema import ColumnSchema
 from rulewright.data.errors import DataError
 from rulewright.data.findings import Finding, counted, examples
 from rulewright.data.kind import Kind, SqlWords
@@ -21,7 +22,6 @@ from rulewright.data.moments import (
     is_absent,
     to_text,
 )
-from rulewright.data.schema import ColumnSchema
 from rulewright.data.source import Raw
 from rulewright.data.table import Column
 from rulewright.data.written import is_code

@@ -7,12 +7,13 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from rulewright.data.column_schema import ColumnSchema
 from rulewright.data.errors import DataError
+from rulewright.data.frame import LabelColumn
 from rulewright.data.kind import Kind, SqlWords
 from rulewright.data.labels import factor, recode
 from rulewright.data.schema import (
     BOOLEAN_LABELS,
-    ColumnSchema,
     check_encodable,
     label_of,
     listed_labels,
@@ -66,6 +67,19 @@ class Nominal(Kind):
         """Return the labels as text, None for missing."""
         labels = np.array([*column.schema.labels, _UNSEEN, None], dtype=object)
         return Raw(labels[column.values])
+
+    def framed(self, column: Column) -> NDArray[Any] | LabelColumn:
+        """Return Booleans, or labels with all that are declared."""
+        schema, codes, unseen = column.schema, column.values, column.values == UNSEEN_CODE
+        if schema.label_type == "boolean" and not unseen.any():
+            values = np.array([False, True, None], dtype=object)[codes]
+            return np.asarray(values, object if column.is_missing.any() else np.bool_)
+        labels: tuple[Any, ...] = schema.labels
+        if unseen.any():
+            codes, labels = np.where(unseen, len(labels), codes), (*labels, _UNSEEN)
+        else:
+            labels = tuple(label_value(label, schema) for label in labels)
+        return LabelColumn(codes, labels)
 
     def is_missing(self, values: NDArray[Any]) -> NDArray[np.bool_]:
         """Return which codes stand for missing; unseen labels are not missing."""

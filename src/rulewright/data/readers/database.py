@@ -12,9 +12,14 @@ from rulewright.data.optional import optional
 from rulewright.data.readers.arrays import unmasked
 from rulewright.data.readers.opened import OpenedFile
 from rulewright.data.schema import check_encodable
+from rulewright.data.source import Wanted
 
 _NOISE = re.compile(r"\s*$|Invalid Input Error: CSV Error on Line|Original Line")
-_OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+_NUMBERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|\"NULL\"")
+WHOLE_DECIMAL = re.compile(r"DECIMAL\(\d+,0\)")
+_DATES = re.compile(r"DATE|TIMESTAMP(_S|_MS|_NS)?")
+_ZONED = "TIMESTAMP WITH TIME ZONE"
+OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 
 
 class FileDatabase:
@@ -22,7 +27,7 @@ class FileDatabase:
 
     def __init__(self, file: OpenedFile, kind: str) -> None:
         self._file, self._kind = file, kind
-        self._connection = optional("duckdb").connect(":memory:", config=_OFFLINE)
+        self._connection = optional("duckdb").connect(":memory:", config=OFFLINE)
         self._connection.execute("SET enable_progress_bar = false")
 
     def path(self, path: Path) -> str:
@@ -50,6 +55,21 @@ class FileDatabase:
 def quoted(text: str) -> str:
     """Write text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def selected(type_: str, alias: str, wanted: Wanted) -> str | None:
+    """Write how a column is selected, or return None if its type is refused."""
+    if type_ in ("BOOLEAN", "VARCHAR") or (type_ == "DURATION" and wanted == "text"):
+        return alias
+    if WHOLE_DECIMAL.fullmatch(type_) and wanted != "any":
+        return f"{alias}::VARCHAR"
+    if _NUMBERS.fullmatch(type_):
+        return alias if type_.endswith(("INT", "INTEGER")) else f"{alias}::DOUBLE"
+    if type_.startswith("ENUM") or wanted == "text":
+        return f"{alias}::VARCHAR"
+    if type_ == _ZONED:
+        return f"make_timestamp(epoch_us({alias}))"  # in UTC
+    return alias if _DATES.fullmatch(type_) else None
 
 
 def _error(message: str, file: OpenedFile, kind: str) -> DataError:

@@ -86,7 +86,11 @@ def _categories(nw: Any, series: Any, values: NDArray[Any]) -> Raw:
     if series.implementation.is_pandas_like():
         declared = series.to_native().cat
         return Raw(values, tuple(declared.categories), ordered=bool(declared.ordered))
-    # a Categorical of polars or pyarrow is an encoding, only an Enum declares its labels
     if isinstance(series.dtype, nw.Enum):
         return Raw(values, tuple(series.dtype.categories), ordered=True)
+    if series.implementation.is_pyarrow() and series.to_native().type.ordered:
+        chunks = series.to_native().unify_dictionaries().chunks
+        labels = chunks[0].dictionary.to_pylist() if chunks else []
+        return Raw(values, tuple(labels), ordered=True)
+    # any other Categorical of polars or pyarrow is an encoding, which declares nothing
     return Raw(values)

@@ -6,16 +6,12 @@ from collections.abc import Sequence
 from rulewright.data.errors import DataError
 from rulewright.data.readers.arrow_schema import durations
 from rulewright.data.readers.blocks import Blocks
-from rulewright.data.readers.database import FileDatabase
+from rulewright.data.readers.database import WHOLE_DECIMAL, FileDatabase, selected
 from rulewright.data.readers.opened import OpenedFile
 from rulewright.data.source import Raw, Source, Wanted, as_objects
 from rulewright.data.values import dates_refused
 
-_NUMBERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|\"NULL\"")
-_WHOLE_DECIMAL = re.compile(r"DECIMAL\(\d+,0\)")
-_DATES = re.compile(r"DATE|TIMESTAMP(_S|_MS|_NS)?")
 _TIMES = re.compile(r"TIME(_NS)?|TIME WITH TIME ZONE|INTERVAL|DURATION")
-_ZONED = "TIMESTAMP WITH TIME ZONE"
 
 
 def parquet_source(file: OpenedFile, *others: OpenedFile) -> Source:
@@ -74,7 +70,7 @@ class _Columns:
     def check(self, at: int, wanted: Wanted) -> None:
         """Refuse a column whose type is neither a number nor a label."""
         type_ = self._types[at]
-        if _selected(type_, "", wanted) is not None:
+        if selected(type_, "", wanted) is not None:
             return
         if _TIMES.fullmatch(type_):
             raise dates_refused(f"column {self.names[at]!r}", type_)
@@ -85,13 +81,13 @@ class _Columns:
 
     def load(self, block: range, wanted: Wanted) -> dict[int, Raw]:
         """Load the columns of a block that are not refused."""
-        found = {at: _selected(self._types[at], self._aliases[at], wanted) for at in block}
+        found = {at: selected(self._types[at], self._aliases[at], wanted) for at in block}
         chosen = {at: selected for at, selected in found.items() if selected is not None}
         listed = ", ".join(f"{selected} AS c{at}" for at, selected in chosen.items())
         loaded = self._database.columns(f"SELECT {listed} FROM {self._table}")
         raws = {}
         for at, values in zip(chosen, loaded, strict=True):
-            whole = wanted == "labels" and _WHOLE_DECIMAL.fullmatch(self._types[at])
+            whole = wanted == "labels" and WHOLE_DECIMAL.fullmatch(self._types[at])
             raws[at] = Raw(as_objects(v and int(v) for v in values) if whole else values)
         return raws
 
@@ -114,18 +110,3 @@ def _durations(database: FileDatabase, path: str) -> dict[str, bool]:
         f"SELECT value FROM parquet_kv_metadata({path}) WHERE key = 'ARROW:schema'::BLOB"
     )
     return durations(rows[0][0]) if rows else {}
-
-
-def _selected(type_: str, alias: str, wanted: Wanted) -> str | None:
-    """Write how a column is selected, or return None if its type is refused."""
-    if type_ in ("BOOLEAN", "VARCHAR") or (type_ == "DURATION" and wanted == "text"):
-        return alias
-    if _WHOLE_DECIMAL.fullmatch(type_) and wanted != "any":
-        return f"{alias}::VARCHAR"
-    if _NUMBERS.fullmatch(type_):
-        return alias if type_.endswith(("INT", "INTEGER")) else f"{alias}::DOUBLE"
-    if type_.startswith("ENUM") or wanted == "text":
-        return f"{alias}::VARCHAR"
-    if type_ == _ZONED:
-        return f"make_timestamp(epoch_us({alias}))"  # in UTC
-    return alias if _DATES.fullmatch(type_) else None

@@ -14,7 +14,11 @@ from sklearn.utils import check_random_state
 from rulewright.data import DataError, TrainingSet, read_like
 from rulewright.estimators.common.folds import assign_folds, kept_splits
 from rulewright.estimators.common.parameters import Named
-from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
+from rulewright.estimators.common.probabilities import (
+    OutOfFold,
+    with_probabilities,
+    without_validation,
+)
 from rulewright.model import AdditiveRules, ClassModel
 from rulewright.weighting import CALIBRATIONS, Calibration
 
@@ -80,7 +84,8 @@ def with_costs(model: Any, costs: Any) -> AdditiveRules:
         What predicting column j costs where row k is true, 0 on the diagonal. "absolute" costs the
         distance of the classes in their order, so that the median is predicted; None is no costs.
     """
-    return additive_of(model, "with_costs").with_costs(costs)
+    found = additive_of(model, "with_costs").with_costs(costs)
+    return found.with_summary(without_validation(found.summary))
 
 
 def additive_of(model: Any, step: str) -> AdditiveRules:

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from rulewright.data import DataError, RegressionSet, TrainingSet, read_table
+from rulewright.data import DataError, RegressionSet, TrainingSet, read_like, read_table
 from rulewright.estimators.common.parameters import (
     CheckedByFit,
     Parameter,
@@ -149,6 +149,27 @@ class RuleEstimator(TableEstimator, Generic[Model]):
             raise AttributeError(f"{type(model).__name__} has no importances of columns")
         return feature_importances(model)
 
+    def _repr_html_inner(self) -> str:
+        """Return scikit-learn's diagram and, after `fit`, the model below it."""
+        return str(super()._repr_html_inner()) + self._model_html()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._model_html()
+        return bundle
+
+    def _model_html(self) -> str:
+        return self.model_._repr_html_() if hasattr(self, "model_") else ""
+
+    def _rows_to_score(self, X: Any, y: Any, sample_weight: Any) -> Table:
+        """Read rows with their target, as `fit` does, by the schema of the model."""
+        schema, needed = self._fitted().schema, self._fitted().columns
+        table = read_like(X, schema, needed, target=y, weights=sample_weight, task=self.TASK)
+        if table.target is None:
+            raise ValueError("score needs y: the target, or the name of its column in X")
+        return table
+
     def _model_of(self, table: Table) -> Model:
         raise NotImplementedError
 
@@ -191,6 +212,11 @@ class RuleClassifier(
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classes, in the order of `classes_`."""
         return self._fitted().predict_proba(X, n_threads=self._n_threads)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy on rows; X, y and sample_weight as in `fit`."""
+        rows = self._rows_to_score(X, y, sample_weight)
+        return float(super().score(rows, rows.y, rows.weights))
 
     def _model_of(self, table: Table) -> Classes:
         target = self._read_target(table.known_target)
@@ -238,6 +264,11 @@ class RuleRegressor(
     """Base of the regressors."""
 
     TASK = "regression"
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R2 on rows; X, y and sample_weight as in `fit`."""
+        rows = self._rows_to_score(X, y, sample_weight)
+        return float(super().score(rows, rows.y, rows.weights))
 
     def _model_of(self, table: Table) -> RegressionRules:
         return self._learn(RegressionSet.of(table))

@@ -260,6 +260,6 @@ def _noted(
     model: AdditiveRules, curve: list[dict[str, Any]], n_before: int, by: str
 ) -> AdditiveRules:
     note = {"n_rules_before": n_before, "n_rules": len(model), "chosen_by": by, "curve": curve}
-    old = {"log_loss", "reliability", "price", "size"}  # figures of the model before
+    old = {"log_loss", "reliability", "price", "size", "validation"}  # figures of the model before
     summary = {name: value for name, value in model.summary.items() if name not in old}
     return model.with_summary({**summary, "compression": note})

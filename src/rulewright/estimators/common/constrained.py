@@ -29,7 +29,8 @@ class ConstrainedClassifier(RuleClassifier[Classes]):
         if constraints.monotone and not ordinal and len(rows.classes) > 2:
             raise ValueError(
                 f"constraints: monotone columns ({', '.join(constraints.monotone)}) need two "
-                "classes, or classes in an order: set ordinal=True where the learner has it"
+                "classes, or classes in an order: list them from low to high in ordinal, where the "
+                "learner has it"
             )
         return constraints
 

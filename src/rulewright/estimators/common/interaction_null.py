@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
-from rulewright.data import Numbers, read_table
-from rulewright.estimators.common.base import RuleEstimator
+from rulewright.data import Numbers
 from rulewright.estimators.common.folds import run_parallel
 from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.common.refits import fitted_copy, read_as, refitted
 from rulewright.explain.interaction import interactions
 from rulewright.explain.null import InteractionNull
 from rulewright.explain.terms import additive_terms
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rulewright.data import Table
+    from rulewright.estimators.common.base import RuleEstimator
     from rulewright.explain.interaction import Interactions
 
 
@@ -79,7 +79,7 @@ def interaction_null(
     if n_replications < 1:
         raise ValueError(f"n_replications={n_replications} must be at least 1")
     n_threads, seeds = count_threads(n_jobs), np.random.SeedSequence(random_state)
-    table = _read(estimator, X, y, sample_weight)
+    table = read_as(estimator, X, y, sample_weight, "interaction_null")
     first = int(seeds.generate_state(1)[0])
 
     def measured(fitted: RuleEstimator[Any], names: Sequence[str] | None) -> Interactions:
@@ -88,17 +88,17 @@ def interaction_null(
         )
 
     with progress_bar("refitting", n_replications + 2, bool(verbose)) as advance:
-        fitted = estimator if hasattr(estimator, "model_") else _fitted(estimator, table, first)
+        fitted = estimator if hasattr(estimator, "model_") else fitted_copy(estimator, table, first)
         observed = measured(fitted, columns)
         advance()
-        draw = _Draws(_fitted(additive or main_effects(estimator), table, first), table)
+        draw = _Draws(fitted_copy(additive or main_effects(estimator), table, first), table)
         advance()
 
         def replicate(seed: np.random.SeedSequence, check: Callable[[], None]) -> Interactions:
             check()
             rng = np.random.default_rng(seed)
             drawn, fit_seed = draw(rng), int(rng.integers(2**31))
-            found = measured(_refitted(estimator, drawn, fit_seed), tuple(observed.total))
+            found = measured(refitted(estimator, drawn, fit_seed), tuple(observed.total))
             advance()
             return found
 
@@ -149,29 +149,3 @@ class _Draws:
         places = (rng.random(len(self.said))[:, np.newaxis] > self.said[:, :-1]).sum(axis=1)
         target = replace(self.table.known_target, codes=self.codes[places])
         return replace(self.table, target=target)
-
-
-def _read(estimator: RuleEstimator[Any], X: Any, y: Any, sample_weight: Any) -> Table:
-    """Read the data once, as the estimator reads them."""
-    if not isinstance(estimator, RuleEstimator):
-        raise ValueError(f"estimator must be a learner of rules, not {type(estimator).__name__}")
-    nominal, task = estimator.categorical_features, estimator.TASK
-    table = read_table(X, target=y, nominal=nominal, weights=sample_weight, task=task)
-    if table.target is None:
-        raise ValueError("interaction_null requires y to be passed, but the target y is None")
-    return table
-
-
-def _fitted(estimator: RuleEstimator[Any], table: Table, seed: int) -> RuleEstimator[Any]:
-    """Fit a copy; it keeps its seed if that is a number."""
-    own = estimator.random_state
-    seed = int(own) if isinstance(own, Integral) else seed
-    return _refitted(estimator, table, seed, estimator.n_jobs)
-
-
-def _refitted(
-    estimator: RuleEstimator[Any], table: Table, seed: int, n_jobs: int | None = 1
-) -> RuleEstimator[Any]:
-    settings = {"random_state": seed, "n_jobs": n_jobs, "verbose": 0, "categorical_features": None}
-    copy: RuleEstimator[Any] = clone(estimator).set_params(**settings)
-    return copy.fit(table)

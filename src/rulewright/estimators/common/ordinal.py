@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rulewright.data import DataError
+
 if TYPE_CHECKING:
     from rulewright.data import Target
+
+ORDINAL = (
+    'Whether the classes form a scale: rules then vote for "at least" or "at most" a class. A list '
+    "has the classes from low to high; True takes the order that ordered categories declare, or "
+    "else that of numbers. The order of words is never guessed."
+)
+"""What the parameter `ordinal` of learners does."""
 
 
 def ordered_target(target: Target, ordinal: Any) -> Target:
@@ -17,19 +26,23 @@ def ordered_target(target: Target, ordinal: Any) -> Target:
         The classes of the rows.
     ordinal : bool or sequence
         False leaves them as they are; True takes the order that ordered categories declare, or
-        else that of sorted labels; a sequence has the classes from low to high.
+        else that of numbers, and is an error for other classes; a sequence has the classes from
+        low to high.
     """
     if ordinal is False:
         return target
     if ordinal is not True:
-        return target.ordered(list(ordinal))
+        try:
+            return target.ordered(list(ordinal))
+        except DataError as error:
+            raise DataError(f"ordinal: {error}") from None
     if target.declared_order is not None:
         return target.ordered(target.declared_order)
-    declared, found = target.declared, tuple(map(str, target.classes))
-    if declared is not None and declared != found:
-        raise ValueError(
-            f"ordinal=True takes the classes in the order {' < '.join(found)}, but the target "
-            f"declares {', '.join(declared)} without an order: say ordinal={list(declared)!r}, "
-            "or whichever order is meant"
-        )
-    return target
+    if target.classes.dtype.kind in "iufb":
+        return target
+    found = target.declared or tuple(map(str, target.classes))
+    raise DataError(
+        "ordinal=True takes the order of numbers or of ordered categories, but the classes are "
+        f"words without an order: {', '.join(map(repr, found))}. List them from low to high, as in "
+        "ordinal=['low', 'medium', 'high'], or declare ordered categories."
+    )

@@ -288,6 +288,11 @@ class Parameterised:
         init.__signature__ = inspect.Signature(parameters, return_annotation=None)
 
     @classmethod
+    def documentation(cls) -> dict[str, str]:
+        """Return what each parameter does."""
+        return {one.name: one.metadata["doc"] for one in fields(cast("Any", cls))}
+
+    @classmethod
     def settable(cls) -> dict[str, Domain]:
         """Return the parameters that the command line can set."""
         return {

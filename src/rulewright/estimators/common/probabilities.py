@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from rulewright.capacity import reliability
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rulewright.data import TrainingSet
     from rulewright.kernels import FloatArray, IntArray
     from rulewright.model import AdditiveRules
@@ -57,4 +59,9 @@ def with_probabilities(
 
 def noted(model: AdditiveRules, **figures: object) -> AdditiveRules:
     """Return the model with these figures in its summary."""
-    return model.with_summary({**model.summary, "reliability": figures})
+    return model.with_summary({**without_validation(model.summary), "reliability": figures})
+
+
+def without_validation(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the notes on a model without figures that are those of another one by now."""
+    return {name: value for name, value in summary.items() if name != "validation"}

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from rulewright.estimators.common.boosted import BoostedClassifier
 from rulewright.estimators.common.folds import assign_folds, choosing_rows, kept_splits
-from rulewright.estimators.common.ordinal import ordered_target
+from rulewright.estimators.common.ordinal import ORDINAL, ordered_target
 from rulewright.estimators.common.parameters import Order, Parameter, Real
 from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
 from rulewright.estimators.common.weights import counted
@@ -75,13 +75,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         "the rest are the labels. 0 learns from labels alone.",
         default=0.75,
     )
-    ordinal: Any = Parameter(
-        Order(),
-        'Whether the classes form a scale: rules then vote for "at least" or "at most" a class. '
-        "True takes the order that ordered categories declare, or else that of sorted labels; a "
-        "list has the classes from low to high.",
-        default=False,
-    )
+    ordinal: Any = Parameter(Order(), ORDINAL, default=False)
 
     def _read_target(self, target: Target) -> Target:
         """Order the classes of an ordinal target from low to high."""

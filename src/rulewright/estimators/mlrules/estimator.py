@@ -11,7 +11,7 @@ from rulewright.capacity import STOPPING, Stopping, Window
 from rulewright.encoding.binned import MOST_BINS
 from rulewright.estimators.common.boosted import BoostedClassifier
 from rulewright.estimators.common.folds import assign_folds, kept_splits, out_of_fold_scores
-from rulewright.estimators.common.ordinal import ordered_target
+from rulewright.estimators.common.ordinal import ORDINAL, ordered_target
 from rulewright.estimators.common.parameters import (
     Choice,
     Flag,
@@ -159,13 +159,7 @@ class MLRulesClassifier(BoostedClassifier):
         'outside the subsample, and "none" otherwise.',
         default="auto",
     )
-    ordinal: Any = Parameter(
-        Order(),
-        'Whether the classes form a scale: rules then vote for "at least" or "at most" a class. '
-        "True takes the order that ordered categories declare, or else that of sorted labels; a "
-        "list has the classes from low to high.",
-        default=False,
-    )
+    ordinal: Any = Parameter(Order(), ORDINAL, default=False)
     column_subsample: float = Parameter(
         Real(0, 1, above=True),
         "Share of the columns that each rule may use, drawn for every rule.",

@@ -6,7 +6,6 @@ and how many samples have to agree.
 
 from __future__ import annotations
 
-import math
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -14,6 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from rulewright.capacity.selection import (
+    check_max_false,
+    check_threshold,
+    first_for_bound,
+    pair_bound,
+)
 from rulewright.estimators.common.folds import stratified_folds
 from rulewright.search.options import check_whole
 from rulewright.weighting.l1 import CoordinateDescent, Solver
@@ -178,10 +183,8 @@ class Stability(Method):
 
     def __post_init__(self) -> None:
         check_whole("n_pairs", self.n_pairs, 1)
-        if not 0.5 < self.threshold <= 1:
-            raise ValueError(f"threshold={self.threshold!r} must be above 0.5 and at most 1")
-        if not 0 < self.max_false < math.inf:
-            raise ValueError(f"max_false={self.max_false!r} must be a number above 0")
+        check_threshold(self.threshold)
+        check_max_false(self.max_false)
         if self.n_first is not None:
             check_whole("n_first", self.n_first, 1)
 
@@ -189,12 +192,11 @@ class Stability(Method):
         """Return q: how many columns a half may choose."""
         if self.n_first is not None:
             return min(self.n_first, n_columns)
-        q = math.sqrt(self.max_false * (2 * self.threshold - 1) * n_columns)
-        return min(max(int(q * (1 + 1e-12)), 1), n_columns)
+        return first_for_bound(self.max_false, n_columns, self.threshold)
 
     def expected_false(self, n_columns: int) -> float:
         """Return the bound on the number of useless columns kept; warn if it is not that asked."""
-        bound = self.first(n_columns) ** 2 / ((2 * self.threshold - 1) * n_columns)
+        bound = pair_bound(self.first(n_columns), n_columns, self.threshold)
         if self.n_first is None and bound > self.max_false * (1 + 1e-9):
             warnings.warn(
                 f"max_false={self.max_false:g}: of {n_columns} columns a half chooses at least "

@@ -34,10 +34,13 @@ class Norm:
         return "a number >= 1 or inf"
 
 
-def criterion_of(name: str, p: float, budget: float) -> Criterion:
-    """Return the criterion of a name with its setting."""
+def criterion_of(name: str, p: float, budget: float, constant: float | None = None) -> Criterion:
+    """Return the criterion of a name with its settings.
+
+    Where no rule is charged for, nothing but the norm p limits the weights.
+    """
     if name == "mmv":
-        return MMV(p)
+        return MMV(p, in_one_norm=constant != 0)
     return EmpiricalMargin() if name == "margin" else OneNormSVM(budget)
 
 

@@ -135,7 +135,8 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
     )
     capacity: float | None = Parameter(
         Real(0, optional=True),
-        'Constant of the penalty; by default 1 for "mmv" and 0.1 for others; 0 charges nothing.',
+        'Constant of the penalty; by default 1 for "mmv" and 0.1 for others. 0 charges nothing, so '
+        "that no rule is one too many.",
         default=None,
     )
     delta: float = Parameter(

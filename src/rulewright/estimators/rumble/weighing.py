@@ -85,7 +85,7 @@ class Weighing:
         if abs(signs.sum()) == len(signs):
             next(iter(repository))  # the constant rule, which is always right
             return constant_prefix(signs[0], penalty(1))
-        criterion = criterion_of(self.criterion, self.p, self.budget)
+        criterion = criterion_of(self.criterion, self.p, self.budget, self.capacity)
         selection = Selection(
             penalty, criterion.largest_value, self.max_active, self.max_rules, deadline
         )

@@ -2,6 +2,7 @@
 
 from rulewright.experiments.reproductions import (
     classics,
+    dispersion,
     domingos,
     mlrules,
     rulefit,
@@ -33,6 +34,7 @@ REPRODUCTIONS: dict[str, Reproduction] = {
         classics.PART_JRIP,
         domingos.DOMINGOS,
         trading.FX,
+        dispersion.TABLES,
     )
 }
 

@@ -70,9 +70,11 @@ class BallState(CappedState):
 
     working: WorkingSet
 
-    def __init__(self, rows: Rows, kappa: float, solver: BallSolver) -> None:
+    def __init__(
+        self, rows: Rows, kappa: float, solver: BallSolver, in_one_norm: bool = True
+    ) -> None:
         self.working = WorkingSet(rows)
-        self._kappa, self._solver = kappa, solver
+        self._kappa, self._solver, self._in_one_norm = kappa, solver, in_one_norm
         self._curvature = 2 * kappa * rows.spread
         self._w, self._g = np.zeros(0), np.zeros(0)
 
@@ -102,11 +104,11 @@ class BallState(CappedState):
 
     @property
     def solution(self) -> Solution:
-        """The weights, with the value of their best multiple in the 1-norm ball."""
+        """The weights and their value, or that of their best multiple in the 1-norm ball."""
         mean, variance = self._moments()
         cost = self._kappa * variance
         scale = 1.0
-        if self._solver.p > 1 and mean > 0:
+        if self._in_one_norm and self._solver.p > 1 and mean > 0:
             inside = 1 / float(np.abs(self._w).sum())
             scale = min(inside, mean / (2 * cost)) if cost > 0 else inside
         used = np.flatnonzero(self._w)

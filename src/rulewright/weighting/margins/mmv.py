@@ -31,10 +31,14 @@ class MMV:
     variance_weight : float
         Factor of the variance, above 0. Near 0 the single best rule wins; a larger one comes closer
         to Fisher's discriminant.
+    in_one_norm : bool
+        The value of weights is that of their best multiple in the 1-norm ball, which penalties are
+        made for. Otherwise it is what they maximise, which no further rule makes smaller.
     """
 
     p: float = 1.0
     variance_weight: float = 1.0
+    in_one_norm: bool = True
 
     def __post_init__(self) -> None:
         if not self.p >= 1:
@@ -45,12 +49,12 @@ class MMV:
     @property
     def largest_value(self) -> float:
         """Margins of weights in the 1-norm ball are at most 1."""
-        return 1.0
+        return 1.0 if self.p == 1 or self.in_one_norm else np.inf
 
     def start(self, y_signs: FloatArray, weights: FloatArray, n: float | None = None) -> State:
         """Begin without rules."""
         rows = Rows(y_signs, weights, n)
-        return BallState(rows, self.variance_weight, self._solver())
+        return BallState(rows, self.variance_weight, self._solver(), self.in_one_norm)
 
     def _solver(self) -> BallSolver:
         if self.p == 1:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import softmax
-from sklearn.utils import check_random_state
 
+from rulewright.data.optional import optional
 from rulewright.weighting.posterior.normalising import checked_densities
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def combination_weights(
     sizes = np.ones(len(lp)) if row_weights is None else np.asarray(row_weights, dtype=np.float64)
     if n_draws < 1:
         raise ValueError(f"n_draws={n_draws} must be at least 1")
-    random = check_random_state(random_state)
+    random = optional("sklearn.utils").check_random_state(random_state)
     largest = lp.max(axis=1, keepdims=True)
     p = np.exp(lp - largest)
     mixtures = random.dirichlet(np.ones(lp.shape[1]), size=n_draws)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import softmax
-from sklearn.utils import check_random_state
 
+from rulewright.data.optional import optional
 from rulewright.weighting.posterior.normalising import checked_densities
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ def pseudo_bma_weights(
     sizes = np.ones(len(lp)) if row_weights is None else np.asarray(row_weights, dtype=np.float64)
     if not n_draws:
         return np.asarray(softmax(sizes @ lp))
-    random, total = check_random_state(random_state), np.zeros(lp.shape[1])
+    random = optional("sklearn.utils").check_random_state(random_state)
+    total = np.zeros(lp.shape[1])
     for _ in range(n_draws):  # one at a time: the rows may be many
         gammas = random.standard_gamma(sizes)
         total += softmax((sizes.sum() / gammas.sum()) * (gammas @ lp))

@@ -1,0 +1,57 @@
+"""Cross-validation of a learner and of the majority baseline: pure functions of arrays."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rulewright.capacity.reliability import accuracy, auc, log_loss
+from rulewright.data.optional import optional
+
+Codes: TypeAlias = NDArray[np.int32]
+Floats: TypeAlias = NDArray[np.float64]
+Rows: TypeAlias = NDArray[np.intp]
+Learn: TypeAlias = Callable[[Rows, Rows], Floats]
+"""Learns from the rows of the first array and returns the probabilities of the second's."""
+Split: TypeAlias = tuple[Rows, Rows]
+
+
+class Scores(NamedTuple):
+    """Measures of predicted probabilities."""
+
+    accuracy: float
+    log_loss: float
+    auc: float
+
+
+def score(codes: Codes, probabilities: Floats, weights: Floats) -> Scores:
+    """Return all measures of one set of rows."""
+    rows = (codes, probabilities, weights)
+    return Scores(accuracy(*rows), log_loss(*rows), auc(*rows))
+
+
+def stratified_splits(codes: Codes, n_folds: int, seed: int) -> list[Split]:
+    """Return training and test rows of each fold."""
+    folds = optional("sklearn.model_selection").StratifiedKFold(
+        n_folds, shuffle=True, random_state=seed
+    )
+    return list(folds.split(np.zeros(len(codes)), codes))
+
+
+def majority(codes: Codes, weights: Floats, n_classes: int) -> Learn:
+    """Return the learner that predicts the class shares of its training rows for every row."""
+
+    def learn(train: Rows, test: Rows) -> Floats:
+        totals = np.bincount(codes[train], weights[train], n_classes)
+        return np.tile(totals / totals.sum(), (len(test), 1))
+
+    return learn
+
+
+def cross_validate(
+    learn: Learn, codes: Codes, weights: Floats, splits: Sequence[Split]
+) -> Iterator[Scores]:
+    """Learn on each fold's training rows and yield the scores of its test rows."""
+    for train, test in splits:
+        yield score(codes[test], learn(train, test), weights[test])

@@ -1,0 +1,164 @@
+"""Options of `learn` about the learner: which one, with which parameters and limits."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rulewright.cli.completion import learner_names, settings
+from rulewright.data import Source, detect_task
+from rulewright.estimators import LEARNERS, REGRESSORS
+from rulewright.estimators.common.parameters import parse_settings
+from rulewright.search import Constraints
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rulewright.data.reading import Task
+    from rulewright.estimators.catalogue import Catalogue
+    from rulewright.estimators.common.base import RuleClassifier, RuleRegressor
+
+_LARGEST_SEED = 2**32 - 1
+_SIZES = {"n_rules", "n_rounds", "n_terms"}
+
+
+class TaskName(StrEnum):
+    """What a target may hold."""
+
+    classification = "classification"
+    regression = "regression"
+
+
+Learner = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help=f"'rulewright learners' lists them ({next(iter(LEARNERS))}).",
+        autocompletion=learner_names,
+    ),
+]
+TaskOption = Annotated[
+    TaskName | None,
+    typer.Option(
+        metavar="KIND",
+        help="classification or regression (by the values).",
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Its parameters: 'rulewright learners NAME'.",
+        autocompletion=settings,
+    ),
+]
+MaxRules = Annotated[int | None, typer.Option(min=1, metavar="N", help="Most rules of the model.")]
+TimeLimit = Annotated[
+    float | None, typer.Option(min=0, metavar="SECONDS", help="Longest search of one fit.")
+]
+Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Seed of all random draws.")]
+Jobs = Annotated[
+    int, typer.Option(min=1, metavar="N", help="Threads; they do not change the model.")
+]
+
+
+def check_learner(name: str | None) -> None:
+    """Refuse the name of a learner that there is not."""
+    known = dict.fromkeys([*LEARNERS, *REGRESSORS])
+    if name is not None and name not in known:
+        raise ValueError(f"--learner {name}: unknown. Known are: {', '.join(known)}.")
+
+
+def chosen_task(asked: TaskName | None, learner: str | None, source: Source, target: str) -> Task:
+    """Return what the target holds: as asked, or as it looks."""
+    numbers = asked == "regression" or (
+        asked is None and detect_task(source, target) == "regression"
+    )
+    if learner is None or learner in learners_of("regression" if numbers else "classification"):
+        return "regression" if numbers else "classification"
+    other, what = ("classification", "numbers") if numbers else ("regression", "classes")
+    able = " or ".join(learners_of("regression" if numbers else "classification"))
+    raise ValueError(
+        f"--learner {learner} does not learn {what}, which --target {target} holds: take "
+        f"{able}, or --task {other}."
+    )
+
+
+def learners_of(task: Task) -> Catalogue[Any]:
+    """Return the learners of classes or those of numbers."""
+    return LEARNERS if task == "classification" else REGRESSORS
+
+
+def make_estimator(
+    name: str | None,
+    settings: Sequence[str],
+    seed: int,
+    jobs: int,
+    constraints: Constraints,
+    task: Task = "classification",
+    max_rules: int | None = None,
+    time_limit: float | None = None,
+) -> RuleClassifier[Any] | RuleRegressor:
+    """Make the estimator that the options describe."""
+    if seed > _LARGEST_SEED:
+        raise ValueError(f"--seed {seed}: must be at most {_LARGEST_SEED}.")
+    catalogue = learners_of(task)
+    name = name or next(iter(catalogue))
+    learner = catalogue[name]
+    try:
+        parsed: dict[str, Any] = parse_settings(name, split_settings(settings), learner.settable())
+    except ValueError as error:
+        raise ValueError(f"--set: {error}") from None
+    parsed |= _limits(catalogue, name, parsed, max_rules, time_limit)
+    estimator: RuleClassifier[Any] | RuleRegressor = learner(
+        **parsed, random_state=seed, n_jobs=jobs
+    )
+    if "constraints" in learner.DOMAINS:
+        estimator.set_params(constraints=constraints)
+    elif constraints != Constraints():
+        able = ", ".join(catalogue.with_parameter("constraints"))
+        raise ValueError(f"--learner {name} takes no constraints; {able} do.")
+    return estimator
+
+
+def _limits(
+    catalogue: Catalogue[Any],
+    name: str,
+    parsed: dict[str, Any],
+    max_rules: int | None,
+    time_limit: float | None,
+) -> dict[str, Any]:
+    """Return the parameters that keep a model small and a fit short."""
+    found: dict[str, Any] = {}
+    if max_rules is not None:
+        parameter = catalogue.entries[name].most_rules
+        if not parameter:
+            able = ", ".join(key for key, one in catalogue.entries.items() if one.most_rules)
+            raise ValueError(f"--learner {name} takes no --max-rules; {able} do.")
+        if both := parsed.keys() & {parameter, *_SIZES}:
+            raise ValueError(f"--max-rules and --set {min(both)} both limit the rules: give one.")
+        found[parameter] = max_rules
+    if time_limit is not None:
+        if "time_limit" not in catalogue[name].DOMAINS:
+            able = ", ".join(LEARNERS.with_parameter("time_limit"))
+            raise ValueError(f"--learner {name} takes no --time-limit; {able} do.")
+        if "time_limit" in parsed:
+            raise ValueError("--time-limit and --set time_limit say the same: give one.")
+        found["time_limit"] = time_limit
+    return found
+
+
+def split_settings(settings: Sequence[str]) -> dict[str, str]:
+    """Split the texts ``name=value``; a name may appear once."""
+    split: dict[str, str] = {}
+    for setting in settings:
+        name, equals, value = (part.strip() for part in setting.partition("="))
+        if not (name and equals and value):
+            raise ValueError(f"{setting!r} must be written as name=value, such as n_rules=50")
+        if name in split:
+            raise ValueError(f"{name} is given twice; give it once")
+        split[name] = value
+    return split

@@ -1,0 +1,255 @@
+"""The recipe of derived columns: from which tables and by which keys, as plain data."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+from rulewright.data.column_schema import ColumnSchema
+from rulewright.data.derived import (
+    ADDED,
+    FUNCTIONS,
+    OF_LABELS,
+    OF_ROWS,
+    TIMED,
+    DerivedColumn,
+    Step,
+    Where,
+)
+from rulewright.data.errors import DataError
+
+_Item = TypeVar("_Item")
+
+
+@dataclass(frozen=True)
+class RelatedTable:
+    """The columns of a related table that a recipe needs, and the one that tells the time."""
+
+    name: str
+    columns: tuple[ColumnSchema, ...]
+    time: ColumnSchema | None = None
+
+    def __getitem__(self, name: str) -> ColumnSchema:
+        return next(column for column in self.columns if column.name == name)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All columns that are made from related tables for the rows of the instance table."""
+
+    instances: str
+    key: str
+    tables: tuple[RelatedTable, ...]
+    columns: tuple[DerivedColumn, ...]
+    cutoff: ColumnSchema | None = None
+
+    @cached_property
+    def names(self) -> set[str]:
+        """Names of the derived columns."""
+        return {column.name for column in self.columns}
+
+    def __getitem__(self, name: str) -> RelatedTable:
+        return next(table for table in self.tables if table.name == name)
+
+    def schema_of(self, column: DerivedColumn) -> ColumnSchema:
+        """Return the kind and the labels of a derived column."""
+        if column.function == "exists":
+            return ColumnSchema(column.name, "nominal", ("false", "true"), "boolean")
+        if column.function in OF_LABELS and column.column is not None:
+            source = self[column.table][column.column]
+            if source.kind == "nominal":
+                return ColumnSchema(column.name, "nominal", source.labels, source.label_type)
+        return ColumnSchema(column.name, "numeric")
+
+    def timed(self, path: tuple[Step, ...]) -> int | None:
+        """Return the last step of a path that has a time, which is that of its rows."""
+        steps = [at for at, step in enumerate(path) if self[step.table].time is not None]
+        return steps[-1] if steps else None
+
+    def only(self, names: Collection[str]) -> "Recipe":
+        """Return the recipe of some columns, with the tables that they need."""
+        columns = tuple(column for column in self.columns if column.name in names)
+        wanted = {step.table for column in columns for step in column.path}
+        tables = []
+        for table in self.tables:
+            used = {name for c in columns if c.table == table.name for name in c.columns}
+            kept = tuple(column for column in table.columns if column.name in used)
+            if table.name in wanted:
+                tables.append(RelatedTable(table.name, kept, table.time))
+        return Recipe(self.instances, self.key, tuple(tables), columns, self.cutoff)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the recipe as plain data."""
+        return {
+            "instances": self.instances,
+            "key": self.key,
+            "cutoff": self.cutoff and self.cutoff.to_json(),
+            "tables": [
+                {
+                    "name": table.name,
+                    "columns": [column.to_json() for column in table.columns],
+                    "time": table.time and table.time.to_json(),
+                }
+                for table in self.tables
+            ],
+            "columns": [_column_json(column) for column in self.columns],
+        }
+
+    @classmethod
+    def from_json(cls, obj: object) -> "Recipe":
+        """Read what `to_json` wrote; anything else is a DataError."""
+        fields = _fields(obj, "recipe", "instances", "key", "cutoff", "tables", "columns")
+        recipe = cls(
+            _text(fields["instances"], "instances"),
+            _text(fields["key"], "key"),
+            _list(fields["tables"], "tables", _table),
+            _list(fields["columns"], "columns", _derived),
+            _moment(fields["cutoff"]),
+        )
+        check_distinct_columns(recipe.columns)
+        for column in recipe.columns:
+            _check(recipe, column)
+        return recipe
+
+
+def check_distinct_columns(columns: Collection[DerivedColumn]) -> None:
+    """Refuse derived columns of the same name."""
+    for name, times in Counter(column.name for column in columns).items():
+        if times > 1:
+            raise DataError(f"Two derived columns are called {name!r}. Rename a column or table.")
+
+
+def _column_json(column: DerivedColumn) -> dict[str, Any]:
+    where = column.where
+    return {
+        "path": [vars(step) for step in column.path],
+        "function": column.function,
+        "column": column.column,
+        "where": where and {"column": where.column, "op": where.op, "value": where.value},
+        "within": column.within,
+        "dated": column.dated,
+        "factor": column.factor,
+    }
+
+
+def _fields(obj: object, what: str, *names: str) -> dict[str, Any]:
+    if not isinstance(obj, dict) or obj.keys() != set(names):
+        raise DataError(f"The {what} of derived columns must have the fields {', '.join(names)}.")
+    return obj
+
+
+def _list(obj: object, what: str, read: Callable[[object], _Item]) -> tuple[_Item, ...]:
+    if not isinstance(obj, list):
+        raise DataError(f"The recipe of derived columns: {what} must be a list.")
+    return tuple(map(read, obj))
+
+
+def _text(obj: object, what: str) -> str:
+    if not isinstance(obj, str):
+        raise DataError(f"The recipe of derived columns: {what} must be text, not {obj!r:.60}.")
+    return obj
+
+
+def _number(obj: object, what: str) -> float:
+    if type(obj) not in (int, float) or not math.isfinite(obj):  # type: ignore[arg-type]
+        raise DataError(f"The recipe of derived columns: {what} must be a finite number.")
+    return float(obj)  # type: ignore[arg-type]
+
+
+def _positive(obj: object, what: str) -> float | None:
+    number = None if obj is None else _number(obj, what)
+    if number is not None and number <= 0:
+        raise DataError(f"The recipe of derived columns: {what} must be above 0.")
+    return number
+
+
+def _moment(obj: object) -> ColumnSchema | None:
+    column = None if obj is None else ColumnSchema.from_json(obj)
+    if column is not None and column.kind not in ("date", "numeric"):
+        raise DataError(f"Column {column.name!r} must hold dates or numbers to tell the time.")
+    return column
+
+
+def _table(obj: object) -> RelatedTable:
+    fields = _fields(obj, "tables", "name", "columns", "time")
+    columns = _list(fields["columns"], "columns of a table", ColumnSchema.from_json)
+    return RelatedTable(_text(fields["name"], "name"), columns, _moment(fields["time"]))
+
+
+def _step(obj: object) -> Step:
+    fields = _fields(obj, "paths", "table", "here", "there", "by")
+    table, here, there = (_text(fields[name], name) for name in ("table", "here", "there"))
+    return Step(table, here, there, None if fields["by"] is None else _text(fields["by"], "by"))
+
+
+def _flag(obj: object) -> bool:
+    if not isinstance(obj, bool):
+        raise DataError(f"The recipe of derived columns: expected true or false, not {obj!r:.60}.")
+    return obj
+
+
+def _derived(obj: object) -> DerivedColumn:
+    names = ("path", "function", "column", "where", "within", "dated", "factor")
+    fields = _fields(obj, "columns", *names)
+    where = fields["where"]
+    if where is not None:
+        where = _fields(where, "conditions", "column", "op", "value")
+        value = where["value"]
+        value = value if isinstance(value, str) else _number(value, "value")
+        where = Where(_text(where["column"], "column"), _text(where["op"], "op"), value)
+    return DerivedColumn(
+        _list(fields["path"], "path", _step),
+        _text(fields["function"], "function"),
+        None if fields["column"] is None else _text(fields["column"], "column"),
+        where,
+        _positive(fields["within"], "within"),
+        _flag(fields["dated"]),
+        _positive(fields["factor"], "factor"),
+    )
+
+
+def _check(recipe: Recipe, column: DerivedColumn) -> None:
+    """Refuse a column that cannot be made."""
+    problem = _problem(recipe, column)
+    if problem:
+        raise DataError(f"The derived column {column.name!r:.200} {problem}.")
+
+
+def _problem(recipe: Recipe, column: DerivedColumn) -> str | None:
+    known = {table.name for table in recipe.tables}
+    if not column.path or any(step.table not in known for step in column.path):
+        return "has no path of known tables"
+    if column.function not in FUNCTIONS:
+        return f"has the unknown function {column.function!r}"
+    kinds = {one.name: one for one in recipe[column.table].columns}
+    if not column.columns <= kinds.keys():
+        return f"needs {min(column.columns - kinds.keys())!r}, which the recipe does not describe"
+    if (column.column is None) != (column.function in OF_ROWS):
+        return "must have a column if and only if its function is of values"
+    if column.where is not None and not _fits(column.where, kinds[column.where.column]):
+        return f"has the condition {column.where}, which does not fit the kind of the column"
+    return _problem_of_values(recipe, column, kinds)
+
+
+def _problem_of_values(
+    recipe: Recipe, column: DerivedColumn, kinds: dict[str, ColumnSchema]
+) -> str | None:
+    kind = column.column and kinds[column.column].kind
+    if kind == "date" or (kind == "nominal" and column.function not in OF_LABELS):
+        return "needs a column of numbers"
+    if (column.factor is None) == (column.function in ADDED):
+        return "must have a factor if and only if it adds up values"
+    timed, cut = recipe.timed(column.path) is not None, recipe.cutoff is not None
+    if column.function in TIMED and not timed:
+        return "needs a column that tells the time of rows"
+    if (column.within is not None or column.function == "recency") and not (timed and cut):
+        return "needs a cutoff and a column that tells the time of rows"
+    return None
+
+
+def _fits(where: Where, column: ColumnSchema) -> bool:
+    if column.kind == "nominal":
+        return where.op == "=" and where.value in column.labels
+    return column.kind == "numeric" and where.op in (">=", "<=") and isinstance(where.value, float)

@@ -1,0 +1,99 @@
+"""A table at a glance: one line of text, and its first rows as HTML."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulewright.data.findings import counted
+from rulewright.data.numbers import Numbers
+from rulewright.data.schema import label_of
+from rulewright.html import bold, cut, note, table, view
+
+if TYPE_CHECKING:
+    from rulewright.data.table import Column, Table
+    from rulewright.data.target import Target
+
+_SHOWN_ROWS = 5
+_SHOWN_COLUMNS = 20
+_SHOWN_CLASSES = 5
+_MISSING = "\N{EN DASH}"
+
+
+def summary(found: Table) -> str:
+    """Say how large a table is, which kinds of columns it has, how much is missing, the target."""
+    kinds = Counter(column.schema.kind for column in found.columns)
+    listed = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
+    missing = sum(int(column.is_missing.sum()) for column in found.columns)
+    parts = [
+        f"{counted(found.n_rows, 'row')} x {counted(len(found.columns), 'column')} ({listed})",
+        counted(missing, "missing value") if missing else "nothing missing",
+    ]
+    if found.target is not None:
+        name = "target" if found.target_name is None else f"target {cut(found.target_name)}"
+        parts.append(f"{name}: {_spread(found.target)}")
+    if found.weights is not None:
+        parts.append("weighted")
+    return ", ".join(parts)
+
+
+def table_html(found: Table) -> str:
+    """Write the first rows below names, kinds and missing values, and what was decided on reading.
+
+    The target comes last.
+    """
+    shown, columns = found.head(_SHOWN_ROWS), found.columns[:_SHOWN_COLUMNS]
+    titles = [
+        [cut(column.schema.name) for column in columns],
+        [column.schema.kind for column in columns],
+        [_missing(column) for column in columns],
+    ]
+    cells = [_texts(column) for column in shown.columns[:_SHOWN_COLUMNS]]
+    text = {place for place, c in enumerate(columns) if not c.schema.type.arithmetic}
+    if shown.target is not None:
+        titles[0].append(cut(found.target_name or "target"))
+        titles[1].append("target")
+        titles[2].append("")
+        cells.append([cut(label_of(value)) for value in shown.target.values.tolist()])
+        text |= set() if isinstance(found.target, Numbers) else {len(columns)}
+    hidden = {"more row": len(found) - len(shown), "more column": found.shape[1] - len(columns)}
+    more = " and ".join(counted(number, noun) for noun, number in hidden.items() if number)
+    notes = [*found.decisions, *(said for c in found.columns for said in c.decisions)]
+    return view(
+        bold(summary(found)),
+        table(titles, list(zip(*cells, strict=True)), text=text),
+        note(f"{more} not shown") if more else None,
+        *(note(cut(str(said), 200)) for said in notes),
+    )
+
+
+def _missing(column: Column) -> str:
+    missing = int(column.is_missing.sum())
+    return f"{missing:,} missing" if missing else ""
+
+
+def _texts(column: Column) -> list[str]:
+    """Write the values of a column."""
+    kind = column.schema.type
+    if kind.arithmetic:
+        written = [f"{value:.6g}" for value in column.values]
+    elif kind.ordered:
+        written = [kind.write(0.0 if np.isnan(value) else value) for value in column.values]
+    else:
+        written = [cut(str(label)) for label in kind.raw(column).values]
+    pairs = zip(written, column.is_missing, strict=True)
+    return [_MISSING if missing else text for text, missing in pairs]
+
+
+def _spread(target: Target | Numbers) -> str:
+    """Say how many rows each class has, or between which ends numbers lie."""
+    if isinstance(target, Numbers):
+        return f"{target.values.min():.6g} to {target.values.max():.6g}"
+    numbers = np.bincount(target.codes, minlength=len(target.classes))
+    order = [k for k in np.argsort(-numbers, kind="stable").tolist() if numbers[k]]
+    shown = order[:_SHOWN_CLASSES]
+    listed = ", ".join(f"{cut(label_of(target.classes[k]))} {numbers[k]:,}" for k in shown)
+    more = len(order) - len(shown)
+    return f"{listed} and {counted(more, 'more class', 'more classes')}" if more else listed

@@ -1,0 +1,101 @@
+"""What a changed row should reach: another class, or numbers of a range."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright.data import label_of
+from rulewright.model import AdditiveRules, ClassModel, RegressionRules
+from rulewright.model.text import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rulewright.data import Table
+    from rulewright.kernels import BoolArray, FloatArray
+    from rulewright.model import RuleModel
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is looked for.
+
+    Parameters
+    ----------
+    words : str
+        The goal in words, to be read after "to get".
+    tell : function
+        Tells of scores which reach the goal, and how near each comes to it.
+    ends_suffice : bool
+        Whether, if any value between two neighbouring thresholds reaches it through lines, one of
+        the two ends does.
+    """
+
+    words: str
+    tell: Callable[[FloatArray], tuple[BoolArray, FloatArray]]
+    ends_suffice: bool
+
+
+def goal_of(model: RuleModel, row: Table, target_class: Any, target_range: Any) -> Goal:
+    """Check what is asked for, and that the row is not there already."""
+    if isinstance(model, ClassModel):
+        if target_range is not None:
+            raise ValueError("target_range is for models of numbers; give target_class")
+        goal = _class_goal(model, row, target_class)
+    else:
+        if target_class is not None:
+            raise ValueError("target_class is for models of classes; give target_range=(low, high)")
+        goal = _number_goal(model, target_range)
+    if goal.tell(model.scores(row))[0][0]:
+        raise ValueError(f"the model answers {goal.words} for this row already")
+    return goal
+
+
+def _class_goal(model: ClassModel, row: Table, target_class: Any) -> Goal:
+    now = int(model.decide(model.scores(row))[0])
+    wanted = None
+    if target_class is not None:
+        if label_of(target_class) not in model.class_names:
+            listed = ", ".join(map(plain, model.class_names[:8]))
+            raise ValueError(f"target_class={target_class!r} is none of the classes: {listed}")
+        wanted = model.class_names.index(label_of(target_class))
+    place, sign = (now, -1.0) if wanted is None else (wanted, 1.0)
+    others = [k for k in range(len(model.classes)) if k != place]
+
+    def tell(scores: FloatArray) -> tuple[BoolArray, FloatArray]:
+        chosen = model.decide(scores)
+        reached = chosen != now if wanted is None else chosen == wanted
+        # The label depends on expected costs if there are any, on the scores otherwise.
+        worth = scores if model.program.costs is None else -model.expected_costs(scores)
+        best = worth[:, others].max(axis=1, initial=-math.inf)
+        return reached, sign * (worth[:, place] - best)
+
+    additive = isinstance(model, AdditiveRules)
+    plainly = model.program.costs is None and wanted is None
+    words = "any other class" if wanted is None else plain(model.class_names[wanted])
+    return Goal(words, tell, additive and (len(model.classes) == 2 or plainly))
+
+
+def _number_goal(model: RuleModel, target_range: Any) -> Goal:
+    hint = "target_range must be (low, high), with None for an open side, such as (10, None)"
+    if not isinstance(target_range, tuple | list) or len(target_range) != 2:
+        raise ValueError(f"a model of numbers needs a goal: {hint}")
+    low = -math.inf if target_range[0] is None else float(target_range[0])
+    high = math.inf if target_range[1] is None else float(target_range[1])
+    if not low <= high or low == high == math.inf or not math.isfinite(max(low, -high)):
+        raise ValueError(f"target_range={target_range!r}: {hint}")
+
+    def tell(scores: FloatArray) -> tuple[BoolArray, FloatArray]:
+        reached = (scores >= low) & (scores <= high)
+        return reached, -np.maximum(np.maximum(low - scores, scores - high), 0.0)
+
+    if high == math.inf:
+        words = f"{low:.6g} or more"
+    else:
+        words = f"{high:.6g} or less" if low == -math.inf else f"{low:.6g} to {high:.6g}"
+    one_sided = math.inf in (-low, high)
+    return Goal(words, tell, isinstance(model, RegressionRules) and one_sided)

@@ -1,0 +1,287 @@
+"""The values that a column of a row may change to, one for each cell that a model tells apart.
+
+The thresholds and labels of the conditions of a model cut a column into cells: points, the gaps
+between them, and groups of labels. Within a cell no condition changes its truth, so one value
+stands for all of it: the one nearest to that of the row, written shortly. Lines and distances do
+change within a cell; such columns have several values in each, and both of its ends.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from rulewright.data.kinds.nominal import label_value
+from rulewright.data.table import Column
+from rulewright.programs.distances import LabelDistance, NumberDistance
+from rulewright.programs.nearest import Nearest
+from rulewright.programs.nodes import Line
+from rulewright.programs.program import leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rulewright.data import ColumnSchema, Table
+    from rulewright.kernels import FloatArray
+    from rulewright.programs.program import Program
+    from rulewright.rules import Condition
+
+Direction: TypeAlias = Literal["increasing", "decreasing"]
+
+_STEP = 0.01
+"""A value beyond a threshold is at most this share of the unit of its column away from it."""
+_INSIDE = 7
+"""Values inside each cell of a column with a line or a distance."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """The values that one column may change to.
+
+    Parameters
+    ----------
+    schema : ColumnSchema
+        The column.
+    start : float or int
+        The stored value of the row.
+    unit : float
+        Size of a change that counts as 1: a spread of the column.
+    values : array
+        Stored values, the nearest first.
+    costs : float array
+        Size of each change.
+    smooth : bool
+        Whether answers also change within the cells that the values stand for.
+    whole : bool
+        Whether the column holds whole numbers, as far as can be seen.
+    """
+
+    schema: ColumnSchema
+    start: Any
+    unit: float
+    values: Any
+    costs: FloatArray
+    smooth: bool = False
+    whole: bool = False
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def cost(self, value: float) -> float:
+        """Give the size of a change to an ordered value."""
+        return 1.0 if math.isnan(self.start) else abs(value - self.start) / self.unit
+
+
+def held(schema: ColumnSchema, value: Any) -> Any:
+    """Give a stored value as a table holds it: a number, a date as text, a label, or None."""
+    if schema.type.ordered:
+        return None if math.isnan(value) else schema.type.held(float(value))
+    if value < 0:
+        return None if value == -1 else "(unseen label)"
+    return label_value(schema.labels[int(value)], schema)
+
+
+def moves_of(
+    program: Program,
+    row: Table,
+    rows: Table | None,
+    allowed: Iterable[str],
+    monotone: Mapping[str, Direction],
+) -> list[Moves]:
+    """Give the moves of all columns that may change, in the order of the schema.
+
+    Parameters
+    ----------
+    program : Program
+        What the model computes.
+    row : Table
+        The row to change.
+    rows : Table, optional
+        Rows that tell the spread of columns, and which hold whole numbers.
+    allowed : iterable of str
+        Columns that may change.
+    monotone : mapping of str to {"increasing", "decreasing"}
+        Columns of which values may only go up, or down.
+    """
+    conditions: dict[str, dict[Condition, None]] = {}
+    for leaf in leaves(program.marked):
+        for condition in leaf.conditions:
+            conditions.setdefault(condition.column, {})[condition] = None
+    wanted, found = set(allowed), []
+    for name in program.columns:
+        if name not in wanted:
+            continue
+        own, seen = list(conditions.get(name, ())), None if rows is None else rows[name]
+        make = _of_numbers if row[name].schema.type.ordered else _of_labels
+        moves = make(row[name], seen, own, _smooth_parts(program, name), monotone.get(name))
+        if len(moves):
+            found.append(moves)
+    return found
+
+
+def _smooth_parts(program: Program, name: str) -> list[Line | NumberDistance | LabelDistance]:
+    """Give what the program reads of a column beside conditions."""
+    parts: list[Line | NumberDistance | LabelDistance] = []
+    for node in program.nodes:
+        if isinstance(node, Line) and node.column == name:
+            parts.append(node)
+        elif isinstance(node, Nearest):
+            parts += [distance for distance in node.used if distance.column == name]
+    return parts
+
+
+def _of_labels(
+    column: Column,
+    rows: Column | None,
+    conditions: Sequence[Condition],
+    parts: Sequence[Any],
+    direction: Direction | None,
+) -> Moves:
+    """Give a label for each group that the model tells apart: of the given rows the commonest."""
+    schema, start = column.schema, int(column.values[0])
+    codes = np.array([code for code in range(len(schema.labels)) if code != start], dtype=np.int32)
+    if rows is not None:
+        counts = np.bincount(rows.values[rows.values >= 0], minlength=len(schema.labels))
+        codes = codes[np.argsort(-counts[codes], kind="stable")]
+    groups = [
+        np.array([*part.groups, part.unseen, part.missing])
+        for part in parts
+        if isinstance(part, LabelDistance)
+    ]
+
+    def key(values: Any) -> list[tuple[Any, ...]]:
+        told = [condition.holds(Column(schema, values)) for condition in conditions]
+        return list(zip(*told, *(group[values] for group in groups), strict=True))
+
+    chosen = _first_of_each(codes, key, start if start != -1 else None)
+    return Moves(schema, start, 1.0, chosen, np.ones(len(chosen)))
+
+
+def _of_numbers(
+    column: Column,
+    rows: Column | None,
+    conditions: Sequence[Condition],
+    parts: Sequence[Any],
+    direction: Direction | None,
+) -> Moves:
+    """Give a value for each cell between the thresholds, or several if it has lines."""
+    schema, start = column.schema, float(column.values[0])
+    marks = {float(mark) for condition in conditions for mark in condition.marks}
+    marks |= {bound for part in parts for bound in (part.low, part.high)}
+    cuts = sorted(marks)
+    unit = _unit(rows, cuts, parts, start)
+    whole = schema.type.arithmetic and _is_whole(rows, [] if parts else cuts, start)
+    values = _values(schema, cuts, start, unit, whole=whole, inside=_INSIDE if parts else 0)
+    values = values[values != start]
+    if whole:
+        values = values[values % 1 == 0]
+    if direction is not None and not math.isnan(start):
+        values = values[values > start if direction == "increasing" else values < start]
+    moves = Moves(schema, start, unit, values, np.zeros(0), bool(parts), whole)
+    costs = np.array([moves.cost(value) for value in values.tolist()])
+    values = values[np.lexsort((values, costs))]
+
+    def key(some: Any) -> list[tuple[Any, ...]]:
+        return list(zip(*(c.holds(Column(schema, some)) for c in conditions), strict=True))
+
+    if not parts:
+        values = _first_of_each(values, key, None if math.isnan(start) else start)
+    costs = np.array([moves.cost(value) for value in values.tolist()])
+    return replace(moves, values=values, costs=costs)
+
+
+def _first_of_each(values: Any, key: Any, start: Any) -> Any:
+    """Keep the first value of each kind that conditions tell apart, other than the start."""
+    known = set() if start is None else set(key(np.array([start], dtype=values.dtype)))
+    kept = []
+    for place, kind in enumerate(key(values)):
+        if kind not in known:
+            known.add(kind)
+            kept.append(place)
+    return values[np.array(kept, dtype=np.intp)]
+
+
+def _unit(rows: Column | None, cuts: Sequence[float], parts: Sequence[Any], start: float) -> float:
+    """Give the spread of a column: of given rows, else of the distances, else of its marks."""
+    spread = 0.0
+    if rows is not None and len(known := rows.values[~rows.is_missing]):
+        low, high = np.quantile(known, (0.05, 0.95))
+        spread = float(high - low) or float(np.ptp(known))
+    if not spread:
+        wide = [part.high - part.low for part in parts if isinstance(part, NumberDistance)]
+        marks = [*cuts, *([] if math.isnan(start) else [start])]
+        spread = max(wide, default=0.0) or (max(marks) - min(marks) if marks else 0.0)
+    # A single mark, or values too large to subtract, tell of no spread.
+    return spread if 0.0 < spread < math.inf else max(abs(start), 1.0) if start == start else 1.0
+
+
+def _is_whole(rows: Column | None, cuts: Sequence[float], start: float) -> bool:
+    """Tell whether numbers are whole: those of rows or, without rows, the start and its cuts."""
+    if rows is not None:
+        known = rows.values[~rows.is_missing]
+        return bool((known % 1 == 0).all()) and (math.isnan(start) or start % 1 == 0)
+    # Whole neighbours are cut at a half.
+    return bool(cuts) and start % 1 == 0 and all((2 * cut) % 1 == 0 for cut in cuts)
+
+
+def _values(
+    schema: ColumnSchema,
+    cuts: Sequence[float],
+    start: float,
+    unit: float,
+    *,
+    whole: bool,
+    inside: int,
+) -> FloatArray:
+    """Give the cuts, and values of the gaps between and beyond them, near to the start."""
+    values: list[float] = list(cuts)
+    for low, high in pairwise([-math.inf, *cuts, math.inf]):
+        values += _of_gap(schema, low, high, start, unit, whole=whole)
+        if inside and math.isfinite(low) and math.isfinite(high):
+            values += _inside(schema, low, high, inside)
+    return np.array(sorted(set(values)), dtype=np.float64)
+
+
+def _inside(schema: ColumnSchema, low: float, high: float, n_points: int) -> list[float]:
+    """Give both ends of a gap, where lines are lowest and highest, and points between them."""
+    grid = np.linspace(low, high, n_points + 2)
+    width = (grid[1] - grid[0]) / 2
+    found = [schema.type.snapped(math.nextafter(low, math.inf), up=True)]
+    found.append(schema.type.snapped(math.nextafter(high, -math.inf), up=False))
+    found += [float(math.floor(low) + 1), float(math.ceil(high) - 1)]
+    for point in grid[1:-1].tolist():
+        found += _between(schema, point - width, point + width, point)
+    return [value for value in found if low < value < high]
+
+
+def _of_gap(
+    schema: ColumnSchema, low: float, high: float, start: float, unit: float, *, whole: bool
+) -> list[float]:
+    """Give the short value of a gap nearest to the start, and a whole one if that is asked for."""
+    step = _STEP * unit
+    if math.isnan(start):
+        ends = max(low, high - unit), min(high, low + unit)
+        return _between(schema, *ends, None) if math.isfinite(sum(ends)) else []
+    if low < start < high:
+        return []
+    above = start <= low
+    found = (
+        _between(schema, low, min(high, low + step), low)
+        if above
+        else _between(schema, max(low, high - step), high, high)
+    )
+    if whole:
+        near = float(math.floor(low) + 1 if above else math.ceil(high) - 1)
+        found += [near] if low < near < high else []
+    return found
+
+
+def _between(schema: ColumnSchema, low: float, high: float, near: float | None) -> list[float]:
+    if not low < high:
+        return []
+    value = schema.type.between(low, high, near)
+    return [value] if low < value < high else []

@@ -1,0 +1,236 @@
+"""Overlap of rules on given rows, and what is lost when one of them is dropped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright.data import DataError, read_like
+from rulewright.encoding.covers import PackedCovers
+from rulewright.explain.claims import claim_text
+from rulewright.explain.targets import class_codes, model_of, rows_with_target
+from rulewright.explain.terms import Additive, RuleTerm, n_outputs
+from rulewright.model import AdditiveRules, ClassModel, RegressionRules
+from rulewright.model.frame import to_frame
+from rulewright.model.text import aligned, counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from rulewright.data import Table
+    from rulewright.kernels import FloatArray
+    from rulewright.model import RuleModel
+
+    Counts = NDArray[np.integer]
+
+SHOWN_RULES = 50
+_LEAST = 1e-15
+"""Probabilities are held above this in the logarithmic loss."""
+
+
+@dataclass(frozen=True, eq=False)
+class RuleOverlap:
+    """What rules share on given rows, and what each has for itself.
+
+    Parameters
+    ----------
+    model : RuleModel
+        The model; ``model[i]`` is the rule of place i.
+    n_rows : int
+        Given rows.
+    shared : int array of shape (rules, rules)
+        Rows that each two rules both cover; on the diagonal those of one rule.
+    alone : int array
+        Rows that each rule covers and no other rule does.
+    dropped : dict of float arrays
+        What becomes worse on the given rows if one rule is dropped and the others stay as they
+        are, by name: ``error`` and ``log_loss`` of classes, ``rmse`` of numbers. Below 0 the model
+        is better without the rule. Empty without targets.
+    """
+
+    model: RuleModel
+    n_rows: int
+    shared: Counts
+    alone: Counts
+    dropped: dict[str, FloatArray]
+
+    @property
+    def covered(self) -> Counts:
+        """Rows that each rule covers."""
+        return np.asarray(np.diagonal(self.shared))
+
+    @property
+    def jaccard(self) -> FloatArray:
+        """Rows that both of two rules cover among those that at least one does; 0 of none."""
+        either = self.covered[:, np.newaxis] + self.covered - self.shared
+        return np.asarray(self.shared / np.maximum(either, 1))
+
+    @property
+    def containment(self) -> FloatArray:
+        """Share of the rows of rule i (line) that rule j (column) covers too; 0 of none."""
+        return np.asarray(self.shared / np.maximum(self.covered, 1)[:, np.newaxis])
+
+    @property
+    def most_alike(self) -> Counts:
+        """The other rule with the largest Jaccard index, for each rule; -1 if there is none."""
+        if len(self.model) < 2:
+            return np.full(len(self.model), -1)
+        others = self.jaccard
+        np.fill_diagonal(others, -1.0)
+        return np.asarray(others.argmax(axis=1))
+
+    def pairs(self, least: float = 0.5) -> list[tuple[int, int, float]]:
+        """Give the pairs of rules with at least this Jaccard index, the largest first."""
+        jaccard = np.triu(self.jaccard, 1)
+        first, second = np.nonzero(jaccard >= max(least, 1e-12))
+        order = np.argsort(-jaccard[first, second], kind="stable")
+        return [(int(first[i]), int(second[i]), float(jaccard[first[i], second[i]])) for i in order]
+
+    def to_table(self) -> dict[str, list[Any]]:
+        """Give a dict of columns, one item per rule in the order of the model."""
+        near, places = self.most_alike, np.arange(len(self.model))
+        return {
+            "id": places.tolist(),
+            "if": [str(rule.body) for rule in self.model],
+            **self.model.head_columns(),
+            "covers": self.covered.tolist(),
+            "alone": self.alone.tolist(),
+            "most_alike": near.tolist(),
+            "jaccard": np.where(near < 0, 0.0, self.jaccard[places, near]).tolist(),
+            "contained": np.where(near < 0, 0.0, self.containment[places, near]).tolist(),
+            **{f"dropped_{name}": worse.tolist() for name, worse in self.dropped.items()},
+        }
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Give a dataframe with a row per rule; ``backend`` as in ``rules_frame``."""
+        return to_frame(self.to_table(), backend)
+
+    def __len__(self) -> int:
+        return len(self.model)
+
+    def __str__(self) -> str:
+        order = self._order()[:SHOWN_RULES]
+        table = self.to_table()
+        lines = aligned([self._titles(), *(self._cells(table, i) for i in order.tolist())])
+        hidden = len(self) - len(order)
+        more = [f"... and {hidden} more; to_frame() has all"] if hidden else []
+        first = "least missed" if self.dropped else "least alone"
+        idle = int((self.alone == 0).sum())
+        own = f"{idle} without a row of their own" if idle else "each has rows of its own"
+        title = (
+            f"{counted(len(self), 'rule')} on {counted(self.n_rows, 'row')}, {first} first; {own}"
+        )
+        return "\n".join([title, *lines, *more])
+
+    def _order(self) -> Counts:
+        missed = next(reversed(self.dropped.values()), self.alone)
+        return np.asarray(np.lexsort((self.alone, missed)))
+
+    def _titles(self) -> list[str]:
+        worse = [f"{name.replace('_', '-')} without" for name in self.dropped]
+        return ["id", "covers", "alone", "most like", "Jaccard", *worse, "rule"]
+
+    def _cells(self, table: dict[str, list[Any]], i: int) -> list[str]:
+        near, rule = table["most_alike"][i], self.model.rules[i]
+        return [
+            str(i),
+            str(table["covers"][i]),
+            str(table["alone"][i]),
+            "-" if near < 0 else str(near),
+            f"{table['jaccard'][i]:.2f}",
+            *(f"{worse[i]:+.4f}" for worse in self.dropped.values()),
+            f"IF {rule.body} THEN {claim_text(self.model, rule)}",
+        ]
+
+
+def rule_overlap(model: Any, X: Any, y: Any = None) -> RuleOverlap:
+    """Count what rules share on given rows, and what each of them is needed for.
+
+    Parameters
+    ----------
+    model : RuleModel or fitted estimator
+        A model of any form.
+    X : table
+        The rows.
+    y : array-like or str, optional
+        Their targets, or the name of the column. With them every rule is dropped in turn, the
+        others staying as they are, and errors are counted again. A learner that is fitted again
+        would make up for some of that, so a rule that looks needed may not be.
+
+    Returns
+    -------
+    RuleOverlap
+        Prints as a table; ``to_frame()`` gives a dataframe, `explain.charts.overlap_chart` a chart.
+
+    Notes
+    -----
+    A rule covers the rows where its body holds; in a list those before it may decide them. The
+    Jaccard index of two rules is the number of rows that both cover, divided by that of rows that
+    at least one of them covers. Rules without rows alone are not useless: in a sum they add to
+    others.
+    """
+    model = model_of(model, "rule_overlap")
+    if y is None:
+        table = read_like(X, model.schema, model.columns)
+    else:
+        table = rows_with_target(model, X, y)
+    if not len(table):
+        raise DataError("Overlap of rules needs at least one row.")
+    covers = PackedCovers(model.cover_bits(table), len(table))
+    once = covers.transpose().count() == 1
+    alone = (covers & PackedCovers.pack(once[np.newaxis])).count()
+    dropped = {} if y is None else _dropped(model, table)
+    return RuleOverlap(model, len(table), covers.pair_counts(covers), alone, dropped)
+
+
+def _dropped(model: RuleModel, table: Table) -> dict[str, FloatArray]:
+    """Give how much worse each figure is without each rule."""
+    losses = _losses_of(model, table)
+    whole = losses(model.scores(table))
+    worse = [losses(scores) for scores in _scores_without(model, table)]
+    return {
+        name: np.array([one[name] - value for one in worse], dtype=np.float64)
+        for name, value in whole.items()
+    }
+
+
+def _scores_without(model: RuleModel, table: Table) -> Iterator[FloatArray]:
+    """Give the scores of the model without each of its rules in turn."""
+    if isinstance(model, AdditiveRules | RegressionRules):
+        yield from _sums_without(model, table)
+        return
+    for place in range(len(model)):
+        yield model.with_rules([*model.rules[:place], *model.rules[place + 1 :]]).scores(table)
+
+
+def _sums_without(model: Additive, table: Table) -> Iterator[FloatArray]:
+    """Take what a rule adds away from the scores, which needs no model for each rule."""
+    scores = model.scores(table)
+    for place, rule in enumerate(model.rules):
+        term = RuleTerm(place, rule)
+        added = term.added(table)
+        if isinstance(model, RegressionRules):
+            yield scores - added
+        else:
+            yield scores - added[:, np.newaxis] * term.sizes(n_outputs(model))
+
+
+def _losses_of(model: RuleModel, table: Table) -> Callable[[FloatArray], dict[str, float]]:
+    """Make the function that judges scores of the rows."""
+    if not isinstance(model, ClassModel):
+        numbers = table.known_numbers.values
+        return lambda scores: {"rmse": float(np.sqrt(np.mean((scores - numbers) ** 2)))}
+    codes = class_codes(model, table)
+    known = np.flatnonzero(codes >= 0)
+
+    def losses(scores: FloatArray) -> dict[str, float]:
+        wrong = model.decide(scores) != codes
+        said = model.probabilities(scores[known])[np.arange(len(known)), codes[known]]
+        lost = -np.log(np.maximum(said, _LEAST))
+        return {"error": float(wrong.mean()), "log_loss": float(lost.mean())}
+
+    return losses

@@ -1,0 +1,46 @@
+"""Models and rows with their targets, as the functions of this room are given them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright.data import DataError, label_of, read_like
+from rulewright.model import ClassModel, RuleModel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rulewright.data import Table
+
+
+def model_of(model: Any, step: str) -> RuleModel:
+    """Return the model of a fitted estimator, or the model itself."""
+    model = getattr(model, "model_", model)
+    if not isinstance(model, RuleModel):
+        raise ValueError(
+            f"{step} needs a model with rules, or an estimator with such a model, not "
+            f"{type(model).__name__}"
+        )
+    return model
+
+
+def rows_with_target(model: RuleModel, X: Any, y: Any, sample_weight: Any = None) -> Table:
+    """Read rows as the model does, with classes or numbers as their target."""
+    task: Any = "classification" if isinstance(model, ClassModel) else "regression"
+    return read_like(X, model.schema, model.columns, target=y, weights=sample_weight, task=task)
+
+
+def class_codes(model: ClassModel, table: Table) -> NDArray[np.intp]:
+    """Give the class of each row as the model numbers it, -1 for one that it does not know."""
+    known = {label_of(value): k for k, value in enumerate(model.classes.tolist())}
+    target = table.known_target
+    labels = [label_of(value) for value in target.classes.tolist()]
+    codes = np.array([known.get(label, -1) for label in labels], dtype=np.intp)[target.codes]
+    if (codes < 0).all():
+        raise DataError(
+            f"The targets have no class of the model, such as {next(iter(known))!r}: they are "
+            f"{', '.join(labels[:5])}. Give the classes that the model predicts."
+        )
+    return codes

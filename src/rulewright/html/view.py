@@ -1,0 +1,86 @@
+"""A view in a notebook: one block with its own style, no script, for light and dark pages.
+
+Text has the colour of the page around it, lines and grounds are mixed from that, and bars have
+colours that stand out from white and from black. So no theme needs to be known. Where a page drops
+styles, tables and numbers are left.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+
+@cache
+def style_of(name: str) -> Markup:
+    """Return a style sheet of this room: "view", or "bars" on a page that defines colours.
+
+    The colours are --raised, --c0, --c1 and --ink.
+    """
+    return Markup((resources.files("rulewright.html") / f"{name}.css").read_text("utf-8"))
+
+
+def view(*parts: str | None) -> str:
+    """Put parts, text or HTML, below each other; text is escaped."""
+    blocks = Markup("\n").join(part for part in parts if part is not None)
+    style = Markup("<style>\n{}{}</style>").format(style_of("bars"), style_of("view"))
+    return str(Markup('<div class="rulewright">{}\n{}\n</div>').format(style, blocks))
+
+
+def bold(text: str) -> Markup:
+    """Write a line in bold."""
+    return Markup("<p><b>{}</b></p>").format(text)
+
+
+def lines(texts: Iterable[str]) -> Markup:
+    """Write a paragraph for each text."""
+    return Markup("\n").join(Markup("<p>{}</p>").format(text) for text in texts)
+
+
+def note(text: str) -> Markup:
+    """Write a line that matters less."""
+    return Markup('<p class="soft">{}</p>').format(text)
+
+
+def table(
+    titles: Sequence[Sequence[object]],
+    rows: Iterable[Sequence[object]],
+    *,
+    text: Collection[int] = (),
+) -> Markup:
+    """
+    Write a table.
+
+    Parameters
+    ----------
+    titles : sequence of sequences
+        Lines of titles.
+    rows : iterable of sequences
+        Lines of cells, text or HTML.
+    text : collection of int
+        Columns that hold text; all others hold numbers, which are set to the right.
+    """
+    head, body = (
+        Markup("\n").join(_line(cells, tag, text) for cells in part)
+        for part, tag in ((titles, "th"), (rows, "td"))
+    )
+    return Markup("<table>\n<thead>\n{}\n</thead>\n<tbody>\n{}\n</tbody>\n</table>").format(
+        head, body
+    )
+
+
+def _line(cells: Sequence[object], tag: str, text: Collection[int]) -> Markup:
+    return Markup("<tr>{}</tr>").format(
+        Markup("").join(_cell(cell, tag, place not in text) for place, cell in enumerate(cells))
+    )
+
+
+def _cell(cell: Any, tag: str, number: bool) -> Markup:
+    names = (' scope="col"' if tag == "th" else "") + (' class="n"' if number else "")
+    return Markup("<{}{}>{}</{}>").format(tag, Markup(names), cell, tag)

@@ -1,0 +1,161 @@
+"""How good a model is on rows with a target, with the measures of reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rulewright.charts import alt, chart_of, finished
+from rulewright.charts.style import COLOURS, GREY
+from rulewright.data import DataError
+from rulewright.plots.graphs import graph_chart, model_of, wrapped_title
+from rulewright.report.answers import ClassAnswers, NumberAnswers, answers_of
+from rulewright.report.confusion import confusion_of
+from rulewright.report.content import read_rows
+from rulewright.report.curves import drawn_classes
+from rulewright.report.performance import (
+    calibration_graph,
+    precision_graph,
+    predictions_graph,
+    residuals_graph,
+    risk_graph,
+    roc_graph,
+)
+
+if TYPE_CHECKING:
+    from rulewright.report.confusion import Confusion
+
+_CELL = 56
+
+
+def plot_roc(model: Any, X: Any, y: Any = None, *, sample_weight: Any = None) -> alt.LayerChart:
+    """
+    Draw the ROC curve: the share of a class found over that of other rows taken for it.
+
+    Parameters
+    ----------
+    model : RuleModel or fitted estimator
+        A model of classes. Of two classes the curve of the second is drawn, of more those of the
+        six most frequent.
+    X : table
+        Rows that the model was not learned from: anything ``read_table`` reads.
+    y : array-like or str, optional
+        Their classes, or the name of the column of X that holds them; by default the target that
+        a Table was read with.
+    sample_weight : array-like or str, optional
+        Weights of the rows, or the name of their column in X.
+    """
+    return graph_chart(roc_graph(_classes("plot_roc", model, X, y, sample_weight, curves=True)))
+
+
+def plot_precision_recall(
+    model: Any, X: Any, y: Any = None, *, sample_weight: Any = None
+) -> alt.LayerChart:
+    """Draw precision over recall; parameters as in `plot_roc`."""
+    name = "plot_precision_recall"
+    return graph_chart(precision_graph(_classes(name, model, X, y, sample_weight, curves=True)))
+
+
+def plot_calibration(
+    model: Any, X: Any, y: Any = None, *, sample_weight: Any = None
+) -> alt.LayerChart:
+    """Draw how often a class is the true one over its probability; parameters as in `plot_roc`."""
+    return graph_chart(calibration_graph(_classes("plot_calibration", model, X, y, sample_weight)))
+
+
+def plot_risk_coverage(
+    model: Any, X: Any, y: Any = None, *, sample_weight: Any = None
+) -> alt.LayerChart:
+    """Draw the error of a model that may abstain over the share of rows that it answers.
+
+    The most certain rows are answered first; parameters as in `plot_roc`.
+    """
+    return graph_chart(risk_graph(_classes("plot_risk_coverage", model, X, y, sample_weight)))
+
+
+def plot_confusion(
+    model: Any, X: Any, y: Any = None, *, sample_weight: Any = None
+) -> alt.LayerChart:
+    """Draw how many rows of each class get which class; parameters as in `plot_roc`.
+
+    Cells are shaded by their share of the row. Of many classes the nine most frequent are shown.
+    """
+    found = confusion_of(_classes("plot_confusion", model, X, y, sample_weight))
+    rows = _cells(found)
+    slanted, percents = alt.Axis(labelAngle=-45), alt.Legend(format=".0%")
+    x = alt.X("predicted:N", title="predicted class", sort=found.names, axis=slanted)
+    shade = alt.Scale(domain=[0, 1], range=["#ffffff", COLOURS[0]], interpolate="rgb")
+    colour = alt.Color("share:Q", title="share of the class", scale=shade, legend=percents)
+    tooltip = ["true:N", "predicted:N", "rows:Q", alt.Tooltip("share:Q", format=".1%")]
+    base = chart_of(rows).encode(x=x, y=alt.Y("true:N", title="true class", sort=found.names))
+    ink = alt.condition("datum.share > 0.55", alt.value("white"), alt.value("black"))
+    layers = [
+        base.mark_rect(stroke=GREY).encode(color=colour, tooltip=tooltip),
+        base.mark_text(fontSize=13).encode(text="text:N", color=ink),
+    ]
+    text = _confusion_text(found)
+    size = _CELL * len(found.names)
+    return finished(layers, wrapped_title("Confusion matrix", text), size, size, text)
+
+
+def plot_predictions(
+    model: Any, X: Any, y: Any = None, *, sample_weight: Any = None
+) -> alt.LayerChart:
+    """Draw true over predicted numbers, of a model of numbers; parameters as in `plot_roc`."""
+    return graph_chart(predictions_graph(_numbers("plot_predictions", model, X, y, sample_weight)))
+
+
+def plot_residuals(
+    model: Any, X: Any, y: Any = None, *, sample_weight: Any = None
+) -> alt.LayerChart:
+    """Draw errors over predicted numbers, of a model of numbers; parameters as in `plot_roc`."""
+    return graph_chart(residuals_graph(_numbers("plot_residuals", model, X, y, sample_weight)))
+
+
+def _answers(
+    what: str, model: Any, X: Any, y: Any, sample_weight: Any
+) -> ClassAnswers | NumberAnswers:
+    found = model_of(model, what)
+    rows = read_rows(found, X, y, sample_weight)
+    if rows.target is None:
+        raise DataError(f"{what} needs y: the target, or the name of its column in X.")
+    return answers_of(found, rows, "the given rows")
+
+
+def _classes(
+    what: str, model: Any, X: Any, y: Any, sample_weight: Any, *, curves: bool = False
+) -> ClassAnswers:
+    """Ask a model of classes about the rows whose class it knows."""
+    answers = _answers(what, model, X, y, sample_weight)
+    if not isinstance(answers, ClassAnswers):
+        raise ValueError(
+            f"{what} needs a model of classes: plot_predictions and plot_residuals draw numbers"
+        )
+    known = answers.known()
+    if curves and not drawn_classes(known):
+        raise DataError(f"{what} needs rows of two classes or more that the model knows.")
+    return known
+
+
+def _numbers(what: str, model: Any, X: Any, y: Any, sample_weight: Any) -> NumberAnswers:
+    answers = _answers(what, model, X, y, sample_weight)
+    if not isinstance(answers, NumberAnswers):
+        raise ValueError(f"{what} needs a model of numbers: plot_confusion and others draw classes")
+    return answers
+
+
+def _cells(found: Confusion) -> list[dict[str, Any]]:
+    """Give the cells of a confusion matrix; those that are right say so."""
+    cells = []
+    for i, (name, line) in enumerate(zip(found.names, found.table, strict=True)):
+        for j, weight in enumerate(line):
+            text = f"{weight:,.6g}" + (" \N{CHECK MARK}" if i == j else "")
+            share = weight / sum(line) if any(line) else 0.0
+            at = {"true": name, "predicted": found.names[j]}
+            cells.append({**at, "rows": weight, "share": share, "text": text})
+    return cells
+
+
+def _confusion_text(found: Confusion) -> str:
+    known = zip(found.names, found.recall, strict=True)
+    listed = ", ".join(f"{name} {share:.1%}" for name, share in known if share is not None)
+    return f"Recall, the share of a class that is found: {listed}. Cells with a check are right."

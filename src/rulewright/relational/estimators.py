@@ -1,0 +1,237 @@
+"""Learners of related tables: derived columns, and any learner of the library on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from rulewright.data import DataError, read_target
+from rulewright.estimators import CompactRulesClassifier, CompactRulesRegressor
+from rulewright.estimators.common.parameters import (
+    CheckedByFit,
+    Integer,
+    Parameter,
+    Parameterised,
+    Real,
+    check_parameters,
+)
+from rulewright.relational.choosing import DEFAULT_FUNCTIONS, Choosing, choose
+from rulewright.relational.export import relational_sql
+from rulewright.relational.relations import Relations
+from rulewright.relational.verification import verify_relational_sql
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rulewright.data import Table
+    from rulewright.data.reading import Task
+    from rulewright.model import RuleModel
+
+FUNCTIONS = ("exists", *DEFAULT_FUNCTIONS)
+
+
+class _RelationalEstimator(
+    Parameterised,
+    BaseEstimator,  # type: ignore[misc]
+):
+    """What classifier and regressor share."""
+
+    TASK: ClassVar[Task]
+    DEFAULT: ClassVar[type]
+
+    learner: Any = Parameter(
+        CheckedByFit("learner or None"),
+        "The learner of the flat table; compact rules by default.",
+        default=None,
+        kw_only=False,
+    )
+    max_depth: int = Parameter(Integer(1), "Most joins of a path.", default=2)
+    functions: Sequence[str] | None = Parameter(
+        CheckedByFit("list of str or None"),
+        f"Functions of the rows that a path reaches, of {', '.join(FUNCTIONS)}; by default all but "
+        "exists, which is what count >= 1 says.",
+        default=None,
+    )
+    windows: Sequence[float] = Parameter(
+        CheckedByFit("list of numbers"),
+        "Lengths of time before the cutoff, in days (in units of the time, if it is a number): "
+        "counts and aggregates are also made of the rows within each.",
+        default=(),
+    )
+    max_labels: int = Parameter(
+        Integer(0), "Most labels of a column that get counts of their rows.", default=10
+    )
+    n_thresholds: int = Parameter(
+        Integer(0), "Thresholds of a numeric column, at quantiles of the rows seen.", default=3
+    )
+    min_support: float = Parameter(
+        Real(0, 1), "Share of the instances that must have a label, at least two.", default=0.01
+    )
+    max_features: int = Parameter(
+        Integer(1), "Most derived columns; simple ones are made first.", default=500
+    )
+    paths: Sequence[str] | None = Parameter(
+        CheckedByFit("list of str or None"),
+        'Join paths such as "orders -> items"; by default all of at most max_depth joins.',
+        default=None,
+    )
+
+    def fit(self, X: Relations, y: Any = None, sample_weight: Any = None) -> Self:
+        """Derive columns from related tables and learn a rule model.
+
+        Parameters
+        ----------
+        X : Relations
+            The instances to learn from, with their related tables. Labels, thresholds and columns
+            are chosen by the rows that these instances reach.
+        y : array-like, optional
+            Target of the instances; by default that of the relations.
+        sample_weight : array-like, optional
+            Weights of the instances.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(type(self).__name__, self.get_params(deep=False), self.DOMAINS)
+        relations = checked_relations(X)
+        recipe, columns, self.n_left_out_ = choose(relations, self._choosing())
+        table = relations.training_table(recipe, columns, self.TASK)
+        if not table.columns:
+            raise DataError(
+                "No column differs between the instances, neither their own nor one of related "
+                "tables. Relate other tables, or raise max_depth."
+            )
+        self._check_target(table, y)
+        learner = self.DEFAULT() if self.learner is None else clone(self.learner)
+        self.learner_ = learner.fit(table, y, sample_weight)
+        self.recipe_, self.model_ = recipe, self.learner_.model_
+        self.n_features_in_ = relations.shape[1]
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each instance, or its number."""
+        return self._fitted().predict(X)
+
+    def explain(self, X: Any) -> Any:
+        """Tell which rules fired on each instance and what each added."""
+        return self._fitted().explain(X)
+
+    def to_sql(
+        self, dialect: str = "duckdb", *, tables: Mapping[str, str | Sequence[str]] | None = None
+    ) -> str:
+        """Write the model as one SQL statement over the related tables; see `relational_sql`."""
+        return relational_sql(self._fitted(), dialect, tables=tables)
+
+    def verify_sql(self, dialects: Sequence[str] = ("duckdb", "sqlite")) -> Any:
+        """Run the SQL on adversarial databases; see `verify_relational_sql`."""
+        return verify_relational_sql(self._fitted(), dialects)
+
+    def _fitted(self) -> RuleModel:
+        check_is_fitted(self, "model_")
+        model: RuleModel = self.model_
+        return model
+
+    def _choosing(self) -> Choosing:
+        functions = DEFAULT_FUNCTIONS if self.functions is None else tuple(self.functions)
+        if unknown := [name for name in functions if name not in FUNCTIONS]:
+            known = ", ".join(FUNCTIONS)
+            raise ValueError(f"functions: {unknown[0]!r} is unknown; known are {known}")
+        for window in self.windows:
+            if isinstance(window, bool) or not isinstance(window, int | float) or not window > 0:
+                raise ValueError(f"windows: {window!r} must be a number above 0")
+        return Choosing(
+            self.max_depth,
+            functions,
+            tuple(map(float, self.windows)),
+            self.max_labels,
+            self.n_thresholds,
+            self.min_support,
+            self.max_features,
+            self.paths,
+        )
+
+    def _check_target(self, table: Table, y: Any) -> None:
+        if table.target is None and y is None:
+            raise ValueError(
+                f"{type(self).__name__} needs a target: give y, or Relations(..., target=...)"
+            )
+
+
+class RelationalClassifier(
+    ClassifierMixin,  # type: ignore[misc]
+    _RelationalEstimator,
+):
+    """
+    Rules over related tables, for classes.
+
+    Columns such as ``count(atoms where element = "cl")`` are derived from the tables that belong
+    to the instances, and a learner of the library makes rules of them. The model knows the recipe
+    of its columns: it predicts from `Relations`, also after `load_model`.
+
+    Attributes
+    ----------
+    model_ : RuleModel
+        The rules.
+    learner_ : estimator
+        The fitted learner.
+    recipe_ : Recipe
+        How the columns are derived.
+    n_left_out_ : int
+        Columns that max_features left out.
+    """
+
+    TASK = "classification"
+    DEFAULT = CompactRulesClassifier
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of the classes, in the order of `classes_`."""
+        return self._fitted().predict_proba(X)  # type: ignore[attr-defined, no-any-return]
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes."""
+        check_is_fitted(self, "model_")
+        return np.asarray(self.learner_.classes_)
+
+    def _check_target(self, table: Table, y: Any) -> None:
+        super()._check_target(table, y)
+        target = read_target(y, table.n_rows) if y is not None else table.known_target
+        found = target.classes[np.unique(target.codes)].tolist()
+        if len(found) < 2:
+            raise DataError(
+                f"All {table.n_rows} instances have the class {found[0]!r}: two are needed. Take "
+                "instances of other classes too."
+            )
+
+
+class RelationalRegressor(
+    RegressorMixin,  # type: ignore[misc]
+    _RelationalEstimator,
+):
+    """
+    Rules over related tables, for numbers.
+
+    Attributes
+    ----------
+    model_, learner_, recipe_, n_left_out_
+        As of `RelationalClassifier`.
+    """
+
+    TASK = "regression"
+    DEFAULT = CompactRulesRegressor
+
+
+def checked_relations(X: Any) -> Relations:
+    """Return X, or tell what is expected."""
+    if isinstance(X, Relations):
+        return X
+    raise DataError(
+        f"X must be Relations, not {type(X).__name__}: "
+        "Relations(tables, instances='customers', keys={'orders': 'customer_id'}, target='left')."
+    )

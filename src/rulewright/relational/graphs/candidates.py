@@ -1,0 +1,169 @@
+"""Patterns with the rows they occur in: streams of them, filters and orders."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from rulewright import kernels
+from rulewright.encoding.covers import PackedCovers
+from rulewright.kernels.reference.graph_codes import EDGE
+from rulewright.relational.graphs.database import each_subgraph
+from rulewright.relational.graphs.graph import GraphError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rulewright.kernels import FloatArray, GraphSet, IntArray, WordArray
+    from rulewright.kernels.reference.graph_codes import Code
+
+Order = Literal["size", "code", "balance", "correlation", "chi2"]
+ORDERS = ("size", "code", "balance", "correlation", "chi2")
+BY_CLASS = ("correlation", "chi2")
+"""Orders that look at the classes."""
+
+MOST_PATTERNS = 2_000_000
+"""Patterns with different rows that are kept at most."""
+
+_SLICE = 1000
+
+
+class Candidate(NamedTuple):
+    """A pattern by its code, and the graphs it occurs in as words."""
+
+    code: Code
+    words: WordArray
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges."""
+        return (len(self.code) - 1) // EDGE
+
+
+def mined(
+    graphs: GraphSet, min_count: int, max_edges: int, allow_cycles: bool
+) -> Iterator[Candidate]:
+    """Give all patterns in at least so many graphs, in the order of their codes."""
+    miner = kernels.SubgraphMiner(graphs, min_count, max_edges, allow_cycles)
+    while not miner.done:
+        for code, words in each_subgraph(miner.advance(_SLICE)):
+            yield Candidate(code, words)
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which patterns say something new about n graphs.
+
+    Patterns in all graphs or in none are out.
+
+    Parameters
+    ----------
+    n_graphs : int
+        Number of graphs.
+    complement : bool
+        A pattern that occurs exactly where another does not says nothing new either.
+    """
+
+    n_graphs: int
+    complement: bool = True
+
+    def key(self, words: WordArray) -> bytes | None:
+        """Return what patterns with the same rows have in common; None if it is in all or none."""
+        rows = PackedCovers(words[np.newaxis], self.n_graphs)
+        inside, outside = words.tobytes(), (~rows).words.tobytes()
+        if not any(inside) or not any(outside):
+            return None
+        return min(inside, outside) if self.complement else inside
+
+    def first(self, candidates: Iterable[Candidate], limit: int | None) -> list[Candidate]:
+        """Return the first patterns that say something new."""
+        kept: dict[bytes, Candidate] = {}
+        for candidate in candidates:
+            key = self.key(candidate.words)
+            if key is not None and key not in kept:
+                kept[key] = candidate
+                if len(kept) == limit:
+                    break
+        return list(kept.values())
+
+    def smallest(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+        """Return of patterns with the same rows the smallest, by size and code."""
+        kept: dict[bytes, Candidate] = {}
+        for candidate in candidates:
+            key = self.key(candidate.words)
+            if key is None:
+                continue
+            if key not in kept and len(kept) == MOST_PATTERNS:
+                raise GraphError(
+                    f"more than {MOST_PATTERNS} patterns differ in their graphs: raise "
+                    "min_support, or lower max_edges"
+                )
+            if key not in kept or _size_and_code(candidate) < _size_and_code(kept[key]):
+                kept[key] = candidate
+        return sorted(kept.values(), key=_size_and_code)
+
+
+def _size_and_code(candidate: Candidate) -> tuple[int, Code]:
+    return len(candidate.code), candidate.code
+
+
+def ordered(
+    candidates: Sequence[Candidate], order: Order, n_graphs: int, labels: IntArray | None
+) -> list[Candidate]:
+    """Sort patterns that are sorted by size; ties stay in this order.
+
+    Parameters
+    ----------
+    candidates : sequence of Candidate
+        The patterns, by size and code.
+    order : {"size", "balance", "correlation", "chi2"}
+        Fewest edges first; nearest to half of the graphs first; largest correlation with the second
+        of two classes first, with its sign; largest chi-squared statistic with the classes first.
+    n_graphs : int
+        Number of graphs.
+    labels : int array, optional
+        Class of each graph, which the last two look at.
+    """
+    if order == "size" or not candidates:
+        return list(candidates)
+    covers = PackedCovers(np.array([one.words for one in candidates]), n_graphs)
+    if order == "balance":
+        worth = -np.abs(2.0 * covers.count() - n_graphs)
+    else:
+        assert labels is not None, "the caller has classes for this order"
+        worth = correlations(covers, labels) if order == "correlation" else chi2(covers, labels)
+    return [candidates[place] for place in np.argsort(-worth, kind="stable")]
+
+
+def correlations(covers: PackedCovers, labels: IntArray) -> FloatArray:
+    """Return Pearson's correlation of each pattern with the second of two classes."""
+    n, hits = covers.n_rows, covers.count().astype(np.float64)
+    positives = float((labels == 1).sum())
+    joint = covers.dot((labels == 1).astype(np.float64))
+    spread = np.sqrt(hits * (n - hits) * positives * (n - positives))
+    above = n * joint - hits * positives
+    return np.divide(above, spread, out=np.zeros(len(covers)), where=spread > 0)
+
+
+def chi2(covers: PackedCovers, labels: IntArray) -> FloatArray:
+    """Return the chi-squared statistic of each pattern with the classes."""
+    n, hits = covers.n_rows, covers.count().astype(np.float64)
+    total = np.zeros(len(covers))
+    for label in np.unique(labels):
+        size = float((labels == label).sum())
+        joint = covers.dot((labels == label).astype(np.float64))
+        for found, column in ((joint, hits), (size - joint, n - hits)):
+            expected = column * size / n
+            gap = (found - expected) ** 2
+            total += np.divide(gap, expected, out=np.zeros(len(covers)), where=expected > 0)
+    return total
+
+
+def least_count(min_support: float, n_graphs: int) -> int:
+    """Return in how many graphs a pattern must occur: a share of them, or a number above 1."""
+    if min_support > 1:
+        return int(min_support)
+    return max(1, math.ceil(min_support * n_graphs - 1e-9))

@@ -1,0 +1,272 @@
+"""Rules over patterns of graphs or molecules, as a classifier."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from rulewright.data import TrainingSet, read_table
+from rulewright.estimators import RumbleClassifier
+from rulewright.estimators.common.folds import assign_folds, run_parallel
+from rulewright.estimators.common.parameters import (
+    CheckedByFit,
+    Choice,
+    Folds,
+    Parameter,
+    Parameterised,
+    check_parameters,
+)
+from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
+from rulewright.model import AdditiveRules
+from rulewright.relational.graphs.features import SubgraphFeatures
+from rulewright.relational.graphs.graph import GraphError
+from rulewright.relational.graphs.model import PRESENT, GraphRules, pattern_columns
+from rulewright.relational.graphs.molecules import Reading
+from rulewright.rules import Conjunction
+from rulewright.rules.condition import Labels
+from rulewright.search import LEAST_ROWS
+from rulewright.search.options import count_threads
+from rulewright.search.repository import Bias, Formulas
+from rulewright.weighting import CALIBRATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from rulewright.kernels import FloatArray, IntArray
+    from rulewright.model import ClassModel
+    from rulewright.relational.graphs.explanation import GraphExplanation
+    from rulewright.relational.graphs.graph import Graph
+
+
+class GraphRulesClassifier(
+    Parameterised,
+    ClassifierMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    """Classes of graphs or molecules by rules such as ``IF "c:c-N" = present THEN active``.
+
+    Patterns are found on the training graphs alone and become Boolean columns, from which any
+    learner makes rules. The default is RUMBLE as its thesis uses it on molecules: the weights of
+    the patterns have the largest mean minus variance of the margins within the 2-norm, and no
+    pattern is charged for. In cross-validation patterns are found anew for every fold, also in the
+    folds that probabilities are calibrated by.
+
+    Attributes
+    ----------
+    model_ : GraphRules
+        Rules and patterns: prints, draws, predicts, explains and saves.
+    features_ : SubgraphFeatures
+        The patterns that the rules were made from.
+    classes_ : ndarray
+        Class labels.
+
+    Examples
+    --------
+    >>> from rulewright.relational import Graph, GraphRulesClassifier
+    >>> ring = Graph("aaa", [(0, 1), (1, 2), (0, 2)])
+    >>> path = Graph("aaa", [(0, 1), (1, 2)])
+    >>> est = GraphRulesClassifier().fit([ring, path] * 5, ["ring", "path"] * 5)
+    >>> est.predict([ring, path]).tolist()
+    ['ring', 'path']
+    """
+
+    features: Any = Parameter(
+        CheckedByFit("SubgraphFeatures or None"),
+        "How patterns are found; by default the smallest 100 in at least 6 % of the graphs.",
+        default=None,
+        kw_only=False,
+    )
+    learner: Any = Parameter(
+        CheckedByFit("a classifier of this library or None"),
+        'What makes rules of the columns, which say that a pattern is "present" or "absent"; by '
+        "default RUMBLE with p = 2 and without a penalty.",
+        default=None,
+    )
+    calibration: str | None = Parameter(
+        Choice(tuple(CALIBRATIONS), optional=True),
+        "How scores of additive rules become probabilities, fitted to graphs left out; None, or "
+        "fewer than 50 graphs, leaves it to the learner.",
+        default="platt",
+    )
+    cv: Any = Parameter(Folds(), "Folds of the calibration; a number or a splitter.", default=5)
+    random_state: Any = Parameter(
+        CheckedByFit("int, RandomState or None"), "Seed of all random draws.", default=None
+    )
+    n_jobs: int | None = Parameter(
+        CheckedByFit("int or None"), "Threads; the model does not depend on it.", default=None
+    )
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find patterns and learn rules.
+
+        Parameters
+        ----------
+        X : sequence
+            NetworkX graphs, graphs, SMILES texts or molecules of RDKit.
+        y : array-like
+            Class labels.
+        sample_weight : array-like, optional
+            Row weights.
+        """
+        check_parameters(type(self).__name__, self.get_params(deep=False), self.DOMAINS)
+        features = self._features()
+        rows = features.read(X)
+        graphs, places = list(rows.values()), np.array(list(rows), dtype=np.intp)
+        classes, weights = _of_rows(X, y, sample_weight, places)
+        random = check_random_state(self.random_state)
+        features = features.set_params(random_state=random.randint(2**31 - 1))
+        learn = partial(_learned, features, self._learner(random))
+        found, model = learn(graphs, classes, weights)
+        model = self._calibrated(learn, model, found, (graphs, classes, weights), random)
+        used = [one for one in found.patterns_ if one.text in set(model.columns)]
+        self.features_, self.classes_ = found, model.classes
+        patterns = tuple(used or found.patterns_[:1])
+        self.model_ = GraphRules(model, patterns, features.reading or Reading())
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each graph."""
+        return self._fitted().predict(X, on_error=self._on_error)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probabilities of the classes, in the order of `classes_`."""
+        return self._fitted().predict_proba(X, on_error=self._on_error)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the scores: second minus first class for two classes, one per class otherwise."""
+        return self._fitted().decision_function(X, on_error=self._on_error)
+
+    def explain(self, X: Any) -> GraphExplanation:
+        """Tell which rules fired on each graph, and which vertices their patterns match."""
+        return self._fitted().explain(X, on_error=self._on_error)
+
+    def _features(self) -> SubgraphFeatures:
+        if self.features is None:
+            return SubgraphFeatures(n_jobs=self.n_jobs)
+        if not isinstance(self.features, SubgraphFeatures):
+            raise ValueError(
+                f"{type(self).__name__}: features={self.features!r} must be SubgraphFeatures(...)"
+            )
+        copy: SubgraphFeatures = clone(self.features)
+        return copy if copy.n_jobs is not None else copy.set_params(n_jobs=self.n_jobs)
+
+    def _learner(self, random: np.random.RandomState) -> Any:
+        """Return the learner; where folds of graphs calibrate its scores, it does not do it too."""
+        if self.learner is None:
+            return RumbleClassifier(p=2.0, capacity=0.0, pairs=None, calibration=None)
+        learner = clone(self.learner)
+        known = learner.get_params(deep=False)
+        changes: dict[str, Any] = {}
+        if "random_state" in known and known["random_state"] is None:
+            changes["random_state"] = random.randint(2**31 - 1)
+        if "calibration" in known and self.calibration is not None:
+            changes["calibration"] = None
+        return learner.set_params(**changes)
+
+    def _calibrated(
+        self,
+        learn: Callable[..., tuple[SubgraphFeatures, ClassModel]],
+        model: ClassModel,
+        found: SubgraphFeatures,
+        rows: tuple[list[Graph | None], NDArray[Any], FloatArray],
+        random: np.random.RandomState,
+    ) -> ClassModel:
+        """Fit probabilities to graphs left out, whose patterns were found without them."""
+        graphs, classes, weights = rows
+        few = len(graphs) < LEAST_ROWS
+        if self.calibration is None or few or not isinstance(model, AdditiveRules):
+            return model
+        columns = pattern_columns(found.patterns_, graphs)
+        training = TrainingSet.of(read_table(columns, target=classes, weights=weights))
+        folds = assign_folds(training.labels, self.cv, random)
+        if folds is None:
+            return model
+        scores = _left_out_scores(
+            learn, rows, folds, len(model.classes), count_threads(self.n_jobs)
+        )
+        calibration = CALIBRATIONS[self.calibration](n_rows=float(weights.sum()))
+        return with_probabilities(
+            model, training, calibration, OutOfFold.of(scores, folds, training)
+        )
+
+    @property
+    def _on_error(self) -> str:
+        return "raise" if self.features is None else str(self.features.on_error)
+
+    def _fitted(self) -> GraphRules:
+        check_is_fitted(self, "model_")
+        return self.model_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        return tags
+
+
+def _of_rows(
+    X: Any, y: Any, sample_weight: Any, places: NDArray[np.intp]
+) -> tuple[NDArray[Any], FloatArray]:
+    """Return classes and weights of the rows that are kept."""
+    classes, n_rows = np.asarray(y), len(X)
+    if classes.shape != (n_rows,):
+        raise GraphError(f"y has the shape {classes.shape}, but there are {n_rows} graphs")
+    weights = np.ones(n_rows) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    if weights.shape != (n_rows,):
+        raise GraphError(f"sample_weight has the shape {weights.shape}, not ({n_rows},)")
+    if len(set(classes[places].tolist())) < 2:
+        raise GraphError("all graphs have one class: there is nothing to learn")
+    return classes[places], weights[places]
+
+
+def _learned(
+    features: SubgraphFeatures,
+    learner: Any,
+    graphs: Sequence[Graph | None],
+    classes: NDArray[Any],
+    weights: FloatArray,
+) -> tuple[SubgraphFeatures, ClassModel]:
+    """Find patterns on graphs and learn rules from them."""
+    found: SubgraphFeatures = clone(features).fit_graphs(graphs, classes)
+    columns = pattern_columns(found.patterns_, graphs)
+    learner = clone(learner)
+    if isinstance(learner, RumbleClassifier) and learner.bias is None and learner.pairs is None:
+        learner.set_params(bias=pattern_bias(columns))
+    learner.fit(columns, classes, sample_weight=weights)
+    return found, learner.model_
+
+
+def pattern_bias(columns: Iterable[str]) -> Bias:
+    """Return one rule per pattern, that it occurs, in the order of the patterns."""
+    return Bias([Formulas([Conjunction((Labels(name, (PRESENT,)),)) for name in columns])])
+
+
+def _left_out_scores(
+    learn: Callable[..., tuple[SubgraphFeatures, ClassModel]],
+    rows: tuple[list[Graph | None], NDArray[Any], FloatArray],
+    folds: IntArray,
+    n_classes: int,
+    n_threads: int,
+) -> FloatArray:
+    """Return the scores of every graph by a model that was learned without its fold."""
+    graphs, classes, weights = rows
+
+    def run(fold: int, check: Callable[[], None]) -> FloatArray:
+        check()
+        inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        found, model = learn([graphs[i] for i in outside], classes[outside], weights[outside])
+        held = pattern_columns(found.patterns_, [graphs[i] for i in inside])
+        return model.scores(held, n_threads=1)
+
+    scores = np.full((len(graphs), n_classes), np.nan)
+    tasks = [partial(run, fold) for fold in range(int(folds.max()) + 1)]
+    for fold, found in enumerate(run_parallel(tasks, n_threads)):
+        scores[folds == fold] = found
+    return scores

@@ -1,0 +1,172 @@
+"""The model of graphs: rules over patterns, and the patterns that they ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rulewright.model.class_model import ClassModel
+from rulewright.model.document import ModelFileError, json_list, read_document, write_document
+from rulewright.model.storage import model_of_content
+from rulewright.relational.graphs.drawing import model_html
+from rulewright.relational.graphs.explanation import GraphExplanation
+from rulewright.relational.graphs.features import pattern_occurrences
+from rulewright.relational.graphs.graph import GraphError
+from rulewright.relational.graphs.molecules import Reading, read_rows
+from rulewright.relational.graphs.pattern import Pattern
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from rulewright.kernels import FloatArray
+    from rulewright.relational.graphs.graph import Graph
+
+PRESENT, ABSENT = "present", "absent"
+"""Labels of the columns of patterns."""
+
+FORM = "graphs"
+_FIELDS = {"form", "reading", "patterns", "rules"}
+
+
+@dataclass(frozen=True, eq=False)
+class GraphRules:
+    """Rules over columns that tell whether patterns occur in a graph.
+
+    Parameters
+    ----------
+    rules : ClassModel
+        The rules; the names of their columns are texts of patterns.
+    patterns : tuple of Pattern
+        The patterns that the rules use.
+    reading : Reading
+        How molecules become graphs.
+
+    Notes
+    -----
+    Methods take graphs as `GraphRulesClassifier.fit` does. With ``on_error="missing"`` those that
+    cannot be read are missing ones, of which no rule says anything.
+    """
+
+    rules: ClassModel
+    patterns: tuple[Pattern, ...]
+    reading: Reading = field(default_factory=Reading)
+
+    def __post_init__(self) -> None:
+        known = {pattern.text for pattern in self.patterns}
+        for column in self.rules.columns:
+            if column not in known:
+                raise GraphError(f"the rules use the column {column!r}, which is no pattern")
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """Class labels."""
+        return self.rules.classes
+
+    def predict(self, X: Any, *, on_error: str = "raise") -> NDArray[Any]:
+        """Return the most probable class of each graph."""
+        return self.rules.predict(self.columns(X, on_error))
+
+    def predict_proba(self, X: Any, *, on_error: str = "raise") -> FloatArray:
+        """Return the probabilities of the classes."""
+        return self.rules.predict_proba(self.columns(X, on_error))
+
+    def decision_function(self, X: Any, *, on_error: str = "raise") -> FloatArray:
+        """Return the scores: second minus first class for two classes, one per class otherwise."""
+        return self.rules.decision_function(self.columns(X, on_error))
+
+    def explain(self, X: Any, *, on_error: str = "raise") -> GraphExplanation:
+        """Tell which rules fired on each graph, and which vertices their patterns match."""
+        graphs = read_rows(X, self.reading, on_error)
+        columns = pattern_columns(self.patterns, graphs)
+        return GraphExplanation(self.rules.explain(columns), graphs, self.patterns)
+
+    def columns(self, X: Any, on_error: str = "raise") -> dict[str, list[str | None]]:
+        """Return a column per pattern: "present" or "absent", None for a missing graph."""
+        return pattern_columns(self.patterns, read_rows(X, self.reading, on_error))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the model as versioned JSON; the file is replaced in one step or not at all."""
+        content = {
+            "form": FORM,
+            "reading": vars(self.reading),
+            "patterns": [pattern.to_json() for pattern in self.patterns],
+            "rules": self.rules.content(),
+        }
+        write_document(path, content)
+
+    def __str__(self) -> str:
+        return str(self.rules)
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def _repr_html_(self) -> str:
+        return model_html(self)
+
+
+def pattern_columns(
+    patterns: Sequence[Pattern], graphs: Sequence[Graph | None]
+) -> dict[str, list[str | None]]:
+    """Return a column per pattern: "present" or "absent", None for a missing graph."""
+    known = [row for row, graph in enumerate(graphs) if graph is not None]
+    occurs = pattern_occurrences(patterns, [graph for graph in graphs if graph is not None])
+    columns: dict[str, list[str | None]] = {}
+    for place, pattern in enumerate(patterns):
+        column: list[str | None] = [None] * len(graphs)
+        for row, yes in zip(known, occurs[:, place].tolist(), strict=True):
+            column[row] = PRESENT if yes else ABSENT
+        columns[pattern.text] = column
+    return columns
+
+
+def load_graph_rules(path: str | os.PathLike[str]) -> GraphRules:
+    """Read a model that was saved with ``model_.save(path)``.
+
+    Parameters
+    ----------
+    path : path
+        A file written by `GraphRules.save`.
+
+    Raises
+    ------
+    ModelFileError
+        When the file is not a sound model of graphs; the message says what is wrong.
+    """
+    try:
+        return _model(read_document(path))
+    except RecursionError:
+        raise ModelFileError(f"cannot load {str(path)!r}: nested too deeply") from None
+    except ValueError as error:
+        raise ModelFileError(f"cannot load {str(path)!r}: {error}") from error
+
+
+def _model(content: dict[str, Any]) -> GraphRules:
+    if content.get("form") != FORM:
+        raise ModelFileError(
+            f"its form is {content.get('form')!r}: it is no model of graphs; use load_model"
+        )
+    if content.keys() != _FIELDS:
+        raise ModelFileError(f"the fields must be {sorted(_FIELDS)}, not {sorted(content)}")
+    reading = content["reading"]
+    if not isinstance(reading, dict) or reading.keys() != vars(Reading()).keys():
+        raise ModelFileError(f"reading must have {sorted(vars(Reading()))}")
+    if not all(isinstance(value, bool) for value in reading.values()):
+        raise ModelFileError("the values of reading must be true or false")
+    patterns = []
+    for place, obj in enumerate(json_list(content["patterns"], "patterns")):
+        try:
+            patterns.append(Pattern.from_json(obj))
+        except ValueError as error:
+            raise ModelFileError(f"pattern {place}: {error}") from error
+    if not isinstance(content["rules"], dict):
+        raise ModelFileError("rules must be an object")
+    rules = model_of_content(content["rules"])
+    if not isinstance(rules, ClassModel):
+        raise ModelFileError("rules must be a model of classes")
+    return GraphRules(rules, tuple(patterns), Reading(**reading))

@@ -1,0 +1,296 @@
+"""Relations: related tables, of which one has the instances to learn from."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright.data import DataError, Derivable, Table
+from rulewright.data.numbers import numbers_of
+from rulewright.data.target import target_of, weights_of
+from rulewright.relational.deriving import derive_columns
+from rulewright.relational.keys import (
+    Link,
+    Place,
+    check_identifies,
+    check_same_kind,
+    declared_links,
+    place_of,
+)
+from rulewright.relational.opening import open_tables
+from rulewright.relational.proposals import Proposals, propose
+from rulewright.relational.related import TableData, read_related
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rulewright.data import Column, Recipe, Schema, Source
+    from rulewright.data.readers.tables import DatabaseTables
+    from rulewright.data.reading import Task
+    from rulewright.data.source import Raw
+
+
+class Relations(Derivable):
+    """
+    Related tables: the instances, one row each, and tables whose rows belong to them.
+
+    Parameters
+    ----------
+    tables : dict, or path of a folder or of a DuckDB database
+        Tables by name, each a dataframe or anything else that `read_table` reads; or a folder of
+        such files, called as the tables; or a database, which is read and not changed.
+    instances : str
+        The table that has one row per instance.
+    key : str, optional
+        The column that identifies its rows: by default its primary key in a database, or the column
+        that all other tables refer to.
+    keys : dict, optional
+        Columns that refer to other tables: ``{"atoms": "molecule"}`` if they refer to the
+        instances, ``{"bonds.atom": "atoms.id"}`` otherwise. By default the foreign keys of a
+        database. `Relations.propose` looks for some. To predict, keys need not be declared.
+    target : str, optional
+        The column of the instances to predict.
+    weights : str, optional
+        The column of the instances with their weights.
+    times : dict, optional
+        The column of a table that tells when its rows happened: dates, or numbers.
+    cutoff : str, optional
+        The column of the instances that tells until when rows are known. Rows at that very moment,
+        rows after it and rows without a time are never seen, in training and later.
+    nominal, numeric, date : list of str, optional
+        Columns, as ``table.column``, whose kind differs from the one that is found.
+    drop : list of str, optional
+        Columns, as ``table.column``, that are not read.
+
+    Attributes
+    ----------
+    links : tuple of Link
+        The foreign keys.
+
+    Notes
+    -----
+    Rows of the instance table can be taken as from an array, ``relations[rows]``, so that
+    `cross_val_score` and `GridSearchCV` take Relations as X; `y` is their target.
+    """
+
+    def __init__(
+        self,
+        tables: Any,
+        instances: str,
+        *,
+        key: str | None = None,
+        keys: Mapping[str, str] | None = None,
+        target: str | None = None,
+        weights: str | None = None,
+        times: Mapping[str, str] | None = None,
+        cutoff: str | None = None,
+        nominal: Sequence[str] = (),
+        numeric: Sequence[str] = (),
+        date: Sequence[str] = (),
+        drop: Sequence[str] = (),
+    ) -> None:
+        opened = open_tables(tables)
+        columns = {name: source.names for name, source in opened.sources.items()}
+        _check_columns(columns, instances, (key, target, weights, cutoff), times or {})
+        self.instances, self.target, self.cutoff = instances, target, cutoff
+        self.times = dict(times or {})
+        self.key, self.links = _keys(opened, columns, instances, key, keys)
+        roles = {place: place_of(place, columns) for place in (*nominal, *numeric, *date, *drop)}
+        kinds: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        for kind, listed in (("nominal", nominal), ("numeric", numeric), ("date", date)):
+            for text in listed:
+                kinds[roles[text].table][kind].append(roles[text].column)
+        left_out: dict[str, set[str]] = defaultdict(set)
+        for text in drop:
+            left_out[roles[text].table].add(roles[text].column)
+        left_out[instances] |= {name for name in (target, weights) if name is not None}
+        self._tables = {
+            name: read_related(name, source, self._key_columns(name), left_out[name], kinds[name])
+            for name, source in opened.sources.items()
+        }
+        self._target = _load(opened.sources[instances], target, "labels")
+        self._weights = _load(opened.sources[instances], weights, "any")
+        self._rows = np.arange(self._tables[instances].n_rows)
+        self._check()
+
+    @staticmethod
+    def propose(tables: Any) -> Proposals:
+        """Propose keys, each with the share of its values that are found; nothing is declared."""
+        return propose(open_tables(tables).sources)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the tables."""
+        return tuple(self._tables)
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """The target of the instances, as it stands in the table."""
+        return np.asarray(self._known_target().values[self._rows])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of instances, and of columns of their own."""
+        return len(self._rows), len(self._tables[self.instances].columns)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, rows: Any) -> Relations:
+        """Return some instances, with the same related tables; scikit-learn indexes so."""
+        return self.take(rows[0] if isinstance(rows, tuple) else rows)
+
+    def take(self, rows: Any) -> Relations:
+        """Return the instances at some places, or where a mask is true."""
+        taken = self._rows[rows]
+        if taken.ndim != 1:
+            raise DataError("rows must be a list of places or a mask of the instances.")
+        other = object.__new__(Relations)
+        vars(other).update(vars(self) | {"_rows": taken})
+        return other
+
+    def table_of(self, name: str) -> TableData:
+        """Return a related table, or of the instance table the rows that were taken."""
+        table = self._tables[name]
+        return table.take(self._rows) if name == self.instances else table
+
+    def own_columns(self) -> list[Column]:
+        """Return the features that the instances have themselves."""
+        columns = self.table_of(self.instances).columns
+        return [column for name, column in columns.items() if name != self.cutoff]
+
+    def derive(self, schema: Schema, needed: Collection[str] | None = None) -> Table:
+        """Return the table of the columns of a schema, or of those that are needed."""
+        names = [name for name in schema.names if needed is None or name in needed]
+        recipe = schema.recipe
+        derived = set(names) & recipe.names if recipe is not None else set()
+        own = self.table_of(self.instances).like(schema[n] for n in names if n not in derived)
+        columns = {column.schema.name: column for column in own}
+        if recipe is not None:
+            columns |= self.derived(recipe.only(derived))
+        listed = tuple(columns[name] for name in names)
+        return Table(listed, True, len(self), choices=schema.choices, recipe=recipe)
+
+    def derived(self, recipe: Recipe) -> dict[str, Column]:
+        """Return the columns of a recipe by name."""
+        if absent := [table.name for table in recipe.tables if table.name not in self._tables]:
+            needed = ", ".join(
+                f"{table.name!r} ({', '.join(sorted(_needed(recipe, table.name)))})"
+                for table in recipe.tables
+            )
+            raise DataError(
+                f"The model needs the tables {needed}, but {absent[0]!r} is missing. The tables "
+                f"are: {', '.join(map(repr, self._tables))}."
+            )
+        if recipe.cutoff is not None and self.cutoff is None:
+            raise DataError(
+                f"The model saw rows before a cutoff only: name the column, such as "
+                f"cutoff={recipe.cutoff.name!r}."
+            )
+        related = {table.name: self.table_of(table.name) for table in recipe.tables}
+        return derive_columns(recipe, self.table_of(self.instances), self.cutoff, related)
+
+    def training_table(self, recipe: Recipe, columns: Mapping[str, Column], task: Task) -> Table:
+        """Return own and derived columns of the instances with target and weights."""
+        listed = [*self.own_columns(), *(columns[one.name] for one in recipe.columns)]
+        known = self._target
+        read: Any = target_of if task == "classification" else numbers_of
+        name = f"{self.instances}.{self.target}"
+        target = None if known is None else read(_taken(known, self._rows), f"column {name!r}")
+        weights = None
+        if self._weights is not None:
+            weights = weights_of(_taken(self._weights, self._rows), "the column of the weights")
+        return Table(tuple(listed), True, len(self), target, weights, recipe=recipe)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{name} ({table.n_rows} rows)" for name, table in self._tables.items())
+        keys = "; ".join(map(str, self.links)) or "no keys"
+        return f"<Relations: {len(self)} instances of {self.instances}; {sizes}; {keys}>"
+
+    def _known_target(self) -> Raw:
+        if self._target is None:
+            raise DataError("Relations have no target: name its column, target=...")
+        return self._target
+
+    def _key_columns(self, table: str) -> list[str]:
+        places = [place for link in self.links for place in link]
+        places.append(Place(self.instances, self.key))
+        return list(dict.fromkeys(place.column for place in places if place.table == table))
+
+    def _check(self) -> None:
+        """Refuse keys and times that cannot be used."""
+        if len(self) == 0:
+            raise DataError(f"Table {self.instances!r} has no rows. It needs an instance per row.")
+        key = self._tables[self.instances].keys[self.key]
+        check_identifies(Place(self.instances, self.key), key)
+        for link in self.links:
+            child, parent = (self._tables[place.table].keys[place.column] for place in link)
+            check_same_kind(link, child, parent)
+        kinds = {
+            f"{table}.{column}": self._tables[table].column(column).schema.kind
+            for table, column in self.times.items()
+        }
+        if self.cutoff is not None:
+            if not kinds:
+                raise DataError("A cutoff needs times: name the columns that tell when rows are.")
+            cutoff = self._tables[self.instances].column(self.cutoff).schema.kind
+            kinds[f"{self.instances}.{self.cutoff}"] = cutoff
+        if len(set(kinds.values())) > 1 or "nominal" in kinds.values():
+            listed = ", ".join(f"{place} ({kind})" for place, kind in kinds.items())
+            raise DataError(f"Times and cutoff must be all dates or all numbers, not {listed}.")
+
+
+def _needed(recipe: Recipe, name: str) -> set[str]:
+    """Give the columns of a table that a recipe reads."""
+    columns = {column.name for column in recipe[name].columns}
+    for column in recipe.columns:
+        for at, step in enumerate(column.path):
+            columns |= {step.there} if step.table == name else set()
+            columns |= {step.here} if at and column.path[at - 1].table == name else set()
+    time = recipe[name].time
+    return columns | ({time.name} if time is not None else set())
+
+
+def _check_columns(
+    columns: Mapping[str, tuple[str, ...]],
+    instances: str,
+    named: Sequence[str | None],
+    times: Mapping[str, str],
+) -> None:
+    places = [(instances, name) for name in named if name is not None] + list(times.items())
+    for table, column in [(instances, columns.get(instances, ("",))[0]), *places]:
+        if table not in columns or column not in columns[table]:
+            place_of(f"{table}.{column}", {table: columns[table]} if table in columns else columns)
+
+
+def _keys(
+    opened: DatabaseTables,
+    columns: Mapping[str, tuple[str, ...]],
+    instances: str,
+    key: str | None,
+    keys: Mapping[str, str] | None,
+) -> tuple[str, tuple[Link, ...]]:
+    """Return the key of the instances and the foreign keys."""
+    key = key or opened.primary.get(instances)
+    place = None if key is None else Place(instances, key)
+    links = [Link(Place(*child), Place(*parent)) for child, parent in opened.foreign.items()]
+    if keys is not None:
+        links = list(declared_links(keys, columns, place))
+    referred = {link.parent.column for link in links if link.parent.table == instances}
+    if key is None and len(referred) == 1:
+        key = referred.pop()
+    if key is None:
+        raise DataError(f"key: name the column that identifies the rows of table {instances!r}.")
+    return key, tuple(dict.fromkeys(links))
+
+
+def _load(source: Source, name: str | None, wanted: Any) -> Raw | None:
+    return None if name is None else source.load(source.positions[name], wanted)
+
+
+def _taken(raw: Raw, rows: NDArray[np.intp]) -> Raw:
+    return raw._replace(values=raw.values[rows])
