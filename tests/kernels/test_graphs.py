@@ -10,7 +10,7 @@ from builders import SEEDS
 from graph_cases import arrays_of, occurs
 from rulewright import kernels
 from rulewright.kernels import reference
-from rulewright.kernels.reference.graph_codes import (
+from rulewright.kernels.graph_codes import (
     SmallGraph,
     canonical_code,
     code_edges,

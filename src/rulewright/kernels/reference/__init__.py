@@ -9,7 +9,6 @@ from rulewright.kernels.reference.conditions import encode_values
 from rulewright.kernels.reference.dnf import DnfSearch
 from rulewright.kernels.reference.dnf_partition import find_partition
 from rulewright.kernels.reference.elbow import Elbow
-from rulewright.kernels.reference.graph_codes import canonical_code, is_canonical
 from rulewright.kernels.reference.graphs import GraphSet, SubgraphMiner
 from rulewright.kernels.reference.model import rule_bits, rule_covers, rule_scores
 from rulewright.kernels.reference.nearest import RiseSearch, nearest_rules
@@ -45,7 +44,6 @@ __all__ = [
     "RiseSearch",
     "RuleMatrix",
     "SubgraphMiner",
-    "canonical_code",
     "choose_branching",
     "column_codes",
     "count_histogram",
@@ -58,7 +56,6 @@ __all__ = [
     "grow_beam",
     "grow_rule",
     "grow_tree",
-    "is_canonical",
     "likelihood_ratio",
     "nearest_rules",
     "prefix_sums",

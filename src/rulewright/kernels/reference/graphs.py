@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.kernels.reference.graph_codes import (
+from rulewright.kernels.graph_codes import (
     EDGE,
     SmallGraph,
     canonical_code,
@@ -19,7 +19,7 @@ from rulewright.kernels.structs import FoundSubgraphs
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rulewright.kernels.reference.graph_codes import Code, CodeEdge
+    from rulewright.kernels.graph_codes import Code, CodeEdge
     from rulewright.kernels.structs import GraphArrays, IntArray, WordArray
 
     Embedding = tuple[int, ...]

@@ -11,7 +11,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.encoding.covers import PackedCovers
-from rulewright.kernels.reference.graph_codes import EDGE
+from rulewright.kernels.graph_codes import EDGE
 from rulewright.relational.graphs.database import each_subgraph
 from rulewright.relational.graphs.graph import GraphError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rulewright.kernels import FloatArray, GraphSet, IntArray, WordArray
-    from rulewright.kernels.reference.graph_codes import Code
+    from rulewright.kernels.graph_codes import Code
 
 Order = Literal["size", "code", "balance", "correlation", "chi2"]
 ORDERS = ("size", "code", "balance", "correlation", "chi2")

@@ -14,7 +14,7 @@ from rulewright.kernels.structs import GraphArrays
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from rulewright.kernels.reference.graph_codes import Code
+    from rulewright.kernels.graph_codes import Code
     from rulewright.kernels.structs import FoundSubgraphs, WordArray
     from rulewright.relational.graphs.graph import Graph
 

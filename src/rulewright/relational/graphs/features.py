@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.kernels import FloatArray, IntArray
-    from rulewright.kernels.reference.graph_codes import Code
+    from rulewright.kernels.graph_codes import Code
     from rulewright.relational.graphs.graph import Graph
 
 METHODS = ("frequent", "dispersion", "all")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright import kernels
-from rulewright.kernels.reference.graph_codes import SmallGraph, canonical_code
+from rulewright.kernels.graph_codes import SmallGraph, canonical_code
 from rulewright.relational.graphs.candidates import Candidate, Filter
 from rulewright.relational.graphs.database import each_subgraph
 from rulewright.relational.graphs.graph import GraphError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rulewright.kernels import StatArray
-    from rulewright.kernels.reference.graph_codes import Code
+    from rulewright.kernels.graph_codes import Code
     from rulewright.kernels.structs import FoundSubgraphs, GraphArrays
     from rulewright.relational.graphs.dispersion import Dispersion
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.kernels.reference.graph_codes import SmallGraph, canonical_code
-from rulewright.kernels.reference.graphs import GraphSet
-from rulewright.relational.graphs.database import Labels
+from rulewright.kernels.graph_codes import SmallGraph, canonical_code
 from rulewright.relational.graphs.drawing import pattern_html
 from rulewright.relational.graphs.graph import Graph, GraphError
+from rulewright.relational.graphs.matching import embeddings
 from rulewright.relational.graphs.text import graph_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rulewright.kernels.reference.graph_codes import Code
+    from rulewright.kernels.graph_codes import Code
+    from rulewright.relational.graphs.database import Labels
 
 
 @dataclass(frozen=True)
@@ -63,16 +63,13 @@ class Pattern:
         return canonical_code(SmallGraph(vertices, edges))
 
     def matches(self, graph: Graph) -> Iterator[tuple[int, ...]]:
-        """Give the sets of vertices of a graph that the pattern can be laid on, in their order."""
-        labels = Labels.of([graph])
-        code = self.code(labels)
-        found = set()
-        if code is not None:
-            for places in GraphSet(labels.arrays([graph])).embeddings(code, 0):
-                key = tuple(sorted(places))
-                if key not in found:
-                    found.add(key)
-                    yield key
+        """Give the sets of vertices of a graph that the pattern can be laid on, each once."""
+        found: set[tuple[int, ...]] = set()
+        for places in embeddings(self.labels, self.edges, graph):
+            key = tuple(sorted(places))
+            if key not in found:
+                found.add(key)
+                yield key
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data."""
