@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from builders import mixed_table
 from model.builders import (
     CHURN_ROWS,
     CHURN_SCHEMA,
@@ -16,6 +17,8 @@ from model.builders import (
     vote_models,
 )
 from rules.builders import a_rule
+from rulewright.data import read_table
+from rulewright.estimators import LEARNERS
 from rulewright.model import AdditiveRules, Head, UnorderedRules
 from rulewright.programs.adversarial import adversarial_rows
 from rulewright.rules import Adds, Conjunction, parse_conjunction
@@ -189,3 +192,22 @@ def test_many_rows_are_cut():
     explanation = churn_model().explain(rows)
     assert len(explanation) == 40
     assert str(explanation).endswith("... and 20 more rows")
+
+
+@pytest.mark.parametrize("name", ["mlrules", "sl2", "ripper", "cn2", "rise"])
+def test_reasons_are_those_of_the_text(name):
+    """Each form gives its strongest reasons one by one, in the words of the whole explanation."""
+    columns, y = mixed_table(np.random.default_rng(1), 60)
+    table = read_table(columns, target=y)
+    small = {"mlrules": {"n_rules": 5}, "sl2": {"max_steps": 50}}.get(name, {})
+    model = LEARNERS[name](random_state=0, **small).fit(table).model_
+    explanation = model.explain(table.take(np.arange(8)))
+    found = 0
+    for row in range(8):
+        text = explanation.text(None, None).replace("\n", " ")
+        reasons = explanation.reasons(row, None)
+        found += len(reasons)
+        assert explanation.reasons(row, 1) == reasons[:1]
+        for reason in reasons:
+            assert reason[reason.find("IF") :] in text
+    assert found > 0
