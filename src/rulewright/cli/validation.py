@@ -20,6 +20,7 @@ from rulewright.cli.training import row_weights
 from rulewright.data import Table, Target
 from rulewright.estimators.common.base import RuleClassifier, RuleRegressor
 from rulewright.estimators.common.folds import affordable_folds
+from rulewright.estimators.common.precision import counting_training_rows
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.model.text import plain
 from rulewright.report.answers import Answers, ClassAnswers, NumberAnswers
@@ -54,6 +55,7 @@ def _classes(
     console: Console, estimator: RuleClassifier[Any], table: Table, asked: int, seed: int
 ) -> ClassAnswers | None:
     target, weights = table.known_target, row_weights(table)
+    estimator = counting_training_rows(estimator)
     kept = np.flatnonzero(weights > 0)
     n_folds = affordable_folds(target.codes[kept], asked)
     console.print()

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from rulewright.data import Numbers, read_table
 from rulewright.estimators.common.base import RuleEstimator
 from rulewright.estimators.common.folds import run_parallel
+from rulewright.estimators.common.precision import counting_training_rows
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.explain.interaction import interactions
 from rulewright.explain.null import InteractionNull
@@ -173,5 +174,6 @@ def _refitted(
     estimator: RuleEstimator[Any], table: Table, seed: int, n_jobs: int | None = 1
 ) -> RuleEstimator[Any]:
     settings = {"random_state": seed, "n_jobs": n_jobs, "verbose": 0, "categorical_features": None}
-    copy: RuleEstimator[Any] = clone(estimator).set_params(**settings)
+    learner = counting_training_rows(estimator)  # effects are measured, not precision
+    copy: RuleEstimator[Any] = clone(learner).set_params(**settings)
     return copy.fit(table)
