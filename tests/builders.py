@@ -8,6 +8,7 @@ import pytest
 from hypothesis import strategies as st
 
 from rulewright import Window, estimators
+from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators import (
     AveragedRulesClassifier,
     C45RulesClassifier,
@@ -184,6 +185,26 @@ def mixed_table(rng, n_rows, *, n_classes=2, missing=0.1, continuous=False):
     return columns, y.astype(np.int64)
 
 
+def noisy_rows(seed, n_rows, n_classes=2, noise=1.0):
+    """Draw noisy rows of two or more classes."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 8))
+    score = X[:, 0] + X[:, 1] * X[:, 2] + noise * rng.logistic(size=n_rows)
+    return X, np.digitize(score, np.linspace(-1, 1, n_classes + 1)[1:-1])
+
+
+def intervals_held(model, X, y):
+    """Tell of each rule whether its printed interval holds its precision on many new rows."""
+    found = []
+    covers = PackedCovers(model.decided_bits(X), len(X))
+    for i, rule in enumerate(model.rules):
+        covered, (low, high) = covers[i : i + 1].row_mask(), rule.precision_interval
+        if covered.sum() >= 20 and not np.isnan(low):
+            heads = np.arange(model.n_classes)[rule.head.classes]
+            found.append(low <= np.isin(y[covered], heads).mean() <= high)
+    return found
+
+
 def mlrules(**changed):
     """Make a small learner whose parameters are all set: no test depends on the defaults."""
     settings = {
@@ -284,6 +305,7 @@ def sl2(**changed):
         "n_bins": 10,
         "time_limit": None,
         "positive_class": None,
+        "precision_cv": 3,
         "class_weight": None,
         "random_state": 0,
         "n_jobs": 1,
@@ -386,6 +408,7 @@ def rumble(**changed):
         "calibration": None,
         "cv": 3,
         "time_limit": None,
+        "precision_cv": 3,
         "class_weight": None,
         "random_state": 0,
         "n_jobs": 1,
@@ -405,6 +428,7 @@ def ripper(**changed):
         "threshold": "observed",
         "max_bins": None,
         "constraints": None,
+        "precision_cv": 3,
         "class_weight": None,
         "random_state": 0,
         "n_jobs": 1,
@@ -424,6 +448,7 @@ def foil(**changed):
         "threshold": "observed",
         "max_bins": None,
         "constraints": None,
+        "precision_cv": 3,
         "class_weight": None,
         "random_state": 0,
         "n_jobs": 1,
@@ -439,6 +464,7 @@ def c45rules(**changed):
         "missing_labels": False,
         "exceptions": "release",
         "max_rules": 1000,
+        "precision_cv": 3,
         "class_weight": None,
         "random_state": 0,
         "n_jobs": 1,
@@ -452,6 +478,7 @@ def part(**changed):
         "confidence": 0.25,
         "min_cases": 2.0,
         "missing_labels": False,
+        "precision_cv": 3,
         "class_weight": None,
         "random_state": 0,
         "n_jobs": 1,
@@ -461,7 +488,13 @@ def part(**changed):
 
 def stump(**changed):
     """Make a stump whose parameters are all set: no test depends on the defaults."""
-    settings = {"min_cases": 0.0, "class_weight": None, "random_state": 0, "n_jobs": 1}
+    settings = {
+        "min_cases": 0.0,
+        "precision_cv": 3,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
     return StumpClassifier(**{**settings, **changed})
 
 
@@ -479,6 +512,7 @@ def cn2(**changed):
         "allow_not_equal": False,
         "missing_conditions": False,
         "max_bins": None,
+        "precision_cv": 3,
         "class_weight": None,
         "random_state": 0,
         "n_jobs": 1,
@@ -498,6 +532,7 @@ def lri(**changed):
         "max_bins": None,
         "calibration": None,
         "cv": 3,
+        "precision_cv": 3,
         "class_weight": None,
         "random_state": 0,
         "n_jobs": 1,
@@ -507,7 +542,14 @@ def lri(**changed):
 
 def rise(**changed):
     """Make RISE with all its parameters set: no test depends on the defaults."""
-    settings = {"q": 1.0, "max_passes": None, "class_weight": None, "random_state": 0, "n_jobs": 1}
+    settings = {
+        "q": 1.0,
+        "max_passes": None,
+        "precision_cv": 3,
+        "class_weight": None,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
     return RISEClassifier(**{**settings, **changed})
 
 

@@ -82,7 +82,7 @@ def test_every_rule_of_a_list_covers_rows_that_reach_it():
 def test_significant_rules_pass_the_test(level):
     """The likelihood ratio of every rule, on the rows it was found on, is at least the quantile."""
     X, y = mixed_table(np.random.default_rng(2), 200, n_classes=3)
-    est = cn2(ordered=True, significance=level, **FREE).fit(X, y)
+    est = cn2(ordered=True, significance=level, precision_cv=None, **FREE).fit(X, y)
     total = np.bincount(y)
     for rule in est.model_.rules:
         cover = np.array(rule.coverage.class_weights)
@@ -121,10 +121,8 @@ def test_weighted_covering_finds_rules_that_overlap(gamma):
 def test_a_wider_beam_is_no_worse_on_the_first_rule():
     """The first rule of a list is at least as pure with more conjunctions to choose from."""
     X, y = mixed_table(np.random.default_rng(6), 200)
-    first = [
-        cn2(ordered=True, max_rules=1, max_conditions=3, beam_width=width).fit(X, y).model_.rules[0]
-        for width in (1, 20)
-    ]
+    settings = {"ordered": True, "max_rules": 1, "max_conditions": 3, "precision_cv": None}
+    first = [cn2(beam_width=width, **settings).fit(X, y).model_.rules[0] for width in (1, 20)]
     accuracies = [max(r.coverage.class_weights) / sum(r.coverage.class_weights) for r in first]
     assert accuracies[1] >= accuracies[0]
 

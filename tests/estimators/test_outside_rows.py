@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from builders import intervals_held, noisy_rows
 from rulewright import MLRulesClassifier, RuleFitClassifier, SlipperClassifier, load_model
 from rulewright.data import read_table
 from rulewright.encoding.binned import bin_table
@@ -21,34 +22,15 @@ LEARNERS = {
 each = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
 
 
-def drawn_rows(seed, n_rows, n_classes=2):
-    """Draw noisy rows of two or more classes."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, 8))
-    score = X[:, 0] + X[:, 1] * X[:, 2] + rng.logistic(size=n_rows)
-    return X, np.digitize(score, np.linspace(-1, 1, n_classes + 1)[1:-1])
-
-
-def held(model, X, y):
-    """Tell of each rule whether its printed interval holds its precision on many new rows."""
-    found = []
-    for rule, covered in zip(model.rules, model.covers(X).T, strict=True):
-        low, high = rule.precision_interval
-        if covered.sum() >= 20 and not np.isnan(low):
-            heads = np.arange(model.n_classes)[rule.head.classes]
-            found.append(low <= np.isin(y[covered], heads).mean() <= high)
-    return found
-
-
 @each
 def test_intervals_hold_on_new_rows(learner):
     """Over noisy problems, printed intervals hold the precision on new rows of most rules."""
     found = []
     for seed in range(10):
-        X, y = drawn_rows(seed, 10_300, 2 + seed % 2)
+        X, y = noisy_rows(seed, 10_300, 2 + seed % 2)
         model = learner.fit(X[:300], y[:300]).model_
         assert {rule.coverage.rows for rule in model} == {"outside"}
-        found += held(model, X[300:], y[300:])
+        found += intervals_held(model, X[300:], y[300:])
     assert len(found) > 20
     assert np.mean(found) >= 0.93
 
@@ -56,7 +38,7 @@ def test_intervals_hold_on_new_rows(learner):
 @each
 def test_support_is_that_of_all_training_rows(learner, tmp_path):
     """The support counts all covered rows, the interval fewer; the text and the file say so."""
-    X, y = drawn_rows(0, 300)
+    X, y = noisy_rows(0, 300)
     model = learner.fit(X, y).model_
     covers = model.covers(X).sum(axis=0)
     np.testing.assert_allclose([rule.coverage.support for rule in model], covers)
@@ -69,14 +51,14 @@ def test_support_is_that_of_all_training_rows(learner, tmp_path):
 @each
 def test_few_rows_are_all_seen(learner):
     """Where every rule is grown on all rows, the text says that training rows were counted."""
-    X, y = drawn_rows(1, 45)
+    X, y = noisy_rows(1, 45)
     model = learner.fit(X, y).model_
     assert {rule.coverage.rows for rule in model} <= {"training"}
 
 
 def test_equal_rules_are_counted_on_the_mean_of_their_rows():
     """A rule that was grown several times has the mean of what was counted each time."""
-    X, y = drawn_rows(2, 400)
+    X, y = noisy_rows(2, 400)
     X = (X > 0).astype(float)
     est = MLRulesClassifier(200, stopping="none", random_state=0).fit(X, y)
     equal = {}
@@ -90,7 +72,7 @@ def test_equal_rules_are_counted_on_the_mean_of_their_rows():
 
 def test_trees_tell_the_rows_that_they_were_grown_on():
     """Each rule knows the subsample of its tree; without subsamples there is none."""
-    X, y = drawn_rows(3, 200)
+    X, y = noisy_rows(3, 200)
     binned, weights = bin_table(read_table(X)), np.ones(200)
     loss = LogisticLoss(2.0 * y - 1, weights)
     how = Generation(max_rules=60, subsample=0.3)

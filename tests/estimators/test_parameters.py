@@ -67,6 +67,7 @@ WRONG = {
     "init": ["random", None, 3],
     "thresholds": [1, "no", None],
     "n_bins": [1, 0, 2.5, None],
+    "precision_cv": [1, 0, -3, 2.5, "cv", True],
     "time_limit": [0, -1, math.inf, math.nan, "1 s"],
     "n_samples": [0, -1, 2.5, None, True],
     "alpha": [0, -1, 1.1, math.nan, "0.9"],

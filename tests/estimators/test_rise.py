@@ -81,7 +81,7 @@ def test_the_invariants_of_the_card(seed):
 def test_what_rules_won_is_what_they_print():
     """Coverage counts all rows left out, by class; its share on the rules' classes is accuracy."""
     X, y = mixed_table(np.random.default_rng(3), 150, n_classes=3)
-    est = rise().fit(X, y)
+    est = rise(precision_cv=None).fit(X, y)
     won = np.array([rule.class_weights for rule in est.model_.rules])
     np.testing.assert_array_equal(won.sum(axis=0), np.bincount(y))
     heads = [rule.head.first for rule in est.model_.rules]

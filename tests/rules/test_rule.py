@@ -51,6 +51,14 @@ def test_wilson_interval_of_the_textbook():
     assert (round(low, 4), round(high, 4)) == (0.5958, 0.9821)
 
 
+def test_less_than_half_a_row_is_none():
+    """An interval of corrected counts reaches 0 or 1 where that of the nearest whole count does."""
+    assert wilson_interval(99.6 / 100, 100)[1] == 1.0
+    assert wilson_interval(99.4 / 100, 100)[1] < 1.0
+    assert wilson_interval(0.4 / 100, 100)[0] == 0.0
+    assert wilson_interval(0.6 / 100, 100)[0] > 0.0
+
+
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_wilson_interval_stays_inside_zero_and_one(share):
     """An interval of an extreme share does not leave the range of probabilities."""
@@ -134,3 +142,10 @@ def test_class_weights_are_checked(n_classes):
     for wrong in (math.nan, math.inf, -1.0, "1"):
         with pytest.raises(ValueError, match="class weight of a rule"):
             Coverage(1.0, (*weights[1:], wrong))
+
+
+def test_expected_weights_are_those_of_the_support():
+    """Corrected counts are of fewer rows than the rule covers; plain ones stay as they are."""
+    assert Coverage(10.0, (1.0, 3.0), "corrected").expected_weights == (2.5, 7.5)
+    assert Coverage(4.0, (1.0, 3.0)).expected_weights == (1.0, 3.0)
+    assert Coverage(0.0, (0.0, 0.0)).expected_weights == (0.0, 0.0)

@@ -254,7 +254,8 @@ class Learning:
         rows, left_out = judging.parted(table, seed)
         judged, name = None, type(self.estimator).__name__
         if judging.folds:
-            judged = cross_validated(console, self.model, name, rows, judging.folds, seed)
+            once = replace(self, estimator=counting_training_rows(self.estimator))
+            judged = cross_validated(console, once.model, name, rows, judging.folds, seed)
         self.estimator.set_params(verbose=int(sys.stderr.isatty()))
         learned = self.model(rows)
         if left_out is not None:

@@ -12,6 +12,7 @@ from sklearn.ensemble import BaggingClassifier
 from rulewright import __version__
 from rulewright.data.optional import optional
 from rulewright.estimators import LEARNERS
+from rulewright.estimators.common.precision import counting_training_rows
 from rulewright.experiments.rivals import RIVALS_OF_TABLES, TableRival, is_installed
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class Learner:
             make = LEARNERS[self.kind]
             made = make.paper if self.paper else make
             estimator = made(**{"random_state": seed, "n_jobs": 1, **self.parameters})
+            estimator = counting_training_rows(estimator)  # no table shows the precision of rules
             if self.bagged:
                 bags = BaggingClassifier(estimator, self.bagged, random_state=seed)
                 return RivalWorker(Bagged(bags))

@@ -124,7 +124,7 @@ class _Greedy:
         self.counts = np.bincount(codes, minlength=len(votes.classes))
         self.preference = np.argsort(-self.counts, kind="stable")
         promise = [
-            rule.outcome.value * laplace(rule.class_weights, rule.head.first) for rule in votes
+            rule.outcome.value * laplace(rule.expected_weights, rule.head.first) for rule in votes
         ]
         self.order = sorted(range(len(promise)), key=lambda i: -promise[i])
 

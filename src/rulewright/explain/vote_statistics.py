@@ -116,8 +116,9 @@ def term_table(model: RuleSetVotes) -> dict[str, list[Any]]:
     """Give the terms of all classes as a dict of columns, the heaviest of each class first.
 
     ``weight`` is the weight of the rule sets with the term, each divided by its number of terms;
-    ``support`` and ``positives`` are training weights, ``laplace`` is (positives + 1) / (support +
-    2), and ``mean_terms`` is the mean number of terms of the rule sets with the term, by weight.
+    ``support`` is training weight, ``positives`` that of the class, less what rules lose on new
+    rows, ``laplace`` is (positives + 1) / (support + 2), and ``mean_terms`` is the mean number of
+    terms of the rule sets with the term, by weight.
     """
     shares, sizes = [[0.0] * len(model.rules) for _ in range(2)]
     for rule_set in (rule_set for sets in model.members for rule_set in sets):
@@ -133,7 +134,7 @@ def term_table(model: RuleSetVotes) -> dict[str, list[Any]]:
         "if": [str(rule.body) for rule in rules],
         "weight": [rule.outcome.value for rule in rules],
         "support": [rule.coverage.support for rule in rules],
-        "positives": [rule.class_weights[rule.head.first] for rule in rules],
-        "laplace": [laplace(rule.class_weights, rule.head.first) for rule in rules],
+        "positives": [rule.expected_weights[rule.head.first] for rule in rules],
+        "laplace": [laplace(rule.expected_weights, rule.head.first) for rule in rules],
         "mean_terms": [sizes[i] / shares[i] if shares[i] else math.nan for i in order],
     }

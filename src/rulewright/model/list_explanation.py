@@ -10,7 +10,7 @@ import numpy as np
 
 from rulewright.model.explanation import Explanation
 from rulewright.model.reasons import ReasonLine, shown_of
-from rulewright.model.text import counted, plain
+from rulewright.model.text import COVERED, counted, plain
 from rulewright.rules import Conjunction
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class ListExplanation(Explanation):
             rows = f"{sum(self.default_weights):.6g} training rows"
             return f"decided by the default, as no rule holds ({rows})"
         rule = self.rules[int(self.decided[row])]
-        rows = f"{rule.coverage.support:.6g} {rule.coverage.rows} rows"
+        rows = f"{rule.coverage.support:.6g} {COVERED[rule.coverage.rows]}"
         return f"decided by rule {self.decided[row]}: IF {rule.body} ({rows})"
 
     def _table(self, row: int, max_reasons: int | None) -> list[ReasonLine]:

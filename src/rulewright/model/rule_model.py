@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Self, overload
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rulewright.model.fired import FiredRules
     from rulewright.programs.native import Rows
     from rulewright.programs.nodes import Node
-    from rulewright.rules import Outcome, Rule
+    from rulewright.rules import Coverage, NumberCoverage, Outcome, Rule
 
 # What print() shows of a long model.
 SHOWN_RULES = 50
@@ -165,6 +165,13 @@ class RuleModel(Exports):
         new = [rule for rule in rules if id(rule) not in known]
         self._check_rules(new)
         return self._changed(rules=tuple(rules))
+
+    def with_coverages(self, coverages: Sequence[Coverage | NumberCoverage]) -> Self:
+        """Give the same model with other counts of what its rules cover, one for each rule."""
+        pairs = zip(self.rules, coverages, strict=True)
+        rules = tuple(replace(rule, coverage=coverage) for rule, coverage in pairs)
+        self._check_rules(rules)
+        return self._changed(rules=rules)
 
     def with_summary(self, summary: dict[str, Any]) -> Self:
         """Give the same model with other notes."""

@@ -28,13 +28,14 @@ _FIGURES = (
     ("r2", "R2", ".3f"),
     ("rmse", "RMSE", ".4g"),
 )
-_COVERED = {
+COVERED = {
     "training": "training rows",
     "outside": "training rows",
     "corrected": "training rows",
     "left out": "rows left out",
     "given": "given rows",
 }
+"""What the covered rows of a coverage are called."""
 
 
 def strongest_rules(
@@ -108,7 +109,7 @@ def rule_cells(model: RuleModel, ids: Sequence[int]) -> list[dict[str, str]]:
 def _cells(model: RuleModel, i: int, same_rows: bool) -> dict[str, str]:
     rule, coverage = model.rules[i], model.rules[i].coverage
     cells = {"#": str(i), **model.origin(i), model.effect_title: model.effect(rule)}
-    support, rows = f"{coverage.support:.6g}", _COVERED[coverage.rows]
+    support, rows = f"{coverage.support:.6g}", COVERED[coverage.rows]
     cells |= {rows: support} if same_rows else {"covers": f"{support} {rows}"}
     if isinstance(coverage, NumberCoverage):
         return cells | {"mean": coverage.mean_text}

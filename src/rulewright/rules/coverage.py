@@ -76,6 +76,14 @@ class Coverage:
         mixed = (inside + outside) * (others / max(float(inside.sum()) + others, 1e-300))
         return cls(total, tuple(mixed.tolist()), "outside")
 
+    @property
+    def expected_weights(self) -> tuple[float, ...]:
+        """The class weights of as many rows as the support; those counted, if all rows were."""
+        total = math.fsum(self.class_weights)
+        if not total or math.isclose(total, self.support):
+            return self.class_weights
+        return tuple(weight / total * self.support for weight in self.class_weights)
+
     def share(self, head: Head) -> float:
         """Give the share of the classes of a head in the covered weight; NaN if there is none."""
         total = math.fsum(self.class_weights)
@@ -165,7 +173,10 @@ def coverage_from_json(obj: object) -> Coverage | NumberCoverage:
 
 
 def wilson_interval(share: float, total: float) -> tuple[float, float]:
-    """Give Wilson's 95 percent score interval of a share seen in ``total`` independent rows."""
+    """Give Wilson's 95 percent score interval of a share seen in ``total`` independent rows.
+
+    Less than half a row in the share, or out of it, counts as none: corrected counts have parts.
+    """
     if not total > 0.0:
         return math.nan, math.nan
     z2 = _Z * _Z
@@ -173,7 +184,8 @@ def wilson_interval(share: float, total: float) -> tuple[float, float]:
     center = (share * total + z2 / 2.0) / (total + z2)
     spread = _Z / (total + z2) * math.sqrt(share * (1.0 - share) * total + z2 / 4.0)
     # The interval holds the share; rounding may say otherwise.
-    return min(share, max(0.0, center - spread)), max(share, min(1.0, center + spread))
+    low, high = min(share, max(0.0, center - spread)), max(share, min(1.0, center + spread))
+    return 0.0 if share * total < 0.5 else low, 1.0 if (1.0 - share) * total < 0.5 else high
 
 
 def _check_rows(rows: object) -> None:

@@ -65,6 +65,11 @@ class Rule:
         """Covered weight of each class; empty if the target holds numbers."""
         return self.coverage.class_weights if isinstance(self.coverage, Coverage) else ()
 
+    @property
+    def expected_weights(self) -> tuple[float, ...]:
+        """Weight of each class in as many rows as the support; empty for a target of numbers."""
+        return self.coverage.expected_weights if isinstance(self.coverage, Coverage) else ()
+
     def with_outcome(self, outcome: Outcome) -> Rule:
         """Give the same rule with another outcome."""
         return replace(self, outcome=outcome)

@@ -9,7 +9,12 @@ from sklearn.utils import check_random_state
 
 from rulewright.estimators.averaging.average import averaged, written
 from rulewright.estimators.averaging.judging import ESTIMATES, evidence_of, log_densities
-from rulewright.estimators.averaging.parts import PART_SIZE, models_of, parts_by_value
+from rulewright.estimators.averaging.parts import (
+    PART_SIZE,
+    counted_elsewhere,
+    models_of,
+    parts_by_value,
+)
 from rulewright.estimators.common.base import RuleClassifier
 from rulewright.estimators.common.folds import MOST_ROWS
 from rulewright.estimators.common.parameters import Choice, Integer, Named, Parameter, Real
@@ -141,6 +146,7 @@ class AveragedRulesClassifier(RuleClassifier[AveragedModel]):
         log_weights, notes = self._weighed(members, rows, parts, places, random)
         combine = "vote" if self.combine == "vote" else "mean"
         summary = self._summary(rows) | notes
+        members = counted_elsewhere(members, rows, places)
         return averaged(members, log_weights, rows, combine=combine, summary=summary)  # type: ignore[arg-type]
 
     def _weighed(

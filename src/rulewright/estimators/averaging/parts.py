@@ -12,6 +12,8 @@ from sklearn.utils import check_random_state
 
 from rulewright.data import TrainingSet, read_table
 from rulewright.estimators.common.folds import run_parallel
+from rulewright.estimators.common.precision import counting_training_rows, decided_weights
+from rulewright.rules import Coverage
 from rulewright.search.options import count_threads
 
 if TYPE_CHECKING:
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
 PART_SIZE = 100
 """Rows of a part, as in the paper."""
+
+MOST_COUNTED = 2000
+"""Rows of other parts at most on which the rules of a part are counted."""
 
 
 def learn_on_parts(
@@ -88,6 +93,8 @@ def models_of(
     advance: Callable[[], object] = int,
 ) -> list[ClassModel]:
     """Fit a clone of a learner to each part, each with a seed of its own."""
+    if len(parts) > 1:  # the other parts tell what rules are worth
+        estimator = counting_training_rows(estimator)
     known, seeds = estimator.get_params(deep=False), random.randint(2**31, size=len(parts))
     alone = n_threads if len(parts) == 1 else 1
 
@@ -101,6 +108,28 @@ def models_of(
 
     tasks = [partial(learn, one, int(seed)) for one, seed in zip(parts, seeds, strict=True)]
     return run_parallel(tasks, n_threads)
+
+
+def counted_elsewhere(
+    members: Sequence[ClassModel], rows: TrainingSet, places: Sequence[NDArray[np.intp]]
+) -> list[ClassModel]:
+    """Count the rules of each model on rows that it was not learned from, some of very many.
+
+    As where rules are grown on some of the rows, those of its own part count a fifth: parts have
+    no equal rows, so that those of the others differ from its own more than new ones do.
+    """
+    if len(members) == 1:
+        return list(members)
+    counted = []
+    for model, part in zip(members, places, strict=True):
+        others = np.setdiff1d(np.arange(rows.n_rows), part)
+        if len(others) > MOST_COUNTED:
+            others = others[np.linspace(0, len(others) - 1, MOST_COUNTED).astype(np.intp)]
+        outside = decided_weights(model, rows.take(others))
+        pairs = zip(model.rules, outside, strict=True)
+        coverages = [Coverage.outside(found + rule.class_weights, found) for rule, found in pairs]
+        counted.append(model.with_coverages(coverages))
+    return counted
 
 
 def table_of(rows: TrainingSet) -> Table:

@@ -221,7 +221,8 @@ class RuleClassifier(
     def _model_of(self, table: Table) -> Classes:
         target = self._read_target(table.known_target)
         self.classes_ = target.classes
-        return self._learn(self._weighted(TrainingSet.of(replace(table, target=target))))
+        rows = self._weighted(TrainingSet.of(replace(table, target=target)))
+        return self._finished(self._learn(rows), rows)
 
     def _read_target(self, target: Target) -> Target:
         """Return the target with its classes in the order that the learner takes them."""
@@ -229,6 +230,10 @@ class RuleClassifier(
 
     def _learn(self, rows: TrainingSet) -> Classes:
         raise NotImplementedError
+
+    def _finished(self, model: Classes, rows: TrainingSet) -> Classes:
+        """Take what steps there are after learning."""
+        return model
 
     def _weighted(self, rows: TrainingSet) -> TrainingSet:
         """Multiply the weights by those of the classes."""

@@ -51,6 +51,14 @@ class BooleanRows:
         """Return the examples of a class with other weights; rows of weight 0 are left out."""
         return BooleanExamples.of(self.covers, self.labels == head, sample_weight=weights)
 
+    def term_weights(self, formula: DnfFormula, n_classes: int) -> FloatArray:
+        """Return the weight that each term covers, by class."""
+        weights = np.zeros((len(formula), n_classes))
+        for line, term in zip(weights, formula, strict=True):
+            covered = formula_cover(self.covers, (term,))
+            line += np.bincount(self.labels[covered], self.weights[covered], minlength=n_classes)
+        return weights
+
     def accuracy(self, formula: DnfFormula, head: int) -> float:
         """Return the share of weight on the right side of the formula of a class."""
         right = formula_cover(self.covers, formula) == (self.labels == head)

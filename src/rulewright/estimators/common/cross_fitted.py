@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from rulewright.data import read_like
 from rulewright.estimators.common.after_fit import additive_of
 from rulewright.estimators.common.folds import assign_folds
+from rulewright.estimators.common.precision import counting_training_rows
 from rulewright.model.counts import Weigher
 from rulewright.model.forms.terms import scaled_rule
 from rulewright.rules import Coverage
@@ -66,9 +67,10 @@ def cross_fitted(
     if folds is None:
         raise ValueError("cross_fitted needs two rows or more of two classes or more")
     n_folds, models, weights = int(folds.max()) + 1, [], []
+    learner = counting_training_rows(estimator)
     for fold in range(n_folds):
         train, aside = (table.take(np.flatnonzero(rows)) for rows in (folds != fold, folds == fold))
-        model: AdditiveRules = clone(estimator).fit(train).model_
+        model: AdditiveRules = clone(learner).fit(train).model_
         models.append(_counted(model, aside))
         weights.append(sum(Weigher(aside).totals))
     intercepts = np.mean([model.intercepts for model in models], axis=0)

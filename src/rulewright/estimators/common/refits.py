@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from rulewright.data import read_table
 from rulewright.estimators.common.base import RuleEstimator
+from rulewright.estimators.common.precision import counting_training_rows
 
 if TYPE_CHECKING:
     from rulewright.data import Table
@@ -37,5 +38,6 @@ def refitted(
 ) -> RuleEstimator[Any]:
     """Fit a copy with another seed."""
     settings = {"random_state": seed, "n_jobs": n_jobs, "verbose": 0, "categorical_features": None}
-    copy: RuleEstimator[Any] = clone(estimator).set_params(**settings)
+    learner = counting_training_rows(estimator)  # nobody reads the precision of its rules
+    copy: RuleEstimator[Any] = clone(learner).set_params(**settings)
     return copy.fit(table)

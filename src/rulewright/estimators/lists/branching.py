@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rulewright.encoding.binned import MOST_BINS, bin_table
-from rulewright.estimators.common.base import RuleClassifier
 from rulewright.estimators.common.parameters import Flag, Parameter, Real
+from rulewright.estimators.common.precision import CheckedClassifier
 from rulewright.model import DecisionList
 from rulewright.search.c45 import Brancher
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rulewright.data import TrainingSet
 
 
-class BranchingClassifier(RuleClassifier[DecisionList]):
+class BranchingClassifier(CheckedClassifier[DecisionList]):
     """Base of learners whose rules are leaves of C4.5 trees."""
 
     min_cases: float = Parameter(

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from rulewright.encoding.binned import bin_table
 from rulewright.estimators.common.constrained import ConstrainedClassifier
 from rulewright.estimators.common.parameters import Choice, Flag, Integer, Parameter, Real
+from rulewright.estimators.common.precision import CheckedClassifier
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.common.weights import counted, refuse_huge
 from rulewright.estimators.lists.assembly import decision_list
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from rulewright.search import Constraints, FoundRule
 
 
-class CoveringClassifier(ConstrainedClassifier[DecisionList]):
+class CoveringClassifier(CheckedClassifier[DecisionList], ConstrainedClassifier[DecisionList]):
     """Base of the learners that cover one class after the other; the last is the default."""
 
     max_conditions: int | None = Parameter(

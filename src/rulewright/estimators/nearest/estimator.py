@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright import kernels
-from rulewright.estimators.common.base import RuleClassifier
 from rulewright.estimators.common.parameters import Integer, Parameter, Real
+from rulewright.estimators.common.precision import CheckedClassifier
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.nearest.assembly import nearest_rules, one_class
 from rulewright.estimators.nearest.examples import Examples
@@ -26,7 +26,7 @@ MANY_ROWS = 10_000
 """Of more rows a fit warns: its time grows with their square."""
 
 
-class RISEClassifier(RuleClassifier[NearestRules]):
+class RISEClassifier(CheckedClassifier[NearestRules]):
     """Rules that start as the training rows and grow; the nearest rule decides.
 
     Each rule in turn is generalised, just as far as it takes to cover the nearest row of its class

@@ -20,11 +20,12 @@ from rulewright.estimators.common.parameters import (
     Parameter,
     Real,
 )
+from rulewright.estimators.common.precision import corrected
 from rulewright.estimators.common.weights import refuse_huge, warn_of_shares
 from rulewright.estimators.ruleset_ensemble.posteriors import voting_model, weighed
 from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows, halves, ordered_rows
 from rulewright.estimators.ruleset_ensemble.search import RuleSetSearch
-from rulewright.estimators.ruleset_ensemble.unseen import OutOfBag
+from rulewright.estimators.ruleset_ensemble.unseen import OutOfBag, compared_terms
 from rulewright.estimators.sl2.estimator import SL2Classifier
 from rulewright.explain.abstention import predict_or_abstain
 from rulewright.explain.certificate import certificate, vote_figures
@@ -178,6 +179,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
             found = bagged.run(self._n_threads, False)
         parts = [search.rows] if others is None else [search.rows, others]
         unseen = OutOfBag.of(found, parts, model.opposite, len(self.classes_), alpha, weight)
+        model = corrected(model, compared_terms(found, parts, len(self.classes_)), rows)
         self.out_of_bag_, lead = None, self.abstain
         if self._judged:
             self.out_of_bag_ = unseen.curve(model)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rulewright.encoding.booleans import BooleanEncoding
     from rulewright.encoding.canonical import CanonicalRuleSet
     from rulewright.encoding.covers import PackedCovers
-    from rulewright.kernels import BoolArray
+    from rulewright.kernels import BoolArray, FloatArray
     from rulewright.search.boolean_examples import BooleanExamples
 
 NEGLIGIBLE = 1e-6
@@ -90,6 +90,14 @@ class EnsembleRows:
         """Tell which distinct rows a rule set covers, as the model will have it."""
         literals = tuple(term_literals(self.encoding, term) for term in rule_set)
         return formula_cover(self.answers.covers, literals)
+
+    def term_weights(
+        self, rule_set: CanonicalRuleSet, n_classes: int, copies: BoolArray
+    ) -> FloatArray:
+        """Return the weight of some copies of rows that each term covers, by class."""
+        literals = tuple(term_literals(self.encoding, term) for term in rule_set)
+        some = replace(self.answers, weights=self.merged.part(copies))
+        return some.term_weights(literals, n_classes)
 
     def wrong(self, rule_set: CanonicalRuleSet, head: int) -> BoolArray:
         """Tell on which distinct rows the rule set of a class errs."""

@@ -10,7 +10,9 @@ import numpy as np
 
 from rulewright.capacity.reliability import log_loss
 from rulewright.capacity.selective import risk_coverage
+from rulewright.estimators.common.precision import Compared
 from rulewright.model.forms.rule_sets import margins_of
+from rulewright.rules import Head
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -102,6 +104,24 @@ class OutOfBag:
         group[order] = np.cumsum(new) - 1
         first, weights = order[new], np.bincount(group, self.weights).astype(np.float64)
         return OutOfBag(self.scores[first], self.labels[first], weights)
+
+
+def compared_terms(
+    found: Mapping[int, Sequence[SampledRuleSet]], parts: Sequence[EnsembleRows], n_classes: int
+) -> list[Compared]:
+    """Count the terms of all rule sets on the rows that their search saw, and on the others."""
+    compared = []
+    for head, samples in found.items():
+        for sample in samples:
+            first = sample.seen
+            sides = [np.zeros((len(sample.rule_set), n_classes)) for _ in range(2)]
+            for k, part in enumerate(parts):
+                every = np.ones(part.n_copies, dtype=np.bool_)
+                seen = (every if first is None else first) if k == 0 else ~every
+                for side, copies in zip(sides, (seen, ~seen), strict=True):
+                    side += part.term_weights(sample.rule_set, n_classes, copies)
+            compared.append(Compared([Head(head, head)] * len(sample.rule_set), *sides))
+    return compared
 
 
 def unseen_scores(

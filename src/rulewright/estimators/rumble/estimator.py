@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.estimators.common.after_fit import read_rows
-from rulewright.estimators.common.base import RuleClassifier
 from rulewright.estimators.common.folds import assign_folds, kept_splits, run_parallel
 from rulewright.estimators.common.parameters import (
     CheckedByFit,
@@ -21,6 +20,7 @@ from rulewright.estimators.common.parameters import (
     Parameter,
     Real,
 )
+from rulewright.estimators.common.precision import CheckedClassifier, Compared, corrected
 from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.common.weights import counted_rows
@@ -36,7 +36,7 @@ from rulewright.search.repository import Repository, default_bias
 from rulewright.weighting import CALIBRATIONS, Temperature
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from rulewright.data import TrainingSet
     from rulewright.estimators.rumble.loop import Prefix
@@ -56,7 +56,7 @@ class Learned:
     repository: Repository
 
 
-class RumbleClassifier(RuleClassifier[AdditiveRules]):
+class RumbleClassifier(CheckedClassifier[AdditiveRules]):
     r"""The best weights for a prefix of rules that are generated, in order, without labels.
 
     Rules :math:`x_j` are 1 where they hold, -1 where they fail and 0 where a value they need is
@@ -162,7 +162,7 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
         default=None,
     )
 
-    PAPER: ClassVar[Mapping[str, Any]] = {"calibration": None}
+    PAPER: ClassVar[Mapping[str, Any]] = {"calibration": None, "precision_cv": None}
 
     def _learn(self, rows: TrainingSet) -> AdditiveRules:
         if rows.n_rows < 2:
@@ -183,8 +183,10 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
             budget = self._chosen_budget(learn, weighed, parts)
             learn = partial(learn, budget)
             learned = learn(weighed, lambda: None)
-            left_out = None if folds is None else self._left_out(learn, weighed, folds)
+            left_out, compared = self._left_out(learn, weighed, folds)
         model = self._with_probabilities(learned.model, weighed, left_out)
+        if self.precision_cv is not None:
+            model = corrected(model, compared, weighed)
         self._warn_of_idle(learned.repository)
         self.budget_, self.weighed_rows_ = budget, weighed.places
         self.trace_ = [list(prefix.trace) for prefix in learned.prefixes]
@@ -290,20 +292,31 @@ class RumbleClassifier(RuleClassifier[AdditiveRules]):
             **({"note": NO_RULES} if alone else {}),
         }
 
-    def _left_out(
-        self, learn: Callable[..., Learned], rows: TrainingSet, folds: IntArray
-    ) -> OutOfFold:
-        """Return the scores of every row by the model that was learned without its fold."""
+    def _compared(self, rows: TrainingSet) -> Iterator[Compared]:
+        """Learn without each fold, unless there is a time to keep."""
+        return super()._compared(rows) if self.time_limit is None else iter(())
 
-        def run(fold: int, check: Callable[[], None]) -> FloatArray:
+    def _left_out(
+        self, learn: Callable[..., Learned], rows: TrainingSet, folds: IntArray | None
+    ) -> tuple[OutOfFold | None, list[Compared]]:
+        """Return the scores of every row by the model that was learned without its fold.
+
+        And what the rules of these models cover on both sides.
+        """
+        if folds is None:
+            return None, []
+
+        def run(fold: int, check: Callable[[], None]) -> tuple[FloatArray, Compared]:
             model = learn(rows.take(np.flatnonzero(folds != fold)), check).model
-            return model.scores(rows.table.take(np.flatnonzero(folds == fold)), n_threads=1)
+            left_out = rows.take(np.flatnonzero(folds == fold))
+            return model.scores(left_out.table, n_threads=1), Compared.of(model, left_out)
 
         tasks = [partial(run, fold) for fold in range(int(folds.max()) + 1)]
+        found = run_parallel(tasks, self._n_threads)
         scores = np.full((rows.n_rows, len(rows.classes)), np.nan)
-        for fold, found in enumerate(run_parallel(tasks, self._n_threads)):
-            scores[folds == fold] = found
-        return OutOfFold.of(scores, folds, rows)
+        for fold, (answers, _) in enumerate(found):
+            scores[folds == fold] = answers
+        return OutOfFold.of(scores, folds, rows), [compared for _, compared in found]
 
     def _with_probabilities(
         self, model: AdditiveRules, rows: TrainingSet, left_out: OutOfFold | None

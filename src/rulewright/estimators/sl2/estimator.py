@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.encoding.booleans import encode_booleans
-from rulewright.estimators.common.base import RuleClassifier, positive_of_two
+from rulewright.estimators.common.base import positive_of_two
 from rulewright.estimators.common.boolean_rows import BooleanRows, merge_equal_rows
 from rulewright.estimators.common.folds import assign_folds, kept_splits, run_parallel
 from rulewright.estimators.common.parameters import (
@@ -24,13 +24,15 @@ from rulewright.estimators.common.parameters import (
     Parameter,
     Real,
 )
+from rulewright.estimators.common.precision import CheckedClassifier, Compared, corrected
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.model.forms.dnf import DnfModel
+from rulewright.rules import Head
 from rulewright.search.dnf import search_dnf, simplify_dnf
 from rulewright.search.formulas import count_literals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rulewright.data import TrainingSet
     from rulewright.encoding.booleans import BooleanEncoding
@@ -45,8 +47,21 @@ class Fold(NamedTuple):
     train: BooleanRows
     test: BooleanRows
 
+    def compared(self, formula: DnfFormula, head: int, n_classes: int) -> Compared:
+        """Count the rules of a formula on both."""
+        kept = simplify_dnf(self.train.examples(head), None, formula)
+        weights = (part.term_weights(kept, n_classes) for part in self)
+        return Compared([Head(head, head)] * len(kept), *weights)
 
-class SL2Classifier(RuleClassifier[DnfModel]):
+
+class Judged(NamedTuple):
+    """The rule set that was found without a fold, and its accuracy there."""
+
+    formula: DnfFormula
+    accuracy: float
+
+
+class SL2Classifier(CheckedClassifier[DnfModel]):
     r"""One small rule set: predict the positive class where at least one of a few rules fires.
 
     The rule set, a formula :math:`t_1 \vee \ldots \vee t_k` of conjunctions over Boolean questions
@@ -113,7 +128,12 @@ class SL2Classifier(RuleClassifier[DnfModel]):
         default=None,
     )
 
-    PAPER: ClassVar[Mapping[str, Any]] = {"n_terms": "cv", "cv": 10, "max_steps": 100_000}
+    PAPER: ClassVar[Mapping[str, Any]] = {
+        "n_terms": "cv",
+        "cv": 10,
+        "max_steps": 100_000,
+        "precision_cv": None,
+    }
 
     def _learn(self, training: TrainingSet) -> DnfModel:
         self._deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
@@ -126,10 +146,11 @@ class SL2Classifier(RuleClassifier[DnfModel]):
         folds = self._folds(training, merged, random) if self.n_terms == "cv" else []
         encoding, whole = self._encoded(merged.rows)
         heads = self._heads(training)
-        formulas, n_literals = {}, []
+        formulas, n_literals, compared = {}, [], []
         with progress_bar("searching rule sets", len(heads), bool(self.verbose)) as advance:
             for head in heads:
-                formula = self._formula(whole, folds, head, int(seeds[head]))
+                formula, judged = self._formula(whole, folds, head, int(seeds[head]))
+                compared += judged
                 formulas[head] = encoding.conjunctions(formula)
                 n_literals.append(count_literals(formula))
                 advance()
@@ -142,7 +163,12 @@ class SL2Classifier(RuleClassifier[DnfModel]):
             "stopped_by": self.stopped_by_,
         }
         table = replace(training.table, target=training.target, weights=training.weights)
-        return DnfModel.from_training(table, formulas, summary=summary)
+        model = DnfModel.from_training(table, formulas, summary=summary)
+        return model if self.precision_cv is None else corrected(model, compared, training)
+
+    def _compared(self, rows: TrainingSet) -> Iterator[Compared]:
+        """Learn without each fold, unless there is a time to keep."""
+        return super()._compared(rows) if self.time_limit is None else iter(())
 
     def _merged(self, rows: TrainingSet) -> MergedRows:
         """Merge equal rows; where rows are repeated, the order of the rows does not matter."""
@@ -184,13 +210,19 @@ class SL2Classifier(RuleClassifier[DnfModel]):
 
     def _formula(
         self, whole: BooleanRows, folds: Sequence[Fold], head: int, seed: int
-    ) -> DnfFormula:
-        """Find the rule set of one class: its size, its errors, then its literals."""
+    ) -> tuple[DnfFormula, list[Compared]]:
+        """Find the rule set of one class: its size, its errors, then its literals.
+
+        Those of the folds, of the same size, tell what its rules are worth on new rows.
+        """
         n_terms = 1 if self.n_terms == "cv" else int(self.n_terms)
+        compared: list[Compared] = []
         if folds:
-            curve = self._accuracies(folds, head, seed)
+            curve, of_folds = self._sizes(folds, head, seed)
             self.cv_accuracy_.append(curve)
             n_terms = int(np.argmax(curve)) + 1
+            pairs = zip(folds, of_folds[n_terms - 1], strict=True)
+            compared = [fold.compared(one, head, len(self.classes_)) for fold, one in pairs]
         self.n_terms_.append(n_terms)
         best = self._search(whole, head, n_terms, seed)
         while self.minimise and best.n_literals > 0 and not self._late:
@@ -199,30 +231,38 @@ class SL2Classifier(RuleClassifier[DnfModel]):
             if found.cost > best.cost:
                 break
             best = found
-        return simplify_dnf(whole.examples(head), None, best.formula)
+        return simplify_dnf(whole.examples(head), None, best.formula), compared
 
     @property
     def _late(self) -> bool:
         return self._deadline is not None and time.monotonic() >= self._deadline
 
-    def _accuracies(self, folds: Sequence[Fold], head: int, seed: int) -> list[float]:
-        """Return the mean accuracy for 1, 2, ... rules, up to the first that does not gain."""
+    def _sizes(
+        self, folds: Sequence[Fold], head: int, seed: int
+    ) -> tuple[list[float], list[list[DnfFormula]]]:
+        """Return the mean accuracy for 1, 2, ... rules, up to the first that does not gain.
+
+        And the rule sets that were found for each of these sizes, one per fold.
+        """
         curve: list[float] = []
+        found: list[list[DnfFormula]] = []
         for n_terms in range(1, self.max_terms + 1):
             tasks = [
                 partial(self._judge, fold, head, n_terms, seed + 1000 * n_terms + i)
                 for i, fold in enumerate(folds)
             ]
-            curve.append(float(np.mean(run_parallel(tasks, self._n_threads))))
+            judged = run_parallel(tasks, self._n_threads)
+            found.append([one.formula for one in judged])
+            curve.append(float(np.mean([one.accuracy for one in judged])))
             if self._late or (len(curve) > 1 and curve[-1] <= curve[-2]):
                 break
-        return curve
+        return curve, found
 
     def _judge(
         self, fold: Fold, head: int, n_terms: int, seed: int, check: Callable[[], None]
-    ) -> float:
+    ) -> Judged:
         found = self._search(fold.train, head, n_terms, seed, check=check)
-        return fold.test.accuracy(found.formula, head)
+        return Judged(found.formula, fold.test.accuracy(found.formula, head))
 
     def _search(
         self,

@@ -13,7 +13,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, get_args
+
+import numpy as np
 
 from rulewright.model.average_explanation import AverageExplanation
 from rulewright.model.class_model import ClassModel
@@ -28,12 +31,11 @@ from rulewright.rules.checks import finite_number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rulewright.data import Schema, Table
     from rulewright.model.explanation import Explanation
-    from rulewright.rules import Outcome, Rule
+    from rulewright.rules import Coverage, NumberCoverage, Outcome, Rule
 
 Combine: TypeAlias = Literal["mean", "vote"]
 MAX_DEPTH = 8
@@ -138,6 +140,17 @@ class AveragedModel(ClassModel):
         if kept - set(map(id, self.rules)):
             raise ValueError("rules: an average can lose rules, but get no new ones")
         members = tuple(m.with_rules([r for r in m.rules if id(r) in kept]) for m in self.members)
+        return self._changed(members=members, rules=tuple(r for m in members for r in m.rules))
+
+    def decided_bits(self, X: object, *, n_threads: int | None = None) -> NDArray[np.uint64]:
+        """Tell which rows each rule has a part in, as its member does."""
+        table = self._read(X)
+        return np.vstack([m.decided_bits(table, n_threads=n_threads) for m in self.members])
+
+    def with_coverages(self, coverages: Sequence[Coverage | NumberCoverage]) -> Self:
+        """Give the same average with other counts of what the rules of its members cover."""
+        given = iter(coverages)
+        members = tuple(m.with_coverages([*islice(given, len(m))]) for m in self.members)
         return self._changed(members=members, rules=tuple(r for m in members for r in m.rules))
 
     def strength(self, i: int) -> float:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rulewright.data import Schema, read_like
+from rulewright.encoding.covers import PackedCovers
 from rulewright.model.class_model import ClassModel
 from rulewright.model.counts import checked_weights
 from rulewright.model.document import json_list
@@ -118,6 +119,12 @@ class NearestRules(ClassModel):
             return np.zeros(len(rows), dtype=np.intp)
         return rows.value(self.nearest)
 
+    def decided_bits(self, X: object, *, n_threads: int | None = None) -> NDArray[np.uint64]:
+        """Tell which rows each rule decides: those that it is the nearest rule of."""
+        deciders = self.deciders(X, n_threads=n_threads)
+        places = np.arange(len(self.rules))[:, np.newaxis]
+        return PackedCovers.pack_lines((deciders == place for place in places), len(deciders)).words
+
     def decided_weights(
         self, X: object, y: Any, sample_weight: Any = None, *, n_threads: int | None = None
     ) -> NDArray[np.float64]:
@@ -135,8 +142,8 @@ class NearestRules(ClassModel):
         Returns
         -------
         float array of shape (rules, classes)
-            On the training rows these are the counts by resubstitution; those of rows left out in
-            turn are the ``coverage.class_weights`` of the rules.
+            On the training rows these are the counts by resubstitution; the coverage of rules
+            counts rows left out in turn.
         """
         table = read_like(X, self.schema, self.columns, target=y, weights=sample_weight)
         target = table.known_target

@@ -10,9 +10,9 @@ from scipy.special import chdtri
 from sklearn.utils import check_random_state
 
 from rulewright.encoding.binned import MOST_BINS, bin_table
-from rulewright.estimators.common.base import RuleClassifier
 from rulewright.estimators.common.folds import run_parallel
 from rulewright.estimators.common.parameters import Choice, Flag, Integer, Parameter, Real
+from rulewright.estimators.common.precision import CheckedClassifier
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.lists.assembly import decision_list, unordered_rules
 from rulewright.estimators.lists.cn2.covering import HARMONIC, Covering
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rulewright.search import FoundRule
 
 
-class CN2Classifier(RuleClassifier[ClassModel]):
+class CN2Classifier(CheckedClassifier[ClassModel]):
     r"""Rules found one at a time by a beam search, as an unordered set or as a decision list.
 
     A beam search follows the best few conjunctions and returns the best that it meets. Unordered
@@ -106,6 +106,7 @@ class CN2Classifier(RuleClassifier[ClassModel]):
         "min_weight": 0.0,
         "weighted_covering": None,
         "max_bins": MOST_BINS,
+        "precision_cv": None,
     }
 
     def _learn(self, rows: TrainingSet) -> ClassModel:

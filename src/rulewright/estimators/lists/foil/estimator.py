@@ -63,6 +63,7 @@ class FOILClassifier(CoveringClassifier):
         "max_conditions": None,
         "threshold": "observed",
         "max_bins": MOST_BINS,
+        "precision_cv": None,
     }
 
     def _order(self, rows: TrainingSet) -> list[int]:

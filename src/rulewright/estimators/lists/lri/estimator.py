@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.encoding.binned import MOST_BINS, bin_table
-from rulewright.estimators.common.base import RuleClassifier
 from rulewright.estimators.common.folds import assign_folds, kept_splits, run_parallel
 from rulewright.estimators.common.parameters import Choice, Flag, Folds, Integer, Parameter
+from rulewright.estimators.common.precision import CheckedClassifier, Compared, corrected
 from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.lists.assembly import class_shares
@@ -39,7 +39,7 @@ UNANIMOUS = 4.0
 """Score of all rules of a class together where nothing calibrates it."""
 
 
-class LRIClassifier(RuleClassifier[AdditiveRules]):
+class LRIClassifier(CheckedClassifier[AdditiveRules]):
     """Many short rules of equal weight for every class; the class with most of them wins.
 
     A rule is a disjunction of few terms, grown greedily to cover the rows of its class at least
@@ -99,6 +99,7 @@ class LRIClassifier(RuleClassifier[AdditiveRules]):
         "freeze": 50,
         "max_bins": MOST_BINS,
         "calibration": None,
+        "precision_cv": None,
     }
 
     def _learn(self, rows: TrainingSet) -> AdditiveRules:
@@ -118,10 +119,14 @@ class LRIClassifier(RuleClassifier[AdditiveRules]):
         model = self._model(rows, binned, of_fold[-1])
         if folds is None or self.calibration is None or not model.rules:
             return with_probabilities(model, rows, None, None)
-        votes = np.zeros((rows.n_rows, len(rows.classes)))
+        votes, compared = np.zeros((rows.n_rows, len(rows.classes))), []
         for fold, rules in enumerate(of_fold[:-1]):
-            left_out = np.flatnonzero(folds == fold)
-            votes[left_out] = _votes(rules, binned.codes.take(left_out))
+            left_out = folds == fold
+            found, of_rules = _judged(rules, binned.codes, rows, left_out)
+            votes[left_out] = found[left_out]
+            compared.append(of_rules)
+        if self.precision_cv is not None:
+            model = corrected(model, compared, rows)
         out_of_fold = OutOfFold.of(self._scale * votes, folds, rows)
         return with_probabilities(model, rows, CALIBRATIONS[self.calibration](), out_of_fold)
 
@@ -204,13 +209,20 @@ def _covered(terms: Terms, codes: CodeColumns) -> BoolArray:
     return covered
 
 
-def _votes(rules: Sequence[Sequence[Terms]], codes: CodeColumns) -> FloatArray:
-    """Count the rules of each class that hold on the rows."""
+def _judged(
+    rules: Sequence[Sequence[Terms]], codes: CodeColumns, rows: TrainingSet, left_out: BoolArray
+) -> tuple[FloatArray, Compared]:
+    """Count the rules of each class that hold on the rows, and the rows of each rule by class."""
     votes = np.zeros((codes.n_rows, len(rules)))
+    heads, seen, unseen = [], [], []
     for head, of_class in enumerate(rules):
         for terms in of_class:
-            votes[:, head] += _covered(terms, codes)
-    return votes
+            covered = _covered(terms, codes)
+            votes[:, head] += covered
+            heads.append(Head(head, head))
+            seen.append(rows.weights_by_class(covered & ~left_out))
+            unseen.append(rows.weights_by_class(covered & left_out))
+    return votes, Compared(heads, np.array(seen), np.array(unseen))
 
 
 def _body(terms: Terms) -> Conjunction | Or:

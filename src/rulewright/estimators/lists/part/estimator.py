@@ -64,6 +64,7 @@ class PARTClassifier(BranchingClassifier):
         "confidence": 0.25,
         "min_cases": 2.0,
         "missing_labels": False,
+        "precision_cv": None,
     }
 
     def _learn(self, training: TrainingSet) -> DecisionList:

@@ -68,6 +68,7 @@ class RipperClassifier(CoveringClassifier):
         "max_conditions": None,
         "threshold": "observed",
         "max_bins": MOST_BINS,
+        "precision_cv": None,
     }
 
     def _rules(self, problem: OneClass, random: np.random.RandomState) -> list[FoundRule]:

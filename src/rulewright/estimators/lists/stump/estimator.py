@@ -10,8 +10,8 @@ from sklearn.utils import check_random_state
 
 from rulewright import kernels
 from rulewright.encoding.binned import MOST_BINS, bin_table
-from rulewright.estimators.common.base import RuleClassifier
 from rulewright.estimators.common.parameters import Parameter, Real
+from rulewright.estimators.common.precision import CheckedClassifier
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.lists.assembly import decision_list
 from rulewright.kernels import ROW, STAT, Op
@@ -39,7 +39,7 @@ class Test(NamedTuple):
     left: float
 
 
-class StumpClassifier(RuleClassifier[DecisionList]):
+class StumpClassifier(CheckedClassifier[DecisionList]):
     r"""One test: a label or the others, up to a cut or above it; and missing values by themselves.
 
     The test leaves the least entropy of the classes, summed over the three branches. Where no
