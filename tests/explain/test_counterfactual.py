@@ -367,3 +367,33 @@ def test_large_models_keep_to_their_budget():
     found = counterfactual(model, table.take(np.array([0])), X=table, max_nodes=20_000)
     assert len(found)
     assert found.n_tried < 25_000
+
+
+BODIES = [
+    "a > 2",
+    "a < 1",
+    "b >= 3 and a <= 4",
+    "1 < b < 3",
+    "c = y",
+    "c != x and a > 3",
+    "b <= 1 or c = z",
+    "not a <= 2",
+]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_sums_that_flip_often(seed):
+    """Sums of rules with open and closed bounds flip as brute force says, in one column or two."""
+    rng = np.random.default_rng(seed)
+    chosen = rng.permutation(BODIES)[:5].tolist()
+    model = a_model(*((body, float(rng.choice([-1.0, 0.6, 1.1]))) for body in chosen), start=-0.5)
+    row = {"a": float(rng.choice([0.3, 1.7, 3.3])), "b": 2.2, "c": str(rng.choice(["x", "y"]))}
+    before = model.predict({name: [value] for name, value in row.items()})[0]
+    flips = [brute_force(model, row, lambda out: out != before, k) for k in (1, 2)]
+    least = next((k for k, found in enumerate(flips, 1) if found), 3)
+    found = counterfactual(model, row)
+    assert min(len(found[0].changes) if len(found) else 3, 3) == least
+    if least < 3:
+        check_smallest(
+            model, {name: [value] for name, value in row.items()}, flips[least - 1], found[0]
+        )

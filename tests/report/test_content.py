@@ -8,6 +8,7 @@ import pytest
 from builders import LEARNERS, compact, mixed_table
 from report.models import MODELS, model_and_rows, rows_of
 from rulewright.data import read_table
+from rulewright.encoding.covers import PackedCovers
 from rulewright.explain import rule_statistics
 from rulewright.report import insight
 from rulewright.report.content import content_of
@@ -31,6 +32,7 @@ def test_lines_of_rules_hold_the_statistics_of_the_rows(name):
     found = rule_statistics(model, table, None)
     values = found.precision if model.head_names else found.mean
     lines, covers = rule_lines(model, table, np.arange(len(table))), model.covers(table)
+    decided = PackedCovers(model.decided_bits(table), len(table)).unpack()
     assert sorted(line.place for line in lines) == list(range(len(model.rules)))
     for line in lines:
         i = line.place
@@ -38,7 +40,7 @@ def test_lines_of_rules_hold_the_statistics_of_the_rows(name):
         np.testing.assert_equal(line.given.value, values[i])
         if model.head_names:
             assert sum(weight for _, weight in line.counts) == found.support[i]
-        assert covers[line.examples, i].all()
+        assert decided[i, line.examples].all()
         if model.in_order:
             assert not covers[line.examples, :i].any()
 
