@@ -68,6 +68,7 @@ from rulewright.cli.target import NOTED
 from rulewright.cli.training import ColumnRoles, open_file, read_training, row_weights
 from rulewright.cli.validation import Cv, Holdout, Judged, Judging, Test, cross_validated, judged_by
 from rulewright.data import MAX_UNZIPPED_BYTES, Finding, Source, Table, Target
+from rulewright.estimators.common.precision import counting_training_rows
 from rulewright.model import AdditiveRules, RuleModel
 from rulewright.model.decisions import Costs
 from rulewright.model.text import plain
