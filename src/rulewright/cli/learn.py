@@ -68,7 +68,7 @@ from rulewright.cli.target import NOTED
 from rulewright.cli.training import ColumnRoles, open_file, read_training, row_weights
 from rulewright.cli.validation import Cv, Holdout, Judged, Judging, Test, cross_validated, judged_by
 from rulewright.data import MAX_UNZIPPED_BYTES, Finding, Source, Table, Target
-from rulewright.estimators.common.precision import counting_training_rows
+from rulewright.data.optional import optional
 from rulewright.model import AdditiveRules, RuleModel
 from rulewright.model.decisions import Costs
 from rulewright.model.text import plain
@@ -255,7 +255,8 @@ class Learning:
         rows, left_out = judging.parted(table, seed)
         judged, name = None, type(self.estimator).__name__
         if judging.folds:
-            once = replace(self, estimator=counting_training_rows(self.estimator))
+            precision = optional("rulewright.estimators.common.precision")
+            once = replace(self, estimator=precision.counting_training_rows(self.estimator))
             judged = cross_validated(console, once.model, name, rows, judging.folds, seed)
         self.estimator.set_params(verbose=int(sys.stderr.isatty()))
         learned = self.model(rows)
