@@ -33,6 +33,9 @@ from rulewright.cli.display import (
 )
 from rulewright.cli.evaluation_text import print_measures
 from rulewright.cli.learner import (
+    FOR_MANY_CLASSES,
+    NO_CONSTRAINTS,
+    NOTE_ON_MANY_CLASSES,
     Jobs,
     Learner,
     MaxRules,
@@ -42,6 +45,7 @@ from rulewright.cli.learner import (
     TimeLimit,
     check_learner,
     chosen_task,
+    has_many_classes,
     learners_of,
     make_estimator,
     split_settings,
@@ -202,9 +206,15 @@ def learn(
     table, findings = read_training(source, roles, kind)
     with errors_by_option():
         constraints.check(table.schema)
+    asked = (learner, settings, max_rules, time_limit, bias, *vars(classes).values())
+    free = not any(asked) and constraints == NO_CONSTRAINTS
+    if switched := free and has_many_classes(table):
+        name, estimator = FOR_MANY_CLASSES, make_estimator(FOR_MANY_CLASSES, [], seed, jobs)
     table, learning = Learning.of(estimator, table, classes)
     console = Console(quiet=True) if as_json else make_console()
     _print_table(console, file, roles, table, findings, told=kind == "regression" and task is None)
+    if switched:
+        console.print(NOTE_ON_MANY_CLASSES)
     learned, judged = learning.judged(console, table, judging, tested, roles, seed)
     learned = _noted(learned, judged, target, positive)
     notes = _provenance(file, test, target, seed)

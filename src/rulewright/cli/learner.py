@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rulewright.cli.completion import learner_names, settings
-from rulewright.data import Source, detect_task
+from rulewright.data import Source, Table, Target, detect_task
 from rulewright.estimators import LEARNERS, REGRESSORS
 from rulewright.estimators.common.parameters import parse_settings
 from rulewright.search import Constraints
@@ -21,7 +21,17 @@ if TYPE_CHECKING:
     from rulewright.estimators.common.base import RuleClassifier, RuleRegressor
 
 _LARGEST_SEED = 2**32 - 1
+NO_CONSTRAINTS = Constraints()
 _SIZES = {"n_rules", "n_rounds", "n_terms"}
+
+MANY_CLASSES, FOR_MANY_CLASSES = 30, "part"
+"""The default learner fits all classes together, which takes minutes where there are more than
+these; the other one covers them one after the other."""
+
+NOTE_ON_MANY_CLASSES = (
+    f"note: more than {MANY_CLASSES} classes take {next(iter(LEARNERS))} minutes: "
+    f"{FOR_MANY_CLASSES} learns them; --learner decides otherwise"
+)
 
 
 class TaskName(StrEnum):
@@ -87,6 +97,11 @@ def chosen_task(asked: TaskName | None, learner: str | None, source: Source, tar
     )
 
 
+def has_many_classes(table: Table) -> bool:
+    """Tell whether there are more classes than the default learner can tell apart in seconds."""
+    return isinstance(table.target, Target) and len(table.target.classes) > MANY_CLASSES
+
+
 def learners_of(task: Task) -> Catalogue[Any]:
     """Return the learners of classes or those of numbers."""
     return LEARNERS if task == "classification" else REGRESSORS
@@ -97,7 +112,7 @@ def make_estimator(
     settings: Sequence[str],
     seed: int,
     jobs: int,
-    constraints: Constraints,
+    constraints: Constraints = NO_CONSTRAINTS,
     task: Task = "classification",
     max_rules: int | None = None,
     time_limit: float | None = None,
@@ -118,7 +133,7 @@ def make_estimator(
     )
     if "constraints" in learner.DOMAINS:
         estimator.set_params(constraints=constraints)
-    elif constraints != Constraints():
+    elif constraints != NO_CONSTRAINTS:
         able = ", ".join(catalogue.with_parameter("constraints"))
         raise ValueError(f"--learner {name} takes no constraints; {able} do.")
     return estimator

@@ -10,6 +10,7 @@ of numeric columns may be proposed too: each counts as a rule of one condition.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -92,6 +93,7 @@ class CompactSearch:
         self.loss, self.binned, self.limits, self.random = loss, binned, limits, random
         self.train, self.rows = train, np.flatnonzero(train).astype(ROW)
         self.n_threads, self.lines = n_threads, lines
+        self.last_class = max(head.last for head in loss.heads)
         self.charge = charge * math.log(max(2, int(np.sum(binned.codes.n_bins))))
         self.grower = RuleGrower(binned, "midpoint", n_threads)
         self.members: list[Member | Line] = []
@@ -157,10 +159,14 @@ class CompactSearch:
             ):
                 continue
             tried.append(member)
-        heads = self.loss.heads  # a line that falls speaks for the opposite of a head
-        heads = tuple(h for h in heads if not any(h < o and self._opposite(h, o) for o in heads))
-        line = None if self.lines is None else self.lines.best(self.loss, heads, members)
+        line = None if self.lines is None else self.lines.best(self.loss, self.line_heads, members)
         return tried if line is None else [*tried, line]
+
+    @cached_property
+    def line_heads(self) -> tuple[Head, ...]:
+        """What lines speak for: one that falls speaks for the opposite of its head."""
+        heads = self.loss.heads
+        return tuple(h for h in heads if not any(h < o and self._opposite(h, o) for o in heads))
 
     def _nearest(self, member: Member, others: Sequence[Member | Line]) -> float:
         """Return the largest overlap of a rule with one that says the same: shared over all rows.
@@ -184,8 +190,7 @@ class CompactSearch:
     def _opposite(self, one: Head, other: Head) -> bool:
         """Tell whether one head speaks for all classes that the other does not speak for."""
         below, above = sorted((one, other))
-        last = max(head.last for head in self.loss.heads)
-        return below.first == 0 and below.last + 1 == above.first and above.last == last
+        return below.first == 0 and below.last + 1 == above.first and above.last == self.last_class
 
     def _proposals(self) -> list[tuple[FoundRule, Head]]:
         """Give rules that gain something, the most promising first.
