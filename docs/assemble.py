@@ -100,7 +100,8 @@ def assemble(folder: Path) -> None:
         target.write_text(text)
     for image in (DOCS / "results").glob("*.svg"):
         shutil.copy(image, folder / "results")
-    shutil.copytree(ROOT / "examples", folder / "examples")
+    for name in ("images", "examples"):
+        shutil.copytree((DOCS if name == "images" else ROOT) / name, folder / name)
     api.write(folder / "api")
 
 

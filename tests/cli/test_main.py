@@ -134,8 +134,10 @@ def loaded_by(code, *args):
         code,
     ]
     code = "\n".join(lines)
+    # Typer looks for the shell that started it; there may be none.
+    env = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", code, *args], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, *args], capture_output=True, text=True, check=True, env=env
     )
     return done.stderr.split()
 

@@ -210,7 +210,7 @@ def test_without_an_engine_the_report_says_so(monkeypatch):
 def test_the_registry_has_what_the_model_writes():
     """The methods of a model and its general export write the same text."""
     model = churn_model()
-    assert list(TARGETS) == ["sql", "python", "javascript"]
+    assert list(TARGETS) == ["sql", "python", "javascript", "onnx"]
     assert model.export("javascript", function="f") == model.to_javascript("f")
     with pytest.raises(ValueError, match="sql, python, javascript"):
         model.export("fortran")

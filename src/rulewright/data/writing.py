@@ -44,8 +44,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
-        if isinstance(error, OSError) and error.filename in (None, temporary):
-            error.filename = os.fspath(path)  # a full disk does not tell which file it was
+        # A full disk does not tell which file it was; a text without a number says all there is.
+        if isinstance(error, OSError) and error.errno and error.filename in (None, temporary):
+            error.filename = os.fspath(path)
         raise
 
 

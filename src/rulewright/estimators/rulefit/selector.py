@@ -212,7 +212,7 @@ class RuleVoteSelector(SelectorMixin, CandidateSettings):  # type: ignore[misc]
             if hasattr(X, "iloc"):  # pandas keeps its rows also without columns
                 return X.iloc[:, kept]
             return frame.select([frame.columns[at] for at in kept]).to_native()
-        if hasattr(X, "__array__") or hasattr(X, "toarray"):
+        if not isinstance(X, Table) and (hasattr(X, "__array__") or hasattr(X, "toarray")):
             return super().transform(X)
         _warn_of_none(kept)
         return read_like(X, self.schema_, {self.schema_.names[at] for at in kept})
