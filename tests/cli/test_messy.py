@@ -313,7 +313,9 @@ def test_rows_that_cannot_be_read(cli, cli_failure, write, tmp_path):
     lines = CLEAN.splitlines()
     lines[5:5], lines[9:9] = ["broken"], ["1,2,3,4,5"]
     path = write("t.csv", "\n".join(lines) + "\n")
-    assert "line 6: not a readable CSV file" in cli_failure("learn", path, "--target", "y")
+    told = cli_failure("learn", path, "--target", "y")
+    assert "line 6: not a readable CSV file" in told
+    assert "leave such rows out (skip_bad_rows=True, --skip-bad-rows)" in told
     result, model = learned(cli, tmp_path, path, "--skip-bad-rows")
     note = "2 rows skipped as asked for (too few fields, too many fields): lines 6, 10"
     assert f"note: {note}\n" in result.stdout

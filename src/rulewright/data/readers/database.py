@@ -115,4 +115,7 @@ def _error(message: str, file: OpenedFile, kind: str) -> DataError:
     else:
         lines = [text for text in message.splitlines() if not _NOISE.match(text)]
         reason = re.sub(r"^.*?Error: ", "", lines[0] if lines else message).rstrip(".")
-    return DataError(f"{file}{where}: not a readable {kind} file: {reason}. Correct the file.")
+    skip = ", or leave such rows out (skip_bad_rows=True, --skip-bad-rows)" if line else ""
+    return DataError(
+        f"{file}{where}: not a readable {kind} file: {reason}. Correct the file{skip}."
+    )
