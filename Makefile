@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-BUILD_DEPS := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+# setuptools builds those dependencies that come as source only.
+BUILD_DEPS := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja "setuptools>=70.1"
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SANITIZE := build/sanitize
 CXX_FILES = $(shell find native -name '*.cpp' -o -name '*.hpp')
