@@ -71,6 +71,7 @@ def test_the_price_is_that_of_rows_left_out():
     assert few["n_rules"] == len(model) < many["n_rules"]
     assert few["accuracy"] > 0.97
     assert few["accuracy"] == model.summary["reliability"]["accuracy"]
+    assert "price" not in model[:1].summary  # it is that of all rules
 
 
 def test_the_teacher_takes_missing_conditions_too():

@@ -9,7 +9,7 @@ import numpy as np
 
 from rulewright.capacity.bounds.checks import checked_delta
 from rulewright.capacity.selective import lead_for_error, risk_coverage
-from rulewright.explain.targets import class_codes, model_of, rows_with_target
+from rulewright.explain.targets import checked_class_codes, model_of, rows_with_target
 from rulewright.model import ClassModel
 from rulewright.model.text import counted
 
@@ -104,7 +104,7 @@ def abstain_at(
     if not 0 < target_error < 1:
         raise ValueError(f"target_error={target_error!r} must lie between 0 and 1")
     table = rows_with_target(model, X, y)
-    wrong = class_codes(model, table) != model.decide(model.scores(table))
+    wrong = checked_class_codes(model, table) != model.decide(model.scores(table))
     curve = _at_fixed_leads(wrong, _leads(model.predict_proba(table)))
     # Leads that no row reaches count too: how many there are depends on the rows.
     share = delta * len(curve.theta) / _STEPS

@@ -11,7 +11,7 @@ from rulewright.capacity.bounds.checks import checked_delta
 from rulewright.capacity.conformal import conformal_threshold, coverage_bound
 from rulewright.capacity.intervals import clopper_pearson
 from rulewright.data import DataError, read_like
-from rulewright.explain.targets import class_codes, model_of, rows_with_target
+from rulewright.explain.targets import checked_class_codes, model_of, rows_with_target
 from rulewright.model import ClassModel
 from rulewright.model.frame import to_frame
 from rulewright.model.text import counted, plain
@@ -157,7 +157,7 @@ class ConformalSets:
     def evaluate(self, X: Any, y: Any) -> SetCoverage:
         """Count on labelled rows, best fresh ones, how often the sets hold the class."""
         table = rows_with_target(self.model, X, y)
-        codes, sets = class_codes(self.model, table), self.predict(table)
+        codes, sets = checked_class_codes(self.model, table), self.predict(table)
         held = (codes >= 0) & sets.member[np.arange(len(codes)), np.maximum(codes, 0)]
         shares = {
             name: float(held[codes == k].mean())
@@ -288,7 +288,7 @@ def conformal(
 
 
 def _sets(model: ClassModel, table: Table, alpha: float, *, by_class: bool) -> ConformalSets:
-    codes, n_classes = class_codes(model, table), len(model.classes)
+    codes, n_classes = checked_class_codes(model, table), len(model.classes)
     known = np.maximum(codes, 0)
     scores = 1.0 - model.predict_proba(table)[np.arange(len(codes)), known]
     scores[codes < 0] = np.inf

@@ -10,7 +10,7 @@ import numpy as np
 from rulewright.data import DataError, read_like
 from rulewright.encoding.covers import PackedCovers
 from rulewright.explain.claims import claim_text
-from rulewright.explain.targets import class_codes, model_of, rows_with_target
+from rulewright.explain.targets import checked_class_codes, model_of, rows_with_target
 from rulewright.explain.terms import Additive, RuleTerm, n_outputs
 from rulewright.model import AdditiveRules, ClassModel, RegressionRules
 from rulewright.model.frame import to_frame
@@ -224,7 +224,7 @@ def _losses_of(model: RuleModel, table: Table) -> Callable[[FloatArray], dict[st
     if not isinstance(model, ClassModel):
         numbers = table.known_numbers.values
         return lambda scores: {"rmse": float(np.sqrt(np.mean((scores - numbers) ** 2)))}
-    codes = class_codes(model, table)
+    codes = checked_class_codes(model, table)
     known = np.flatnonzero(codes >= 0)
 
     def losses(scores: FloatArray) -> dict[str, float]:

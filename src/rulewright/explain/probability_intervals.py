@@ -10,7 +10,7 @@ import numpy as np
 
 from rulewright.data import DataError
 from rulewright.data.optional import optional
-from rulewright.explain.targets import class_codes, model_of, rows_with_target
+from rulewright.explain.targets import checked_class_codes, model_of, rows_with_target
 from rulewright.model import ClassModel
 from rulewright.model.frame import to_frame
 
@@ -126,7 +126,7 @@ def venn_abers(model: Any, X: Any, y: Any) -> VennAbers:
     if len(model.classes) < 2:
         raise ValueError("venn_abers needs a model of two classes or more")
     table = rows_with_target(model, X, y)
-    codes, said = class_codes(model, table), model.predict_proba(table)
+    codes, said = checked_class_codes(model, table), model.predict_proba(table)
     if (codes < 0).any():
         raise DataError("venn_abers: calibration rows have a class that the model does not know.")
     places = [1] if len(model.classes) == 2 else range(len(model.classes))

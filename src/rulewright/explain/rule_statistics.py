@@ -14,7 +14,7 @@ from rulewright.data import DataError
 from rulewright.encoding.covers import PackedCovers
 from rulewright.explain.claims import claims_less
 from rulewright.explain.rule_table import ClassRuleStatistics, NumberRuleStatistics
-from rulewright.explain.targets import class_codes, model_of, rows_with_target
+from rulewright.explain.targets import checked_class_codes, model_of, rows_with_target
 from rulewright.model import ClassModel
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class _Rows(NamedTuple):
 
 def _of_classes(rows: _Rows, alpha: float, q: float) -> ClassRuleStatistics:
     assert isinstance(rows.model, ClassModel)
-    codes, sides, base, tables = class_codes(rows.model, rows.table), [], [], []
+    codes, sides, base, tables = checked_class_codes(rows.model, rows.table), [], [], []
     shares: dict[Head, float] = {}
     for rule, inside in rows.rules:
         of_head = ((codes >= rule.head.first) & (codes <= rule.head.last)).astype(np.float64)

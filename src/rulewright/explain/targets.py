@@ -36,11 +36,17 @@ def class_codes(model: ClassModel, table: Table) -> NDArray[np.intp]:
     """Give the class of each row as the model numbers it, -1 for one that it does not know."""
     known = {label_of(value): k for k, value in enumerate(model.classes.tolist())}
     target = table.known_target
-    labels = [label_of(value) for value in target.classes.tolist()]
-    codes = np.array([known.get(label, -1) for label in labels], dtype=np.intp)[target.codes]
+    codes = [known.get(label_of(value), -1) for value in target.classes.tolist()]
+    return np.array(codes, dtype=np.intp)[target.codes]
+
+
+def checked_class_codes(model: ClassModel, table: Table) -> NDArray[np.intp]:
+    """Give the class of each row as `class_codes`; the model must know one of them."""
+    codes = class_codes(model, table)
     if (codes < 0).all():
+        given = ", ".join(map(label_of, table.known_target.classes[:5].tolist()))
         raise DataError(
-            f"The targets have no class of the model, such as {next(iter(known))!r}: they are "
-            f"{', '.join(labels[:5])}. Give the classes that the model predicts."
+            f"The targets have no class of the model, such as {model.class_names[0]!r}: they are "
+            f"{given}. Give the column with the classes that the model predicts."
         )
     return codes

@@ -218,7 +218,9 @@ class RuleModel(Exports):
     def __getitem__(self, key: slice) -> Self: ...
     def __getitem__(self, key: int | slice) -> Rule | Self:
         if isinstance(key, slice):
-            return self.with_rules(self.rules[key])
+            # The price of few rules is that of all of them.
+            notes = {name: note for name, note in self.summary.items() if name != "price"}
+            return self.with_rules(self.rules[key]).with_summary(notes)
         return self.rules[key]
 
     def __iter__(self) -> Iterator[Rule]:

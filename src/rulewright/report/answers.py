@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from rulewright.data import DataError, label_of
+from rulewright.explain.targets import checked_class_codes
 from rulewright.model import AdditiveRules, ClassModel
 from rulewright.model.text import plain
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Table, Target
+    from rulewright.data import Table
     from rulewright.kernels import BoolArray, FloatArray, IntArray
     from rulewright.model import RuleModel
     from rulewright.model.decisions import Costs
@@ -101,12 +101,7 @@ def answers_of(model: RuleModel, table: Table, origin: str) -> Answers:
     weights = row_weights(table)
     if not isinstance(model, ClassModel):
         return NumberAnswers(origin, table.known_numbers.values, model.predict(table), weights)
-    codes = class_codes(model, table.known_target)
-    if (codes < 0).all():
-        raise DataError(
-            f"The targets have no class of the model, such as {model.class_names[0]!r}: give the "
-            "column with the classes that the model predicts."
-        )
+    codes = checked_class_codes(model, table)
     scores = model.scores(table)
     return ClassAnswers(
         origin,
@@ -141,10 +136,3 @@ def joined(parts: Sequence[Answers], places: Places, origin: str) -> Answers:
 def row_weights(table: Table) -> FloatArray:
     """Return the weights of the rows, 1 each if the table has none."""
     return np.ones(table.n_rows) if table.weights is None else table.weights
-
-
-def class_codes(model: ClassModel, target: Target) -> IntArray:
-    """Give the class of each row as the model numbers it, -1 for one that it does not know."""
-    known = {name: k for k, name in enumerate(model.class_names)}
-    codes = [known.get(label_of(value), -1) for value in target.classes.tolist()]
-    return np.array(codes, dtype=np.int32)[target.codes]

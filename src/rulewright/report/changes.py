@@ -10,9 +10,9 @@ import numpy as np
 from rulewright.data import label_of
 from rulewright.explain import counterfactual, rule_overlap
 from rulewright.explain.counterfactual import answer_text
+from rulewright.explain.targets import class_codes
 from rulewright.model import ClassModel
 from rulewright.model.text import plain
-from rulewright.report.answers import class_codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +89,7 @@ def _of_classes(model: Any, rows: Table) -> Iterator[tuple[int, str, dict[str, A
     chosen, ordered = model.decide(scores), np.sort(model.probabilities(scores), axis=1)
     wrong = np.zeros(0, dtype=np.intp)
     if rows.target is not None:
-        codes = class_codes(model, rows.known_target)
+        codes = class_codes(model, rows)
         wrong = np.flatnonzero((codes != chosen) & (codes >= 0))
     if len(wrong):
         truth = model.classes[codes[wrong[0]]]

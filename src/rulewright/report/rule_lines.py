@@ -9,10 +9,11 @@ import numpy as np
 
 from rulewright.encoding.covers import PackedCovers
 from rulewright.explain import ClassRuleStatistics, rule_statistics
+from rulewright.explain.targets import class_codes
 from rulewright.html import cut
 from rulewright.model import ClassModel
 from rulewright.model.text import plain, strongest
-from rulewright.report.answers import class_codes, row_weights
+from rulewright.report.answers import row_weights
 from rulewright.rules import Conjunction, NumberCoverage
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def _evidence(found: RuleStatistics, i: int) -> dict[str, float]:
 
 def _counts(model: ClassModel, table: Table, inside: BoolArray) -> list[tuple[str, float]]:
     """Give the covered weight of the most frequent classes, and of all others together."""
-    codes = class_codes(model, table.known_target)[inside]
+    codes = class_codes(model, table)[inside]
     totals = np.bincount(codes + 1, row_weights(table)[inside], len(model.classes) + 1)
     names = ["(unknown to the model)", *(cut(name) for name in model.class_names)]
     order = [int(k) for k in np.argsort(-totals, kind="stable") if totals[k] > 0]
