@@ -29,6 +29,7 @@ DRAWN = {
     "n_rounds": "cv",
     "n_terms": "cv",
     "bagging": True,
+    "precision_cv": 3,
 }
 """Settings that let a learner draw rows and run folds."""
 GRID = {

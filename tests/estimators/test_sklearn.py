@@ -55,6 +55,7 @@ def instances(cls):
         "max_terms": 2,
         "n_samples": 3,
         "max_steps": 500,
+        "precision_cv": None,
         "random_state": 0,
     }
     for settings in (quick, whole):
