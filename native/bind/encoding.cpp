@@ -1,5 +1,6 @@
 #include "bind/bind.hpp"
 #include "encoding/encode.hpp"
+#include "encoding/group.hpp"
 
 namespace rulewright {
 namespace {
@@ -19,9 +20,67 @@ auto encode(const AnyStride& values, const Vector<double>& cuts, bool on_cut, in
     return to_numpy(std::move(codes));
 }
 
+using Rows = Vector<Row>;
+
+GroupedRows checked_entries(const Rows& groups, const Rows& rows, const Vector<double>& values,
+                            std::size_t n_groups) {
+    require_rows(as_span(groups), n_groups);
+    require_rows(as_span(rows), values.shape(0));
+    const std::size_t n = rows.shape(0) == 0 ? values.shape(0) : rows.shape(0);
+    require(groups.shape(0) == n, "the groups are not those of the rows");
+    return {as_span(groups), as_span(rows)};
+}
+
+void summarise(const Rows& groups, const Rows& rows, const Vector<double>& values, double factor,
+               const MutableMatrix<double>& out) {
+    require(out.shape(1) == 4, "out needs four columns");
+    require_positive(factor, "the factor must be positive");
+    const GroupedRows entries = checked_entries(groups, rows, values, out.shape(0));
+    static_assert(sizeof(GroupSummary) == 4 * sizeof(double));
+    auto* lines = reinterpret_cast<GroupSummary*>(out.data());
+    without_gil([&] { summarise_groups(entries, values.data(), factor, {lines, out.shape(0)}); });
+}
+
+void at_least(const Rows& groups, const Rows& rows, const Vector<double>& values,
+              const Vector<double>& cuts, const MutableMatrix<std::uint32_t>& out) {
+    require(out.shape(1) == cuts.shape(0), "out needs a column for each cut");
+    const GroupedRows entries = checked_entries(groups, rows, values, out.shape(0));
+    without_gil([&] { count_at_least(entries, values.data(), as_span(cuts), out.data()); });
+}
+
+void last(const Rows& groups, const Rows& rows, const Vector<double>& values,
+          const Vector<double>& times, const MutableVector<double>& out) {
+    const GroupedRows entries = checked_entries(groups, rows, values, out.shape(0));
+    require(times.shape(0) == groups.shape(0), "the times are not those of the rows");
+    without_gil(
+        [&] { last_values(entries, values.data(), times.data(), {out.data(), out.shape(0)}); });
+}
+
+void middle(const Rows& groups, const Rows& rows, const Vector<double>& values,
+            const MutableVector<double>& out) {
+    const GroupedRows entries = checked_entries(groups, rows, values, out.shape(0));
+    without_gil([&] { middle_values(entries, values.data(), {out.data(), out.shape(0)}); });
+}
+
+auto facts(const Rows& rows, const Vector<double>& values, int most) {
+    require_rows(as_span(rows), values.shape(0));
+    require(most >= 0 && most <= 15, "the digits are out of range");
+    const ValueFacts found =
+        without_gil([&] { return value_facts(as_span(rows), as_span(values), most); });
+    return std::make_tuple(found.size, found.least, found.digits);
+}
+
 }  // namespace
 
 void bind_encoding(nb::module_& m) {
+    m.def("summarise_groups", &summarise, array("groups"), array("rows"), array("values"),
+          "factor"_a, array("out"));
+    m.def("count_at_least", &at_least, array("groups"), array("rows"), array("values"),
+          array("cuts"), array("out"));
+    m.def("last_values", &last, array("groups"), array("rows"), array("values"), array("times"),
+          array("out"));
+    m.def("middle_values", &middle, array("groups"), array("rows"), array("values"), array("out"));
+    m.def("value_facts", &facts, array("rows"), array("values"), "most"_a);
     m.def("encode_values", &encode, array("values"), array("cuts"), "on_cut"_a, "missing"_a,
           "n_threads"_a);
 }

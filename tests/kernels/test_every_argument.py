@@ -353,6 +353,24 @@ def good_encoding():
     return {**values, "on_cut": True, "missing": 65535, "n_threads": 3}
 
 
+def group(**given):
+    entries = pick(given, "groups", "rows", "values")
+    lines, ends = given["lines"], given["ends"]
+    _core.summarise_groups(**entries, factor=given["factor"], out=lines)
+    _core.count_at_least(**entries, cuts=given["cuts"], out=given["counts"])
+    _core.last_values(**entries, times=given["times"], out=ends)
+    _core.middle_values(**entries, out=ends)
+    _core.value_facts(given["rows"], given["values"], given["most"])
+
+
+def good_group():
+    return {
+        **{"groups": ROWS % 3, "rows": ROWS, "values": np.linspace(-1, 1, N), "factor": 100.0},
+        **{"lines": np.zeros((3, 4)), "counts": np.zeros((3, 2), np.uint32), "ends": np.zeros(3)},
+        **{"cuts": np.array([-0.5, 0.5]), "times": np.arange(N) % 5.0, "most": 6},
+    }
+
+
 def good_split():
     return {
         **{"weights": np.ones(N, np.int64), "strata": (np.arange(N) % 2).astype(np.int32)},
@@ -377,6 +395,7 @@ CALLS = {
     "elbow": (elbow, good_elbow),
     "partition": (_core.find_partition, good_partition),
     "encode": (_core.encode_values, good_encoding),
+    "group": (group, good_group),
     "draw": (_core.draw_rows, lambda: {"n": N, "size": 9, "seed": 1}),
     "split": (_core.split_by_weight, good_split),
 }

@@ -1,14 +1,17 @@
 import random
 
+import duckdb
 import numpy as np
+import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relational import twin
 from relational.builders import shop, shop_tables
+from rulewright.data import Schema
 from rulewright.relational.aggregates import Aggregates
 from rulewright.relational.choosing import Choosing, choose, proposed
-from rulewright.relational.deriving import derive_columns, opened
+from rulewright.relational.export import _Writer
 from rulewright.relational.statements import Statements
 
 EVERYTHING = ("exists", "count", "recency", "max", "min", "mean", "sum", "median", "last")
@@ -33,8 +36,8 @@ def listed(column):
 
 @given(st.integers(0, 10**6), st.booleans(), st.booleans())
 @settings(max_examples=10)
-def test_database_equals_twin(seed, text_keys, with_cutoff):
-    """DuckDB and plain Python derive the same columns, to the bit, from random tables."""
+def test_kernels_equal_twin(seed, text_keys, with_cutoff):
+    """Kernels and plain Python derive the same columns, to the bit, from random tables."""
     tables = shop_tables(seed, text_keys=text_keys)
     relations = shop(tables, cutoff="asked" if with_cutoff else None)
     recipe, columns = everything(relations)
@@ -63,34 +66,50 @@ def test_order_of_rows_does_not_matter(seed):
         np.testing.assert_array_equal(column.values[places["customers"]], others[name].values)
 
 
+@given(st.integers(0, 10**6), st.booleans())
+@settings(max_examples=5)
+def test_sql_equals_kernels(seed, with_cutoff):
+    """The steps of exported SQL derive the same columns in DuckDB, one statement per path."""
+    tables = shop_tables(seed)
+    recipe, columns = everything(shop(tables, cutoff="asked" if with_cutoff else None))
+    schema = Schema(tuple(column.schema for column in columns.values()), True)
+    writer = _Writer(recipe, schema, list(columns), "duckdb", {})
+    prelude = writer.prelude()
+    steps, names = prelude.steps, prelude.names
+    assert sum("path_" in step.partition(" ")[0] for step in steps) == len(
+        {column.path for column in recipe.columns}
+    )
+    selected = ", ".join(f"{names[name]} AS c{i}" for i, name in enumerate(columns))
+    with duckdb.connect() as database:
+        for name, table in tables.items():
+            database.register(name, pd.DataFrame(table))
+        found = database.execute(
+            f"WITH {', '.join(steps)} SELECT {selected} FROM {writer.derived} ORDER BY id"
+        ).fetchall()
+    for i, column in enumerate(columns.values()):
+        values = [line[i] for line in found]
+        if column.schema.kind == "nominal" and column.schema.label_type != "boolean":
+            values = ["(unseen)" if value == "(unseen label)" else value for value in values]
+        assert values == listed(column), column.schema.name
+
+
 def test_batches_do_not_matter():
-    """Statements of one aggregate each give the same columns as one statement per path."""
-    relations = shop(shop_tables(3))
-    recipe, columns = everything(relations)
-    related = {table.name: relations.table_of(table.name) for table in recipe.tables}
-    instances = relations.table_of("customers")
-    with opened(recipe, instances, "asked", related) as (connection, layout):
-        statements = Statements(recipe, layout, Aggregates("duckdb"))
-        wide, narrow = list(statements.grouped()), list(statements.grouped(max_parts=1))
-        paths = {column.path for column in recipe.columns}
-        assert len(wide) == len(paths) < len(narrow)
-        for grouped in narrow:
-            for name, text in grouped.results.items():
-                found = connection.execute(
-                    f"SELECT {text.format(p='p')} AS x FROM instances AS t LEFT JOIN "
-                    f"({grouped.text}) AS p USING (row_number) ORDER BY row_number"
-                ).fetchall()
-                values = [None if x is None else x for (x,) in found]
-                if columns[name].schema.kind == "numeric":
-                    assert values == listed(columns[name])
+    """Statements of one aggregate each have the columns of one statement per path."""
+    recipe, _ = everything(shop(shop_tables(3)))
+    schema = Schema((), True)
+    writer = _Writer(recipe, schema, [], "duckdb", {})
+    statements = Statements(recipe, writer._layout(), Aggregates("duckdb"))
+    wide, narrow = list(statements.grouped()), list(statements.grouped(max_parts=1))
+    assert len(wide) == len({column.path for column in recipe.columns}) < len(narrow)
+    names = [[name for grouped in found for name in grouped.results] for found in (wide, narrow)]
+    assert names[0] == names[1]
 
 
 def test_recipe_reproduces_its_columns():
     """Deriving by the recipe alone gives the columns of the choice."""
     relations = shop(shop_tables(5))
     recipe, columns = everything(relations)
-    related = {table.name: relations.table_of(table.name) for table in recipe.tables}
-    again = derive_columns(recipe, relations.table_of("customers"), "asked", related)
+    again = relations.derived(recipe)
     for name, column in columns.items():
         assert again[name].schema == column.schema
         np.testing.assert_array_equal(again[name].values, column.values)

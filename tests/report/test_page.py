@@ -15,7 +15,7 @@ from rulewright.data import DataError
 from rulewright.model import AdditiveRules, storage
 from rulewright.report import report_html, write_report
 
-VOID = {"meta", "input", "br", "path", "circle", "rect"}
+VOID = {"img", "meta", "input", "br", "path", "circle", "rect"}
 PARTS = ["model", "performance", "rules", "whatif", "data-summary", "provenance"]
 
 

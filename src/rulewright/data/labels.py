@@ -1,5 +1,6 @@
 """Labels and codes: the distinct values of a column and their positions in a list of labels."""
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,6 +26,18 @@ def factor(values: NDArray[Any]) -> tuple[list[str], NDArray[np.int32]]:
         known = distinct[distinct == distinct].tolist()
         codes[codes >= len(known)] = -1
         return [label_of(value) for value in known], codes
+    return _factor_text(values)
+
+
+def _factor_text(values: NDArray[Any]) -> tuple[list[str], NDArray[np.int32]]:
+    """Code text that may be None; the hash table of pandas, if it is loaded, is twice as fast."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None:
+        firsts, distinct = pandas.factorize(values)
+        order = sorted(range(len(distinct)), key=distinct.__getitem__)
+        ranks = np.empty(len(order) + 1, dtype=np.int32)
+        ranks[order], ranks[-1] = np.arange(len(order)), -1
+        return [label_of(distinct[place]) for place in order], ranks[firsts]
     found: list[Any] = sorted(set(values) - {None})
     index = {label: code for code, label in enumerate(found)}
     index[None] = -1

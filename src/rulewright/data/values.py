@@ -55,7 +55,7 @@ def _typed(
     if kind == "b":
         return values, "boolean"
     if kind in "OT":
-        return _plain_objects(name, values.astype(object), elsewhere)
+        return _plain_objects(name, values.astype(object, copy=False), elsewhere)
     if kind == "U":
         return values.astype(object), "string"
     raise _refusal(name, {"c": "complex", "M": "moment", "m": "moment"}.get(kind, ""), values.dtype)

@@ -24,6 +24,16 @@ from rulewright.kernels._core import (
 )
 from rulewright.kernels.dnf import DnfSearch, find_partition
 from rulewright.kernels.graphs import GraphSet, SubgraphMiner
+from rulewright.kernels.grouping import (
+    Entries,
+    GroupSummary,
+    ValueFacts,
+    count_at_least,
+    last_values,
+    middle_values,
+    summarise_groups,
+    value_facts,
+)
 from rulewright.kernels.nearest import RiseSearch, nearest_rules
 from rulewright.kernels.structs import (
     GROUP,
@@ -92,11 +102,13 @@ __all__ = [
     "DnfSettings",
     "DnfState",
     "Elbow",
+    "Entries",
     "Exponential",
     "FloatArray",
     "FoundSubgraphs",
     "GraphArrays",
     "GraphSet",
+    "GroupSummary",
     "GrownCondition",
     "GrownRule",
     "GrownSplit",
@@ -119,9 +131,11 @@ __all__ = [
     "Subsample",
     "ThreadPool",
     "TreeShape",
+    "ValueFacts",
     "WordArray",
     "Workspace",
     "choose_branching",
+    "count_at_least",
     "count_histogram",
     "cover_rows",
     "descend_products",
@@ -131,6 +145,8 @@ __all__ = [
     "grow_beam",
     "grow_rule",
     "grow_tree",
+    "last_values",
+    "middle_values",
     "nearest_rules",
     "prefix_sums",
     "prune_tests",
@@ -144,7 +160,9 @@ __all__ = [
     "signed_products",
     "signed_sums",
     "split_by_weight",
+    "summarise_groups",
     "usable_cpus",
+    "value_facts",
 ]
 
 if hasattr(os, "register_at_fork"):

@@ -210,6 +210,23 @@ def find_partition(
     n_restarts: int,
     n_threads: int,
 ) -> tuple[int, IntArray]: ...
+def summarise_groups(
+    groups: RowArray, rows: RowArray, values: FloatArray, factor: float, out: FloatArray
+) -> None: ...
+def count_at_least(
+    groups: RowArray,
+    rows: RowArray,
+    values: FloatArray,
+    cuts: FloatArray,
+    out: RowArray,
+) -> None: ...
+def last_values(
+    groups: RowArray, rows: RowArray, values: FloatArray, times: FloatArray, out: FloatArray
+) -> None: ...
+def middle_values(
+    groups: RowArray, rows: RowArray, values: FloatArray, out: FloatArray
+) -> None: ...
+def value_facts(rows: RowArray, values: FloatArray, most: int) -> tuple[float, float, int]: ...
 def encode_values(
     values: FloatArray, cuts: FloatArray, on_cut: bool, missing: int, n_threads: int
 ) -> CodeArray: ...

@@ -15,11 +15,9 @@ import numpy as np
 from rulewright.data import Column, DataError, DerivedColumn, Recipe, RelatedTable, Where
 from rulewright.data.derived import ADDED, OF_LABELS, OF_ROWS, TIMED
 from rulewright.data.recipe import check_distinct_columns
-from rulewright.relational.aggregates import Aggregates
-from rulewright.relational.deriving import opened
+from rulewright.relational.deriving import Paths
 from rulewright.relational.looking import Limits, Look
 from rulewright.relational.paths import join_paths, leads_to_one, named_paths
-from rulewright.relational.statements import Statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -63,13 +61,11 @@ def proposed(relations: Relations, choosing: Choosing) -> tuple[Recipe, int]:
     draft = _draft(relations, paths)
     related = {table.name: relations.table_of(table.name) for table in draft.tables}
     start = relations.table_of(relations.instances)
-    with opened(draft, start, relations.cutoff, related) as (connection, layout):
-        statements = Statements(draft, layout, Aggregates("duckdb"))
-        least = max(2, math.ceil(choosing.min_support * start.n_rows))
-        limits = Limits(choosing.max_labels, choosing.n_thresholds, least)
-        look = Look(connection, statements, draft, limits)
-        to_one = {path: leads_to_one(relations.links, start.name, path) for path in paths}
-        seen = [look.seen(path, to_one[path]) for path in paths]
+    paths_seen = Paths(draft, start, relations.cutoff, related)
+    least = max(2, math.ceil(choosing.min_support * start.n_rows))
+    look = Look(paths_seen, draft, Limits(choosing.max_labels, choosing.n_thresholds, least))
+    to_one = {path: leads_to_one(relations.links, start.name, path) for path in paths}
+    seen = [look.seen(path, to_one[path]) for path in paths]
     candidates = list(_candidates(draft, seen, choosing))
     check_distinct_columns(candidates)
     kept = tuple(candidates[: choosing.max_features])

@@ -11,7 +11,7 @@ from rulewright.data import DataError, Derivable, Table
 from rulewright.data.numbers import numbers_of
 from rulewright.data.schema import check_distinct
 from rulewright.data.target import target_of, weights_of
-from rulewright.relational.deriving import derive_columns
+from rulewright.relational.deriving import Paths, derive_columns
 from rulewright.relational.keys import (
     Link,
     Place,
@@ -195,7 +195,8 @@ class Relations(Derivable):
                 f"cutoff={recipe.cutoff.name!r}."
             )
         related = {table.name: self.table_of(table.name) for table in recipe.tables}
-        return derive_columns(recipe, self.table_of(self.instances), self.cutoff, related)
+        instances = self.table_of(self.instances)
+        return derive_columns(recipe, Paths(recipe, instances, self.cutoff, related))
 
     def training_table(self, recipe: Recipe, columns: Mapping[str, Column], task: Task) -> Table:
         """Return own and derived columns of the instances with target and weights."""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rulewright.report.data_summary import DataSummary
     from rulewright.report.figures import Drawing, Graph
     from rulewright.report.performance import Performance
+    from rulewright.report.pictures import GraphPictures, Matched, Picture
     from rulewright.report.rule_lines import RuleLine
 
 _NOTED = {
@@ -69,6 +70,8 @@ class Content:
     price: list[dict[str, str]]
     sizes: list[Graph]
     rules: list[RuleLine]
+    pictures: dict[int, list[Picture]]
+    matches: list[Matched]
     counted_on: list[tuple[str, str]]
     effect_title: str
     in_order: bool
@@ -96,6 +99,7 @@ def content_of(
     n_rows: int,
     provenance: Mapping[str, str],
     findings: Sequence[Finding] | None = None,
+    pictures: GraphPictures | None = None,
 ) -> Content:
     """Put together what a report tells; see ``write_report``."""
     known = table is not None and table.target is not None
@@ -110,6 +114,7 @@ def content_of(
     if findings is None and table is not None:
         findings = examine(table, provenance.get("target", "target"))
     kinds = {rule.coverage.rows for rule in model.rules}
+    lines = rule_lines(model, table, places, judge=fresh)
     return Content(
         title=title,
         kind=title_of(model),
@@ -122,7 +127,9 @@ def content_of(
         stored=insight.stored_figures(model),
         price=insight.price_lines(model),
         sizes=insight.size_drawings(model),
-        rules=rule_lines(model, table, places, judge=fresh),
+        rules=lines,
+        pictures={} if pictures is None else pictures.of_rules(model.rules, lines),
+        matches=[] if pictures is None else pictures.matches(model.rules, lines, places),
         counted_on=[COUNTED_ON[k] for k in COUNTED_ON if k in kinds],
         effect_title=model.effect_title,
         in_order=model.in_order,

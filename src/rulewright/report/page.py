@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rulewright.data import Finding
     from rulewright.report.answers import Answers
     from rulewright.report.content import Content
+    from rulewright.report.pictures import GraphPictures
     from rulewright.report.rule_lines import RuleLine
 
 
@@ -56,10 +57,11 @@ def report_html(
 
     Parameters
     ----------
-    model : RuleModel or fitted estimator
-        The model, of any form.
+    model : RuleModel, GraphRules or fitted estimator
+        The model, of any form. Patterns of molecules are drawn, if RDKit is installed.
     X : table, optional
-        Rows to judge the model by: anything ``read_table`` reads. Without rows the report has no
+        Rows to judge the model by: anything ``read_table`` reads, `Relations` of a model of related
+        tables, graphs or SMILES texts of a model of graphs. Without rows the report has no
         figures of performance but those that the learner noted down.
     y : array-like or str, optional
         Their target, or the name of its column in X; by default the target that a Table was read
@@ -88,6 +90,10 @@ def report_html(
         The page.
     """
     model = getattr(model, "model_", model)
+    pictures = None
+    if hasattr(model, "patterns"):  # rules over columns of patterns, which are read from graphs
+        pictures = _pictures(model, X)
+        model, X = model.rules, None if X is None else model.columns(X)
     if not isinstance(model, RuleModel):
         raise ValueError(
             "a report needs a model with rules, or an estimator with such a model, not "
@@ -108,8 +114,15 @@ def report_html(
         n_rows=n_rows,
         provenance=noted,
         findings=findings,
+        pictures=pictures,
     )
     return rendered(content)
+
+
+def _pictures(model: Any, X: Any) -> GraphPictures:
+    from rulewright.report.pictures import GraphPictures  # noqa: PLC0415 - which loads learners
+
+    return GraphPictures(model, X)
 
 
 def file_notes(what: str, path: str | os.PathLike[str]) -> dict[str, str]:

@@ -10,6 +10,13 @@ from rulewright.kernels.reference.dnf import DnfSearch
 from rulewright.kernels.reference.dnf_partition import find_partition
 from rulewright.kernels.reference.elbow import Elbow
 from rulewright.kernels.reference.graphs import GraphSet, SubgraphMiner
+from rulewright.kernels.reference.grouping import (
+    count_at_least,
+    last_values,
+    middle_values,
+    summarise_groups,
+    value_facts,
+)
 from rulewright.kernels.reference.model import rule_bits, rule_covers, rule_scores
 from rulewright.kernels.reference.nearest import RiseSearch, nearest_rules
 from rulewright.kernels.reference.rule_matrix import Quadratic, RuleMatrix, descend_products
@@ -46,6 +53,7 @@ __all__ = [
     "SubgraphMiner",
     "choose_branching",
     "column_codes",
+    "count_at_least",
     "count_histogram",
     "cover_rows",
     "descend_products",
@@ -56,7 +64,9 @@ __all__ = [
     "grow_beam",
     "grow_rule",
     "grow_tree",
+    "last_values",
     "likelihood_ratio",
+    "middle_values",
     "nearest_rules",
     "prefix_sums",
     "prune_tests",
@@ -70,5 +80,7 @@ __all__ = [
     "signed_products",
     "signed_sums",
     "split_by_weight",
+    "summarise_groups",
     "used_lanes",
+    "value_facts",
 ]

@@ -54,13 +54,17 @@ def pattern_html(pattern: Pattern) -> str:
 
 def graph_html(graph: Graph, places: Sequence[int], caption: str) -> str:
     """Draw a molecule with some of its atoms highlighted, or write the caption alone."""
-    picture = None
-    if graph.source and rdkit_installed():
-        try:
-            picture = molecule_svg(graph.source, places)
-        except GraphError:
-            picture = None
-    return _figure(picture, caption)
+    return _figure(molecule_picture(graph, places), caption)
+
+
+def molecule_picture(graph: Graph, places: Sequence[int]) -> str | None:
+    """Draw a graph as SVG if it is a molecule and RDKit is installed."""
+    if not graph.source or not rdkit_installed():
+        return None
+    try:
+        return molecule_svg(graph.source, places)
+    except GraphError:
+        return None
 
 
 def model_html(model: GraphRules) -> str:

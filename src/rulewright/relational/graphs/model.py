@@ -79,13 +79,17 @@ class GraphRules:
 
     def explain(self, X: Any, *, on_error: str = "raise") -> GraphExplanation:
         """Tell which rules fired on each graph, and which vertices their patterns match."""
-        graphs = read_rows(X, self.reading, on_error)
+        graphs = self.graphs(X, on_error)
         columns = pattern_columns(self.patterns, graphs)
         return GraphExplanation(self.rules.explain(columns), graphs, self.patterns)
 
     def columns(self, X: Any, on_error: str = "raise") -> dict[str, list[str | None]]:
         """Return a column per pattern: "present" or "absent", None for a missing graph."""
-        return pattern_columns(self.patterns, read_rows(X, self.reading, on_error))
+        return pattern_columns(self.patterns, self.graphs(X, on_error))
+
+    def graphs(self, X: Any, on_error: str = "raise") -> list[Graph | None]:
+        """Read graphs as the model does; None for a missing one."""
+        return read_rows(X, self.reading, on_error)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the model as versioned JSON; the file is replaced in one step or not at all."""

@@ -1,0 +1,167 @@
+"""The rows that instances reach along a join path, found by matching the values of keys.
+
+Keys become codes; where no key occurs twice on one side, one look-up per row of the other side
+joins them, without sorting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright.data import DataError
+from rulewright.kernels import ROW, Entries
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rulewright.data import Recipe, Step
+    from rulewright.kernels import BoolArray, FloatArray, RowArray
+    from rulewright.relational.keys import KeyValues
+    from rulewright.relational.related import TableData
+
+
+_DENSE = 8
+"""Tables of so many codes per value are looked up, not sorted."""
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Rows of the last table of a path by instance, with their times and cutoffs."""
+
+    entries: Entries
+    times: FloatArray | None  # of the entries
+    cutoffs: FloatArray | None  # of the instances
+
+    def only(self, which: BoolArray) -> Reached:
+        """Return some of the entries."""
+        groups, rows, n = self.entries
+        kept = np.flatnonzero(which).astype(ROW) if rows is None else rows[which]
+        times = None if self.times is None else self.times[which]
+        return Reached(Entries(groups[which], kept, n), times, self.cutoffs)
+
+    def within(self, length: float) -> Reached:
+        """Return the rows of some time before the cutoff."""
+        assert self.times is not None
+        assert self.cutoffs is not None
+        return self.only(self.times >= (self.cutoffs - length)[self.entries.groups])
+
+    def of_entries(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the values of the entries' rows."""
+        return values if self.entries.rows is None else values[self.entries.rows]
+
+
+def reach(
+    path: Sequence[Step],
+    recipe: Recipe,
+    instances: TableData,
+    cutoffs: FloatArray | None,
+    tables: Mapping[str, TableData],
+) -> Reached:
+    """Follow a path from all instances; rows at their cutoffs or later are not reached."""
+    n = instances.n_rows
+    found = Reached(Entries(np.arange(n, dtype=ROW), None, n), None, cutoffs)
+    before = instances
+    for step in path:
+        table = tables[step.table]
+        found = _joined(found, _matched(before, step, table, found))
+        time = recipe[step.table].time
+        if time is not None:
+            (moments,) = table.like([time])
+            times = found.of_entries(moments.values)
+            found = Reached(found.entries, times, cutoffs)
+            if cutoffs is not None:
+                found = found.only(times < cutoffs[found.entries.groups])
+        before = table
+    return found
+
+
+@dataclass(frozen=True)
+class _Match:
+    """Pairs of an entry before and a row of the next table; no rows: each row once, in order."""
+
+    entries: NDArray[np.int64]
+    rows: RowArray | None
+
+
+def _joined(found: Reached, match: _Match) -> Reached:
+    times = None if found.times is None else found.times[match.entries]
+    entries = Entries(found.entries.groups[match.entries], match.rows, found.entries.n_groups)
+    return Reached(entries, times, found.cutoffs)
+
+
+def _matched(before: TableData, step: Step, table: TableData, found: Reached) -> _Match:
+    here, there = before.key(step.here), table.key(step.there)
+    if None not in (here.kind, there.kind) and here.kind != there.kind:
+        raise DataError(
+            f"The key types differ: {before.name}.{step.here} holds {here.kind}, "
+            f"{table.name}.{step.there} holds {there.kind}. Convert one of them."
+        )
+    left, right, n_codes = _codes(here, there)
+    return _pairs(found.of_entries(left), right, n_codes)
+
+
+def _codes(here: KeyValues, there: KeyValues) -> tuple[Any, Any, int]:
+    """Give the values of two keys the same codes; -1 is a value that the right does not have."""
+    if here.kind is None or there.kind is None:
+        return np.full(len(here.values), -1), np.full(len(there.values), -1), 0
+    if here.kind == "text":
+        known = dict.fromkeys(there.values[~there.missing])
+        index = {key: code for code, key in enumerate(known)}
+        left, right = (
+            np.fromiter((index.get(key, -1) for key in side.values), np.int64, len(side.values))
+            for side in (here, there)
+        )
+        return left, right, len(index)
+    values = there.values[~there.missing]
+    low, high = int(values.min()), int(values.max())
+    if high - low <= _DENSE * len(values):  # a number is its own code
+        left, right = (
+            np.where(_inside(side, low, high), side.values - low, -1) for side in (here, there)
+        )
+        return left, right, high - low + 1
+    distinct = np.unique(values)
+    left, right = (_places(side, distinct) for side in (here, there))
+    return left, right, len(distinct)
+
+
+def _places(side: KeyValues, distinct: NDArray[np.int64]) -> NDArray[np.intp]:
+    places = np.searchsorted(distinct, side.values)
+    places[places == len(distinct)] = 0
+    return np.where((distinct[places] == side.values) & ~side.missing, places, -1)
+
+
+def _inside(side: KeyValues, low: int, high: int) -> BoolArray:
+    return (side.values >= low) & (side.values <= high) & ~side.missing
+
+
+def _pairs(left: NDArray[Any], right: NDArray[Any], n_codes: int) -> _Match:
+    """Join two columns of codes, of which -1 is equal to nothing."""
+    known = np.flatnonzero(left >= 0)
+    if _distinct(left[known], n_codes):  # each row on the right belongs to one entry
+        owner = np.full(n_codes + 1, -1)  # the last one is that of the code -1
+        owner[left[known]] = known
+        entries = owner[right]
+        if len(entries) == 0 or entries.min() >= 0:
+            return _Match(entries, None)
+        rows = np.flatnonzero(entries >= 0)
+        return _Match(entries[rows], rows.astype(ROW))
+    order = np.flatnonzero(right >= 0)
+    order = order[np.argsort(right[order], kind="stable")]
+    counts = np.bincount(right[order], minlength=n_codes + 1)
+    starts = np.cumsum(counts) - counts
+    sizes = counts[left[known]]
+    entries = np.repeat(known, sizes)
+    # the place of each pair among those of its entry
+    places = np.arange(len(entries)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return _Match(entries, order[np.repeat(starts[left[known]], sizes) + places].astype(ROW))
+
+
+def _distinct(codes: NDArray[Any], n_codes: int) -> bool:
+    seen = np.zeros(n_codes, dtype=bool)
+    seen[codes] = True
+    return int(np.count_nonzero(seen)) == len(codes)
