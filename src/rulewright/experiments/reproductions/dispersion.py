@@ -225,7 +225,7 @@ def _targets(records: Sequence[Record], extent: Extent) -> list[Target]:
 
 
 TABLES = Reproduction(
-    "dispersion-tables",
+    "dispersion-tables6.4-6.7",
     "Dispersed and frequent substructures of molecules",
     "only dispersion, with few patterns",
     trials,
