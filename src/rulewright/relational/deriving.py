@@ -15,11 +15,12 @@ from rulewright.relational.aggregates import Aggregates
 from rulewright.relational.statements import Layout, Relation, Statements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Recipe, Step
+    from rulewright.data import Recipe
+    from rulewright.data.derived import Join
     from rulewright.relational.keys import KeyKind
     from rulewright.relational.related import TableData
 
@@ -135,27 +136,23 @@ def _key_kinds(
     """Give for the instances (None) and each table the keys that are joined, and their kinds."""
     kinds: dict[str | None, dict[str, KeyKind | None]] = {None: {}}
     kinds |= {table.name: {} for table in recipe.tables}
-    for path in paths_of(recipe):
-        for at, step in enumerate(path):
-            before = tables[path[at - 1].table] if at else instances
-            here, there = before.key(step.here), tables[step.table].key(step.there)
-            if None not in (here.kind, there.kind) and here.kind != there.kind:
-                raise DataError(
-                    f"The key types differ: {before.name}.{step.here} holds {here.kind}, "
-                    f"{step.table}.{step.there} holds {there.kind}. Convert one of them."
-                )
-            kind = here.kind or there.kind
-            for name, column in (
-                (path[at - 1].table if at else None, step.here),
-                (step.table, step.there),
-            ):
-                kinds[name][column] = kinds[name].get(column) or kind
+    for join in joins_of(recipe):
+        before = instances if join.before is None else tables[join.before]
+        here, there = before.key(join.here), tables[join.table].key(join.there)
+        if None not in (here.kind, there.kind) and here.kind != there.kind:
+            raise DataError(
+                f"The key types differ: {before.name}.{join.here} holds {here.kind}, "
+                f"{join.table}.{join.there} holds {there.kind}. Convert one of them."
+            )
+        kind = here.kind or there.kind
+        for name, column in ((join.before, join.here), (join.table, join.there)):
+            kinds[name][column] = kinds[name].get(column) or kind
     return kinds
 
 
-def paths_of(recipe: Recipe) -> Iterable[Sequence[Step]]:
-    """Give the different paths of a recipe."""
-    return dict.fromkeys(column.path for column in recipe.columns)
+def joins_of(recipe: Recipe) -> Iterable[Join]:
+    """Give the different joins of a recipe."""
+    return dict.fromkeys(join for column in recipe.columns for join in column.joins)
 
 
 def _column(recipe: Recipe, derived: Any, values: NDArray[Any]) -> Column:

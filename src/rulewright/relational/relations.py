@@ -11,7 +11,7 @@ from rulewright.data import DataError, Derivable, Table
 from rulewright.data.numbers import numbers_of
 from rulewright.data.schema import check_distinct
 from rulewright.data.target import target_of, weights_of
-from rulewright.relational.deriving import derive_columns
+from rulewright.relational.deriving import derive_columns, joins_of
 from rulewright.relational.keys import (
     Link,
     Place,
@@ -249,10 +249,9 @@ class Relations(Derivable):
 def _needed(recipe: Recipe, name: str) -> set[str]:
     """Give the columns of a table that a recipe reads."""
     columns = {column.name for column in recipe[name].columns}
-    for column in recipe.columns:
-        for at, step in enumerate(column.path):
-            columns |= {step.there} if step.table == name else set()
-            columns |= {step.here} if at and column.path[at - 1].table == name else set()
+    for join in joins_of(recipe):
+        columns |= {join.there} if join.table == name else set()
+        columns |= {join.here} if join.before == name else set()
     time = recipe[name].time
     return columns | ({time.name} if time is not None else set())
 
