@@ -114,8 +114,8 @@ class Clause:
         """The conditions on single rows, with their tables."""
         return ((self.rows[at - 1].table, where) for at, where in self.tests)
 
-    def problem(self, columns: dict[tuple[str, str], ColumnSchema]) -> str | None:
-        """Tell why the column cannot be made of the columns of tables, or None."""
+    def disorder(self) -> str | None:
+        """Tell why rows are not in order, each found by one before it, or None."""
         n = len(self.rows)
         if not n:
             return "asks for no row"
@@ -127,6 +127,10 @@ class Clause:
         places |= {c.other for c in self.compared}
         if not places <= set(range(1, n + 1)):
             return "has a condition on a row that there is not"
+        return None
+
+    def problem(self, columns: dict[tuple[str, str], ColumnSchema]) -> str | None:
+        """Tell why the column cannot be made of the columns of tables, or None."""
         if not self.needs <= columns.keys():
             return f"needs {min(self.needs - columns.keys())!r}, which the recipe does not describe"
         return self._unfit(columns)

@@ -220,12 +220,16 @@ def _where(obj: object) -> Where:
 
 def _clause(obj: object) -> Clause:
     fields = _fields(obj, "clauses", "rows", "tests", "compared", "absent")
-    return Clause(
+    clause = Clause(
         _list(fields["rows"], "rows", _row),
         _list(fields["tests"], "tests", _test),
         _list(fields["compared"], "compared", _compared),
         _list(fields["absent"], "absent", _row),
     )
+    if disorder := clause.disorder():
+        tables = ", ".join(row.table for row in clause.rows)
+        raise DataError(f"The clause over the tables {tables!r:.200} {disorder}.")
+    return clause
 
 
 def _row(obj: object) -> RelatedRow:

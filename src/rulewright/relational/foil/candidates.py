@@ -101,6 +101,16 @@ class Candidates:
                 found.append(literal)
         return found
 
+    def weak(self) -> list[Candidate]:
+        """Return the new rows that all positive bindings have, of which no literal tells more."""
+        positive, found = self._scope.positive > 0, []
+        for literal in self._rows() if self._language.max_rows > 0 else ():
+            low, high = self._bindings.reached(literal.table, literal.key)
+            size = int((high - low).sum())
+            if (high > low)[positive].all() and self._few(size) and not self._known(literal):
+                found.append(Candidate(0.0, ("row", literal.table), 1, (literal,)))
+        return found
+
     def _all(self) -> Iterator[Candidate]:
         variables = list(self._bindings.tables)
         for variable in variables:
@@ -127,8 +137,7 @@ class Candidates:
 
     def _with_row(self, literal: Bind, size: int) -> Iterator[Candidate]:
         """Give a new row alone, and with one condition that tells more."""
-        n = len(self._bindings.facts.instances.seen)
-        if not 0 < size <= max(self._language.max_bindings, 4 * n):
+        if size == 0 or not self._few(size):
             return
         extended, parents = self._bindings.with_row(literal)
         here = extended.instances
@@ -147,6 +156,10 @@ class Candidates:
         found += self._pairs(extended, scope, literal.new, older, literal)
         for one in found:
             yield one._replace(relation=relation, literals=(literal, *one.literals))
+
+    def _few(self, size: int) -> bool:
+        """Tell whether so many bindings are allowed."""
+        return size <= max(self._language.max_bindings, 4 * len(self._positive))
 
     def _known(self, literal: Bind) -> bool:
         """Tell whether the clause has such a row already."""

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from rulewright.data import Recipe, RelatedTable
 from rulewright.data.clauses import Clause, Compared, RelatedRow, SharedKey
+from rulewright.relational.foil.facts import key_types
 from rulewright.relational.foil.literals import Absent, Bind, Differ, Holds, Linked
+from rulewright.relational.keys import Place
 from rulewright.rules import Conjunction, Labels, Range
 
 if TYPE_CHECKING:
@@ -109,6 +111,18 @@ def recipe_of(relations: Relations, clauses: Iterable[Clause]) -> Recipe:
     derived: tuple[Derived, ...] = tuple(listed.values())
     recipe = Recipe(relations.instances, relations.key, tuple(tables), derived, cutoff)
     return recipe.only(recipe.names)
+
+
+def some_row(relations: Relations) -> Clause:
+    """Return a column that tells whether an instance has a related row at all."""
+    types = key_types(relations.links, Place(relations.instances, relations.key))
+    own = types.pop(relations.instances)
+    for table, keys in types.items():
+        for column, kind in keys.items():
+            for here, its in own.items():
+                if its == kind:
+                    return Clause((RelatedRow(table, (SharedKey(column, 0, here),)),))
+    raise AssertionError("a key leads from the instances to another table")
 
 
 def _own(where: Where) -> Condition:

@@ -27,7 +27,7 @@ from rulewright.relational.estimators import (
     checked_relations,
 )
 from rulewright.relational.foil.candidates import Language
-from rulewright.relational.foil.clauses import body_of, recipe_of
+from rulewright.relational.foil.clauses import body_of, recipe_of, some_row
 from rulewright.relational.foil.covering import cover
 from rulewright.relational.foil.facts import Facts
 
@@ -124,7 +124,10 @@ class RelationalFOILClassifier(RelationalClasses):
         relations = relations.take(places)
         found = self._clauses(relations, rows)
         bodies = [body_of(literals) for literals, _ in found]
-        recipe = recipe_of(relations, (clause for _, clauses in bodies for clause in clauses))
+        clauses = [clause for _, found_in in bodies for clause in found_in]
+        if not clauses and not rows.columns:
+            clauses = [some_row(relations)]  # a schema needs a column
+        recipe = recipe_of(relations, clauses)
         rows = self._with_columns(relations, recipe, rows)
         rules = [(body, head) for (body, _), (_, head) in zip(bodies, found, strict=True)]
         default = self._order(rows)[-1]

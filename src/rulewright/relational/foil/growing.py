@@ -1,7 +1,8 @@
 """One clause: literals are added by their gain, as long as they pay for their bits, and pruned.
 
 A clause that is not accurate enough in the end is taken up again where another literal gained
-nearly as much, as FOIL's checkpoints have it.
+nearly as much, as FOIL's checkpoints have it. Where nothing gains, a row that all positive bindings
+have may be added once: FOIL's weak literal, on which conditions may gain.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 from rulewright.capacity.description_length import foil_budget, foil_clause_bits
 from rulewright.relational.foil.candidates import Candidates
-from rulewright.relational.foil.literals import Bind, Bindings, needed, satisfied
+from rulewright.relational.foil.literals import Bind, Bindings, satisfied
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,6 +78,7 @@ class Growing:
     literals: list[Literal] = field(default_factory=list)
     bits: list[float] = field(default_factory=list)
     determinate: list[bool] = field(default_factory=list)
+    weak: bool = False  # whether the last literal gained nothing
 
     def candidates(self) -> Candidates:
         """Judge the literals that may follow."""
@@ -89,10 +91,29 @@ class Growing:
             self.bindings, self.literals, problem.positive, problem.negative, language
         )
 
+    @property
+    def needed(self) -> list[Literal]:
+        """The literals without rows that are determined by others and that none uses."""
+        found: list[Literal] = []
+        used: set[int] = set()
+        marked = zip(reversed(self.literals), reversed(self.determinate), strict=True)
+        for literal, determined in marked:
+            if not (determined and isinstance(literal, Bind) and literal.new not in used):
+                found.append(literal)
+                used |= literal.uses
+        return found[::-1]
+
     def copy(self) -> Growing:
         """Return the same clause, to grow in another way."""
         lists = (list(self.literals), list(self.bits), list(self.determinate))
         return Growing(self.problem, self.bindings, *lists)
+
+    def followed_by(self, candidate: Candidate, bits: float) -> Growing:
+        """Return the clause with further literals, as a clause of its own."""
+        other = self.copy()
+        other.add(candidate.literals, bits)
+        other.weak = not candidate.gain > 0
+        return other
 
     def add(self, literals: Sequence[Literal], bits: float, determinate: bool = False) -> None:
         """Add literals; the first one takes the bits."""
@@ -109,11 +130,7 @@ class Growing:
         for literal in candidate.literals:
             bindings = bindings.after(literal)
         rows, positive = np.unique(bindings.instances), self.problem.positive
-        kept = [*(not one for one in self.determinate), *([True] * len(candidate.literals))]
-        literals = [*self.literals, *candidate.literals]
-        all_bits = [*self.bits, bits, *([0.0] * (len(candidate.literals) - 1))]
-        wanted = set(map(id, needed(literals, np.array(kept))))
-        costs = [b for one, b in zip(literals, all_bits, strict=True) if id(one) in wanted and b]
+        costs = [*(cost for cost in self.bits if cost), bits]
         total = float(positive.sum() + self.problem.negative.sum())
         budget = foil_budget(total, float(positive[rows].sum()))
         return bool(foil_clause_bits(sum(costs), len(costs)) <= budget)
@@ -148,20 +165,19 @@ def _grown(growing: Growing, waiting: list[Growing]) -> list[Literal]:
             if _add_determinate(growing, candidates):
                 continue
         near = [one for one in found if one.gain > 0 and one.gain >= NEARLY * gain]
+        if not near and not growing.weak:
+            near = candidates.weak()
         ways = []
         for one in near[: 1 + MOST_OTHERS]:
             bits = literal_bits(one, len(found), problem.language.negation)
             if growing.affordable(one, bits):
-                ways.append((one, bits))
+                ways.append(growing.followed_by(one, bits))
         if not ways:
             break
-        for one, bits in reversed(ways[1:]):
-            other = growing.copy()
-            other.add(one.literals, bits)
-            waiting.append(other)
-        growing.add(ways[0][0].literals, ways[0][1])
+        growing, *others = ways
+        waiting += reversed(others)
         asked = False
-    return growing.literals
+    return growing.needed
 
 
 def literal_bits(literal: Candidate, n_relations: int, negation: bool) -> float:
@@ -171,12 +187,11 @@ def literal_bits(literal: Candidate, n_relations: int, negation: bool) -> float:
 
 def pruned(problem: Problem, literals: Sequence[Literal]) -> list[Literal]:
     """Leave out literals, the last ones first, without which the clause is as accurate."""
-    kept = needed(literals)
+    kept = list(literals)
     accuracy = problem.accuracy(kept)
-    for literal in reversed(list(kept)):
-        fewer = needed([one for one in kept if one is not literal])
-        known = {0, *(one.new for one in fewer if isinstance(one, Bind))}
-        if not all(one.uses <= known for one in fewer):
+    for literal in reversed(literals):
+        fewer = [one for one in kept if one is not literal]
+        if isinstance(literal, Bind) and any(literal.new in one.uses for one in fewer):
             continue
         without = problem.accuracy(fewer) if fewer else 0.0
         if without >= accuracy:

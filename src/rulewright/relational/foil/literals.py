@@ -14,7 +14,7 @@ import numpy as np
 from rulewright.relational.foil.facts import MISSING, FactTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from rulewright.data import Column, Where
     from rulewright.data.clauses import Compared, RelatedRow, SharedKey
@@ -188,16 +188,3 @@ def satisfied(facts: Facts, literals: Iterable[Literal], instances: Places) -> B
     for literal in literals:
         bindings = bindings.after(literal)
     return bindings
-
-
-def needed(literals: Sequence[Literal], kept: BoolArray | None = None) -> list[Literal]:
-    """Leave out new variables that are not marked as kept and that no later literal uses."""
-    found: list[Literal] = []
-    used: set[int] = set()
-    for at in range(len(literals) - 1, -1, -1):
-        literal = literals[at]
-        idle = isinstance(literal, Bind) and literal.new not in used
-        if not idle or (kept is not None and kept[at]):
-            found.append(literal)
-            used |= literal.uses
-    return found[::-1]
