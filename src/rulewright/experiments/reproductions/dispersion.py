@@ -104,15 +104,13 @@ def accuracies(
     found = SubgraphFeatures(n_features=max(sizes), random_state=seed, **features, **PAPER)
     found.fit_graphs([graphs[i] for i in train], classes[train])
     record: Record = {"n_patterns": len(found.patterns_)}
+    matched = {
+        key: pattern_columns(found.patterns_, [graphs[i] for i in p]) for key, p in parts.items()
+    }
     for size in sizes:
-        patterns = found.patterns_[:size]
-        columns = {
-            key: pattern_columns(patterns, [graphs[i] for i in p]) for key, p in parts.items()
-        }
-        bias = pattern_bias(columns[""])
-        learner = RumbleClassifier(
-            p=2.0, capacity=0.0, bias=bias, calibration=None, max_active=cap or 1 + max(sizes)
-        )
+        columns = {key: dict(list(all_.items())[:size]) for key, all_ in matched.items()}
+        bias, active = pattern_bias(columns[""]), cap or 1 + max(sizes)
+        learner = RumbleClassifier.paper_relational(bias=bias, max_active=active)
         learner.fit(columns[" train"], classes[train])
         machine = SVC(kernel="linear", C=1.0)
         machine.fit(_signs(columns[" train"]), classes[train])
