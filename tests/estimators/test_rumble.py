@@ -497,3 +497,27 @@ def test_without_a_penalty_the_2_norm_takes_all_rules():
     assert np.all(np.diff([step.objective for step in est.trace_[0]]) > 0)
     assert est.model_.summary["prefixes"] == [est.trace_[0][-1].n_generated]
     assert len(est.model_.rules) == 11  # the twelfth interval follows from the others
+
+
+def test_the_settings_of_the_thesis_for_related_tables():
+    """The 2-norm without a penalty; the model tells whether the norm is at its limit."""
+    X, y = noisy(200)
+    est = RumbleClassifier.paper_relational(pairs=None)
+    assert (est.p, est.capacity, est.max_active, est.calibration) == (2.0, 0.0, 100, None)
+    assert RumbleClassifier.paper_relational(p=1.5).p == 1.5
+    assert est.fit(X, y).model_.summary["constraint_active"] == [False]
+    tight = RumbleClassifier.paper_relational(pairs=None, radius=0.05).fit(X, y)
+    assert tight.model_.summary["constraint_active"] == [True]
+    assert np.isclose(tight.trace_[0][-1].objective, tight.model_.summary["objectives"][0])
+
+
+def test_weights_on_a_sphere():
+    """The norm is the radius where the ball leaves it inside; other norms have no sphere."""
+    X, y = noisy(200)
+    ball = RumbleClassifier.paper_relational(pairs=None).fit(X, y)
+    sphere = RumbleClassifier.paper_relational(pairs=None, constraint="sphere").fit(X, y)
+    assert sphere.model_.summary["constraint_active"] == [True]
+    (on, inside) = (one.model_.summary["objectives"][0] for one in (sphere, ball))
+    assert on <= inside + 1e-12
+    with pytest.raises(ValueError, match="needs p=2"):
+        RumbleClassifier.paper_relational(p=1.5, constraint="sphere").fit(X, y)

@@ -7,11 +7,12 @@ along which keys a column is made; the room `relational` carries it out and writ
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
+from rulewright.data.column_schema import ColumnSchema
 from rulewright.data.kind import KINDS
 
 OF_ROWS = frozenset({"exists", "count", "recency"})
@@ -34,6 +35,15 @@ class Derivable(ABC):
         """Return the table of the columns of a schema, or of those that are needed."""
 
 
+class Join(NamedTuple):
+    """Two keys that are compared: of a table before (None: of the instances), and of a table."""
+
+    before: str | None
+    here: str
+    table: str
+    there: str
+
+
 @dataclass(frozen=True)
 class Step:
     """One join: the rows of a table whose key equals that of the rows before."""
@@ -44,7 +54,7 @@ class Step:
     by: str | None = None  # the key in names, if several lead there
 
     def __str__(self) -> str:
-        return _word(self.table) + ("" if self.by is None else f"[{_word(self.by)}]")
+        return bare_word(self.table) + ("" if self.by is None else f"[{bare_word(self.by)}]")
 
 
 @dataclass(frozen=True)
@@ -52,7 +62,7 @@ class Where:
     """A condition on the rows of the last table of a path: a label, or a threshold."""
 
     column: str
-    op: str  # = for labels, >= or <= for numbers
+    op: str  # = or != for labels, >= or <= for numbers
     value: str | float
 
     def __str__(self) -> str:
@@ -61,7 +71,14 @@ class Where:
             if isinstance(self.value, str)
             else KINDS["numeric"].write(self.value)
         )
-        return f"{_word(self.column)} {self.op} {value}"
+        return f"{bare_word(self.column)} {self.op} {value}"
+
+    def fits(self, column: ColumnSchema) -> bool:
+        """Tell whether the condition fits the kind and the labels of a column."""
+        if column.kind == "nominal":
+            return self.op in ("=", "!=") and self.value in column.labels
+        numbers = self.op in (">=", "<=") and isinstance(self.value, float)
+        return column.kind == "numeric" and numbers
 
 
 @dataclass(frozen=True)
@@ -80,9 +97,9 @@ class DerivedColumn:
     def name(self) -> str:
         """What the column is called: ``count(orders where kind = "gift" within 30 days)``."""
         if self.function == "value":
-            return ".".join([*(str(step) for step in self.path), _word(self.column or "")])
+            return ".".join([*(str(step) for step in self.path), bare_word(self.column or "")])
         rows = " -> ".join(map(str, self.path))
-        text = rows if self.column is None else f"{rows}.{_word(self.column)}"
+        text = rows if self.column is None else f"{rows}.{bare_word(self.column)}"
         if self.where is not None:
             text += f" where {self.where}"
         if self.within is not None:
@@ -99,6 +116,24 @@ class DerivedColumn:
         """The columns of the last table that it needs."""
         return {name for name in (self.column, self.where and self.where.column) if name}
 
+    @property
+    def needs(self) -> set[tuple[str, str]]:
+        """The columns of tables that it needs, beside keys."""
+        return {(self.table, name) for name in self.columns}
 
-def _word(text: str) -> str:
+    @property
+    def joins(self) -> Iterator[Join]:
+        """The keys that are compared, each with a table before; None is the instances."""
+        for at, step in enumerate(self.path):
+            before = self.path[at - 1].table if at else None
+            yield Join(before, step.here, step.table, step.there)
+
+    @property
+    def wheres(self) -> Iterator[tuple[str, Where]]:
+        """The conditions on single rows, with their tables."""
+        return iter(() if self.where is None else ((self.table, self.where),))
+
+
+def bare_word(text: str) -> str:
+    """Write a name, in quotes if it is not one plain word."""
     return text if _BARE.fullmatch(text) else json.dumps(text, ensure_ascii=not text.isprintable())

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
+from rulewright.data.clauses import Clause, Compared, RelatedRow, SharedKey
 from rulewright.data.column_schema import ColumnSchema
 from rulewright.data.derived import (
     ADDED,
@@ -21,6 +22,7 @@ from rulewright.data.derived import (
 from rulewright.data.errors import DataError
 
 _Item = TypeVar("_Item")
+Derived = DerivedColumn | Clause
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Recipe:
     instances: str
     key: str
     tables: tuple[RelatedTable, ...]
-    columns: tuple[DerivedColumn, ...]
+    columns: tuple[Derived, ...]
     cutoff: ColumnSchema | None = None
 
     @cached_property
@@ -53,9 +55,9 @@ class Recipe:
     def __getitem__(self, name: str) -> RelatedTable:
         return next(table for table in self.tables if table.name == name)
 
-    def schema_of(self, column: DerivedColumn) -> ColumnSchema:
+    def schema_of(self, column: Derived) -> ColumnSchema:
         """Return the kind and the labels of a derived column."""
-        if column.function == "exists":
+        if isinstance(column, Clause) or column.function == "exists":
             return ColumnSchema(column.name, "nominal", ("false", "true"), "boolean")
         if column.function in OF_LABELS and column.column is not None:
             source = self[column.table][column.column]
@@ -71,11 +73,11 @@ class Recipe:
     def only(self, names: Collection[str]) -> "Recipe":
         """Return the recipe of some columns, with the tables that they need."""
         columns = tuple(column for column in self.columns if column.name in names)
-        wanted = {step.table for column in columns for step in column.path}
+        wanted = {join.table for column in columns for join in column.joins}
+        used = {need for column in columns for need in column.needs}
         tables = []
         for table in self.tables:
-            used = {name for c in columns if c.table == table.name for name in c.columns}
-            kept = tuple(column for column in table.columns if column.name in used)
+            kept = tuple(column for column in table.columns if (table.name, column.name) in used)
             if table.name in wanted:
                 tables.append(RelatedTable(table.name, kept, table.time))
         return Recipe(self.instances, self.key, tuple(tables), columns, self.cutoff)
@@ -114,14 +116,16 @@ class Recipe:
         return recipe
 
 
-def check_distinct_columns(columns: Collection[DerivedColumn]) -> None:
+def check_distinct_columns(columns: Collection[Derived]) -> None:
     """Refuse derived columns of the same name."""
     for name, times in Counter(column.name for column in columns).items():
         if times > 1:
             raise DataError(f"Two derived columns are called {name!r}. Rename a column or table.")
 
 
-def _column_json(column: DerivedColumn) -> dict[str, Any]:
+def _column_json(column: Derived) -> dict[str, Any]:
+    if isinstance(column, Clause):
+        return column.to_json()
     where = column.where
     return {
         "path": [vars(step) for step in column.path],
@@ -190,15 +194,12 @@ def _flag(obj: object) -> bool:
     return obj
 
 
-def _derived(obj: object) -> DerivedColumn:
+def _derived(obj: object) -> Derived:
+    if isinstance(obj, dict) and "rows" in obj:
+        return _clause(obj)
     names = ("path", "function", "column", "where", "within", "dated", "factor")
     fields = _fields(obj, "columns", *names)
-    where = fields["where"]
-    if where is not None:
-        where = _fields(where, "conditions", "column", "op", "value")
-        value = where["value"]
-        value = value if isinstance(value, str) else _number(value, "value")
-        where = Where(_text(where["column"], "column"), _text(where["op"], "op"), value)
+    where = None if fields["where"] is None else _where(fields["where"])
     return DerivedColumn(
         _list(fields["path"], "path", _step),
         _text(fields["function"], "function"),
@@ -210,15 +211,69 @@ def _derived(obj: object) -> DerivedColumn:
     )
 
 
-def _check(recipe: Recipe, column: DerivedColumn) -> None:
+def _where(obj: object) -> Where:
+    where = _fields(obj, "conditions", "column", "op", "value")
+    value = where["value"]
+    value = value if isinstance(value, str) else _number(value, "value")
+    return Where(_text(where["column"], "column"), _text(where["op"], "op"), value)
+
+
+def _clause(obj: object) -> Clause:
+    fields = _fields(obj, "clauses", "rows", "tests", "compared", "absent")
+    clause = Clause(
+        _list(fields["rows"], "rows", _row),
+        _list(fields["tests"], "tests", _test),
+        _list(fields["compared"], "compared", _compared),
+        _list(fields["absent"], "absent", _row),
+    )
+    if disorder := clause.disorder():
+        tables = ", ".join(row.table for row in clause.rows)
+        raise DataError(f"The clause over the tables {tables!r:.200} {disorder}.")
+    return clause
+
+
+def _row(obj: object) -> RelatedRow:
+    fields = _fields(obj, "rows of clauses", "table", "keys")
+    return RelatedRow(_text(fields["table"], "table"), _list(fields["keys"], "keys", _shared))
+
+
+def _shared(obj: object) -> SharedKey:
+    fields = _fields(obj, "keys of clauses", "column", "of", "here", "op")
+    column, here, op = (_text(fields[name], name) for name in ("column", "here", "op"))
+    return SharedKey(column, _place(fields["of"]), here, op)
+
+
+def _test(obj: object) -> tuple[int, Where]:
+    if not isinstance(obj, list) or len(obj) != 2:
+        raise DataError("The recipe of derived columns: a test is a row and a condition.")
+    return _place(obj[0]), _where(obj[1])
+
+
+def _compared(obj: object) -> Compared:
+    fields = _fields(obj, "comparisons", "one", "column", "op", "other")
+    column, op = (_text(fields[name], name) for name in ("column", "op"))
+    return Compared(_place(fields["one"]), column, op, _place(fields["other"]))
+
+
+def _place(obj: object) -> int:
+    if type(obj) is not int:
+        raise DataError(f"The recipe of derived columns: {obj!r:.60} is no number of a row.")
+    return obj
+
+
+def _check(recipe: Recipe, column: Derived) -> None:
     """Refuse a column that cannot be made."""
     problem = _problem(recipe, column)
     if problem:
         raise DataError(f"The derived column {column.name!r:.200} {problem}.")
 
 
-def _problem(recipe: Recipe, column: DerivedColumn) -> str | None:
+def _problem(recipe: Recipe, column: Derived) -> str | None:
     known = {table.name for table in recipe.tables}
+    if isinstance(column, Clause):
+        if unknown := {join.table for join in column.joins} - known:
+            return f"has a row of the unknown table {min(unknown)!r}"
+        return column.problem({(t.name, c.name): c for t in recipe.tables for c in t.columns})
     if not column.path or any(step.table not in known for step in column.path):
         return "has no path of known tables"
     if column.function not in FUNCTIONS:
@@ -228,7 +283,7 @@ def _problem(recipe: Recipe, column: DerivedColumn) -> str | None:
         return f"needs {min(column.columns - kinds.keys())!r}, which the recipe does not describe"
     if (column.column is None) != (column.function in OF_ROWS):
         return "must have a column if and only if its function is of values"
-    if column.where is not None and not _fits(column.where, kinds[column.where.column]):
+    if column.where is not None and not column.where.fits(kinds[column.where.column]):
         return f"has the condition {column.where}, which does not fit the kind of the column"
     return _problem_of_values(recipe, column, kinds)
 
@@ -247,9 +302,3 @@ def _problem_of_values(
     if (column.within is not None or column.function == "recency") and not (timed and cut):
         return "needs a cutoff and a column that tells the time of rows"
     return None
-
-
-def _fits(where: Where, column: ColumnSchema) -> bool:
-    if column.kind == "nominal":
-        return where.op == "=" and where.value in column.labels
-    return column.kind == "numeric" and where.op in (">=", "<=") and isinstance(where.value, float)

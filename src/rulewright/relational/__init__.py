@@ -2,6 +2,7 @@
 
 from rulewright.relational.estimators import RelationalClassifier, RelationalRegressor
 from rulewright.relational.export import relational_sql
+from rulewright.relational.foil.estimator import RelationalFOILClassifier
 from rulewright.relational.graphs import (
     Graph,
     GraphError,
@@ -27,6 +28,7 @@ __all__ = [
     "Pattern",
     "Reading",
     "RelationalClassifier",
+    "RelationalFOILClassifier",
     "RelationalRegressor",
     "Relations",
     "SubgraphFeatures",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import MISSING_CODE, Column, DataError
+from rulewright.data import MISSING_CODE, Column, DataError, DerivedColumn
 from rulewright.kernels import (
     Entries,
     ThreadPool,
@@ -24,6 +24,7 @@ from rulewright.kernels import (
     usable_cpus,
 )
 from rulewright.relational.aggregates import DAY
+from rulewright.relational.querying import query_columns
 from rulewright.relational.reaching import Reached, reach
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import DerivedColumn, Recipe, Step, Where
+    from rulewright.data import Recipe, Step, Where
     from rulewright.kernels import BoolArray, FloatArray, GroupSummary
     from rulewright.relational.related import TableData
 
@@ -51,7 +52,7 @@ class Paths:
     ) -> None:
         self._given = recipe, instances, _cutoffs(recipe, instances, cutoff), tables
         self._known: dict[tuple[Step, ...], Reached] = {}
-        self.tables = tables
+        self.instances, self.cutoff, self.tables = instances, cutoff, tables
 
     def __getitem__(self, path: tuple[Step, ...]) -> Reached:
         if path not in self._known:
@@ -62,25 +63,22 @@ class Paths:
 def derive_columns(recipe: Recipe, paths: Paths) -> dict[str, Column]:
     """Compute the columns of a recipe for all instances, by name."""
     tasks: list[Task] = []
-    for path in paths_of(recipe):
-        columns = [column for column in recipe.columns if column.path == path]
+    grouped = [column for column in recipe.columns if isinstance(column, DerivedColumn)]
+    for path, columns in _grouped(grouped, lambda column: column.path).items():
         described, reached = recipe[path[-1].table], paths[path]
         values = {c.schema.name: c for c in paths.tables[described.name].like(described.columns)}
         for length, part in _grouped(columns, _length).items():
             tasks += _tasks(reached if length is None else reached.within(length), part, values)
     found = dict(chain.from_iterable(arrays.items() for arrays in in_threads(tasks)))
-    return {column.name: _column(recipe, column, found[column.name]) for column in recipe.columns}
+    made = {column.name: _column(recipe, column, found[column.name]) for column in grouped}
+    clauses = recipe.only([name for name in recipe.names if name not in made])
+    return made | query_columns(clauses, paths.instances, paths.cutoff, paths.tables)
 
 
 def in_threads(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
     """Run tasks that spend their time in kernels; results are in the order of the tasks."""
     with ThreadPool(max(1, min(len(tasks), usable_cpus()))) as pool:
         return [future.result() for future in [pool.submit(task) for task in tasks]]
-
-
-def paths_of(recipe: Recipe) -> Iterable[tuple[Step, ...]]:
-    """Give the different paths of a recipe."""
-    return dict.fromkeys(column.path for column in recipe.columns)
 
 
 def plain_values(column: Column) -> FloatArray:

@@ -28,17 +28,44 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Table
+    from rulewright.data import Table, Target
     from rulewright.data.reading import Task
     from rulewright.model import RuleModel
 
 FUNCTIONS = ("exists", *DEFAULT_FUNCTIONS, "median")
 
 
-class _RelationalEstimator(
+class RelationalModel(
     Parameterised,
     BaseEstimator,  # type: ignore[misc]
 ):
+    """What learners of related tables do with the model that they have learned."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each instance, or its number."""
+        return self._fitted().predict(X)
+
+    def explain(self, X: Any) -> Any:
+        """Tell which rules fired on each instance and what each added."""
+        return self._fitted().explain(X)
+
+    def to_sql(
+        self, dialect: str = "duckdb", *, tables: Mapping[str, str | Sequence[str]] | None = None
+    ) -> str:
+        """Write the model as one SQL statement over the related tables; see `relational_sql`."""
+        return relational_sql(self._fitted(), dialect, tables=tables)
+
+    def verify_sql(self, dialects: Sequence[str] = ("duckdb", "sqlite")) -> Any:
+        """Run the SQL on adversarial databases; see `verify_relational_sql`."""
+        return verify_relational_sql(self._fitted(), dialects)
+
+    def _fitted(self) -> RuleModel:
+        check_is_fitted(self, "model_")
+        model: RuleModel = self.model_
+        return model
+
+
+class _RelationalEstimator(RelationalModel):
     """What classifier and regressor share."""
 
     TASK: ClassVar[Task]
@@ -114,29 +141,6 @@ class _RelationalEstimator(
         self.n_features_in_ = relations.shape[1]
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each instance, or its number."""
-        return self._fitted().predict(X)
-
-    def explain(self, X: Any) -> Any:
-        """Tell which rules fired on each instance and what each added."""
-        return self._fitted().explain(X)
-
-    def to_sql(
-        self, dialect: str = "duckdb", *, tables: Mapping[str, str | Sequence[str]] | None = None
-    ) -> str:
-        """Write the model as one SQL statement over the related tables; see `relational_sql`."""
-        return relational_sql(self._fitted(), dialect, tables=tables)
-
-    def verify_sql(self, dialects: Sequence[str] = ("duckdb", "sqlite")) -> Any:
-        """Run the SQL on adversarial databases; see `verify_relational_sql`."""
-        return verify_relational_sql(self._fitted(), dialects)
-
-    def _fitted(self) -> RuleModel:
-        check_is_fitted(self, "model_")
-        model: RuleModel = self.model_
-        return model
-
     def _choosing(self) -> Choosing:
         functions = DEFAULT_FUNCTIONS if self.functions is None else tuple(self.functions)
         if unknown := [name for name in functions if name not in FUNCTIONS]:
@@ -163,10 +167,18 @@ class _RelationalEstimator(
             )
 
 
-class RelationalClassifier(
+class RelationalClasses(
     ClassifierMixin,  # type: ignore[misc]
-    _RelationalEstimator,
+    RelationalModel,
 ):
+    """What learners of classes share."""
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of the classes, in the order of `classes_`."""
+        return self._fitted().predict_proba(X)  # type: ignore[attr-defined, no-any-return]
+
+
+class RelationalClassifier(RelationalClasses, _RelationalEstimator):
     """
     Rules over related tables, for classes.
 
@@ -189,10 +201,6 @@ class RelationalClassifier(
     TASK = "classification"
     DEFAULT = CompactRulesClassifier
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probabilities of the classes, in the order of `classes_`."""
-        return self._fitted().predict_proba(X)  # type: ignore[attr-defined, no-any-return]
-
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes."""
@@ -202,12 +210,7 @@ class RelationalClassifier(
     def _check_target(self, table: Table, y: Any) -> None:
         super()._check_target(table, y)
         target = read_target(y, table.n_rows) if y is not None else table.known_target
-        found = target.classes[np.unique(target.codes)].tolist()
-        if len(found) < 2:
-            raise DataError(
-                f"All {table.n_rows} instances have the class {found[0]!r}: two are needed. Take "
-                "instances of other classes too."
-            )
+        check_several_classes(target)
 
 
 class RelationalRegressor(
@@ -235,3 +238,13 @@ def checked_relations(X: Any) -> Relations:
         f"X must be Relations, not {type(X).__name__}: "
         "Relations(tables, instances='customers', keys={'orders': 'customer_id'}, target='left')."
     )
+
+
+def check_several_classes(target: Target) -> None:
+    """Refuse a target of one class."""
+    found = target.classes[np.unique(target.codes)].tolist()
+    if len(found) < 2:
+        raise DataError(
+            f"All {len(target.codes)} instances have the class {found[0]!r}: two are needed. Take "
+            "instances of other classes too."
+        )

@@ -22,7 +22,7 @@ from rulewright.programs.sql_words import (
     unused_prefix,
 )
 from rulewright.relational.aggregates import Aggregates
-from rulewright.relational.deriving import paths_of
+from rulewright.relational.querying import joins_of
 from rulewright.relational.statements import Layout, Relation, Statements
 
 if TYPE_CHECKING:
@@ -115,10 +115,9 @@ class _Writer:
     def _layout(self) -> Layout:
         keys: dict[str | None, list[str]] = {table.name: [] for table in self._recipe.tables}
         keys[None] = []
-        for path in paths_of(self._recipe):
-            for at, step in enumerate(path):
-                keys[path[at - 1].table if at else None].append(step.here)
-                keys[step.table].append(step.there)
+        for join in joins_of(self._recipe):
+            keys[join.before].append(join.here)
+            keys[join.table].append(join.there)
         numbered = {
             name: {key: f"{self._prefix}k{i}" for i, key in enumerate(dict.fromkeys(found))}
             for name, found in keys.items()

@@ -24,6 +24,7 @@ from rulewright.relational.keys import (
 )
 from rulewright.relational.opening import open_tables
 from rulewright.relational.proposals import Proposals, propose
+from rulewright.relational.querying import joins_of
 from rulewright.relational.related import TableData, read_related
 
 if TYPE_CHECKING:
@@ -250,10 +251,9 @@ class Relations(Derivable):
 def _needed(recipe: Recipe, name: str) -> set[str]:
     """Give the columns of a table that a recipe reads."""
     columns = {column.name for column in recipe[name].columns}
-    for column in recipe.columns:
-        for at, step in enumerate(column.path):
-            columns |= {step.there} if step.table == name else set()
-            columns |= {step.here} if at and column.path[at - 1].table == name else set()
+    for join in joins_of(recipe):
+        columns |= {join.there} if join.table == name else set()
+        columns |= {join.here} if join.before == name else set()
     time = recipe[name].time
     return columns | ({time.name} if time is not None else set())
 

@@ -10,13 +10,16 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from rulewright.data import DerivedColumn
+from rulewright.data.clauses import Clause, RelatedRow, SharedKey
 from rulewright.relational.aggregates import DAY, Aggregates, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rulewright.data import DerivedColumn, Recipe, Step, Where
+    from rulewright.data import Recipe, Step, Where
 
+_SIGNS = {"!=": "<>"}
 MAX_PARTS = 256
 """The most aggregates of a statement: databases slow down with thousands."""
 
@@ -56,28 +59,66 @@ class Statements:
 
     def grouped(self, max_parts: int = MAX_PARTS) -> Iterator[Grouped]:
         """Give one statement per path, or more if it has very many columns."""
-        columns = sorted(self._recipe.columns, key=lambda column: _order(column.path))
+        found = [column for column in self._recipe.columns if isinstance(column, DerivedColumn)]
+        columns = sorted(found, key=lambda column: _order(column.path))
         for _, group in groupby(columns, key=lambda column: column.path):
             yield from self._batches(list(group), max_parts)
+        for column in self._recipe.columns:
+            if isinstance(column, Clause):
+                yield self._exists(column)
 
     def joined(self, path: Sequence[Step]) -> str:
         """Write the rows of the instances that a path reaches, as ``FROM ...``."""
-        layout, before = self._layout, self._layout.instances
-        text = f"FROM {before.name} AS t0"
-        for at, step in enumerate(path):
-            relation = layout.tables[step.table]
-            text += (
-                f" JOIN {relation.name} AS t{at + 1} "
-                f"ON t{at + 1}.{relation.keys[step.there]} = t{at}.{before.keys[step.here]}"
-            )
-            if relation.time is not None and layout.instances.time is not None:
-                text += f" AND t{at + 1}.{relation.time} < t0.{layout.instances.time}"
-            before = relation
-        return text
+        rows = [
+            RelatedRow(step.table, (SharedKey(step.there, at, step.here),))
+            for at, step in enumerate(path)
+        ]
+        return self._from(rows)
 
     def value(self, path: Sequence[Step], column: str) -> str:
         """Write a column of the last table of a path."""
         return f"t{len(path)}.{self._layout.tables[path[-1].table].columns[column]}"
+
+    def _from(self, rows: Sequence[RelatedRow]) -> str:
+        """Write the instances with rows that belong to them, as ``FROM ...``."""
+        joins = [
+            f" JOIN {self._layout.tables[row.table].name} AS t{at} "
+            f"ON {self._on(f't{at}', row, rows)}"
+            for at, row in enumerate(rows, 1)
+        ]
+        return "".join([f"FROM {self._layout.instances.name} AS t0", *joins])
+
+    def _on(self, alias: str, row: RelatedRow, rows: Sequence[RelatedRow]) -> str:
+        """Write the keys of a row, and that it is seen before the cutoff."""
+        relation, first = self._layout.tables[row.table], self._layout.instances
+        found = [first, *(self._layout.tables[one.table] for one in rows)]
+        parts = [
+            f"{alias}.{relation.keys[key.column]} {_SIGNS.get(key.op, key.op)} "
+            f"t{key.of}.{found[key.of].keys[key.here]}"
+            for key in row.keys
+        ]
+        if relation.time is not None and first.time is not None:
+            parts.append(f"{alias}.{relation.time} < t0.{first.time}")
+        return " AND ".join(parts)
+
+    def _exists(self, clause: Clause) -> Grouped:
+        """Write the instances that have the rows of a clause."""
+        tests = []
+        for at, where in clause.tests:
+            table = clause.rows[at - 1].table
+            tests.append(self._holds(f"t{at}", table, where))
+        for c in clause.compared:
+            x = self._layout.tables[clause.rows[c.one - 1].table].columns[c.column]
+            sign = _SIGNS.get(c.op, c.op)
+            tests.append(f"t{c.one}.{x} {sign} t{c.other}.{x}")
+            if self._recipe[clause.rows[c.one - 1].table][c.column].kind == "nominal":
+                tests += [f"t{row}.{x} >= 0" for row in (c.one, c.other)]
+        for row in clause.absent:
+            name, on = self._layout.tables[row.table].name, self._on("n", row, clause.rows)
+            tests.append(f"NOT EXISTS (SELECT 1 FROM {name} AS n WHERE {on})")
+        row_name, where_text = self._layout.row, f"\n  WHERE {' AND '.join(tests)}" if tests else ""
+        text = f"SELECT DISTINCT t0.{row_name} AS {row_name}, 1 AS a0\n  {self._from(clause.rows)}"
+        return Grouped(text + where_text, {clause.name: "COALESCE({p}.a0, 0) > 0"})
 
     def _batches(self, columns: Sequence[DerivedColumn], max_parts: int) -> Iterator[Grouped]:
         parts: dict[str, str] = {}
@@ -115,10 +156,13 @@ class Statements:
         return Rows(value, tuple(tests), time, cutoff)
 
     def _test(self, column: DerivedColumn, where: Where) -> str:
-        x = self.value(column.path, where.column)
+        return self._holds(f"t{len(column.path)}", column.table, where)
+
+    def _holds(self, alias: str, table: str, where: Where) -> str:
+        x = f"{alias}.{self._layout.tables[table].columns[where.column]}"
         if isinstance(where.value, str):
-            labels = self._recipe[column.table][where.column].labels
-            return f"{x} = {labels.index(where.value)}"
+            labels = self._recipe[table][where.column].labels
+            return f"{x} {_SIGNS.get(where.op, where.op)} {labels.index(where.value)}"
         return f"{x} {where.op} {self._aggregates.number(where.value)}"
 
 

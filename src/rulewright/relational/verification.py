@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from rulewright.data import DataError, read_like
+from rulewright.data import DataError, DerivedColumn, read_like
 from rulewright.data.kinds.nominal import label_value
 from rulewright.data.optional import optional
 from rulewright.programs.adversarial import adversarial_rows
@@ -21,6 +21,7 @@ from rulewright.programs.databases import answers_of, provide_exp
 from rulewright.programs.parity import compare, native_answers
 from rulewright.programs.sql_words import quoted_name
 from rulewright.relational.export import relational_sql
+from rulewright.relational.querying import joins_of
 from rulewright.relational.relations import Relations
 
 if TYPE_CHECKING:
@@ -164,9 +165,9 @@ class _Maker:
         """Draw the instances: columns of their own at the thresholds of the model."""
         types = self.types[self._recipe.instances] = {self._recipe.key: self._key_type}
         table: Table = {self._recipe.key: list(self._keys)}
-        for column in self._recipe.columns:
-            if column.path[0].here not in table:
-                self._add_key(self._recipe.instances, column.path[0].here, table, len(self._keys))
+        for join in joins_of(self._recipe):
+            if join.before is None and join.here not in table:
+                self._add_key(self._recipe.instances, join.here, table, len(self._keys))
         for name in (n for n in model.columns if n not in self._recipe.names):
             types[name] = _type(model.schema[name])
             drawn = [self._random.choice(own[name]) for _ in self._keys]
@@ -180,12 +181,10 @@ class _Maker:
         """Draw the rows of a related table."""
         described, table = self._recipe[name], Table()
         self.types[name] = {}
-        for column in self._recipe.columns:
-            for at, step in enumerate(column.path):
-                if step.table == name and step.there not in table:
-                    self._add_key(name, step.there, table, n_rows)
-                if at and column.path[at - 1].table == name and step.here not in table:
-                    self._add_key(name, step.here, table, n_rows)
+        for join in joins_of(self._recipe):
+            for place, key in ((join.table, join.there), (join.before, join.here)):
+                if place == name and key not in table:
+                    self._add_key(name, key, table, n_rows)
         for schema in described.columns:
             self.types[name][schema.name] = _type(schema)
             values = [*self._values(name, schema), None]
@@ -202,7 +201,8 @@ class _Maker:
         values[column] = [self._random.choice(choices) for _ in range(n_rows)]
 
     def _add_time(self, table: str, column: ColumnSchema, values: Table, n_rows: int) -> None:
-        windows = {one.within for one in self._recipe.columns if one.within is not None}
+        columns = [one for one in self._recipe.columns if isinstance(one, DerivedColumn)]
+        windows = {one.within for one in columns if one.within is not None}
         unit = 86_400_000.0 if column.kind == "date" else 1.0
         moments = {0.0, 5.0, 1_600_000_000_000.0}
         moments |= {1_600_000_000_000.0 - window * unit for window in windows}
@@ -213,7 +213,7 @@ class _Maker:
         values[column.name] = [_date(v) if dated and v is not None else v for v in drawn]
 
     def _values(self, name: str, schema: ColumnSchema) -> list[Any]:
-        wheres = [one.where for one in self._recipe.columns if one.table == name and one.where]
+        wheres = [w for one in self._recipe.columns for table, w in one.wheres if table == name]
         if schema.kind == "numeric":
             named = [where.value for where in wheres if where.column == schema.name]
             cuts = [cut for cut in named if isinstance(cut, float)]

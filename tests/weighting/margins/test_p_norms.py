@@ -131,3 +131,75 @@ def test_without_the_1_norm_no_rule_lowers_the_value(seed, p):
         assert found.value == pytest.approx(found.mean - found.variance)
         values.append(found.value)
     assert (np.diff(values) >= -1e-8).all()
+
+
+@settings(deadline=None)
+@given(SEEDS, st.sampled_from([1.0, 1.5, 2.0, np.inf]), st.sampled_from([0.2, 3.0, 50.0]))
+def test_a_radius_scales_the_ball(seed, p, radius):
+    """Weights r v are those of v with the variance counted r times, and lie in the larger ball."""
+    problem = draw_problem(seed)
+    found = run(MMV(p=p, radius=radius, in_one_norm=False), problem)[1][-1]
+    same = run(MMV(p=p, variance_weight=radius), problem)[1][-1]
+    assert objective(found, 1.0) == pytest.approx(radius * objective(same, radius), abs=1e-8)
+    assert found.value == pytest.approx(objective(found, 1.0), abs=1e-12)
+    assert np.linalg.norm(found.weights, p) <= radius * (1 + 1e-9) if len(found.weights) else True
+
+
+@settings(deadline=None)
+@given(SEEDS, st.sampled_from([1.0, 2.0, 3.0]))
+def test_a_constraint_that_is_not_active_tells_nothing(seed, p):
+    """Inside the ball a larger radius changes nothing; at its border the norm is 1."""
+    problem = draw_problem(seed)
+    found = run(MMV(p=p), problem)[1][-1]
+    larger = run(MMV(p=p, radius=1.5), problem)[1][-1]
+    gained = objective(larger, 1.0) - objective(found, 1.0)
+    if found.constraint_active:
+        assert np.linalg.norm(found.weights, p) == pytest.approx(1, abs=1e-6)
+    else:
+        assert gained == pytest.approx(0, abs=1e-8)
+
+
+@settings(deadline=None)
+@given(SEEDS, st.booleans())
+def test_no_weights_on_the_sphere_are_better(seed, weighted):
+    """The norm is 1, no other point of the sphere is better, and an active ball has the same."""
+    problem = draw_problem(seed, weighted=weighted)
+    found = run(MMV(p=2.0, sphere=True), problem)[1][-1]
+    if not problem.means.any():
+        return
+    assert np.linalg.norm(found.weights) == pytest.approx(1, abs=1e-9)
+    assert found.constraint_active
+    points = np.random.default_rng(seed).normal(size=(500, len(problem.x)))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    values = points @ problem.means - np.einsum("ij,jk,ik->i", points, problem.covariance, points)
+    assert objective(found, 1.0) >= values.max() - 1e-9
+    ball = run(MMV(p=2.0), problem)[1][-1]
+    gap = objective(ball, 1.0) - objective(found, 1.0)
+    assert gap >= -1e-9
+    if ball.constraint_active:
+        assert gap == pytest.approx(0, abs=1e-6)
+
+
+def test_a_direction_that_tells_nothing_may_be_needed_to_reach_the_sphere():
+    """Two opposite halves of a rule: w needs a part along which neither mean nor variance grows."""
+    y = np.array([1.0, 1, 1, 1, -1, -1, -1, -1] * 4)
+    rule = np.where(np.arange(32) % 4 == 0, -1, 1)
+    x = np.vstack([rule, rule, -rule]) * y.astype(int)
+    state = MMV(p=2.0, sphere=True).start(y, np.full(32, 1 / 32))
+    state.add(SignedCovers.pack(x))
+    state.solve()
+    solution = state.solution
+    assert np.linalg.norm(solution.weights) == pytest.approx(1)
+    inside = MMV(p=2.0).start(y, np.full(32, 1 / 32))
+    inside.add(SignedCovers.pack(x))
+    inside.solve()
+    assert not inside.solution.constraint_active
+    assert objective(solution, 1.0) == pytest.approx(objective(inside.solution, 1.0), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "option", [{"radius": 0.0}, {"radius": np.inf}, {"p": 1.5, "sphere": True}]
+)
+def test_wrong_limits_of_the_norm(option):
+    with pytest.raises(ValueError, match=r"radius must be above 0|needs p=2"):
+        MMV(**option)

@@ -34,13 +34,21 @@ class Norm:
         return "a number >= 1 or inf"
 
 
-def criterion_of(name: str, p: float, budget: float, constant: float | None = None) -> Criterion:
+def criterion_of(
+    name: str,
+    p: float,
+    budget: float,
+    constant: float | None = None,
+    radius: float = 1.0,
+    constraint: str = "ball",
+) -> Criterion:
     """Return the criterion of a name with its settings.
 
     Where no rule is charged for, nothing but the norm p limits the weights.
     """
     if name == "mmv":
-        return MMV(p, in_one_norm=constant != 0)
+        sphere = constraint == "sphere"
+        return MMV(p, in_one_norm=constant != 0, radius=radius, sphere=sphere)
     return EmpiricalMargin() if name == "margin" else OneNormSVM(budget)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -99,6 +99,17 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         kw_only=False,
     )
     p: float = Parameter(Norm(), 'Norm of the weights for "mmv"; 1 gives few rules.', default=1.0)
+    radius: float = Parameter(
+        Real(0, above=True),
+        'Largest norm of the weights for "mmv": a larger one counts the variance more, and allows '
+        "weights closer to Fisher's discriminant.",
+        default=1.0,
+    )
+    constraint: str = Parameter(
+        Choice(("ball", "sphere")),
+        'Whether the norm is at most the radius, or equal to it ("sphere", for p = 2 only).',
+        default="ball",
+    )
     budget: Any = Parameter(
         Budget(),
         'Most that the sizes of the weights sum to for "svm1"; 1 gives a single rule. "cv" chooses '
@@ -163,6 +174,15 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
     )
 
     PAPER: ClassVar[Mapping[str, Any]] = {"calibration": None, "precision_cv": None}
+
+    @classmethod
+    def paper_relational(cls, **overrides: Any) -> Self:
+        """Return the settings of the thesis for related tables and molecules (chapter 6).
+
+        The 2-norm instead of the 1-norm, as related rules share their weight, and no penalty for
+        the number of rules; of those generated, 100 at most are weighed.
+        """
+        return cls.paper(**{"p": 2.0, "capacity": 0.0, "max_active": 100, **overrides})
 
     def _learn(self, rows: TrainingSet) -> AdditiveRules:
         if rows.n_rows < 2:
@@ -286,6 +306,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
             "prefixes": [prefix.n_generated for prefix in prefixes],
             "objectives": [prefix.solution.value for prefix in prefixes],
             "gaps": [prefix.solution.gap for prefix in prefixes],
+            "constraint_active": [prefix.solution.constraint_active for prefix in prefixes],
             "stop_reasons": [prefix.stop_reason for prefix in prefixes],
             "bias": [repr(generator) for generator in repository.bias.generators],
             "doubts": doubts,

@@ -35,6 +35,8 @@ class Weighing:
     max_active: int
     max_rules: int | None
     n_rules: int | None
+    radius: float = 1.0
+    constraint: str = "ball"
 
     def prefixes(
         self,
@@ -85,7 +87,8 @@ class Weighing:
         if abs(signs.sum()) == len(signs):
             next(iter(repository))  # the constant rule, which is always right
             return constant_prefix(signs[0], penalty(1))
-        criterion = criterion_of(self.criterion, self.p, self.budget, self.capacity)
+        norm = (self.radius, self.constraint)
+        criterion = criterion_of(self.criterion, self.p, self.budget, self.capacity, *norm)
         selection = Selection(
             penalty, criterion.largest_value, self.max_active, self.max_rules, deadline
         )

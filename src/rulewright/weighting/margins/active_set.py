@@ -31,6 +31,7 @@ class ActiveSet:
     """The atoms with a weight, and the inverse of their bordered system."""
 
     p = 1.0
+    sphere = False
 
     def __init__(self) -> None:
         nothing = np.zeros(0)

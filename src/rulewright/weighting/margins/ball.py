@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-9
 """Gap at which weights count as best."""
+_AT_LIMIT = 1e-7
+"""How far a norm may be from its limit that counts as there."""
 
 
 class Quadratic:
@@ -57,6 +59,7 @@ class BallSolver(Protocol):
     """Maximises a quadratic over a ball, starting from the last weights."""
 
     p: float
+    sphere: bool  # whether the norm is 1, not at most 1
 
     def solve(self, problem: Quadratic, w: FloatArray) -> FloatArray:
         """Return the best weights; `w` are the last ones, 0 for new rules."""
@@ -71,11 +74,17 @@ class BallState(CappedState):
     working: WorkingSet
 
     def __init__(
-        self, rows: Rows, kappa: float, solver: BallSolver, in_one_norm: bool = True
+        self,
+        rows: Rows,
+        kappa: float,
+        solver: BallSolver,
+        in_one_norm: bool = True,
+        radius: float = 1.0,
     ) -> None:
         self.working = WorkingSet(rows)
         self._kappa, self._solver, self._in_one_norm = kappa, solver, in_one_norm
-        self._curvature = 2 * kappa * rows.spread
+        # weights r v with Lp(v) <= 1 are worth r times what v is with the variance counted r times
+        self._radius, self._curvature = radius, 2 * kappa * radius * rows.spread
         self._w, self._g = np.zeros(0), np.zeros(0)
 
     def add(self, covers: SignedCovers) -> bool:
@@ -84,7 +93,7 @@ class BallState(CappedState):
             self.working.append(rule)
             self._w = np.append(self._w, 0.0)
             self._g = np.append(self._g, self._slope_of_last())
-        return self._gap > TOLERANCE
+        return self._solver.sphere or self._gap > TOLERANCE
 
     def solve(self) -> None:
         """Find the best weights of the working set."""
@@ -106,15 +115,18 @@ class BallState(CappedState):
     def solution(self) -> Solution:
         """The weights and their value, or that of their best multiple in the 1-norm ball."""
         mean, variance = self._moments()
-        cost = self._kappa * variance
-        scale = 1.0
-        if self._in_one_norm and self._solver.p > 1 and mean > 0:
+        cost, r = self._kappa * variance, self._radius
+        scale = r
+        if self._in_one_norm and (self._solver.p > 1 or r != 1) and mean > 0:
             inside = 1 / float(np.abs(self._w).sum())
             scale = min(inside, mean / (2 * cost)) if cost > 0 else inside
         used = np.flatnonzero(self._w)
         lines = np.array(self.working.lines, dtype=np.int32)[used]
         value = scale * mean - scale * scale * cost
-        return Solution(lines, self._w[used], value, self._gap, mean, variance)
+        norm = float(np.linalg.norm(self._w, self._solver.p)) if len(used) else 0.0
+        active = norm >= 1 - _AT_LIMIT
+        weights = r * self._w[used]
+        return Solution(lines, weights, value, r * self._gap, r * mean, r * r * variance, active)
 
     @property
     def _gap(self) -> float:
@@ -122,7 +134,8 @@ class BallState(CappedState):
         p = self._solver.p
         q = np.inf if p == 1 else 1.0 if np.isinf(p) else p / (p - 1)
         largest = float(np.linalg.norm(self._g, q)) if len(self._g) else 0.0
-        return largest - float(self._g @ self._w)
+        slope = float(self._g @ self._w)
+        return largest - (abs(slope) if self._solver.sphere else slope)
 
     def _slope_of_last(self) -> float:
         """Return the gradient of the rule that came last."""

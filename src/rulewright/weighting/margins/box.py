@@ -22,6 +22,7 @@ class Box:
     """
 
     p = np.inf
+    sphere = False
 
     def solve(self, problem: Quadratic, w: FloatArray) -> FloatArray:
         """Return the best weights, starting from the last ones."""

@@ -28,6 +28,9 @@ class Solution:
         The objective is at most so much worse than the best one.
     mean, variance : float
         Of the margins y w.x of the weights, over the rows.
+    constraint_active : bool, optional
+        Whether the norm of the weights is at its limit; if not, the limit tells nothing. None
+        where there is no such norm.
     """
 
     lines: IntArray
@@ -36,6 +39,7 @@ class Solution:
     gap: float
     mean: float
     variance: float
+    constraint_active: bool | None = None
 
 
 class State(Protocol):

@@ -25,6 +25,8 @@ class FrankWolfe:
     inside the ball need one linear system, which is tried first.
     """
 
+    sphere = False
+
     def __init__(self, p: float) -> None:
         self.p = p
         self._q = p / (p - 1)

@@ -19,6 +19,7 @@ class Secular:
     """Finds t with L2(w) = 1 by Newton steps between bounds, from the last t."""
 
     p = 2.0
+    sphere = False
 
     def __init__(self) -> None:
         self._t = 0.0
@@ -32,6 +33,49 @@ class Secular:
 
     def remove(self, j: int) -> None:
         """Nothing is kept between problems but t."""
+
+
+class Sphere:
+    """Finds w with L2(w) = 1 exactly, as the thesis writes it: t may be negative.
+
+    The best point of a sphere has H + t I without a negative eigenvalue. Where d has no part along
+    the eigenvectors of the smallest one, w may need one of them to reach the sphere.
+    """
+
+    p = 2.0
+    sphere = True
+
+    def solve(self, problem: Quadratic, w: FloatArray) -> FloatArray:
+        """Return the best weights; the last ones are not needed."""
+        if not problem.d.any():
+            return np.zeros(len(w))
+        values, vectors = np.linalg.eigh(problem.hessian)
+        parts = vectors.T @ problem.d
+        parts[np.abs(parts) <= _LEAST] = 0.0
+        return np.asarray(vectors @ _on_sphere(values - values[0], parts))
+
+    def remove(self, j: int) -> None:
+        """Nothing is kept between problems."""
+
+
+def _on_sphere(values: FloatArray, parts: FloatArray) -> FloatArray:
+    """Return parts / (values + s) with norm 1, s >= 0; values ascend from 0."""
+    flat = values <= _LEAST * max(1.0, float(values[-1]))
+    if not parts[flat].any():
+        inside = np.divide(parts, values, out=np.zeros(len(parts)), where=~flat)
+        left = 1 - float(inside @ inside)
+        if left >= 0:
+            inside[0] = np.sqrt(left)
+            return inside
+    low, high = 0.0, float(np.linalg.norm(parts))
+    for _ in range(_STEPS):
+        s = (low + high) / 2
+        if not low < s < high:
+            break
+        w = np.divide(parts, values + s, out=np.zeros(len(parts)), where=parts != 0)
+        low, high = (s, high) if float(w @ w) > 1 else (low, s)
+    w = np.divide(parts, values + high, out=np.zeros(len(parts)), where=parts != 0)
+    return np.asarray(w / np.linalg.norm(w))
 
 
 def least_shift(problem: Quadratic) -> float:

@@ -1,0 +1,1 @@
+"""FOIL on related tables: clauses whose variables are rows that share keys."""

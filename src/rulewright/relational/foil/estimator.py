@@ -1,0 +1,197 @@
+"""FOIL on related tables (Quinlan, 1990)."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from rulewright.data import DataError, Recipe, TrainingSet, read_target
+from rulewright.data.target import read_weights
+from rulewright.estimators.common.base import positive_of_two
+from rulewright.estimators.common.parameters import (
+    CheckedByFit,
+    Flag,
+    Integer,
+    Parameter,
+    Real,
+    check_parameters,
+    plain,
+)
+from rulewright.estimators.lists.assembly import decision_list
+from rulewright.relational.estimators import (
+    RelationalClasses,
+    check_several_classes,
+    checked_relations,
+)
+from rulewright.relational.foil.candidates import Language
+from rulewright.relational.foil.clauses import body_of, recipe_of, some_row
+from rulewright.relational.foil.covering import cover
+from rulewright.relational.foil.facts import Facts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rulewright.data import Table
+    from rulewright.relational.foil.literals import Literal
+    from rulewright.relational.relations import Relations
+
+
+class RelationalFOILClassifier(RelationalClasses):
+    r"""Clauses over related tables, whose variables are rows that share keys.
+
+    A clause says that an instance has certain related rows: ``exists(bonds b1, atoms a1 where
+    b1.molecule = id and a1.id = b1.atom1 and a1.element = "n")``. It grows literal by literal, by
+    the gain :math:`T (\log_2 \frac{p'}{p' + n'} - \log_2 \frac{p}{p + n})`, where p and n count
+    *bindings*, instances with a row for every variable, for and against the class, and T those of p
+    that are still extended. A literal is a new row with a key of an older one (and one condition on
+    it), a condition on a row (a label, a threshold), a key that two rows share, or a comparison of
+    two rows of a table. Where no literal gains 80 % of what is possible, rows that are determined
+    by those before are added first. A clause ends before its bits exceed those that name its
+    positives one by one, is pruned, and is kept if it is right often enough.
+
+    Attributes
+    ----------
+    model_ : DecisionList
+        The rules: print, predict, explain, save and export. Rows that hang together are a derived
+        column; conditions on the instances themselves are conditions as any.
+    recipe_ : Recipe
+        How the columns are derived.
+    classes_ : ndarray
+        Class labels.
+    """
+
+    min_accuracy: float = Parameter(
+        Real(0, 1),
+        "Least share of the class in the weight that a clause covers.",
+        default=0.8,
+        kw_only=False,
+    )
+    max_rows: int = Parameter(
+        Integer(1), "Most related rows of a clause, without those that others determine.", default=4
+    )
+    min_weight: float = Parameter(
+        Real(0),
+        "Least weight that a clause must cover, of the instances that those before leave over.",
+        default=2.0,
+    )
+    negation: bool = Parameter(
+        Flag(),
+        "Whether there are also rows that must be absent, ``!=``, and keys that must differ.",
+        default=False,
+    )
+    max_bindings: int = Parameter(
+        Integer(1),
+        "Most bindings of a clause, or four for each instance: a row with more is not tried.",
+        default=200_000,
+    )
+    positive_class: Any = Parameter(
+        CheckedByFit("label, optional"),
+        "Class that the clauses describe, of two; by default the one with the smaller weight.",
+        default=None,
+    )
+    time_limit: float | None = Parameter(
+        Real(0, above=True, optional=True),
+        "Seconds for the clauses, about; those found by then are taken.",
+        default=None,
+    )
+
+    def fit(self, X: Relations, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn clauses from related tables.
+
+        Parameters
+        ----------
+        X : Relations
+            The instances to learn from, with their related tables. Of these only rows that the
+            instances reach, before their cutoff, are looked at.
+        y : array-like, optional
+            Target of the instances; by default that of the relations.
+        sample_weight : array-like, optional
+            Weights of the instances.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(type(self).__name__, self.get_params(deep=False), self.DOMAINS)
+        relations = checked_relations(X)
+        empty = recipe_of(relations, ())
+        rows, places = self._rows(
+            relations.training_table(empty, {}, "classification"), y, sample_weight
+        )
+        relations = relations.take(places)
+        found = self._clauses(relations, rows)
+        bodies = [body_of(literals) for literals, _ in found]
+        clauses = [clause for _, found_in in bodies for clause in found_in]
+        if not clauses and not rows.columns:
+            clauses = [some_row(relations)]  # a schema needs a column
+        recipe = recipe_of(relations, clauses)
+        rows = self._with_columns(relations, recipe, rows)
+        rules = [(body, head) for (body, _), (_, head) in zip(bodies, found, strict=True)]
+        default = self._order(rows)[-1]
+        self.model_ = decision_list(rows, rules, default=default, summary=self._summary(rows))
+        self.recipe_, self.n_features_in_ = recipe, relations.shape[1]
+        return self
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes."""
+        return np.asarray(self._fitted().classes)  # type: ignore[attr-defined]
+
+    def _rows(
+        self, table: Table, y: Any, sample_weight: Any
+    ) -> tuple[TrainingSet, NDArray[np.intp]]:
+        """Return the own columns of the instances with their classes; weight 0 drops one."""
+        if y is None and table.target is None:
+            raise ValueError(
+                f"{type(self).__name__} needs a target: give y, or Relations(..., target=...)"
+            )
+        target = table.known_target if y is None else read_target(y, table.n_rows)
+        check_several_classes(target)
+        weights = table.weights
+        if sample_weight is not None:
+            weights = read_weights(sample_weight, table.n_rows)
+        rows = TrainingSet.of(replace(table, target=target, weights=weights))
+        return rows, rows.places
+
+    def _clauses(self, relations: Relations, rows: TrainingSet) -> list[tuple[list[Literal], int]]:
+        facts = Facts.of(relations)
+        if not facts.tables:
+            raise DataError(
+                f"No key leads from table {relations.instances!r} to another one. Declare keys, "
+                "such as keys={'orders': 'customer_id'}; Relations.propose(tables) looks for some."
+            )
+        deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
+        language = Language(self.negation, self.max_rows, self.max_bindings)
+        limits = (self.min_accuracy, self.min_weight, deadline)
+        heads = self._order(rows)[:-1]
+        return cover(facts, rows.labels, rows.weights, heads, language, *limits)
+
+    def _with_columns(self, relations: Relations, recipe: Recipe, rows: TrainingSet) -> TrainingSet:
+        """Return the rows with the derived columns of a recipe."""
+        table = relations.training_table(recipe, relations.derived(recipe), "classification")
+        return replace(rows, table=replace(table, target=rows.target, weights=None))
+
+    def _order(self, rows: TrainingSet) -> list[int]:
+        """Return the classes in the order in which they are covered: the rarest first."""
+        if len(rows.classes) == 2:
+            positive = positive_of_two(self.positive_class, rows)
+            return [positive, 1 - positive]
+        if self.positive_class is not None:
+            raise ValueError("positive_class: only a problem of two classes has one")
+        order: list[int] = np.argsort(rows.class_weights, kind="stable").tolist()
+        return order
+
+    def _summary(self, rows: TrainingSet) -> dict[str, Any]:
+        settings = {name: plain(value) for name, value in self.get_params(deep=False).items()}
+        settings["positive_class"] = (
+            None if self.positive_class is None else str(self.positive_class)
+        )
+        return {
+            "learner": type(self).__name__,
+            "settings": settings,
+            "n_rows": rows.n_rows,
+            "total_weight": rows.total_weight,
+        }

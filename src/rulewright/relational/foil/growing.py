@@ -1,0 +1,209 @@
+"""One clause: literals are added by their gain, as long as they pay for their bits, and pruned.
+
+A clause that is not accurate enough in the end is taken up again where another literal gained
+nearly as much, as FOIL's checkpoints have it. Where nothing gains, a row that all positive bindings
+have may be added once: FOIL's weak literal, on which conditions may gain.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulewright.capacity.description_length import foil_budget, foil_clause_bits
+from rulewright.relational.foil.candidates import Candidates
+from rulewright.relational.foil.literals import Bind, Bindings, satisfied
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rulewright.kernels import FloatArray
+    from rulewright.relational.foil.candidates import Candidate, Language
+    from rulewright.relational.foil.facts import Facts, Places
+    from rulewright.relational.foil.literals import Literal
+
+ENOUGH = 0.8
+"""Share of the largest gain from which on no determinate literals are asked for."""
+MOST_DETERMINATE = 10
+"""Rows of determinate literals in a clause."""
+NEARLY = 0.8
+"""Share of the best gain from which on another literal is remembered."""
+MOST_OTHERS, MOST_BACKUPS = 5, 20
+"""Literals that are remembered beside the best one, and how often a clause is taken up again."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Instances for and against a class: positive and negative weights, one of which is 0."""
+
+    facts: Facts
+    positive: FloatArray
+    negative: FloatArray
+    language: Language
+    min_accuracy: float
+    deadline: float | None = None
+
+    @property
+    def instances(self) -> Places:
+        """The instances that count."""
+        return np.flatnonzero(self.positive + self.negative > 0)
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is over."""
+        return self.deadline is not None and time.monotonic() >= self.deadline
+
+    def covered(self, literals: Sequence[Literal], instances: Places | None = None) -> Places:
+        """Return the instances that a clause covers, of all that count or of some."""
+        start = self.instances if instances is None else instances
+        return np.unique(satisfied(self.facts, literals, start).instances)
+
+    def accuracy(self, literals: Sequence[Literal]) -> float:
+        """Return the share of the class in what a clause covers."""
+        rows = self.covered(literals)
+        p, n = self.positive[rows].sum(), self.negative[rows].sum()
+        return float(p / (p + n)) if p > 0 else 0.0
+
+
+@dataclass
+class Growing:
+    """A clause that grows: its literals, and their bits."""
+
+    problem: Problem
+    bindings: Bindings
+    literals: list[Literal] = field(default_factory=list)
+    bits: list[float] = field(default_factory=list)
+    determinate: list[bool] = field(default_factory=list)
+    weak: bool = False  # whether the last literal gained nothing
+
+    def candidates(self) -> Candidates:
+        """Judge the literals that may follow."""
+        problem = self.problem
+        free = problem.language.max_rows
+        for literal, determined in zip(self.literals, self.determinate, strict=True):
+            free -= isinstance(literal, Bind) and not determined
+        language = replace(problem.language, max_rows=free)
+        return Candidates(
+            self.bindings, self.literals, problem.positive, problem.negative, language
+        )
+
+    @property
+    def needed(self) -> list[Literal]:
+        """The literals without rows that are determined by others and that none uses."""
+        found: list[Literal] = []
+        used: set[int] = set()
+        marked = zip(reversed(self.literals), reversed(self.determinate), strict=True)
+        for literal, determined in marked:
+            if not (determined and isinstance(literal, Bind) and literal.new not in used):
+                found.append(literal)
+                used |= literal.uses
+        return found[::-1]
+
+    def copy(self) -> Growing:
+        """Return the same clause, to grow in another way."""
+        lists = (list(self.literals), list(self.bits), list(self.determinate))
+        return Growing(self.problem, self.bindings, *lists)
+
+    def followed_by(self, candidate: Candidate, bits: float) -> Growing:
+        """Return the clause with further literals, as a clause of its own."""
+        other = self.copy()
+        other.add(candidate.literals, bits)
+        other.weak = not candidate.gain > 0
+        return other
+
+    def add(self, literals: Sequence[Literal], bits: float, determinate: bool = False) -> None:
+        """Add literals; the first one takes the bits."""
+        for literal in literals:
+            self.bindings = self.bindings.after(literal)
+            self.literals.append(literal)
+            self.bits.append(bits)
+            self.determinate.append(determinate)
+            bits = 0.0
+
+    def affordable(self, candidate: Candidate, bits: float) -> bool:
+        """Tell whether the clause would be no longer than naming the positives that it covers."""
+        bindings = self.bindings
+        for literal in candidate.literals:
+            bindings = bindings.after(literal)
+        rows, positive = np.unique(bindings.instances), self.problem.positive
+        costs = [*(cost for cost in self.bits if cost), bits]
+        total = float(positive.sum() + self.problem.negative.sum())
+        budget = foil_budget(total, float(positive[rows].sum()))
+        return bool(foil_clause_bits(sum(costs), len(costs)) <= budget)
+
+
+def grow(problem: Problem) -> list[Literal]:
+    """Return a clause of the class, pruned: accurate enough if one was found; it may be empty."""
+    waiting = [Growing(problem, Bindings.of(problem.facts, problem.instances))]
+    best: tuple[float, list[Literal]] = (0.0, [])
+    for _ in range(1 + MOST_BACKUPS):
+        clause = pruned(problem, _grown(waiting.pop(), waiting))
+        accuracy = problem.accuracy(clause) if clause else 0.0
+        best = max(best, (accuracy, clause), key=lambda pair: pair[0])
+        if accuracy >= problem.min_accuracy or not waiting or problem.late:
+            break
+    return best[1]
+
+
+def _grown(growing: Growing, waiting: list[Growing]) -> list[Literal]:
+    """Add literals to a clause; those that gain nearly as much as the best one wait.
+
+    While no literal gains enough, rows that are determined by those before are added first: they
+    gain nothing, but conditions on them may.
+    """
+    problem, asked = growing.problem, False
+    while not problem.late and problem.negative[growing.bindings.instances].any():
+        candidates = growing.candidates()
+        found = sorted(candidates.by_relation(), key=lambda one: -one.gain)
+        gain = found[0].gain if found else -math.inf
+        if not asked and gain < ENOUGH * candidates.most:
+            asked = True
+            if _add_determinate(growing, candidates):
+                continue
+        near = [one for one in found if one.gain > 0 and one.gain >= NEARLY * gain]
+        if not near and not growing.weak:
+            near = candidates.weak()
+        ways = []
+        for one in near[: 1 + MOST_OTHERS]:
+            bits = literal_bits(one, len(found), problem.language.negation)
+            if growing.affordable(one, bits):
+                ways.append(growing.followed_by(one, bits))
+        if not ways:
+            break
+        growing, *others = ways
+        waiting += reversed(others)
+        asked = False
+    return growing.needed
+
+
+def literal_bits(literal: Candidate, n_relations: int, negation: bool) -> float:
+    """Return the bits of a literal: its sign, a relation, and one of the choices there."""
+    return math.log2(n_relations) + math.log2(literal.n_choices) + (1.0 if negation else 0.0)
+
+
+def pruned(problem: Problem, literals: Sequence[Literal]) -> list[Literal]:
+    """Leave out literals, the last ones first, without which the clause is as accurate."""
+    kept = list(literals)
+    accuracy = problem.accuracy(kept)
+    for literal in reversed(literals):
+        fewer = [one for one in kept if one is not literal]
+        if isinstance(literal, Bind) and any(literal.new in one.uses for one in fewer):
+            continue
+        without = problem.accuracy(fewer) if fewer else 0.0
+        if without >= accuracy:
+            kept, accuracy = fewer, without
+    return kept
+
+
+def _add_determinate(growing: Growing, candidates: Candidates) -> bool:
+    """Add rows that are determined by those before; tell if there are new ones."""
+    known = {(one.table, one.key) for one in growing.literals if isinstance(one, Bind)}
+    room = MOST_DETERMINATE - sum(growing.determinate)
+    new = [one for one in candidates.determinate() if (one.table, one.key) not in known][:room]
+    for at, literal in enumerate(new):
+        growing.add([Bind(literal.new + at, literal.table, literal.key)], 0.0, determinate=True)
+    return bool(new)
