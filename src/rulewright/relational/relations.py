@@ -156,6 +156,12 @@ class Relations(Derivable):
         vars(other).update(vars(self) | {"_rows": taken})
         return other
 
+    def without_target(self) -> Relations:
+        """Return the same instances and tables, for parts that must not see the target."""
+        other = object.__new__(Relations)
+        vars(other).update(vars(self) | {"target": None, "_target": None})
+        return other
+
     def table_of(self, name: str) -> TableData:
         """Return a related table, or of the instance table the rows that were taken."""
         table = self._tables[name]
