@@ -103,7 +103,7 @@ class Prolog:
 
     def answers(self, relations: Relations, goals: Sequence[str]) -> SignArray:
         """Return 1 where a goal (column) is proven of an instance (row), 0 if unknown, else -1."""
-        self._check_allowed()
+        self._check_allowed(relations)
         found = np.full((len(relations), len(goals)), -1, dtype=np.int8)
         for place, row, what in self._asked(relations, goals):
             found[row, place] = 0 if what == _UNKNOWN else 1
@@ -126,7 +126,7 @@ class Prolog:
 
     def proposed(self, relations: Relations, name: str, limit: int) -> list[str]:
         """Return the goals that a predicate of the user gives: ``name(M, Goal)``."""
-        self._check_allowed()
+        self._check_allowed(relations)
         seen = _seen_by(relations)
         lines = self._run(_Layout(relations), seen, [f"operator({_atom(name)}, {limit})."])
         found = []
@@ -136,10 +136,14 @@ class Prolog:
             found.append(text)
         return found
 
-    def _check_allowed(self) -> None:
+    def _check_allowed(self, relations: Relations) -> None:
         if not self.allow_code:
             raise BiasError(
                 "prolog", "goals and operators are code: set allow_code=True if you trust them"
+            )
+        if relations.cutoff is not None:
+            raise BiasError(
+                "prolog", "goals would see rows after the cutoff: take sql statements, or no cutoff"
             )
 
     def _asked(
@@ -172,8 +176,6 @@ class Prolog:
             clauses = "" if own else self.background
             facts.write_text("\n".join([*layout.facts(seen), clauses, ""]), encoding="utf-8")
             driver.write_text(_DRIVER, encoding="utf-8")
-            if self.background and not own:
-                self._check_allowed()
             loaded = [*("-q", "-f", "none"), "-g", "'$run'", "-t", "halt", str(facts), str(driver)]
             ended = subprocess.run(
                 [program, "--traditional=false", *loaded],
@@ -191,15 +193,12 @@ class Prolog:
 
 
 class _Layout:
-    """Tables as predicates: their columns in order, keys first, and goals over them."""
+    """Tables as predicates, with their columns in order, and goals over them."""
 
     def __init__(self, relations: Relations) -> None:
         self._relations = relations
         self._tables = {name: relations.table_of(name) for name in relations.names}
-        self._columns = {
-            name: list(dict.fromkeys([*table.keys, *table.columns]))
-            for name, table in self._tables.items()
-        }
+        self._columns = {name: list(table.names) for name, table in self._tables.items()}
 
     def facts(self, seen: Mapping[str, NDArray[Any]]) -> Iterator[str]:
         """Write all rows, or of some tables those that are seen."""

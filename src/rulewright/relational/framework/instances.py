@@ -118,6 +118,10 @@ class Instances(ABC):
         return values if rows is None else values[rows]
 
     def _make(self, wanted: Sequence[Made]) -> None:
+        if twice := [one.name for one in wanted if one.name in self.own.names]:
+            raise DataError(
+                f"The query {twice[0]!r} is called as a column of the data. Rename the column."
+            )
         new = [one for one in wanted if one.name not in self._columns]
         if new:
             self._columns |= {one.name: c for one, c in zip(new, self.make(new), strict=True)}

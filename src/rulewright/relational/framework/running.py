@@ -91,7 +91,7 @@ class Components:
         quick = replace(self, learner=_quick(self.learner))
         if not self.needs & SEES_DATA:
             state = State(instances, np.zeros(0, dtype=np.int32))
-            accepted, _ = replace(self, batch_size=None)._accepted(state)
+            accepted, _ = replace(self, batch_size=None).accepted(state)
             return replace(quick, generator=Given(accepted), filters=(), order=None)
         return replace(quick, generator=Shared.of(self.generator))
 
@@ -100,7 +100,7 @@ class Components:
         updates = _Updates(self.learner, instances, target)
         state = State(instances, target.codes, seed)
         state.update = lambda: updates.weights(state.accepted)
-        queries, n_sent = self._accepted(state)
+        queries, n_sent = self.accepted(state)
         if not queries:
             raise DataError(
                 f"None of {n_sent} queries is left to learn from. Loosen the filters, or give a "
@@ -108,13 +108,17 @@ class Components:
             )
         return Found(queries, updates.model(queries), n_sent, updates.n)
 
-    def _accepted(self, state: State) -> tuple[list[Query], int]:
+    def accepted(self, state: State) -> tuple[list[Query], int]:
         """Return the queries that pass, in their order, and how many were sent."""
         sent: set[str] = set()
         stream = self.generator.generate(_context(state, self.generator))
         for batch in self._batches(stream):
-            new = list({q.key: q for q in batch if q.key not in sent}.values())
-            sent |= {query.key for query in new}
+            first: dict[str, Query] = {}
+            for query in batch:
+                if query.key not in sent:
+                    first.setdefault(query.key, query)
+            new = list(first.values())
+            sent |= first.keys()
             for part in [*self.filters, *([] if self.order is None else [self.order])]:
                 new = part(new, _context(state, part)) if new else new
             room = None if self.stop is None else self.stop - len(state.accepted)
@@ -199,7 +203,7 @@ class _Updates:
         by_key: dict[str, float] = {}
         by_column: dict[str, float] = {}
         for rule in rules:
-            size = abs(float(getattr(rule.outcome, "response", 1.0)))
+            size = abs(float(getattr(rule.outcome, "value", 1.0)))
             key = canonical(normalised(rule.body))
             by_key[key] = by_key.get(key, 0.0) + size
             by_column |= {c: max(size, by_column.get(c, 0.0)) for c in rule.body.columns}

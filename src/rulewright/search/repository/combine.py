@@ -185,10 +185,15 @@ class Modify:
             object.__setattr__(self, "body", read_formula(self.body, where(self)))
 
     def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
-        """Modify one rule after the other."""
+        """Join the covers; only the given formula is evaluated."""
         parts = sources.rules(self.over)
-        bodies = [self.modified(parts.body(line)) for line in range(len(parts))]
-        yield from checked_blocks(bodies, sources, where(self))
+        covers = parts.covers.negated()
+        if self.body is not None:
+            (given,) = checked_blocks([self.body], sources, where(self))
+            other = given.covers.negated() if self.how == "andnot" else given.covers
+            join = SignedCovers.maximum if self.how == "or" else SignedCovers.minimum
+            covers = join(parts.covers, other)
+        yield RuleBlock(covers, lambda line: self.modified(parts.body(line)))
 
     def modified(self, rule: Formula) -> Formula:
         """Return a rule joined with the formula."""
