@@ -58,7 +58,7 @@ def choose(relations: Relations, choosing: Choosing) -> tuple[Recipe, dict[str, 
 def proposed(relations: Relations, choosing: Choosing) -> tuple[Recipe, int]:
     """Return the recipe of all columns that are tried, and how many were left out."""
     paths = _paths(relations, choosing)
-    draft = _draft(relations, paths)
+    draft = draft_recipe(relations, paths)
     related = {table.name: relations.table_of(table.name) for table in draft.tables}
     start = relations.table_of(relations.instances)
     paths_seen = Paths(draft, start, relations.cutoff, related)
@@ -91,7 +91,7 @@ def _paths(relations: Relations, choosing: Choosing) -> list[Path]:
     return found
 
 
-def _draft(relations: Relations, paths: Sequence[Path]) -> Recipe:
+def draft_recipe(relations: Relations, paths: Sequence[Path]) -> Recipe:
     """Describe all columns that the paths reach; the labels are not chosen yet."""
     tables = []
     for name in dict.fromkeys(step.table for path in paths for step in path):

@@ -27,6 +27,7 @@ class TableData:
     keys: Mapping[str, KeyValues]
     source: Source | None = None  # to read columns as another kind; not pickled
     rows: NDArray[np.integer] | None = None  # of the source, if not all
+    names: tuple[str, ...] = ()  # of keys and columns, as they stand in the table
 
     def key(self, name: str) -> KeyValues:
         """Return the values of a key, which need not have been declared."""
@@ -77,7 +78,7 @@ class TableData:
         }
         keys = {name: key.take(rows) for name, key in self.keys.items()}
         places = rows if self.rows is None else self.rows[rows]
-        return TableData(self.name, len(rows), columns, keys, self.source, places)
+        return TableData(self.name, len(rows), columns, keys, self.source, places, self.names)
 
 
 def read_related(
@@ -98,4 +99,5 @@ def read_related(
     except DataError as error:
         raise DataError(f"Table {name!r}: {error}") from None
     read = dict(zip(features, columns, strict=True))
-    return TableData(name, source.n_rows, read, values, source)
+    names = tuple(one for one in source.names if one in values or one in read)
+    return TableData(name, source.n_rows, read, values, source, names=names)

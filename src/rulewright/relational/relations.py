@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from rulewright.relational.keys import (
 )
 from rulewright.relational.opening import open_tables
 from rulewright.relational.proposals import Proposals, propose
-from rulewright.relational.querying import joins_of
+from rulewright.relational.querying import joins_of, query_columns
 from rulewright.relational.related import TableData, read_related
 
 if TYPE_CHECKING:
@@ -157,6 +157,12 @@ class Relations(Derivable):
         vars(other).update(vars(self) | {"_rows": taken})
         return other
 
+    def without_target(self) -> Relations:
+        """Return the same instances and tables, for parts that must not see the target."""
+        other = object.__new__(Relations)
+        vars(other).update(vars(self) | {"target": None, "_target": None})
+        return other
+
     def table_of(self, name: str) -> TableData:
         """Return a related table, or of the instance table the rows that were taken."""
         table = self._tables[name]
@@ -179,8 +185,10 @@ class Relations(Derivable):
         listed = tuple(columns[name] for name in names)
         return Table(listed, True, len(self), choices=schema.choices, recipe=recipe)
 
-    def derived(self, recipe: Recipe) -> dict[str, Column]:
-        """Return the columns of a recipe by name."""
+    def derived(
+        self, recipe: Recipe, engine: Literal["memory", "duckdb"] = "memory"
+    ) -> dict[str, Column]:
+        """Return the columns of a recipe by name, computed by kernels or by a database."""
         if absent := [table.name for table in recipe.tables if table.name not in self._tables]:
             needed = ", ".join(
                 f"{table.name!r} ({', '.join(sorted(_needed(recipe, table.name)))})"
@@ -197,6 +205,8 @@ class Relations(Derivable):
             )
         related = {table.name: self.table_of(table.name) for table in recipe.tables}
         instances = self.table_of(self.instances)
+        if engine == "duckdb":
+            return query_columns(recipe, instances, self.cutoff, related)
         return derive_columns(recipe, Paths(recipe, instances, self.cutoff, related))
 
     def training_table(self, recipe: Recipe, columns: Mapping[str, Column], task: Task) -> Table:

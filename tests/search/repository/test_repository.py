@@ -15,6 +15,7 @@ from rulewright.search.repository import (
     Formulas,
     FromFunction,
     Missing,
+    Modify,
     Repository,
     default_bias,
 )
@@ -233,3 +234,29 @@ def test_generators_that_do_not_fit_the_columns_are_refused(table, generator, me
     """The error names the generator, the column and the remedy."""
     with pytest.raises(BiasError, match=message):
         list(Repository(Bias([generator]), table))
+
+
+def test_some_bins_spans_and_modified_rules(table):
+    """Single intervals, the rules of a span, and rules joined with a formula or negated."""
+    base = Base(["x"], 4, "numeric", id="x")
+    whole = texts(Repository(Bias([base]), table))[1:]
+    some = Repository(Bias([Base(["x"], 4, "numeric", only=[2, 4])]), table)
+    assert texts(some)[1:] == [whole[1], whole[3]]
+    pairs = Repository(Bias([base, Combine(["x"], span=(2, 3))]), table)
+    assert pairs.bias.joined == {"x"}
+    assert len(texts(pairs)) == 1 + 4 + 1
+    changed = Bias([base, Modify(["x"], "and", "flag = yes"), Modify(["x"], "not", id="n")])
+    repository = Repository(changed, table)
+    assert texts(repository)[5:9] == [f"{text} and flag = yes" for text in whole]
+    assert repository.n_repeated == 4  # a rule and its negation are one
+    assert_values(repository, table)
+    with pytest.raises(BiasError, match="the rules 3 to 9 are asked for, but only 4 were"):
+        texts(Repository(Bias([base, Combine(["x"], span=(3, 9))]), table))
+    for make, message in (
+        (lambda: Base(only=[5]), "bin 5 of 4: bins go from 1 to 4"),
+        (lambda: Modify(["x"], "xor", "x > 1"), "how='xor' must be one of"),
+        (lambda: Modify(["x"]), "how 'and' takes a rule"),
+        (lambda: Bias([Modify(["x"], "not")]), "over names 'x', which no generator before has"),
+    ):
+        with pytest.raises(BiasError, match=message):
+            make()

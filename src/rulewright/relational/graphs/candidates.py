@@ -139,12 +139,16 @@ def ordered(
     if order == "size" or not candidates:
         return list(candidates)
     covers = PackedCovers(np.array([one.words for one in candidates]), n_graphs)
-    if order == "balance":
-        worth = -np.abs(2.0 * covers.count() - n_graphs)
-    else:
-        assert labels is not None, "the caller has classes for this order"
-        worth = correlations(covers, labels) if order == "correlation" else chi2(covers, labels)
+    worth = worths(order, covers, labels)
     return [candidates[place] for place in np.argsort(-worth, kind="stable")]
+
+
+def worths(order: Order, covers: PackedCovers, labels: IntArray | None) -> FloatArray:
+    """Return what an order puts first, by the rows where queries hold, as large numbers."""
+    if order == "balance":
+        return np.asarray(-np.abs(2.0 * covers.count() - covers.n_rows))
+    assert labels is not None, "the caller has classes for this order"
+    return correlations(covers, labels) if order == "correlation" else chi2(covers, labels)
 
 
 def correlations(covers: PackedCovers, labels: IntArray) -> FloatArray:

@@ -1,7 +1,7 @@
 """Ordered repositories of rules that are made without looking at labels."""
 
 from rulewright.search.repository.bias_file import dump_bias, load_bias
-from rulewright.search.repository.combine import Combine
+from rulewright.search.repository.combine import Combine, Modify
 from rulewright.search.repository.errors import BiasError
 from rulewright.search.repository.generators import (
     Base,
@@ -21,6 +21,7 @@ __all__ = [
     "FromFunction",
     "Generator",
     "Missing",
+    "Modify",
     "Repository",
     "default_bias",
     "dump_bias",

@@ -20,16 +20,16 @@ import json
 import re
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rulewright.search.names import offer_names
-from rulewright.search.repository.combine import Combine
+from rulewright.search.repository.combine import Combine, Modify
 from rulewright.search.repository.errors import BiasError
 from rulewright.search.repository.generators import Base, Formulas, Missing, where
 from rulewright.search.repository.repository import Bias, BiasTarget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rulewright.search.repository.generators import Generator
 
@@ -40,7 +40,7 @@ _TOKEN = re.compile(r"""\"(?:\\.|[^"\\\n])*\"|'[^'\n]*'|#[^\n]*|[\s\S]""")
 """A text, a comment or one character."""
 
 
-class _Op(NamedTuple):
+class Op(NamedTuple):
     """A statement: the generator it makes, its keys with their names there, and what is fixed."""
 
     make: Callable[..., Generator]
@@ -50,22 +50,25 @@ class _Op(NamedTuple):
 
 
 _COLUMNS = {"column": "columns", "columns": "columns"}
-_OPS: dict[str, dict[str, _Op]] = {
+Plugins: TypeAlias = "Mapping[str, Mapping[str, Op]]"
+PLUGINS: Plugins = {
     "term": {
-        "base": _Op(Base, {**_COLUMNS, "k": "n_bins"}),
-        "values": _Op(Base, _COLUMNS, {"kind": "nominal"}),
-        "bins": _Op(Base, {**_COLUMNS, "k": "n_bins"}, {"kind": "numeric"}),
-        "missing": _Op(Missing, _COLUMNS),
-        "new": _Op(Formulas, {"rules": "bodies"}, needs="rules"),
+        "base": Op(Base, {**_COLUMNS, "k": "n_bins"}),
+        "values": Op(Base, _COLUMNS, {"kind": "nominal"}),
+        "bins": Op(Base, {**_COLUMNS, "k": "n_bins", "only": "only"}, {"kind": "numeric"}),
+        "missing": Op(Missing, _COLUMNS),
+        "new": Op(Formulas, {"rules": "bodies"}, needs="rules"),
+        "modify": Op(Modify, {"over": "over", "how": "how", "rule": "body"}, needs="over"),
     },
     "meta": {
-        "combine": _Op(
+        "combine": Op(
             Combine,
-            {key: key for key in ("over", "how", "size", "within", "choose")},
+            {key: key for key in ("over", "how", "size", "within", "choose", "span")},
         ),
     },
 }
-_LISTS = ("columns", "rules", "over", "within")
+_LISTS = ("columns", "rules", "over", "within", "where", "patterns", "goals")
+_NUMBERS = ("only", "span", "at_least")
 
 
 def load_bias(source: str | Path) -> Bias:
@@ -81,18 +84,36 @@ def load_bias(source: str | Path) -> Bias:
     BiasError
         When the file is wrong: it names file, line and statement, and the remedy.
     """
-    path = Path(source)
+    return parse_bias(read_bias_text(Path(source)), str(source))
+
+
+def read_bias_text(path: Path) -> str:
+    """Read the text of a bias file."""
     try:
-        text = path.read_bytes().decode()
+        return path.read_bytes().decode()
     except OSError as error:
         raise BiasError(str(path), f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise BiasError(str(path), "is no UTF-8 text") from None
-    return parse_bias(text, str(path))
 
 
-def parse_bias(text: str, name: str = "bias") -> Bias:
-    """Read a bias from the text of a TOML file of that name."""
+def parse_bias(
+    text: str,
+    name: str = "bias",
+    plugins: Plugins = PLUGINS,
+    check_data: Callable[[object, str], Mapping[str, Any]] | None = None,
+) -> Bias:
+    """Read a bias from the text of a TOML file of that name.
+
+    Parameters
+    ----------
+    text, name : str
+        The text, and what errors call the file.
+    plugins : dict
+        The statements that are known.
+    check_data : callable, optional
+        Checks the key `data`, and returns what the bias keeps of it.
+    """
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -102,7 +123,7 @@ def parse_bias(text: str, name: str = "bias") -> Bias:
             raise BiasError(name, f"unknown key {key!r}. {offer_names(key, _KEYS)}")
     if document.get("version") != VERSION:
         raise BiasError(name, f"version = {document.get('version')!r} must be {VERSION}")
-    _check_data(document.get("data", {}), name)
+    data = (check_data or _check_data)(document.get("data", {}), name)
     target = _target(document.get("target"), name)
     statements = document.get("refine")
     if not isinstance(statements, list) or not all(isinstance(s, dict) for s in statements):
@@ -110,25 +131,42 @@ def parse_bias(text: str, name: str = "bias") -> Bias:
             name, "refine must be a list of statements, such as { plugin = 'term', .. }"
         )
     lines = [*_statement_lines(text)]
+    listed = [(s, lines[i] if i < len(lines) else None) for i, s in enumerate(statements)]
+    return bias_of(listed, name, plugins, target, data)
+
+
+def bias_of(
+    statements: Sequence[tuple[dict[str, Any], int | None]],
+    name: str,
+    plugins: Plugins,
+    target: BiasTarget | None,
+    data: Mapping[str, Any],
+) -> Bias:
+    """Make the generators of statements, each with its line; errors name it."""
     generators: list[Generator] = []
-    for place, statement in enumerate(statements):
-        line = f", line {lines[place]}" if place < len(lines) else ""
-        at = f"{name}{line}, statement {statement.get('id', place + 1)!r}"
+    places = {"": name}
+    for number, (statement, line) in enumerate(statements, 1):
+        told = f", line {line}" if line is not None else ""
+        at = f"{name}{told}, statement {statement.get('id', number)!r}"
+        places[str(statement.get("id", f"#{number}"))] = at
         try:
-            generators.append(_generator(statement, at))
+            generators.append(_generator(statement, at, plugins))
             Bias(generators)  # ids so far: the first that is wrong names its own line
         except BiasError as error:
             raise error if error.where == at else BiasError(at, error.reason) from None
         except (TypeError, ValueError) as error:  # of a generator, whose names differ
             raise BiasError(at, str(error).replace("n_bins", "k")) from None
-    return Bias(generators, target)
+    return Bias(generators, target, data, places)
 
 
-def _check_data(data: object, name: str) -> None:
+def _check_data(data: object, name: str) -> Mapping[str, Any]:
     if not isinstance(data, dict) or data.get("engine", "memory") != "memory":
         raise BiasError(
-            name, f"data = {data!r}: rules of one table need engine = 'memory', or no data at all"
+            name,
+            f"data = {data!r}: rules of one table need engine = 'memory', or no data at all; "
+            "rulewright.relational.Pipeline.from_bias takes the other engines",
         )
+    return {}
 
 
 def _target(target: object, name: str) -> BiasTarget | None:
@@ -141,15 +179,15 @@ def _target(target: object, name: str) -> BiasTarget | None:
     return BiasTarget(target["column"], target.get("positive"))
 
 
-def _generator(statement: dict[str, Any], at: str) -> Generator:
+def _generator(statement: dict[str, Any], at: str, plugins: Plugins) -> Generator:
     """Make the generator of a statement."""
     plugin, op = (_word(statement, key, at) for key in ("plugin", "op"))
-    if plugin not in _OPS:
-        raise BiasError(at, f"unknown plugin {plugin!r}. {offer_names(plugin, [*_OPS])}")
-    if op not in _OPS[plugin]:
-        known = [*_OPS[plugin]]
+    if plugin not in plugins:
+        raise BiasError(at, f"unknown plugin {plugin!r}. {offer_names(plugin, [*plugins])}")
+    if op not in plugins[plugin]:
+        known = [*plugins[plugin]]
         raise BiasError(at, f"plugin {plugin!r} has no op {op!r}. {offer_names(op, known)}")
-    make, keys, fixed, needs = _OPS[plugin][op]
+    make, keys, fixed, needs = plugins[plugin][op]
     settings = {key: value for key, value in statement.items() if key not in ("plugin", "op")}
     names = {**keys, **_COMMON}
     for key, value in settings.items():
@@ -158,6 +196,8 @@ def _generator(statement: dict[str, Any], at: str) -> Generator:
         if key in _LISTS and not _is_list(value, nested=key == "within"):
             what = "lists of texts" if key == "within" else "texts"
             raise BiasError(at, f"{key} = {value!r} must be a list of {what}")
+        if key in _NUMBERS and not (isinstance(value, list) and all(map(_is_whole, value))):
+            raise BiasError(at, f"{key} = {value!r} must be a list of whole numbers")
     if {"column", "columns"} <= settings.keys():
         raise BiasError(at, "column and columns say the same: give one")
     if needs is not None and needs not in settings:
@@ -173,6 +213,10 @@ def _word(statement: dict[str, Any], key: str, at: str) -> str:
 
 
 _EXAMPLES = {"plugin": "term", "op": "base"}
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_list(value: object, nested: bool) -> bool:
@@ -208,35 +252,46 @@ def _statement_lines(text: str) -> Iterator[int]:
 # -- writing -----------------------------------------------------------------------------------
 
 
-def dump_bias(bias: Bias) -> str:
+def dump_bias(bias: Bias, plugins: Plugins = PLUGINS) -> str:
     """Write a bias as the text of a TOML file, which `load_bias` reads."""
     lines = [f"version = {VERSION}"]
+    if bias.data:
+        lines.append(f"data = {_toml(bias.data)}")
     if bias.target is not None:
         column, positive = bias.target
         more = "" if positive is None else f", positive = {_toml(positive)}"
         lines.append(f"target = {{ column = {_toml(column)}{more} }}")
-    return "\n".join([*lines, "refine = [", *map(_statement, bias.generators), "]", ""])
+    written = (_statement(generator, plugins) for generator in bias.generators)
+    return "\n".join([*lines, "refine = [", *written, "]", ""])
 
 
-def _statement(generator: Generator) -> str:
-    plugin, op, operation = _op_of(generator)
+def _statement(generator: Generator, plugins: Plugins) -> str:
+    plugin, op, operation = _op_of(generator, plugins)
     pairs: dict[str, Any] = {"id": generator.id, "plugin": plugin, "op": op}
     default = {} if operation.needs else vars(operation.make(**operation.fixed))
     for key, name in {**operation.keys, "limit": "limit"}.items():
         value = getattr(generator, name)
-        if key != "column" and value is not None and (key == "over" or value != default.get(name)):
-            pairs[key] = [str(body) for body in value] if key == "rules" else value
+        if key == "column" and "columns" in operation.keys:
+            continue  # both mean the same
+        if value is not None and (key == "over" or value != default.get(name)):
+            pairs[key] = _plain(key, value)
     return "  { " + ", ".join(f"{key} = {_toml(value)}" for key, value in pairs.items()) + " },"
 
 
-def _op_of(generator: Generator) -> tuple[str, str, _Op]:
+def _plain(key: str, value: Any) -> Any:
+    if key == "rules":
+        return [str(body) for body in value]
+    return str(value) if key == "rule" else value
+
+
+def _op_of(generator: Generator, plugins: Plugins) -> tuple[str, str, Op]:
     """Return the plugin and the op that make such a generator."""
-    for plugin, ops in _OPS.items():
+    for plugin, ops in plugins.items():
         for op, operation in ops.items():
-            fixed = operation.fixed.items()
             if operation.make is not type(generator):
                 continue
-            if getattr(generator, "kind", "any") == dict(fixed).get("kind", "any"):
+            fixed = {"kind": "any", **operation.fixed}
+            if all(getattr(generator, key, "any") == value for key, value in fixed.items()):
                 return plugin, op, operation
     raise BiasError(where(generator), "is code, which a bias file cannot hold")
 
@@ -244,4 +299,11 @@ def _op_of(generator: Generator) -> tuple[str, str, _Op]:
 def _toml(value: object) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, dict):
+        pairs = (f"{_key(key)} = {_toml(one)}" for key, one in value.items())
+        return f"{{ {', '.join(pairs)} }}"
     return json.dumps(value, ensure_ascii=False)
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key, ensure_ascii=False)

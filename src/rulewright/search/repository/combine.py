@@ -13,7 +13,13 @@ from rulewright.encoding.signed import SignedCovers
 from rulewright.search.options import check_whole
 from rulewright.search.repository.blocks import RuleBlock, covers_of
 from rulewright.search.repository.errors import BiasError
-from rulewright.search.repository.generators import BLOCK, check_generator, where
+from rulewright.search.repository.generators import (
+    BLOCK,
+    check_generator,
+    checked_blocks,
+    read_formula,
+    where,
+)
 from rulewright.search.repository.joining import all_body, any_body, not_body
 
 if TYPE_CHECKING:
@@ -51,6 +57,8 @@ class Combine:
         What later generators call its rules by.
     limit : int, optional
         Most rules; needed with "lowest_mutual_information".
+    span : pair of int, optional
+        The first and the last place, from 1, among the rules of `over` that are joined.
     """
 
     over: Sequence[str] | None = None
@@ -60,6 +68,7 @@ class Combine:
     choose: Choose = "all"
     id: str = ""
     limit: int | None = None
+    span: tuple[int, int] | None = None
 
     simple: ClassVar[bool] = False
 
@@ -83,6 +92,8 @@ class Combine:
             object.__setattr__(self, "over", over)
         if self.within is not None:
             object.__setattr__(self, "within", tuple(map(tuple, self.within)))
+        if self.span is not None:
+            object.__setattr__(self, "span", _checked_span(self.span, where(self)))
 
     @property
     def looks_at_rows(self) -> bool:
@@ -91,7 +102,7 @@ class Combine:
 
     def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
         """Join the rules."""
-        parts = sources.rules(self.over or ())
+        parts = self._spanned(sources.rules(self.over or ()))
         join = _Join(self.how, parts)
         if self.choose == "all":
             for group in self._groups(parts, sources):
@@ -104,6 +115,18 @@ class Combine:
         for start in range(0, len(chosen), BLOCK):
             yield join.pairs(chosen[start : start + BLOCK])
 
+    def _spanned(self, parts: RuleBlock) -> RuleBlock:
+        """Return the rules of the span."""
+        if self.span is None:
+            return parts
+        first, last = self.span
+        if last > len(parts):
+            raise BiasError(
+                where(self),
+                f"the rules {first} to {last} are asked for, but only {len(parts)} were generated",
+            )
+        return RuleBlock(parts.covers[first - 1 : last], lambda line: parts.body(first - 1 + line))
+
     def _groups(self, parts: RuleBlock, sources: Sources) -> Iterator[list[int]]:
         """Give the lines of the rules that may be joined with each other."""
         if self.within is None:
@@ -113,6 +136,74 @@ class Combine:
         for group in self.within:
             sources.columns(group, where(self))
             yield [line for line, names in enumerate(columns) if names <= set(group)]
+
+
+def _checked_span(span: Sequence[int], at: str) -> tuple[int, int]:
+    whole = all(isinstance(place, int) and not isinstance(place, bool) for place in span)
+    if len(span) != 2 or not whole or not 1 <= span[0] <= span[1]:
+        raise BiasError(at, f"span={list(span)!r} must be two places, such as [1, 100]")
+    return span[0], span[1]
+
+
+@dataclass(frozen=True)
+class Modify:
+    """Earlier rules, each joined with one given formula, or negated.
+
+    Parameters
+    ----------
+    over : sequence of str
+        Ids of the generators whose rules are modified.
+    how : {"and", "or", "andnot", "not"}
+        How the formula is joined; "not" negates the rules and takes no formula.
+    body : str or Formula, optional
+        The formula.
+    id : str
+        What later generators call its rules by.
+    limit : int, optional
+        Most rules.
+    """
+
+    over: Sequence[str]
+    how: Literal["and", "or", "andnot", "not"] = "and"
+    body: str | Formula | None = None
+    id: str = ""
+    limit: int | None = None
+
+    simple: ClassVar[bool] = True
+    looks_at_rows: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_generator(self)
+        over = (self.over,) if isinstance(self.over, str) else tuple(self.over)
+        object.__setattr__(self, "over", over)
+        if self.how not in ("and", "or", "andnot", "not"):
+            raise BiasError(where(self), f"how={self.how!r} must be one of and, or, andnot, not")
+        if (self.body is None) != (self.how == "not"):
+            takes = "a rule" if self.body is None else "no rule"
+            raise BiasError(where(self), f"how {self.how!r} takes {takes}")
+        if self.body is not None:
+            object.__setattr__(self, "body", read_formula(self.body, where(self)))
+
+    def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
+        """Join the covers; only the given formula is evaluated."""
+        parts = sources.rules(self.over)
+        covers = parts.covers.negated()
+        if self.body is not None:
+            (given,) = checked_blocks([self.body], sources, where(self))
+            other = given.covers.negated() if self.how == "andnot" else given.covers
+            join = SignedCovers.maximum if self.how == "or" else SignedCovers.minimum
+            covers = join(parts.covers, other)
+        yield RuleBlock(covers, lambda line: self.modified(parts.body(line)))
+
+    def modified(self, rule: Formula) -> Formula:
+        """Return a rule joined with the formula."""
+        if self.body is None:
+            return not_body(rule)
+        assert not isinstance(self.body, str), "texts are read at the start"
+        pair = [rule, self.body]
+        if self.how == "andnot":
+            return _first_only(pair)
+        return all_body(pair) if self.how == "and" else any_body(pair)
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,8 @@ class Base:
         Most intervals of a numeric column; each has about equally many rows.
     kind : {"any", "nominal", "numeric"}
         Whether columns of other kinds are refused, if they are named, or passed over.
+    only : sequence of int, optional
+        Which intervals of a numeric column, from 1 to `n_bins`; all by default.
     id : str
         What later generators call its rules by.
     limit : int, optional
@@ -84,6 +86,7 @@ class Base:
     kind: Literal["any", "nominal", "numeric"] = "any"
     id: str = ""
     limit: int | None = None
+    only: Sequence[int] | None = None
 
     simple: ClassVar[bool] = True
     looks_at_rows: ClassVar[bool] = True  # which labels occur, and where to cut
@@ -93,6 +96,12 @@ class Base:
         check_whole(f"{where(self)}: n_bins", self.n_bins, 2)
         if self.kind not in ("any", "nominal", "numeric"):
             raise BiasError(where(self), f"kind={self.kind!r} must be any, nominal or numeric")
+        if self.only is not None:
+            object.__setattr__(self, "only", tuple(self.only))
+            if wrong := [i for i in self.only if not 1 <= i <= self.n_bins]:
+                raise BiasError(
+                    where(self), f"bin {wrong[0]} of {self.n_bins}: bins go from 1 to {self.n_bins}"
+                )
 
     def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
         """Make the rules of one column after the other."""
@@ -101,6 +110,8 @@ class Base:
             if not self._takes(column):
                 continue
             conditions = _domain(made, equal_frequency_cuts(made, self.n_bins, sources.weights))
+            if self.only is not None and column.schema.type.ordered:
+                conditions = [conditions[i - 1] for i in self.only if i <= len(conditions)]
             for start in range(0, len(conditions), BLOCK):
                 yield _column_block(conditions[start : start + BLOCK], column)
 
@@ -204,11 +215,11 @@ class Formulas:
         check_generator(self)
         if isinstance(self.bodies, str):
             raise BiasError(where(self), "bodies must be a list of formulas, not one text")
-        object.__setattr__(self, "bodies", tuple(_read(b, where(self)) for b in self.bodies))
+        object.__setattr__(self, "bodies", tuple(read_formula(b, where(self)) for b in self.bodies))
 
     def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
         """Evaluate the formulas."""
-        yield from _checked_blocks(self.bodies, sources, where(self))
+        yield from checked_blocks(self.bodies, sources, where(self))
 
 
 @dataclass(frozen=True)
@@ -241,7 +252,7 @@ class FromFunction:
     def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
         """Call the function and evaluate its formulas one by one."""
         bare = replace(sources.making, target=None, weights=None)
-        yield from _checked_blocks(self.function(bare), sources, where(self), size=1)
+        yield from checked_blocks(self.function(bare), sources, where(self), size=1)
 
 
 def check_generator(generator: Generator) -> None:
@@ -256,7 +267,8 @@ def check_generator(generator: Generator) -> None:
         object.__setattr__(generator, "columns", names)
 
 
-def _read(body: str | Formula, at: str) -> Formula:
+def read_formula(body: str | Formula, at: str) -> Formula:
+    """Return a formula, or read its text."""
     if not isinstance(body, str):
         return body
     try:
@@ -265,13 +277,13 @@ def _read(body: str | Formula, at: str) -> Formula:
         raise BiasError(at, f"the rule {body!r} cannot be read: {error}") from None
 
 
-def _checked_blocks(
+def checked_blocks(
     bodies: Iterable[str | Formula], sources: Sources, at: str, size: int = BLOCK
 ) -> Iterator[RuleBlock]:
     """Check that formulas fit the columns, and evaluate a few at a time."""
     schema, waiting = sources.table.schema, []
     for given in bodies:
-        body = _read(given, at)
+        body = read_formula(given, at)
         try:
             for condition in body.conditions:
                 sources.columns([condition.column], at)

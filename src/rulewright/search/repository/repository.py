@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rulewright.encoding.signed import SignedCovers, SignedStack
 from rulewright.rules import Conjunction
@@ -15,7 +15,7 @@ from rulewright.search.repository.errors import BiasError
 from rulewright.search.repository.generators import Base, where
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rulewright.data import Table
     from rulewright.kernels import FloatArray
@@ -41,10 +41,16 @@ class Bias:
         by their place; `over` of a `Combine` names ids before it.
     target : BiasTarget, optional
         What the bias was written for.
+    data : dict
+        Where the rows come from, as a bias file says it; empty for one table.
+    places : dict of str to str
+        File and line of each generator by its id, and of the target by "", for errors.
     """
 
     generators: Sequence[Generator]
     target: BiasTarget | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         named: dict[str, Generator] = {}
@@ -55,7 +61,7 @@ class Bias:
             if name in named:
                 raise BiasError(where(generator), f"the id {name!r} is used twice; rename one")
             changes: dict[str, object] = {"id": name}
-            if isinstance(generator, Combine):
+            if hasattr(generator, "over"):
                 changes["over"] = _earlier(generator, named)
             named[name] = replace(generator, **changes)  # type: ignore[type-var]
         object.__setattr__(self, "generators", tuple(named.values()))
@@ -68,12 +74,12 @@ class Bias:
     @property
     def joined(self) -> frozenset[str]:
         """The generators whose rules later ones join."""
-        combinations = (one for one in self.generators if isinstance(one, Combine))
-        return frozenset(name for one in combinations for name in one.over or ())
+        named = (getattr(one, "over", None) or () for one in self.generators)
+        return frozenset(name for names in named for name in names)
 
 
-def _earlier(combine: Combine, named: dict[str, Generator]) -> tuple[str, ...]:
-    """Return the ids that a combination joins, all of them before it."""
+def _earlier(combine: Any, named: dict[str, Generator]) -> tuple[str, ...]:
+    """Return the ids of the rules that a generator starts from, all of them before it."""
     if combine.over is None:
         return tuple(name for name, generator in named.items() if generator.simple)
     for name in combine.over:
