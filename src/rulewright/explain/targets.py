@@ -10,9 +10,8 @@ from rulewright.data import DataError, label_of, read_like
 from rulewright.model import ClassModel, RuleModel
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from rulewright.data import Table
+    from rulewright.kernels import IntArray
 
 
 def model_of(model: Any, step: str) -> RuleModel:
@@ -32,15 +31,15 @@ def rows_with_target(model: RuleModel, X: Any, y: Any, sample_weight: Any = None
     return read_like(X, model.schema, model.columns, target=y, weights=sample_weight, task=task)
 
 
-def class_codes(model: ClassModel, table: Table) -> NDArray[np.intp]:
+def class_codes(model: ClassModel, table: Table) -> IntArray:
     """Give the class of each row as the model numbers it, -1 for one that it does not know."""
     known = {label_of(value): k for k, value in enumerate(model.classes.tolist())}
     target = table.known_target
     codes = [known.get(label_of(value), -1) for value in target.classes.tolist()]
-    return np.array(codes, dtype=np.intp)[target.codes]
+    return np.array(codes, dtype=np.int32)[target.codes]
 
 
-def checked_class_codes(model: ClassModel, table: Table) -> NDArray[np.intp]:
+def checked_class_codes(model: ClassModel, table: Table) -> IntArray:
     """Give the class of each row as `class_codes`; the model must know one of them."""
     codes = class_codes(model, table)
     if (codes < 0).all():
