@@ -52,6 +52,11 @@ class Recipe:
         """Names of the derived columns."""
         return {column.name for column in self.columns}
 
+    @property
+    def grouped(self) -> tuple[DerivedColumn, ...]:
+        """The columns that are functions of the rows of a path: all but clauses."""
+        return tuple(column for column in self.columns if isinstance(column, DerivedColumn))
+
     def __getitem__(self, name: str) -> RelatedTable:
         return next(table for table in self.tables if table.name == name)
 

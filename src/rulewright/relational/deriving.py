@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import MISSING_CODE, Column, DataError, DerivedColumn
+from rulewright.data import MISSING_CODE, Column, DataError
 from rulewright.kernels import (
     Entries,
     ThreadPool,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Recipe, Step, Where
+    from rulewright.data import DerivedColumn, Recipe, Step, Where
     from rulewright.kernels import BoolArray, FloatArray, GroupSummary
     from rulewright.relational.related import TableData
 
@@ -63,14 +63,13 @@ class Paths:
 def derive_columns(recipe: Recipe, paths: Paths) -> dict[str, Column]:
     """Compute the columns of a recipe for all instances, by name."""
     tasks: list[Task] = []
-    grouped = [column for column in recipe.columns if isinstance(column, DerivedColumn)]
-    for path, columns in _grouped(grouped, lambda column: column.path).items():
+    for path, columns in _grouped(recipe.grouped, lambda column: column.path).items():
         described, reached = recipe[path[-1].table], paths[path]
         values = {c.schema.name: c for c in paths.tables[described.name].like(described.columns)}
         for length, part in _grouped(columns, _length).items():
             tasks += _tasks(reached if length is None else reached.within(length), part, values)
     found = dict(chain.from_iterable(arrays.items() for arrays in in_threads(tasks)))
-    made = {column.name: _column(recipe, column, found[column.name]) for column in grouped}
+    made = {column.name: _column(recipe, column, found[column.name]) for column in recipe.grouped}
     clauses = recipe.only([name for name in recipe.names if name not in made])
     return made | query_columns(clauses, paths.instances, paths.cutoff, paths.tables)
 

@@ -112,12 +112,12 @@ class Prolog:
     def derive(self, relations: Relations, recipe: Recipe) -> dict[str, Column]:
         """Compute the columns of a recipe, without user code."""
         layout = _Layout(relations)
-        goals = [layout.goal(recipe, column) for column in recipe.columns]
+        goals = [layout.goal(recipe, column) for column in recipe.grouped]
         values = np.full((len(goals), len(relations)), np.nan)
         for place, row, what in self._asked(relations, goals, own=True):
             values[place, row] = math.nan if what == _UNKNOWN else float(what)
         columns = {}
-        for column, found in zip(recipe.columns, values, strict=True):
+        for column, found in zip(recipe.grouped, values, strict=True):
             schema = recipe.schema_of(column)
             if schema.kind == "nominal":
                 found = np.where(np.isnan(found), -1, found).astype(np.int32)

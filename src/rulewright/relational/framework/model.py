@@ -77,7 +77,7 @@ class QueryRules:
         derived: list[Made] = []
         recipe = self.rules.schema.recipe
         if isinstance(read, RelatedInstances) and recipe is not None:
-            derived = [Related(column) for column in recipe.columns]
+            derived = [Related(column) for column in recipe.grouped]
         bodies = [rule.body for rule in self.rules.rules]
         return read.table([Query.over(body, [*self.made, *derived]) for body in bodies])
 

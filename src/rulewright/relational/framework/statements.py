@@ -178,7 +178,7 @@ class Sql(Statement):
             paths=None if self.path is None else [self.path],
         )
         recipe, _ = proposed(inst.relations, choosing)
-        for column in recipe.columns:
+        for column in recipe.grouped:
             if column.function == self.function and self.column in (None, column.column):
                 yield column, _labels(recipe, column)
 
