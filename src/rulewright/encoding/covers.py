@@ -129,6 +129,15 @@ class PackedCovers:
         rows = np.ascontiguousarray(np.packbits(self.unpack(), axis=0).T)
         return rows.view(np.dtype((np.void, rows.shape[1]))).ravel()
 
+    def row_groups(self) -> IntArray:
+        """Give rows numbers: the same to rows in the same covers, and none is left out."""
+        groups = np.zeros(self.n_rows, dtype=np.intp)
+        for cover in self.unpack():
+            groups = 2 * groups + cover
+            taken = np.bincount(groups) > 0
+            groups = (np.cumsum(taken) - 1)[groups]
+        return groups.astype(np.int32)
+
 
 def unpack_words(words: WordArray, n_rows: int | None = None) -> BoolArray:
     """Return the bits of words along the last axis, those of all words or of so many rows."""

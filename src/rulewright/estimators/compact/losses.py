@@ -131,22 +131,23 @@ class ClassLoss:
         return np.eye(self.shares.shape[1])[self.labels]
 
     def _fit(self, problem: Problem, shares: FloatArray, tolerance: float) -> Fitted:
+        rows = problem.grouped(self.weights, shares)
         fit = ClassFit(
-            problem,
-            self.labels,
-            self.weights,
+            rows.problem,
+            np.zeros(len(rows.weights), dtype=np.int32),
+            rows.weights,
             shares.shape[1],
-            shares=shares,
+            shares=rows.shares,
             l2=self.l2,
             tolerance=tolerance,
             n_threads=self.n_threads,
         )
         fit.keep(fit.rules)
-        answers, b = fit.probabilities, fit.responses.copy()
-        logs = np.log(np.maximum(answers, LEAST_PROBABILITY))
-        loss = -float(self.weights @ (shares * logs).sum(axis=1))
+        p, b = fit.probabilities, fit.responses.copy()
+        logs = np.log(np.maximum(p, LEAST_PROBABILITY))
+        loss = -float(rows.weights @ (rows.shares * logs).sum(axis=1))
         loss += 0.5 * self.l2 * float(b @ b)
-        return Fitted(loss, b, fit.intercepts, answers)
+        return Fitted(loss, b, fit.intercepts, p[rows.groups])
 
     def look(self, fitted: Fitted) -> None:
         """Compute the derivatives at the probabilities."""
