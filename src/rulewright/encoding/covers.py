@@ -20,6 +20,9 @@ WORD = 64
 _BLOCK = 128
 """Words that are unpacked at a time to count what covers share."""
 
+_HALF_WORD = 32
+"""Covers that are told apart at a time to number rows."""
+
 
 @dataclass(frozen=True, eq=False)
 class PackedCovers:
@@ -131,11 +134,14 @@ class PackedCovers:
 
     def row_groups(self) -> IntArray:
         """Give rows numbers: the same to rows in the same covers, and none is left out."""
-        groups = np.zeros(self.n_rows, dtype=np.intp)
-        for cover in self.unpack():
-            groups = 2 * groups + cover
-            taken = np.bincount(groups) > 0
-            groups = (np.cumsum(taken) - 1)[groups]
+        groups = np.zeros(self.n_rows, dtype=np.uint64)
+        bits = self.unpack()
+        for first in range(0, len(bits), _HALF_WORD):
+            flat = np.zeros((self.n_rows, _HALF_WORD // 8), dtype=np.uint8)
+            part = np.packbits(bits[first : first + _HALF_WORD], axis=0, bitorder="little")
+            flat[:, : len(part)] = part.T
+            keys = (groups << np.uint64(_HALF_WORD)) | flat.view("<u4").ravel()
+            groups = np.unique(keys, return_inverse=True)[1].astype(np.uint64)
         return groups.astype(np.int32)
 
 

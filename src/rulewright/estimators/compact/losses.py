@@ -56,8 +56,8 @@ class Loss(Protocol):
     stats: StatArray
     heads: tuple[Head, ...]
 
-    def fit(self, problem: Problem, tolerance: float) -> Fitted:
-        """Fit the responses of all rules and lines."""
+    def fit(self, problem: Problem, tolerance: float, start: FloatArray | None = None) -> Fitted:
+        """Fit the responses of all rules and lines, from those of a start if that helps."""
 
     def settle(self, problem: Problem) -> Fitted:
         """Fit the responses of the finished model, to many digits."""
@@ -119,9 +119,9 @@ class ClassLoss:
             excess = excess[:, ::-1].cumsum(axis=1)[:, -2::-1]
         return np.rint(self.weights[:, np.newaxis] * excess / self.unit).astype(STAT)
 
-    def fit(self, problem: Problem, tolerance: float) -> Fitted:
+    def fit(self, problem: Problem, tolerance: float, start: FloatArray | None = None) -> Fitted:
         """Fit by coordinate descent; a response keeps the direction of its head."""
-        return self._fit(problem, self.shares, tolerance)
+        return self._fit(problem, self.shares, tolerance, start)
 
     def settle(self, problem: Problem) -> Fitted:
         """Fit to the labels alone: a teacher helps to choose rules, labels weigh them."""
@@ -130,7 +130,13 @@ class ClassLoss:
     def _label_shares(self) -> FloatArray:
         return np.eye(self.shares.shape[1])[self.labels]
 
-    def _fit(self, problem: Problem, shares: FloatArray, tolerance: float) -> Fitted:
+    def _fit(
+        self,
+        problem: Problem,
+        shares: FloatArray,
+        tolerance: float,
+        start: FloatArray | None = None,
+    ) -> Fitted:
         rows = problem.grouped(self.weights, shares)
         fit = ClassFit(
             rows.problem,
@@ -140,6 +146,7 @@ class ClassLoss:
             shares=rows.shares,
             l2=self.l2,
             tolerance=tolerance,
+            start=start,
             n_threads=self.n_threads,
         )
         fit.keep(fit.rules)
@@ -192,7 +199,7 @@ class NumberLoss:
         self.scale = 1.0
         self.residuals = numbers - center
 
-    def fit(self, problem: Problem, tolerance: float) -> Fitted:
+    def fit(self, problem: Problem, tolerance: float, start: FloatArray | None = None) -> Fitted:
         """Solve the normal equations; rules whose response turns round are fitted as 0."""
         signs = np.array([1.0 if head.first else -1.0 for head in problem.heads])
         columns = problem.covers.unpack().astype(np.float64)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
+from scipy.sparse import csc_array
 
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.rulefit.linear import SCALE, linear_columns
@@ -110,9 +111,9 @@ class Problem(NamedTuple):
         member[groups] = np.arange(n_rows, dtype=np.int32)
         total = np.bincount(groups, weights, n_groups).astype(np.float64)
         parts = np.divide(weights, total[groups], out=np.zeros(n_rows), where=weights > 0)
-        mixed = [np.bincount(groups, parts * share, n_groups) for share in shares.T]
+        sums = csc_array((parts, groups, np.arange(n_rows + 1)), shape=(n_groups, n_rows))
         problem = self._replace(covers=self.covers.take(member))
-        return Grouped(problem, groups, total, np.clip(np.stack(mixed, axis=1), 0, 1))
+        return Grouped(problem, groups, total, np.clip(sums @ shares, 0, 1))
 
 
 class Grouped(NamedTuple):
