@@ -53,6 +53,10 @@ def test_learners_are_compared_on_sets_with_ranks_and_tests(cli, tmp_path):
     ):
         assert text in page
     assert (tmp_path / "out" / "compare-uci35-part-error.svg").exists()
+    named = [*args, "--learners", "mlrules:n_rules=1", "--out", tmp_path / "out", "--name"]
+    assert cli(*named, "one").exit_code == 0
+    assert {path.name for path in (tmp_path / "out").glob("compare-one*.md")} == {"compare-one.md"}
+    assert "letters, digits" in cli(*named, "../one").output
 
 
 def test_rivals_are_known_by_name(cli, tmp_path):

@@ -60,6 +60,9 @@ def test_rows_in_the_same_covers_have_equal_keys(matrix):
     keys = PackedCovers.pack(matrix).row_keys()
     same = (matrix[:, :, np.newaxis] == matrix[:, np.newaxis]).all(axis=0)
     assert np.array_equal(keys[:, np.newaxis] == keys, same)
+    groups = PackedCovers.pack(matrix).row_groups()
+    assert np.array_equal(groups[:, np.newaxis] == groups, same)
+    assert set(groups.tolist()) == set(range(groups.max(initial=-1) + 1))
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 63, 64, 65, 200])

@@ -176,6 +176,17 @@ def test_rare_classes_get_rules():
     assert np.mean(est.predict(X[y == 2]) == 2) > 0.9
 
 
+def test_many_classes_are_told_by_conditions_that_pay():
+    """Six classes that two columns decide: rules tell them, and noise columns stay out."""
+    rng = np.random.default_rng(2)
+    X = rng.random((900, 4))
+    y = 2 * (3 * X[:, 0]).astype(int) + (X[:, 1] > 0.5)
+    est = CompactRulesClassifier(12, cv=2, random_state=0).fit(X[:600], y[:600])
+    assert est.score(X[600:], y[600:]) > 0.95
+    used = [condition.column for rule in est.model_.rules for condition in rule.body.conditions]
+    assert set(used) <= {"x0", "x1"}
+
+
 def test_few_rules_cost_little():
     """On noisy classes a handful of rules is nearly as good as hundreds, over five tables."""
     lost = []

@@ -8,12 +8,14 @@ import pytest
 from builders import compact, mixed_table, softmax
 from rulewright import CompactRulesClassifier, CompactRulesRegressor, load_model
 from rulewright.data import read_table
+from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.compact.left_out import Optimism, _compared
 from rulewright.estimators.compact.losses import ClassLoss
 from rulewright.estimators.compact.members import Problem
 from rulewright.estimators.compact.search import LARGEST_OVERLAP
 from rulewright.kernels import ROW
 from rulewright.rules import Coverage, Head
+from rulewright.weighting.l1 import Multinomial
 
 pytestmark = pytest.mark.native
 
@@ -51,6 +53,31 @@ def test_labels_settle_the_points():
     np.testing.assert_allclose(loss.settle(none).answers[0], shares, rtol=1e-6)
     mean = loss.weights @ loss.shares / loss.weights.sum()
     np.testing.assert_allclose(loss.fit(none, 1e-14).answers[0], mean, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("n_classes", "ordinal"), [(2, False), (5, False), (4, True)])
+def test_rows_of_the_same_rules_are_fitted_as_one(n_classes, ordinal):
+    """Groups of rows have the fit of the rows, rows that do not count among them."""
+    loss, rng = loss_of(3, n_classes, ordinal)
+    loss.weights[:7] = 0
+    heads = [loss.heads[place % len(loss.heads)] for place in range(3)]
+    problem = Problem(PackedCovers.pack(rng.random((3, 90)) < 0.5), heads, {})
+    assert len(problem.grouped(loss.weights, loss.shares).weights) <= 8
+    by_rows = Multinomial(
+        problem.covers.words,
+        np.array(heads, dtype=np.int32),
+        np.ones(3, dtype=np.int8),
+        loss.labels,
+        loss.weights,
+        n_classes,
+        shares=loss.shares,
+        l2=loss.l2,
+        tolerance=1e-16,
+    )
+    by_rows.keep(by_rows.rules)
+    fitted = loss.fit(problem, 1e-16)
+    np.testing.assert_allclose(fitted.responses, by_rows.responses, atol=1e-6)
+    np.testing.assert_allclose(fitted.answers, by_rows.probabilities, atol=1e-6)
 
 
 def test_without_a_teacher_labels_are_the_targets():

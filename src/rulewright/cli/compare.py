@@ -1,5 +1,6 @@
 """`rulewright compare`: learners, ours and others', on the same folds."""
 
+import re
 from ast import literal_eval
 from contextlib import suppress
 from dataclasses import replace
@@ -65,6 +66,15 @@ def compare(
     ] = None,
     folds: Annotated[int, typer.Option(min=2, metavar="K", help="Folds.")] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
+    saved: Annotated[
+        str | None,
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            help="Name of the files written, so that comparisons on the same data stand side by "
+            "side; by default the suite or the file.",
+        ),
+    ] = None,
     *,
     table: TableOptions,
     options: RunOptions,
@@ -79,17 +89,25 @@ def compare(
         f"The same {protocol} for every learner; all on one thread, with their defaults except for "
         "the settings after their names. Seconds are those of the processor."
     ]
+    files = f"compare-{name if saved is None else checked_name(saved)}"
     perform(
-        f"compare-{name}",
+        files,
         title,
         all_trials(asked, data, protocol, Extent(runs=options.runs, seed=options.seed)),
         lambda records: (comparison_report if file is None else file_report)(
-            f"compare-{name}", title, about, records, [d.label for d in data], labels
+            files, title, about, records, [d.label for d in data], labels
         ),
         options,
-        part=suite is not None and sets is not None,
+        part=suite is not None and sets is not None and saved is None,
         as_json=as_json,
     )
+
+
+def checked_name(name: str) -> str:
+    """Refuse a name that is no part of the name of a file."""
+    if not re.fullmatch(r"[\w.+-]+", name):
+        raise ValueError(f"--name {name!r}: take letters, digits and . + - _ only")
+    return name
 
 
 def default_learners(on_file: bool) -> list[str]:

@@ -20,6 +20,9 @@ WORD = 64
 _BLOCK = 128
 """Words that are unpacked at a time to count what covers share."""
 
+_HALF_WORD = 32
+"""Covers that are told apart at a time to number rows."""
+
 
 @dataclass(frozen=True, eq=False)
 class PackedCovers:
@@ -128,6 +131,18 @@ class PackedCovers:
         """Return a key for each row; rows in the same covers have equal keys."""
         rows = np.ascontiguousarray(np.packbits(self.unpack(), axis=0).T)
         return rows.view(np.dtype((np.void, rows.shape[1]))).ravel()
+
+    def row_groups(self) -> IntArray:
+        """Give rows numbers: the same to rows in the same covers, and none is left out."""
+        groups = np.zeros(self.n_rows, dtype=np.uint64)
+        bits = self.unpack()
+        for first in range(0, len(bits), _HALF_WORD):
+            flat = np.zeros((self.n_rows, _HALF_WORD // 8), dtype=np.uint8)
+            part = np.packbits(bits[first : first + _HALF_WORD], axis=0, bitorder="little")
+            flat[:, : len(part)] = part.T
+            keys = (groups << np.uint64(_HALF_WORD)) | flat.view("<u4").ravel()
+            groups = np.unique(keys, return_inverse=True)[1].astype(np.uint64)
+        return groups.astype(np.int32)
 
 
 def unpack_words(words: WordArray, n_rows: int | None = None) -> BoolArray:

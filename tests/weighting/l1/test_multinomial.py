@@ -121,6 +121,19 @@ def test_kept_rules_are_fitted_without_penalty(seed, n_rows, n_classes, unions):
     assert_optimal(problem, fit, 0.0, rules)
 
 
+def test_a_start_changes_the_way_but_not_the_fit():
+    """From responses of other rules the same optimum is reached, and from itself at once."""
+    problem = Problem(7, 120, 5)
+    cold = problem.fit(tolerance=1e-13)
+    cold.keep(cold.rules)
+    start = np.where(np.arange(len(cold.values)) % 3 == 0, 0.0, 0.8 * cold.values)
+    warm = problem.fit(tolerance=1e-13, start=start)
+    np.testing.assert_allclose(warm.values, start)
+    warm.keep(warm.rules)
+    assert_optimal(problem, warm, 0.0)
+    np.testing.assert_allclose(warm.probabilities, cold.probabilities, atol=1e-5)
+
+
 @settings(max_examples=30)
 @PROBLEMS
 def test_dropping_leaves_the_size_asked_for(seed, n_rows, n_classes, unions):

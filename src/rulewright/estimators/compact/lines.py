@@ -97,6 +97,8 @@ class ClassFit(Multinomial):
         super().__init__(problem.covers.words, heads, signs, *rows, **options)
 
     def _sweep(self, ids: IntArray, l1: float) -> bool:
+        if not self.problem.lines:
+            return super()._sweep(ids, l1)
         dense = np.isin(ids, list(self.problem.lines))
         change = self.state.sweep(ids[~dense], self.values, l1, self.ridge)
         change += sum(map(self._step, ids[dense].tolist()))

@@ -56,8 +56,8 @@ class Loss(Protocol):
     stats: StatArray
     heads: tuple[Head, ...]
 
-    def fit(self, problem: Problem, tolerance: float) -> Fitted:
-        """Fit the responses of all rules and lines."""
+    def fit(self, problem: Problem, tolerance: float, start: FloatArray | None = None) -> Fitted:
+        """Fit the responses of all rules and lines, from those of a start if that helps."""
 
     def settle(self, problem: Problem) -> Fitted:
         """Fit the responses of the finished model, to many digits."""
@@ -119,9 +119,9 @@ class ClassLoss:
             excess = excess[:, ::-1].cumsum(axis=1)[:, -2::-1]
         return np.rint(self.weights[:, np.newaxis] * excess / self.unit).astype(STAT)
 
-    def fit(self, problem: Problem, tolerance: float) -> Fitted:
+    def fit(self, problem: Problem, tolerance: float, start: FloatArray | None = None) -> Fitted:
         """Fit by coordinate descent; a response keeps the direction of its head."""
-        return self._fit(problem, self.shares, tolerance)
+        return self._fit(problem, self.shares, tolerance, start)
 
     def settle(self, problem: Problem) -> Fitted:
         """Fit to the labels alone: a teacher helps to choose rules, labels weigh them."""
@@ -130,23 +130,31 @@ class ClassLoss:
     def _label_shares(self) -> FloatArray:
         return np.eye(self.shares.shape[1])[self.labels]
 
-    def _fit(self, problem: Problem, shares: FloatArray, tolerance: float) -> Fitted:
+    def _fit(
+        self,
+        problem: Problem,
+        shares: FloatArray,
+        tolerance: float,
+        start: FloatArray | None = None,
+    ) -> Fitted:
+        rows = problem.grouped(self.weights, shares)
         fit = ClassFit(
-            problem,
-            self.labels,
-            self.weights,
+            rows.problem,
+            np.zeros(len(rows.weights), dtype=np.int32),
+            rows.weights,
             shares.shape[1],
-            shares=shares,
+            shares=rows.shares,
             l2=self.l2,
             tolerance=tolerance,
+            start=start,
             n_threads=self.n_threads,
         )
         fit.keep(fit.rules)
-        answers, b = fit.probabilities, fit.responses.copy()
-        logs = np.log(np.maximum(answers, LEAST_PROBABILITY))
-        loss = -float(self.weights @ (shares * logs).sum(axis=1))
+        p, b = fit.probabilities, fit.responses.copy()
+        logs = np.log(np.maximum(p, LEAST_PROBABILITY))
+        loss = -float(rows.weights @ (rows.shares * logs).sum(axis=1))
         loss += 0.5 * self.l2 * float(b @ b)
-        return Fitted(loss, b, fit.intercepts, answers)
+        return Fitted(loss, b, fit.intercepts, p[rows.groups])
 
     def look(self, fitted: Fitted) -> None:
         """Compute the derivatives at the probabilities."""
@@ -191,7 +199,7 @@ class NumberLoss:
         self.scale = 1.0
         self.residuals = numbers - center
 
-    def fit(self, problem: Problem, tolerance: float) -> Fitted:
+    def fit(self, problem: Problem, tolerance: float, start: FloatArray | None = None) -> Fitted:
         """Solve the normal equations; rules whose response turns round are fitted as 0."""
         signs = np.array([1.0 if head.first else -1.0 for head in problem.heads])
         columns = problem.covers.unpack().astype(np.float64)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
+from scipy.sparse import csc_array
 
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.rulefit.linear import SCALE, linear_columns
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.data import Table
-    from rulewright.kernels import FloatArray
+    from rulewright.kernels import FloatArray, IntArray
     from rulewright.model.linear import LinearTerm
     from rulewright.rules import Head
     from rulewright.search import FoundRule
@@ -94,6 +95,34 @@ class Problem(NamedTuple):
         lines = {k: one.values for k, one in enumerate(members) if isinstance(one, Line)}
         covers = none.stack(*(member.cover for member in members))
         return cls(covers, [member.head for member in members], lines)
+
+    def grouped(self, weights: FloatArray, shares: FloatArray) -> Grouped:
+        """Put rows together that the same rules cover: they have the same probabilities.
+
+        A fit to few groups costs less than one to all rows, and is the same. A line has a value
+        of its own in each row.
+        """
+        n_rows = self.covers.n_rows
+        if self.lines:
+            return Grouped(self, np.arange(n_rows, dtype=np.int32), weights, shares)
+        groups = self.covers.row_groups()
+        n_groups = int(groups.max(initial=-1)) + 1
+        member = np.empty(n_groups, dtype=np.int32)
+        member[groups] = np.arange(n_rows, dtype=np.int32)
+        total = np.bincount(groups, weights, n_groups).astype(np.float64)
+        parts = np.divide(weights, total[groups], out=np.zeros(n_rows), where=weights > 0)
+        sums = csc_array((parts, groups, np.arange(n_rows + 1)), shape=(n_groups, n_rows))
+        problem = self._replace(covers=self.covers.take(member))
+        return Grouped(problem, groups, total, np.clip(sums @ shares, 0, 1))
+
+
+class Grouped(NamedTuple):
+    """A problem of groups of rows: the group of each row, and weights and shares of the groups."""
+
+    problem: Problem
+    groups: IntArray
+    weights: FloatArray
+    shares: FloatArray
 
 
 def n_lines(members: Sequence[Member | Line]) -> int:

@@ -21,17 +21,17 @@ from rulewright.kernels import ROW
 from rulewright.search import RuleGrower
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rulewright.encoding.binned import BinnedColumns
     from rulewright.estimators.compact.lines import Lines
     from rulewright.estimators.compact.losses import Fitted, Loss
-    from rulewright.kernels import BoolArray, Limits, RowArray
+    from rulewright.kernels import BoolArray, FloatArray, Limits, RowArray
     from rulewright.rules import Head
     from rulewright.search import FoundRule
 
 MANY_HEADS = 4
-"""Of more heads than this rules are not grown for each."""
+"""Of more heads than this rules are not grown for each, and fits start where the last ended."""
 
 N_TRIED = 5
 """Proposals that are fitted together with the rules so far."""
@@ -96,8 +96,9 @@ class CompactSearch:
         self.last_class = max(head.last for head in loss.heads)
         self.charge = charge * math.log(max(2, int(np.sum(binned.codes.n_bins))))
         self.grower = RuleGrower(binned, "midpoint", n_threads)
+        self.many_heads = len(loss.heads) > MANY_HEADS
         self.members: list[Member | Line] = []
-        self.fitted = self._fit([])
+        self.fitted = loss.fit(Problem.of([], len(train)), 1e-5)
         self.objective = self.fitted.loss
 
     def grow(self) -> bool:
@@ -124,12 +125,22 @@ class CompactSearch:
         self.fitted = self.loss.settle(Problem.of(self.members, len(self.train)))
 
     def _take(self, members: Sequence[Member | Line]) -> None:
-        self.members = list(members)
         self.fitted = self._fit(members, 1e-8)
+        self.members = list(members)
         self.objective = self._objective(members, self.fitted)
 
     def _fit(self, members: Sequence[Member | Line], tolerance: float = 1e-5) -> Fitted:
-        return self.loss.fit(Problem.of(members, len(self.train)), tolerance)
+        start = self._start(members) if self.many_heads else None
+        return self.loss.fit(Problem.of(members, len(self.train)), tolerance, start)
+
+    def _start(self, members: Sequence[Member | Line]) -> FloatArray:
+        """Return what the current fit says of these members, and its intercepts.
+
+        Fits of many heads take many sweeps from nothing.
+        """
+        known = dict(zip(self.members, self.fitted.responses.tolist(), strict=True))
+        responses = [known.get(member, 0.0) for member in members]
+        return np.concatenate([responses, self.fitted.intercepts[1:]])
 
     def _objective(self, members: Sequence[Member | Line], fitted: Fitted) -> float:
         return fitted.loss + self.charge * sum(member.n_conditions for member in members)
@@ -197,9 +208,8 @@ class CompactSearch:
 
         Grow rules for each head on all rows, and for any on subsamples; cut them back.
         """
-        few = len(self.loss.heads) <= MANY_HEADS
         draws: list[tuple[RowArray, Head | None]] = [(self.rows, None)]
-        draws += [(self.rows, head) for head in self.loss.heads if few]
+        draws += [(self.rows, head) for head in self.loss.heads if not self.many_heads]
         for _ in range(self.n_subsamples):
             drawn = self.random.random_sample(len(self.rows)) < 0.5
             draws.append((self.rows[drawn], None))
@@ -252,14 +262,26 @@ class CompactSearch:
         return Member(found, head, PackedCovers.pack(mask))
 
     def _cut(self) -> None:
-        """Take out conditions that do not pay, and rules that gain too little, one at a time."""
-        while (shorter := self._shorter()) is not None:
-            self._take(shorter)
+        """Take out conditions that do not pay, and rules that gain too little, one at a time.
 
-    def _shorter(self) -> list[Member | Line] | None:
-        """Return the model without a condition or a rule, if one does not pay."""
+        The best comes first; of many heads, whose fits take time, the first that does not pay.
+        """
+        place = kept = 0
+        while kept < len(self.members):
+            everywhere = range(len(self.members))
+            places = [place % len(self.members)] if self.many_heads else everywhere
+            shorter = self._shorter(places)
+            if shorter is not None:
+                self._take(shorter)
+                kept = 0
+            else:
+                place, kept = place + 1, kept + len(places)
+
+    def _shorter(self, places: Iterable[int]) -> list[Member | Line] | None:
+        """Return the model without a condition or a rule of some places, if one does not pay."""
         best, least = None, self.objective - LEAST_GAIN
-        for place, member in enumerate(self.members):
+        for place in places:
+            member = self.members[place]
             before, after = self.members[:place], self.members[place + 1 :]
             rest = [*before, *after]
             # The conditions of a rule are charged once more, so that its gain alone decides.

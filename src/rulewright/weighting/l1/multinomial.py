@@ -70,6 +70,8 @@ class Multinomial:
         Ridge penalty of the responses.
     tolerance : float
         Sweeps go on until they lower the objective by less than about this.
+    start : float64 array, optional
+        Responses of the rules, then the intercepts of all classes but the first, to start from.
     n_threads : int
         Threads to use; the result does not depend on it.
     """
@@ -86,6 +88,7 @@ class Multinomial:
         shares: FloatArray | None = None,
         l2: float = L2,
         tolerance: float = TOLERANCE,
+        start: FloatArray | None = None,
         n_threads: int = 1,
     ) -> None:
         n_rows = len(labels)
@@ -114,7 +117,10 @@ class Multinomial:
             np.concatenate([signs, np.zeros(n_classes - 1, dtype=np.int8)]),
         )
         self.values = np.zeros(self.n_rules + n_classes - 1)
-        self._descend(self.free, 0.0)
+        if start is None:
+            self._descend(self.free, 0.0)
+        else:
+            self.move(np.flatnonzero(start).astype(np.int32), start[start != 0])
         self._pulls = self._find_pulls()
         self.penalty = self.largest_penalty = float(self._pulls.max(initial=0.0)) / self.total
 
