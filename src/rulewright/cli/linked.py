@@ -10,7 +10,6 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 from rich.console import Console
-from sklearn.base import clone
 
 from rulewright.cli.learner import make_estimator, split_settings
 from rulewright.cli.opened import smiles_texts
@@ -26,18 +25,11 @@ from rulewright.data import (
     open_table,
     read_table,
 )
+from rulewright.data.optional import optional
 from rulewright.data.reading import Task
 from rulewright.estimators.common.parameters import parse_settings
 from rulewright.model import RuleModel
 from rulewright.model.text import plain
-from rulewright.relational import (
-    GraphRulesClassifier,
-    RelationalClassifier,
-    RelationalRegressor,
-    Relations,
-    SubgraphFeatures,
-)
-from rulewright.relational.opening import open_tables
 from rulewright.report import write_report
 from rulewright.report.answers import Answers, answers_of
 from rulewright.report.evaluation import figures_of
@@ -121,7 +113,8 @@ class Linking:
         else:
             names = {n: getattr(roles, n) for n in ("nominal", "numeric", "date", "drop")}
             X = self.relations(file, target, weights, **names)
-            source, key = open_tables(file).sources[X.instances], X.key
+            tables = optional("rulewright.relational.opening").open_tables(file)
+            source, key = tables.sources[X.instances], X.key
         _check_target(source, file, target, key)
         task: Task = "classification" if self.smiles is not None else task_of(source, target)
         # one column stays, as there is no table without any
@@ -135,7 +128,7 @@ class Linking:
         """Relate the tables of a folder or database."""
         keys = dict(_pair("--keys", text, "TABLE.COL=TABLE.COL") for text in self.keys)
         times = dict(_pair("--times", text, "TABLE=COL") for text in self.times)
-        return Relations(
+        return optional("rulewright.relational").Relations(
             file,
             str(self.instances),
             key=self.key,
@@ -159,6 +152,8 @@ class Linked:
     known_numbers = property(lambda self: self.rows.known_numbers)
     weights = property(lambda self: self.rows.weights)
     n_rows = property(lambda self: self.rows.n_rows)
+
+    related = property(lambda self: hasattr(self.X, "links"))
 
     @property
     def y(self) -> NDArray[Any]:
@@ -186,15 +181,17 @@ def linked_estimator(
     learner: str | None, settings: Sequence[str], seed: int, jobs: int, given: Linked, task: Task
 ) -> Any:
     """Make an estimator; settings that it or its patterns do not have are those of the learner."""
-    if isinstance(given.X, Relations):
-        kind = RelationalClassifier if task == "classification" else RelationalRegressor
+    room = optional("rulewright.relational")  # loaded late: help needs no learner
+    if given.related:
+        numbers = task == "regression"
+        kind = room.RelationalRegressor if numbers else room.RelationalClassifier
         own, rest = _parted(kind, settings)
         return kind(make_estimator(learner, rest, seed, jobs, task=task), **own)
-    own, rest = _parted(SubgraphFeatures, settings)
+    own, rest = _parted(room.SubgraphFeatures, settings)
     named = "rumble" if rest and learner is None else learner
     chosen = None if named is None else make_estimator(named, rest, seed, jobs)
-    features = SubgraphFeatures(**own)
-    return GraphRulesClassifier(features, learner=chosen, random_state=seed, n_jobs=jobs)
+    features = room.SubgraphFeatures(**own)
+    return room.GraphRulesClassifier(features, learner=chosen, random_state=seed, n_jobs=jobs)
 
 
 def learn_linked(
@@ -235,22 +232,22 @@ def learn_linked(
 def print_linked(console: Console, given: Linked, file: Path, target: str) -> None:
     """Tell what is learned from."""
     what = f"{given.n_rows} molecules"
-    if isinstance(given.X, Relations):
+    if given.related:
         tables = ", ".join(given.X.names)
         what = f"{given.n_rows} rows of {plain(given.X.instances)}, tables {plain(tables)}"
     console.print(f"{file}: {what}, target {plain(target)}")
-    if isinstance(given.X, Relations):
+    if given.related:
         for link in given.X.links:
             console.print(f"key {plain(str(link))}")
 
 
 def _fit(estimator: Any, given: Linked) -> Any:
-    y = None if isinstance(given.X, Relations) else given.y
-    return clone(estimator).fit(given.X, y).model_
+    y = None if given.related else given.y
+    return optional("sklearn.base").clone(estimator).fit(given.X, y).model_
 
 
 def _ask(fitted: Any, given: Linked, origin: str) -> Answers:
-    X = given.X if isinstance(given.X, Relations) else fitted.columns(given.X)
+    X = given.X if given.related else fitted.columns(given.X)
     rules = _rules(fitted)
     return answers_of(rules, read_rows(rules, X, given.y, given.weights), origin)
 
