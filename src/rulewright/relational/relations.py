@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import DataError, Derivable, Table
+from rulewright.data import DataError, Derivable, DerivedColumn, Table
 from rulewright.data.numbers import numbers_of
 from rulewright.data.schema import check_distinct
 from rulewright.data.target import target_of, weights_of
-from rulewright.relational.deriving import Paths, derive_columns
+from rulewright.relational.deriving import derive_columns
+from rulewright.relational.grouping import Paths, group_columns
 from rulewright.relational.keys import (
     Link,
     Place,
@@ -195,8 +196,11 @@ class Relations(Derivable):
                 f"cutoff={recipe.cutoff.name!r}."
             )
         related = {table.name: self.table_of(table.name) for table in recipe.tables}
-        instances = self.table_of(self.instances)
-        return derive_columns(recipe, Paths(recipe, instances, self.cutoff, related))
+        given = self.table_of(self.instances), self.cutoff, related
+        # kernels group rows along paths; what is derived otherwise, a database computes
+        paths = {one.name for one in recipe.columns if isinstance(one, DerivedColumn)}
+        grouped, rest = recipe.only(paths), recipe.only(recipe.names - paths)
+        return group_columns(grouped, Paths(grouped, *given)) | derive_columns(rest, *given)
 
     def training_table(self, recipe: Recipe, columns: Mapping[str, Column], task: Task) -> Table:
         """Return own and derived columns of the instances with target and weights."""
