@@ -126,11 +126,12 @@ def _counts(reached: Reached, columns: list[DerivedColumn], values: Column | Non
         rows = np.bincount(reached.entries.groups, minlength=reached.entries.n_groups)
         return {column.name: rows.astype(np.float64) for column in columns}
     wheres = [column.where for column in columns if column.where is not None]
-    if values.schema.kind == "nominal":
+    operators = {where.op for where in wheres}
+    if operators == {"="}:
         by_label = _label_counts(reached, values)
         index = values.schema.label_index
         found = [by_label[:, index[str(where.value)]] for where in wheres]
-    elif all(where.op == ">=" for where in wheres):
+    elif operators == {">="}:
         cuts = np.array([where.value for where in wheres], dtype=np.float64)
         found = list(count_at_least(reached.entries, doubles(values), cuts).T)
     else:
@@ -205,7 +206,8 @@ def _aggregate(
 def _passes(where: Where, values: Column) -> BoolArray:
     """Tell which rows of a table pass a condition; missing values pass none."""
     if isinstance(where.value, str):
-        return np.asarray(values.values == values.schema.label_index[where.value])
+        same = values.values == values.schema.label_index[where.value]
+        return np.asarray(same if where.op == "=" else ~same & ~values.is_missing)
     x = doubles(values)
     return np.asarray(x >= where.value if where.op == ">=" else x <= where.value)
 
