@@ -154,3 +154,25 @@ def test_options_of_related_tables_need_instances(cli_failure, loans, molecules)
     assert "--smiles smile" in cli_failure("learn", file, *asked)
     assert "--to sql" in cli_failure("export", model, "--to", "sql")
     assert "has no such column" in cli_failure("predict", model, loans)
+
+
+def test_a_database_needs_no_keys(cli, shop, tmp_path):
+    """Keys that a database declares are used, by learning and by prediction."""
+    file, model = tmp_path / "shop.duckdb", tmp_path / "left.json"
+    with duckdb.connect(str(file)) as database:
+        database.execute(
+            "CREATE TABLE customers (id INTEGER PRIMARY KEY, region VARCHAR, asked INTEGER, "
+            '"left" VARCHAR)'
+        )
+        database.execute(
+            "CREATE TABLE orders (customer_id INTEGER REFERENCES customers (id), day INTEGER, "
+            "status VARCHAR)"
+        )
+        for name in ("customers", "orders"):
+            database.execute(f"INSERT INTO {name} FROM '{shop / name}.csv'")
+    assert "orders.customer_id -> customers.id" in cli("inspect", file).stdout
+    given = ["--instances", "customers", "--target", "left", "--learner", "ripper"]
+    given += ["--times", "orders=day", "--cutoff", "asked", "--holdout", "0.2"]
+    result = cli("learn", file, *given, "--model", model)
+    assert "8 rows held out" in result.stdout, result.output
+    assert cli("predict", model, file).stdout.startswith("id,label,probability_no")
