@@ -4,7 +4,8 @@
 ten folds, the mean over seeds of the folds. Ours are weighted rules (RuleFit) over the smallest 400
 patterns in 3 % of the training molecules, descriptors and counts of functional groups; the rival
 is a forest of 500 trees on Morgan fingerprints (radius 2, 2048 bits). Patterns, rules and weights
-come from the training folds; settings are the same for all sets.
+come from the training folds; settings are the same for all sets. `--ten-rules`: accuracy of at most
+ten rules on mutagenesis (188 molecules), in its original folds.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from console import aligned
-from rdkit import Chem
+from rdkit import Chem, RDLogger
 from rdkit.Chem import rdFingerprintGenerator
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
@@ -27,6 +28,7 @@ from rulewright.relational import GraphRulesClassifier, SubgraphFeatures
 SETS = ("nctrer", "yoshida", "bloodbarr", "dsstox-epafhm", "mutagenesis")
 BONDS = {"2": Chem.BondType.DOUBLE, "3": Chem.BondType.TRIPLE, "7": Chem.BondType.AROMATIC}
 SHORT = 0.01
+RDLogger.DisableLog("rdApp.*")
 
 
 def molecules(name: str) -> tuple[list[Any], np.ndarray]:
@@ -72,10 +74,10 @@ def _cleaned(molecule: Any) -> Any:
         return molecule.GetMol()
 
 
-def ours(seed: int) -> GraphRulesClassifier:
+def ours(seed: int, max_terms: int | None = None) -> GraphRulesClassifier:
     """Make the readable learner."""
     features = SubgraphFeatures(n_features=400, min_support=0.03, max_edges=6)
-    learner = RuleFitClassifier(max_rules=500, penalty="min", random_state=seed)
+    learner = RuleFitClassifier(500, penalty="min", max_terms=max_terms, random_state=seed)
     return GraphRulesClassifier(features, learner=learner, descriptors=True, calibration=None)
 
 
@@ -97,12 +99,29 @@ def measured(name: str, seed: int) -> tuple[float, float, float, float, float]:
     return aucs[0], aucs[1], right[0], right[1], float(np.mean(n_rules))
 
 
+def ten_rules() -> tuple[float, float, float]:
+    """Give the accuracy of few rules on mutagenesis, and how many rules and terms there are."""
+    found, y = molecules("mutagenesis")
+    folds = np.array([row["fold"] for row in read_rows("mutagenesis") if row["subset"] == "188"])
+    right, sizes = np.zeros(len(y), dtype=bool), []
+    for fold in np.unique(folds):
+        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        est = ours(0, max_terms=10).fit([found[i] for i in train], y[train])
+        right[test] = est.predict([found[i] for i in test]) == y[test]
+        sizes.append((len(est.model_), len(est.model_.rules.linear)))
+    return (float(right.mean()), *(float(x) for x in np.mean(sizes, axis=0)))
+
+
 def main() -> None:
     """Print the figures of all sets."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--ten-rules", action="store_true")
     given = parser.parse_args()
+    if given.ten_rules:
+        print("accuracy {:.4f}, {:.1f} rules and {:.1f} lines".format(*ten_rules()))
+        return
     lines: list[list[object]] = []
     for name in given.sets.split(","):
         mean = np.mean([measured(name, seed) for seed in range(given.seeds)], axis=0)
