@@ -66,7 +66,7 @@ def test_an_unexpected_error_is_one_line_too(cli, model, monkeypatch):
     def broken(path):
         raise KeyError("first\nsecond")
 
-    monkeypatch.setattr(show, "load_model", broken)
+    monkeypatch.setattr(show, "Opened", broken)
     result = cli("show", model)
     assert result.exit_code == 1
     assert result.stderr.startswith("error: unexpected KeyError:")
@@ -79,7 +79,7 @@ def test_an_interrupt_is_one_line(cli, model, monkeypatch):
     def interrupted(path):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(show, "load_model", interrupted)
+    monkeypatch.setattr(show, "Opened", interrupted)
     result = cli("show", model)
     assert (result.exit_code, result.stderr) == (130, "interrupted\n")
 

@@ -16,10 +16,10 @@ from rulewright.cli.limits import (
     file_options,
     print_decisions,
 )
+from rulewright.cli.opened import Opened, Smiles
 from rulewright.cli.output import STDOUT, check_output, open_output
 from rulewright.cli.target import target_in
-from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions, Table, open_table
-from rulewright.model import RuleModel, load_model
+from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions, Table
 from rulewright.model.text import plain, title_of
 from rulewright.report.answers import answers_of
 from rulewright.report.evaluation import evaluation
@@ -51,6 +51,7 @@ def evaluate(
         Path,
         typer.Option("--output", "-o", metavar="FILE", help="File to write; - is standard output."),
     ] = STDOUT,
+    smiles: Smiles = None,
     encoding: Encoding = None,
     no_header: NoHeader = False,
     skip_bad_rows: SkipBadRows = False,
@@ -59,9 +60,10 @@ def evaluate(
     """Measure MODEL on the rows of FILE: figures with intervals, by class, by certainty."""
     if output != STDOUT:
         check_output(output, "-o", (model, file))
-    loaded = load_model(model)
+    opened = Opened(model)
+    loaded = opened.model
     options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
-    name, table = read_test(loaded, file, options, target, weights)
+    name, table = _read_test(opened, file, options, target, weights, smiles)
     print_decisions(table)
     answers = answers_of(loaded, table, file.name)
     seen = learned_from(loaded, table)
@@ -80,10 +82,15 @@ def evaluate(
         print_evaluation(console, answers)
 
 
-def read_test(
-    model: RuleModel, file: Path, options: FileOptions, target: str | None, weights: str | None
+def _read_test(
+    opened: Opened,
+    file: Path,
+    options: FileOptions,
+    target: str | None,
+    weights: str | None,
+    smiles: str | None,
 ) -> tuple[str, Table]:
     """Read rows to judge a model by; give the name of the target and the rows."""
-    source = open_table(file, options=options)
-    name = target_in(model, source, target, weights, str(file))
-    return name, read_rows(model, source, name, weights)
+    source = opened.open(file, options, smiles)
+    name = target_in(opened.model, source, target, weights, str(file))
+    return name, read_rows(opened.model, source, name, weights)

@@ -19,8 +19,9 @@ from rulewright.cli.limits import (
     print_decisions,
     print_notes,
 )
-from rulewright.data import MAX_UNZIPPED_BYTES, Source, open_table, read_like, read_parts
-from rulewright.model import RuleModel, load_model
+from rulewright.cli.opened import Opened, Smiles
+from rulewright.data import MAX_UNZIPPED_BYTES, Source, read_like, read_parts
+from rulewright.model import RuleModel
 from rulewright.model.fired import FiredRules
 from rulewright.model.reasons import SHOWN_REASONS
 
@@ -60,6 +61,7 @@ def explain(
     only: Only = None,
     monotone: Direction = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
+    smiles: Smiles = None,
     encoding: Encoding = None,
     no_header: NoHeader = False,
     skip_bad_rows: SkipBadRows = False,
@@ -69,9 +71,10 @@ def explain(
     asked = Asked(to, immutable, only, monotone)
     if not counterfactual:
         asked.check_alone()
-    loaded = load_model(model)
+    opened = Opened(model)
+    loaded = opened.model
     options = file_options(max_unzipped, encoding, no_header, skip_bad_rows, streamed=True)
-    source = open_table(file, options=options)
+    source = opened.open(file, options, smiles)
     rows = list(range(min(source.n_rows, _SHOWN_ROWS))) if row is None else row
     if beyond := [wanted for wanted in rows if wanted >= source.n_rows]:
         raise ValueError(f"--row {beyond[0]}: {file} has {source.n_rows} rows, counted from 0.")

@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 
 from rulewright.cli.limits import listed_names
+from rulewright.cli.opened import Opened
 from rulewright.cli.output import STDOUT, check_output, write_content
 from rulewright.cli.predictions import Predictions
-from rulewright.model import RuleModel, load_model
+from rulewright.data.optional import optional
+from rulewright.model import RuleModel
 from rulewright.programs.targets import TARGETS
 
 _FORMS = [*TARGETS, "text"]
@@ -71,7 +73,9 @@ def export(
         raise ValueError("--to onnx: this is no text to print. Give a file: -o model.onnx.")
     if output != STDOUT:
         check_output(output, "-o", [model])
-    loaded = load_model(model)
+    opened = Opened(model)
+    _check_kind(opened, to, table, key)
+    loaded = opened.model
     keys = _checked_keys(loaded, listed_names(key))
     write_content(output, exported(loaded, to, dialect or Dialect.DUCKDB, table or "data", keys))
 
@@ -82,10 +86,29 @@ def exported(
     """Write the model in the form asked for."""
     if to == "text":
         return model.to_text()
+    if to == "sql" and model.schema.recipe is not None:
+        sql: str = optional("rulewright.relational").relational_sql(model, dialect.value)
+        return sql
     if to == "sql":
         return model.to_sql(table.split("."), dialect.value, keys)
     content: str | bytes = model.export(to)
     return content
+
+
+def _check_kind(opened: Opened, to: str, table: str | None, key: list[str] | None) -> None:
+    """Refuse what makes no sense for molecules and related tables."""
+    if opened.graphs is not None and to != "text":
+        raise ValueError(
+            f"--to {to}: these rules ask for patterns of molecules, which no {to} finds. Take "
+            "--to text, or 'rulewright predict'."
+        )
+    if opened.recipe is not None:
+        for option, given in (("--table", table), ("--key", key)):
+            if given:
+                raise ValueError(
+                    f"{option}: the SQL reads related tables by the names that they were learned "
+                    "with, and returns their key. Leave it out."
+                )
 
 
 def _checked_keys(model: RuleModel, keys: list[str]) -> list[str]:

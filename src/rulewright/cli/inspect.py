@@ -21,6 +21,7 @@ from rulewright.cli.limits import (
     file_options,
 )
 from rulewright.cli.plain_data import table_content
+from rulewright.cli.tables import DATABASES, tables_json, tables_text
 from rulewright.cli.training import ColumnRoles, open_file
 from rulewright.data import (
     MAX_UNZIPPED_BYTES,
@@ -40,7 +41,13 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def inspect(
-    file: Annotated[Path, typer.Argument(help="Table, as for 'learn'.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Table, as for 'learn', or a folder or database of related ones.",
+            show_default=False,
+        ),
+    ],
     target: Annotated[
         str | None, typer.Option(metavar="COL", help="Column with the classes or numbers.")
     ] = None,
@@ -65,6 +72,9 @@ def inspect(
         missing=missing or (),
     )
     options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
+    if file.is_dir() or file.suffix.lower() in DATABASES:
+        typer.echo(tables_json(file) if as_json else tables_text(file))
+        return
     table, findings = _examined(file, roles, options)
     if as_json:
         typer.echo(json.dumps(table_content(file, table, findings), indent=2))

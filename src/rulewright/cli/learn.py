@@ -2,8 +2,9 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -65,6 +66,19 @@ from rulewright.cli.limits import (
     SkipBadRows,
     file_options,
 )
+from rulewright.cli.linked import (
+    Cutoff,
+    Instances,
+    Key,
+    Keys,
+    Linked,
+    Linking,
+    Times,
+    learn_linked,
+    linked_estimator,
+    print_linked,
+)
+from rulewright.cli.opened import SMILES, Smiles
 from rulewright.cli.output import STDOUT, check_output
 from rulewright.cli.plain_data import finite, model_content, table_content
 from rulewright.cli.report import ShownRows, write_training_report
@@ -73,6 +87,7 @@ from rulewright.cli.training import ColumnRoles, open_file, read_training, row_w
 from rulewright.cli.validation import Cv, Holdout, Judged, Judging, Test, cross_validated, judged_by
 from rulewright.data import MAX_UNZIPPED_BYTES, Finding, Source, Table, Target
 from rulewright.data.optional import optional
+from rulewright.data.reading import Task
 from rulewright.model import AdditiveRules, RuleModel
 from rulewright.model.decisions import Costs
 from rulewright.model.text import plain
@@ -92,7 +107,8 @@ def learn(
     file: Annotated[
         Path,
         typer.Argument(
-            help="CSV, Parquet, JSON lines, ARFF or Excel; -: standard input.",
+            help="CSV, Parquet, JSON lines, ARFF or Excel; -: standard input. With --instances, "
+            "a folder of such files or a DuckDB database.",
             show_default=False,
         ),
     ],
@@ -149,6 +165,12 @@ def learn(
     no_header: NoHeader = False,
     skip_bad_rows: SkipBadRows = False,
     max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
+    instances: Instances = None,
+    key: Key = None,
+    keys: Keys = None,
+    times: Times = None,
+    cutoff: Cutoff = None,
+    smiles: Smiles = None,
     model: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Save the model (JSON).", rich_help_panel=OUTPUT_PANEL),
@@ -194,6 +216,23 @@ def learn(
         drop_unlabelled,
     )
     options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
+    linking = Linking(instances, key, keys or (), times or (), cutoff, smiles)
+    if linking.asked(
+        file,
+        *(monotone, forbid, require, operators, together, digits, bias, missing, keep, positive),
+        *(ordinal, class_weight, cost_matrix, max_rules, time_limit, drop_unlabelled, as_json),
+    ):
+        _learn_linked(
+            linking,
+            partial(linking.rows, file, roles, options, partial(chosen_task, task, learner)),
+            partial(linked_estimator, learner, settings or [], seed, jobs),
+            judging,
+            seed,
+            (file, target),
+            written,
+            rules_shown,
+        )
+        return
     source, tested = open_file(file, roles, options), judging.opened(options, target, weights)
     kind = chosen_task(task, learner, source, target)
     name = learner or next(iter(learners_of(kind)))
@@ -222,11 +261,36 @@ def learn(
     if as_json:
         about = {"target": target, "task": kind, "learner": name}
         _print_json(file, table, findings, learned, judged, about, written)
-        return
+    else:
+        _print_judged(console, judged)
+        _print_model(console, learned, written, None if full else rules_shown, full=full)
+
+
+def _print_judged(console: Console, judged: Judged | None) -> None:
+    """Print figures on rows that are not those of a cross-validation, which printed its own."""
     if judged is not None and judged.rows is not None:
         console.print()
         print_measures(console, judged.answers)
-    _print_model(console, learned, written, None if full else rules_shown, full=full)
+
+
+def _learn_linked(
+    linking: Linking,
+    read: Callable[[], tuple[Linked, Task]],
+    make: Callable[[Linked, Task], Any],
+    judging: Judging,
+    seed: int,
+    names: tuple[Path, str],
+    written: dict[str, Path],
+    rules_shown: int,
+) -> None:
+    """Learn from related tables or molecules; `names` are file and target."""
+    console, target, (given, kind) = make_console(), names[1], read()
+    estimator = make(given, kind)
+    print_linked(console, given, *names)
+    notes = {NOTED: target} | ({SMILES: linking.smiles} if linking.smiles else {})
+    learned, judged = learn_linked(console, estimator, given, judging, seed, notes, written)
+    _print_judged(console, judged)
+    _print_model(console, learned, written, rules_shown, full=False)
 
 
 @dataclass(frozen=True)

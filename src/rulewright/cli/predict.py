@@ -18,11 +18,12 @@ from rulewright.cli.limits import (
     listed_names,
     print_notes,
 )
+from rulewright.cli.opened import Opened, Smiles
 from rulewright.cli.output import STDOUT, check_output, cleared_when_ended, open_output, reading
 from rulewright.cli.predictions import Kept, Predictions, kept_columns, part_rows
-from rulewright.data import MAX_UNZIPPED_BYTES, DataError, Finding, Source, open_table, read_parts
+from rulewright.data import MAX_UNZIPPED_BYTES, DataError, Finding, Source, read_parts
 from rulewright.estimators.common.progress import progress_bar
-from rulewright.model import RuleModel, load_model
+from rulewright.model import RuleModel
 
 _DELIMITERS = {".csv": ",", ".txt": ",", ".tsv": "\t"}
 
@@ -32,7 +33,8 @@ Model = Annotated[Path, typer.Argument(help="Model saved by 'learn'.", show_defa
 File = Annotated[
     Path,
     typer.Argument(
-        help="Rows to predict; only the columns that the rules use are needed.",
+        help="Rows to predict; only the columns that the rules use are needed. Of a model of "
+        "related tables, their folder or database.",
         show_default=False,
     ),
 ]
@@ -80,6 +82,7 @@ def predict(
     abstain_below: AbstainBelow = None,
     reasons: Reasons = 0,
     chunk_rows: ChunkRows = None,
+    smiles: Smiles = None,
     encoding: Encoding = None,
     no_header: NoHeader = False,
     skip_bad_rows: SkipBadRows = False,
@@ -88,11 +91,13 @@ def predict(
     """Predict the rows of FILE: the label and the probability of each class."""
     delimiter = _checked_output(output, (model, file))
     options = file_options(max_unzipped, encoding, no_header, skip_bad_rows, streamed=True)
-    predictions = Predictions(load_model(model), abstain_below, reasons)
+    opened = Opened(model)
+    predictions = Predictions(opened.model, abstain_below, reasons)
     with cleared_when_ended():
         with reading(file):
-            source = open_table(file, options=options)
-        kept = kept_columns(source, keep, listed_names(keep_columns), set(predictions.names))
+            source = opened.open(file, options, smiles)
+        repeated = listed_names(keep_columns) or ([] if keep else opened.key)
+        kept = kept_columns(source, keep, repeated, set(predictions.names))
         cells = len(predictions.model.columns) + len(kept.names) + len(predictions.names)
         n_rows = chunk_rows or part_rows(cells + (len(predictions.model) if reasons else 0))
         with open_output(output) as stream:

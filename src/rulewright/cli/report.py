@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from rulewright import report as reports
 from rulewright.cli.limits import MaxUnzipped
+from rulewright.cli.opened import Opened, Smiles, smiles_texts
 from rulewright.cli.output import check_output
 from rulewright.cli.target import target_in
 from rulewright.cli.validation import Judged
-from rulewright.data import MAX_UNZIPPED_BYTES, Finding, Table, open_table
-from rulewright.model import RuleModel, load_model
+from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions, Finding, Table
+from rulewright.model import RuleModel
 from rulewright.report import N_ROWS
 
 app = typer.Typer(add_completion=False)
@@ -52,33 +53,43 @@ def report(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="HTML file to write.")
     ] = Path("report.html"),
+    smiles: Smiles = None,
     max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
 ) -> None:
     """Write what MODEL is, how good it is on data, and its rules as one HTML page."""
     check_output(output, "-o", [path for path in (model, data) if path is not None])
     if data is None and (target or weights):
         raise ValueError(f"--{'target' if target else 'weights'} names a column of --data FILE.")
-    loaded = load_model(model)
+    opened = Opened(model)
+    loaded = opened.model
     notes, source = reports.file_notes("model file", model), None
     if data is not None:
-        source = open_table(data, max_unzipped)
+        source = opened.open(data, FileOptions(max_unzipped), smiles)
         named = target
         target = target_in(loaded, source, target, weights, f"--data {data}")
         if named is None:
             typer.echo(f"target: {target} (--target names another column)")
-        notes |= {**reports.file_notes("data file", data), "target": target}
+        notes |= {**_data_notes(data), "target": target}
+    given: list[Any] = [source, target, weights]
+    if opened.graphs is not None and source is not None:  # pictures are drawn from the texts
+        roles = (name and source.load(source.positions[name], "any").values for name in given[1:])
+        given = [smiles_texts(source, opened.smiles(smiles)), *roles]
     reports.write_report(
-        loaded,
+        loaded if opened.graphs is None else opened.graphs,
         output,
-        source,
-        y=target,
-        sample_weight=weights,
+        given[0],
+        y=given[1],
+        sample_weight=given[2],
         title=title or f"{target or model.stem}: rules and how good they are",
         origin="" if data is None else data.name,
         n_rows=rows,
         provenance=notes,
     )
     typer.echo(f"report written to {output}")
+
+
+def _data_notes(data: Path) -> dict[str, str]:
+    return {"data": str(data)} if data.is_dir() else reports.file_notes("data file", data)
 
 
 def write_training_report(

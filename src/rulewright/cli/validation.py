@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
@@ -54,8 +54,6 @@ Test = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Judge by the rows of this file.", rich_help_panel=PANEL),
 ]
-
-Learn = Callable[[Table], RuleModel]
 
 
 class Judged(NamedTuple):
@@ -137,9 +135,19 @@ def judged_by(
 
 
 def cross_validated(
-    console: Console, learn: Learn, name: str, table: Table, asked: int, seed: int
+    console: Console,
+    learn: Callable[[Any], Any],
+    name: str,
+    table: Any,
+    asked: int,
+    seed: int,
+    ask: Callable[[Any, Any, str], Answers] = answers_of,
 ) -> Judged | None:
-    """Cross-validate and print the scores of each fold; None if rows are too few."""
+    """Cross-validate and print the scores of each fold; None if rows are too few.
+
+    The rows are a table, or something else that has rows to take and a target, if `ask` can ask
+    what was learned about it.
+    """
     console.print()
     splits = _splits(console, table, asked, seed)
     if len(splits) < 2:
@@ -147,7 +155,7 @@ def cross_validated(
     parts = []
     with progress_bar("cross-validation", len(splits), sys.stderr.isatty()) as advance:
         for train, test in splits:
-            parts.append(answers_of(learn(table.take(train)), table.take(test), ""))
+            parts.append(ask(learn(table.take(train)), table.take(test), ""))
             advance()
     title = f"{len(splits)}-fold cross-validation"
     _print_folds(console, title, name, parts, table, splits)

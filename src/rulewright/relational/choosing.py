@@ -15,7 +15,7 @@ import numpy as np
 from rulewright.data import Column, DataError, DerivedColumn, Recipe, RelatedTable, Where
 from rulewright.data.derived import ADDED, OF_LABELS, OF_ROWS, TIMED
 from rulewright.data.recipe import check_distinct_columns
-from rulewright.relational.deriving import Paths
+from rulewright.relational.grouping import Paths
 from rulewright.relational.looking import Limits, Look
 from rulewright.relational.paths import join_paths, leads_to_one, named_paths
 

@@ -22,7 +22,7 @@ from rulewright.programs.sql_words import (
     unused_prefix,
 )
 from rulewright.relational.aggregates import Aggregates
-from rulewright.relational.querying import joins_of
+from rulewright.relational.deriving import joins_of
 from rulewright.relational.statements import Layout, Relation, Statements
 
 if TYPE_CHECKING:

@@ -15,14 +15,14 @@ import numpy as np
 from rulewright.data.short import short_between
 from rulewright.kernels import value_facts
 from rulewright.relational.aggregates import DIGITS, factor_of
-from rulewright.relational.deriving import in_threads, instances_by_label, plain_values
+from rulewright.relational.grouping import doubles, in_threads, instances_by_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rulewright.data import Column, Recipe
     from rulewright.kernels import FloatArray
-    from rulewright.relational.deriving import Paths
+    from rulewright.relational.grouping import Paths
     from rulewright.relational.paths import Path
     from rulewright.relational.reaching import Reached
 
@@ -82,7 +82,7 @@ class Look:
         return tuple(label for _, label in counted[: self._limits.max_labels])
 
     def _numbers(self, reached: Reached, column: Column) -> Numbers | None:
-        x = plain_values(column)
+        x = doubles(column)
         facts = value_facts(reached.entries.rows, x, DIGITS)
         if facts.size < 0:  # no value is known
             return None

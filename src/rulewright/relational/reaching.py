@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.data import DataError
 from rulewright.kernels import ROW, Entries
+from rulewright.relational.keys import Link, Place, check_same_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -96,11 +96,8 @@ def _joined(found: Reached, match: _Match) -> Reached:
 
 def _matched(before: TableData, step: Step, table: TableData, found: Reached) -> _Match:
     here, there = before.key(step.here), table.key(step.there)
-    if None not in (here.kind, there.kind) and here.kind != there.kind:
-        raise DataError(
-            f"The key types differ: {before.name}.{step.here} holds {here.kind}, "
-            f"{table.name}.{step.there} holds {there.kind}. Convert one of them."
-        )
+    link = Link(Place(before.name, step.here), Place(table.name, step.there))
+    check_same_kind(link, here, there)
     left, right, n_codes = _codes(here, there)
     return _pairs(found.of_entries(left), right, n_codes)
 

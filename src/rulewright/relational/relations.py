@@ -11,7 +11,8 @@ from rulewright.data import DataError, Derivable, Table
 from rulewright.data.numbers import numbers_of
 from rulewright.data.schema import check_distinct
 from rulewright.data.target import target_of, weights_of
-from rulewright.relational.deriving import Paths, derive_columns
+from rulewright.relational.deriving import derive_columns, joins_of
+from rulewright.relational.grouping import Paths, group_columns
 from rulewright.relational.keys import (
     Link,
     Place,
@@ -24,7 +25,6 @@ from rulewright.relational.keys import (
 )
 from rulewright.relational.opening import open_tables
 from rulewright.relational.proposals import Proposals, propose
-from rulewright.relational.querying import joins_of, query_columns
 from rulewright.relational.related import TableData, read_related
 
 if TYPE_CHECKING:
@@ -204,10 +204,13 @@ class Relations(Derivable):
                 f"cutoff={recipe.cutoff.name!r}."
             )
         related = {table.name: self.table_of(table.name) for table in recipe.tables}
-        instances = self.table_of(self.instances)
+        given = self.table_of(self.instances), self.cutoff, related
         if engine == "duckdb":
-            return query_columns(recipe, instances, self.cutoff, related)
-        return derive_columns(recipe, Paths(recipe, instances, self.cutoff, related))
+            return derive_columns(recipe, *given)
+        # kernels group rows along paths; clauses are left to the database
+        paths = {column.name for column in recipe.grouped}
+        grouped, rest = recipe.only(paths), recipe.only(recipe.names - paths)
+        return group_columns(grouped, Paths(grouped, *given)) | derive_columns(rest, *given)
 
     def training_table(self, recipe: Recipe, columns: Mapping[str, Column], task: Task) -> Table:
         """Return own and derived columns of the instances with target and weights."""

@@ -20,8 +20,8 @@ from rulewright.programs.adversarial import adversarial_rows
 from rulewright.programs.databases import answers_of, provide_exp
 from rulewright.programs.parity import compare, native_answers
 from rulewright.programs.sql_words import quoted_name
+from rulewright.relational.deriving import joins_of
 from rulewright.relational.export import relational_sql
-from rulewright.relational.querying import joins_of
 from rulewright.relational.relations import Relations
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ from rulewright.estimators.common.parameters import (
 )
 from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
 from rulewright.model import AdditiveRules
+from rulewright.relational.graphs.descriptors import descriptor_columns, descriptors
 from rulewright.relational.graphs.features import SubgraphFeatures
 from rulewright.relational.graphs.graph import GraphError
 from rulewright.relational.graphs.model import PRESENT, GraphRules, pattern_columns
@@ -89,6 +90,12 @@ class GraphRulesClassifier(
         "default RUMBLE with p = 2 and without a penalty.",
         default=None,
     )
+    descriptors: bool = Parameter(
+        CheckedByFit("bool"),
+        "Whether rules may also ask for numbers of whole molecules, such as logP, and for counts "
+        "of functional groups, by RDKit; needs a learner that takes numbers.",
+        default=False,
+    )
     calibration: str | None = Parameter(
         Choice(tuple(CALIBRATIONS), optional=True),
         "How scores of additive rules become probabilities, fitted to graphs left out; None, or "
@@ -122,13 +129,20 @@ class GraphRulesClassifier(
         classes, weights = _of_rows(X, y, sample_weight, places)
         random = check_random_state(self.random_state)
         features = features.set_params(random_state=random.randint(2**31 - 1))
-        learn = partial(_learned, features, self._learner(random))
+        names = tuple(descriptors()) if self.descriptors else ()
+        if names and self.learner is None:
+            raise ValueError(
+                f"{type(self).__name__}: descriptors are numbers, of which the default learner "
+                "makes no rules: set learner=RuleFitClassifier(), for example"
+            )
+        learn = partial(_learned, features, self._learner(random), names)
         found, model = learn(graphs, classes, weights)
-        model = self._calibrated(learn, model, found, (graphs, classes, weights), random)
+        model = self._calibrated(learn, model, found, names, (graphs, classes, weights), random)
         used = [one for one in found.patterns_ if one.text in set(model.columns)]
         self.features_, self.classes_ = found, model.classes
         patterns = tuple(used or found.patterns_[:1])
-        self.model_ = GraphRules(model, patterns, features.reading or Reading())
+        asked = tuple(name for name in names if name in set(model.columns))
+        self.model_ = GraphRules(model, patterns, features.reading or Reading(), asked)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -175,6 +189,7 @@ class GraphRulesClassifier(
         learn: Callable[..., tuple[SubgraphFeatures, ClassModel]],
         model: ClassModel,
         found: SubgraphFeatures,
+        names: tuple[str, ...],
         rows: tuple[list[Graph | None], NDArray[Any], FloatArray],
         random: np.random.RandomState,
     ) -> ClassModel:
@@ -183,13 +198,13 @@ class GraphRulesClassifier(
         few = len(graphs) < LEAST_ROWS
         if self.calibration is None or few or not isinstance(model, AdditiveRules):
             return model
-        columns = pattern_columns(found.patterns_, graphs)
+        columns = _columns(found, names, graphs)
         training = TrainingSet.of(read_table(columns, target=classes, weights=weights))
         folds = assign_folds(training.labels, self.cv, random)
         if folds is None:
             return model
         scores = _left_out_scores(
-            learn, rows, folds, len(model.classes), count_threads(self.n_jobs)
+            learn, names, rows, folds, len(model.classes), count_threads(self.n_jobs)
         )
         calibration = CALIBRATIONS[self.calibration](n_rows=float(weights.sum()))
         return with_probabilities(
@@ -229,6 +244,7 @@ def _of_rows(
 def _learned(
     features: SubgraphFeatures,
     learner: Any,
+    names: tuple[str, ...],
     graphs: Sequence[Graph | None],
     classes: NDArray[Any],
     weights: FloatArray,
@@ -236,12 +252,19 @@ def _learned(
 ) -> tuple[SubgraphFeatures, ClassModel]:
     """Find patterns on graphs and learn rules from them."""
     found: SubgraphFeatures = clone(features).fit_graphs(graphs, classes, check)
-    columns = pattern_columns(found.patterns_, graphs)
+    columns = _columns(found, names, graphs)
     learner = clone(learner)
     if isinstance(learner, RumbleClassifier) and learner.bias is None and learner.pairs is None:
         learner.set_params(bias=pattern_bias(columns))
     learner.fit(columns, classes, sample_weight=weights)
     return found, learner.model_
+
+
+def _columns(
+    found: SubgraphFeatures, names: Sequence[str], graphs: Sequence[Graph | None]
+) -> dict[str, Any]:
+    """Return the columns of patterns and descriptors."""
+    return {**pattern_columns(found.patterns_, graphs), **descriptor_columns(names, graphs)}
 
 
 def pattern_bias(columns: Iterable[str]) -> Bias:
@@ -251,6 +274,7 @@ def pattern_bias(columns: Iterable[str]) -> Bias:
 
 def _left_out_scores(
     learn: Callable[..., tuple[SubgraphFeatures, ClassModel]],
+    names: tuple[str, ...],
     rows: tuple[list[Graph | None], NDArray[Any], FloatArray],
     folds: IntArray,
     n_classes: int,
@@ -263,7 +287,7 @@ def _left_out_scores(
         inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
         rest = [graphs[i] for i in outside]
         found, model = learn(rest, classes[outside], weights[outside], check)
-        held = pattern_columns(found.patterns_, [graphs[i] for i in inside])
+        held = _columns(found, names, [graphs[i] for i in inside])
         return model.scores(held, n_threads=1)
 
     scores = np.full((len(graphs), n_classes), np.nan)

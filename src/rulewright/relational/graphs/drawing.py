@@ -75,7 +75,9 @@ def model_html(model: GraphRules) -> str:
     for i in order[:_SHOWN_RULES]:
         rule = rules.rules[i]
         pictures = "".join(
-            pattern_html(by_text[condition.column]) for condition in rule.body.conditions
+            pattern_html(by_text[condition.column])
+            for condition in rule.body.conditions
+            if condition.column in by_text
         )
         said = claim(rule, [plain(name) for name in rules.head_names])
         cells = (pictures, escape(said), escape(rules.effect(rule)))

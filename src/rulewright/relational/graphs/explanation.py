@@ -50,7 +50,8 @@ class GraphExplanation:
         found: dict[str, tuple[int, ...]] = {}
         for i in self.rules.rule_ids(row):
             for condition in self.rules.rules[i].body.conditions:
-                first = next(by_text[condition.column].matches(graph), None)
+                pattern = by_text.get(condition.column)  # none for a descriptor
+                first = None if pattern is None else next(pattern.matches(graph), None)
                 if first is not None:
                     found.setdefault(condition.column, first)
         return found

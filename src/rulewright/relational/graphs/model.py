@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rulewright.model.class_model import ClassModel
 from rulewright.model.document import ModelFileError, json_list, read_document, write_document
 from rulewright.model.storage import model_of_content
+from rulewright.relational.graphs.descriptors import descriptor_columns
 from rulewright.relational.graphs.drawing import model_html
 from rulewright.relational.graphs.explanation import GraphExplanation
 from rulewright.relational.graphs.features import pattern_occurrences
@@ -43,6 +44,8 @@ class GraphRules:
         The patterns that the rules use.
     reading : Reading
         How molecules become graphs.
+    descriptors : tuple of str
+        The numbers of whole molecules that the rules use.
 
     Notes
     -----
@@ -53,12 +56,15 @@ class GraphRules:
     rules: ClassModel
     patterns: tuple[Pattern, ...]
     reading: Reading = field(default_factory=Reading)
+    descriptors: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        known = {pattern.text for pattern in self.patterns}
+        known = {pattern.text for pattern in self.patterns} | {*self.descriptors}
         for column in self.rules.columns:
             if column not in known:
-                raise GraphError(f"the rules use the column {column!r}, which is no pattern")
+                raise GraphError(
+                    f"the rules use the column {column!r}, which is no pattern and no descriptor"
+                )
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -80,12 +86,19 @@ class GraphRules:
     def explain(self, X: Any, *, on_error: str = "raise") -> GraphExplanation:
         """Tell which rules fired on each graph, and which vertices their patterns match."""
         graphs = self.graphs(X, on_error)
-        columns = pattern_columns(self.patterns, graphs)
+        columns = self._columns(graphs)
         return GraphExplanation(self.rules.explain(columns), graphs, self.patterns)
 
-    def columns(self, X: Any, on_error: str = "raise") -> dict[str, list[str | None]]:
-        """Return a column per pattern: "present" or "absent", None for a missing graph."""
-        return pattern_columns(self.patterns, self.graphs(X, on_error))
+    def columns(self, X: Any, on_error: str = "raise") -> dict[str, Any]:
+        """Return a column per pattern, "present" or "absent", and one per descriptor.
+
+        None stands for a missing graph.
+        """
+        return self._columns(self.graphs(X, on_error))
+
+    def _columns(self, graphs: Sequence[Graph | None]) -> dict[str, Any]:
+        numbers = descriptor_columns(self.descriptors, graphs)
+        return {**pattern_columns(self.patterns, graphs), **numbers}
 
     def graphs(self, X: Any, on_error: str = "raise") -> list[Graph | None]:
         """Read graphs as the model does; None for a missing one."""
@@ -99,6 +112,8 @@ class GraphRules:
             "patterns": [pattern.to_json() for pattern in self.patterns],
             "rules": self.rules.content(),
         }
+        if self.descriptors:
+            content["descriptors"] = list(self.descriptors)
         write_document(path, content)
 
     def __str__(self) -> str:
@@ -155,7 +170,7 @@ def _model(content: dict[str, Any]) -> GraphRules:
         raise ModelFileError(
             f"its form is {content.get('form')!r}: it is no model of graphs; use load_model"
         )
-    if content.keys() != _FIELDS:
+    if content.keys() - {"descriptors"} != _FIELDS:
         raise ModelFileError(f"the fields must be {sorted(_FIELDS)}, not {sorted(content)}")
     reading = content["reading"]
     if not isinstance(reading, dict) or reading.keys() != vars(Reading()).keys():
@@ -173,4 +188,7 @@ def _model(content: dict[str, Any]) -> GraphRules:
     rules = model_of_content(content["rules"])
     if not isinstance(rules, ClassModel):
         raise ModelFileError("rules must be a model of classes")
-    return GraphRules(rules, tuple(patterns), Reading(**reading))
+    names = json_list(content.get("descriptors", []), "descriptors")
+    if not all(isinstance(name, str) for name in names):
+        raise ModelFileError("descriptors must be names")
+    return GraphRules(rules, tuple(patterns), Reading(**reading), tuple(map(str, names)))
