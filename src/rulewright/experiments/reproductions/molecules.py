@@ -43,6 +43,8 @@ SETS: dict[str, dict[str, Any]] = {
 }
 """The sets of Table 6.2, and how patterns of molecules are found."""
 NORMS = (2.0, 1.5, 3.0)
+OTHER_NORMS = {"NCTRER": (1.5,), "acetyl": (3.0,)}
+"""Sets on which another norm is better: the thesis has the first of them."""
 PRINTED = {("NCTRER", 1.5): 82.76}
 """Accuracies that stand in the text of the thesis."""
 LEAST = {"mutagenesis": 84.0, "amine": 91.0, "toxic": 91.0, "acetyl": 88.0, "memory": 83.0}
@@ -140,7 +142,7 @@ def trials(extent: Extent) -> list[Calculation]:
         _trial(f"p = {p:g}", name, {**SETS[name], "p": p}, extent, Place(repeat, fold))
         for repeat in range(extent.runs)
         for name in extent.chosen(list(SETS))
-        for p in NORMS
+        for p in (NORMS[0], *OTHER_NORMS.get(name, ()))
         if not extent.quick or name == "NCTRER"
         for fold in range(N_FOLDS)
     ]
