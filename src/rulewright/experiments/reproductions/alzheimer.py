@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 
 SETS = ("amine", "toxic", "acetyl", "memory")
 NUMBERS = ("alk_groups", "ring_substitutions", "n_val")
-PROPERTIES = ("polar", "size", "flex", "h_doner", "h_acceptor", "pi_doner", "pi_acceptor")
-PROPERTIES += ("polarisable", "sigma")
-POSITIONS = ("r_subst_1", "r_subst_2", "r_subst_3", "x_subst_6", "x_subst_7")
-POSITIONS += tuple(f"ring_subst_{place}" for place in range(2, 7))
+PROPERTIES = (
+    *("polar", "size", "flex", "h_doner", "h_acceptor", "pi_doner", "pi_acceptor"),
+    *("polarisable", "sigma"),
+)
+POSITIONS = (
+    *("r_subst_1", "r_subst_2", "r_subst_3", "x_subst_6", "x_subst_7"),
+    *(f"ring_subst_{place}" for place in range(2, 7)),
+)
 NOTHING = "none"
 
 
