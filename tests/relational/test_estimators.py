@@ -221,3 +221,25 @@ def test_a_cutoff_is_asked_for_again():
     assert any(name in est.recipe_.names for name in est.model_.columns)
     with pytest.raises(DataError, match="name the column, such as cutoff='asked'"):
         est.predict(shop(tables, cutoff=None))
+
+
+def test_two_rows_of_a_table_are_compared_on_request():
+    """Which of two drugs is larger is a column with compare=True, and runs in SQL."""
+    rng = np.random.default_rng(0)
+    sizes = {f"d{i}": float(size) for i, size in enumerate(rng.permutation(20))}
+    pairs = rng.choice(list(sizes), (150, 2))
+    larger = ["yes" if sizes[a] > sizes[b] else "no" for a, b in pairs]
+    tables = {
+        "pairs": {"id": range(150), "a": pairs[:, 0], "b": pairs[:, 1], "class": larger},
+        "drugs": {"drug": list(sizes), "size": list(sizes.values())},
+    }
+    keys = {"pairs.a": "drugs.drug", "pairs.b": "drugs.drug"}
+    relations = Relations(tables, "pairs", key="id", keys=keys, target="class")
+    plain = RelationalClassifier(rw.RipperClassifier(random_state=0)).fit(relations)
+    assert not any(name.startswith("exists") for name in plain.recipe_.names)
+    learner = RelationalClassifier(rw.RipperClassifier(random_state=0), compare=True)
+    est = learner.fit(relations)
+    greater = "exists(drugs d1, drugs d2 where d1.drug = a and d2.drug = b and d1.size > d2.size)"
+    assert greater in est.recipe_.names
+    assert est.score(relations, relations.y) == 1
+    est.verify_sql()

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rulewright.data import Column, DataError, DerivedColumn, Recipe, RelatedTable, Where
+from rulewright.data.clauses import Clause, Compared, RelatedRow, SharedKey
 from rulewright.data.derived import ADDED, OF_LABELS, OF_ROWS, TIMED
 from rulewright.data.recipe import check_distinct_columns
 from rulewright.relational.grouping import Paths
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rulewright.data import Step
+    from rulewright.data.recipe import Derived
     from rulewright.relational.looking import Seen
     from rulewright.relational.paths import Path
     from rulewright.relational.relations import Relations
@@ -42,6 +45,7 @@ class Choosing:
     min_support: float = 0.01
     max_features: int = 500
     paths: Sequence[str] | None = None
+    compare: bool = False
 
 
 def choose(relations: Relations, choosing: Choosing) -> tuple[Recipe, dict[str, Column], int]:
@@ -129,7 +133,7 @@ def _with_labels(draft: Recipe, seen: Sequence[Seen]) -> tuple[RelatedTable, ...
     return tuple(tables)
 
 
-def _candidates(draft: Recipe, seen: Sequence[Seen], choosing: Choosing) -> Iterator[DerivedColumn]:
+def _candidates(draft: Recipe, seen: Sequence[Seen], choosing: Choosing) -> Iterator[Derived]:
     """Give the columns in the order in which they are kept."""
     for depth in range(1, choosing.max_depth + 1):
         level = [one for one in seen if len(one.path) == depth]
@@ -137,6 +141,8 @@ def _candidates(draft: Recipe, seen: Sequence[Seen], choosing: Choosing) -> Iter
         plain = {one.path: list(_plain(one, choosing, draft)) for one in level}
         tests = {one.path: list(_tested(one, choosing)) for one in level}
         yield from (column for one in level for column in plain[one.path])
+        if choosing.compare and depth == 1:
+            yield from _compared([one for one in level if one.to_one])
         yield from (column for one in level for column in tests[one.path])
         for found in (plain, tests):
             for one in level:
@@ -146,6 +152,20 @@ def _candidates(draft: Recipe, seen: Sequence[Seen], choosing: Choosing) -> Iter
                     for column in found[one.path]:
                         if column.function not in ("recency", "last"):
                             yield replace(column, within=float(window), dated=bool(dated[one.path]))
+
+
+def _compared(seen: Sequence[Seen]) -> Iterator[Clause]:
+    """Give how two rows of a table compare that an instance refers to by different keys."""
+    for one, other in combinations(seen, 2):
+        steps = [path.path[0] for path in (one, other)]
+        if steps[0].table == steps[1].table:
+            rows = tuple(
+                RelatedRow(step.table, (SharedKey(step.there, 0, step.here),)) for step in steps
+            )
+            columns = [(name, sign) for name in one.numbers for sign in (">", "<")]
+            columns += [(name, "=") for name, labels in one.labels.items() if labels]
+            for name, sign in columns:
+                yield Clause(rows, compared=(Compared(1, name, sign, 2),))
 
 
 def _dated(draft: Recipe, path: Sequence[Step]) -> bool | None:

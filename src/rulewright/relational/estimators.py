@@ -12,6 +12,7 @@ from rulewright.data import DataError, read_target
 from rulewright.estimators import CompactRulesClassifier, CompactRulesRegressor
 from rulewright.estimators.common.parameters import (
     CheckedByFit,
+    Flag,
     Integer,
     Parameter,
     Parameterised,
@@ -107,6 +108,12 @@ class _RelationalEstimator(RelationalModel):
         'Join paths such as "orders -> items"; by default all of at most max_depth joins.',
         default=None,
     )
+    compare: bool = Parameter(
+        Flag(),
+        "Whether columns also compare two rows of a table that an instance refers to by two keys, "
+        "such as the two drugs of a pair.",
+        default=False,
+    )
 
     def fit(self, X: Relations, y: Any = None, sample_weight: Any = None) -> Self:
         """Derive columns from related tables and learn a rule model.
@@ -158,6 +165,7 @@ class _RelationalEstimator(RelationalModel):
             self.min_support,
             self.max_features,
             self.paths,
+            self.compare,
         )
 
     def _check_target(self, table: Table, y: Any) -> None:

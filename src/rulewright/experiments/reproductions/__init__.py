@@ -36,7 +36,8 @@ REPRODUCTIONS: dict[str, Reproduction] = {
         domingos.DOMINGOS,
         trading.FX,
         dispersion.TABLES,
-        molecules.TABLES,
+        molecules.TABLE62,
+        molecules.TABLE63,
     )
 }
 

@@ -13,6 +13,7 @@ from rulewright.experiments.calculation import Calculation
 from rulewright.experiments.printed import printed_table
 from rulewright.experiments.protocol import Place
 from rulewright.experiments.report import Grid, Report
+from rulewright.experiments.reproductions import alzheimer
 from rulewright.experiments.reproductions.dispersion import read_rows
 from rulewright.experiments.reproductions.plan import Extent, Reproduction
 from rulewright.experiments.reproductions.tables import at_least
@@ -36,27 +37,45 @@ if TYPE_CHECKING:
 
 N_FOLDS = 10
 SETS: dict[str, dict[str, Any]] = {
-    "NCTRER": {"features": {"allow_cycles": False, "n_features": 100}},
     "mutagenesis": {"features": {"max_edges": 10, "n_features": 100}},
-    "DSSTox": {"features": {"min_support": 3, "max_edges": 6, "n_features": 300}, "pairs": 100},
+    **{name: {} for name in alzheimer.SETS},
+    "NCTRER": {"features": {"allow_cycles": False, "n_features": 100}},
 }
-"""How patterns are found, and of how many the pairs are joined by "or"."""
-NORMS = (2.0, 1.5)
+"""The sets of Table 6.2, and how patterns of molecules are found."""
+NORMS = (2.0, 1.5, 3.0)
+OTHER_NORMS = {"NCTRER": (1.5,), "acetyl": (3.0,)}
+"""Sets on which another norm is better: the thesis has the first of them."""
 PRINTED = {("NCTRER", 1.5): 82.76}
 """Accuracies that stand in the text of the thesis."""
-LEAST = {("NCTRER", 2.0): 79.3, ("NCTRER", 1.5): 82.8, ("mutagenesis", 2.0): 84.0}
-LEAST |= {("DSSTox", 2.0): 74.0}
-TEXT = (
-    "Rückert: *A statistical approach to rule learning*, 2008, Tables 6.2 and 6.3: accuracies of "
-    "tenfold cross-validation, in percent, of substructures weighed by mean minus variance of the "
-    "margins, without a penalty. NCTRER: the smallest 100 trees in 6 % of the molecules. "
-    "Mutagenesis: 188 molecules in their original folds, elements and bonds with hydrogens, the "
-    "smallest 100 patterns. DSSTox: 300 substructures that occur three times, then the "
-    "disjunctions of the first 100; we have 580 of the fathead minnow's molecules, the thesis 576."
+LEAST = {"mutagenesis": 84.0, "amine": 91.0, "toxic": 91.0, "acetyl": 88.0, "memory": 83.0}
+LEAST |= {"NCTRER": 79.3}
+ORDERS = ("balance", "size")
+"""How the substructures of Table 6.3 are ordered, which the thesis does not say."""
+DSSTOX: dict[str, Any] = {"min_support": 3, "max_edges": 6, "n_features": 300}
+PAIRS = 100
+"""Of how many substructures of Table 6.3 the pairs are joined by "or"."""
+THESIS = (
+    "Rückert: *A statistical approach to rule learning*, 2008, Table {}: accuracies of tenfold "
+    "cross-validation, in percent, of rules weighed by mean minus variance of the margins within a "
+    "norm, without a penalty and with 100 rules active at most."
+)
+TEXT62 = (
+    "NCTRER: the smallest 100 trees in 6 % of the molecules. Mutagenesis: 188 molecules in their "
+    "original folds, elements and bonds with hydrogens, the smallest 100 patterns. Amine, toxic, "
+    "acetyl and memory: pairs of drugs related to their substituents, as conditions on either drug "
+    "and comparisons of both, made from the tables alone. The sets are those of the thesis; its "
+    "folds and its bias files are not known. Each pair of drugs is in the data both ways round: "
+    "folds that part them at random, as here and in the thesis, leave most pairs with a mirror in "
+    "the training rows."
+)
+TEXT63 = (
+    "300 substructures that occur three times, then the disjunctions of the first 100. We have 580 "
+    "molecules of the fathead minnow set, the thesis 576 of an earlier version. In which order the "
+    "miner gave substructures is not known: most balanced first, or smallest first."
 )
 
 
-@lru_cache(maxsize=len(SETS))
+@lru_cache(maxsize=3)
 def _rows(name: str) -> tuple[list[Graph | None], NDArray[Any], NDArray[Any] | None]:
     """Return graphs, classes and, where they are known, the folds of a set."""
     if name == "mutagenesis":
@@ -102,8 +121,7 @@ def accuracy(
     columns = [
         pattern_columns(found.patterns_, [graphs[i] for i in part]) for part in (train, test)
     ]
-    bias = _bias(list(columns[0]), pairs)
-    learner = RumbleClassifier(p=p, capacity=0.0, bias=bias, calibration=None)
+    learner = RumbleClassifier.paper_relational(p=p, bias=_bias(list(columns[0]), pairs))
     predicted = learner.fit(columns[0], classes[train]).predict(columns[1])
     return {"accuracy": 100 * float(np.mean(predicted == classes[test])), "n_test": len(test)}
 
@@ -119,21 +137,40 @@ def _bias(names: list[str], pairs: int) -> Bias:
 
 
 def trials(extent: Extent) -> list[Calculation]:
-    """List all folds of the sets and norms; a quick run has NCTRER."""
+    """List all folds of the sets and norms of Table 6.2; a quick run has NCTRER."""
     return [
-        Calculation(
-            f"p = {p:g}",
-            name,
-            accuracy,
-            {**SETS[name], "name": name, "p": p, "fold": fold, "split_seed": extent.seed + repeat},
-            Place(repeat, fold),
-        )
+        _trial(f"p = {p:g}", name, {**SETS[name], "p": p}, extent, Place(repeat, fold))
         for repeat in range(extent.runs)
         for name in extent.chosen(list(SETS))
-        for p in NORMS
+        for p in (NORMS[0], *OTHER_NORMS.get(name, ()))
         if not extent.quick or name == "NCTRER"
         for fold in range(N_FOLDS)
     ]
+
+
+def trials_of_dsstox(extent: Extent) -> list[Calculation]:
+    """List all folds of the orders of Table 6.3; a quick run has three folds."""
+    return [
+        _trial(
+            f"by {order}",
+            "DSSTox",
+            {"features": {**DSSTOX, "order": order}, "p": 2.0, "pairs": PAIRS},
+            extent,
+            Place(repeat, fold),
+        )
+        for repeat in range(extent.runs)
+        for order in ORDERS
+        for fold in range(3 if extent.quick else N_FOLDS)
+    ]
+
+
+def _trial(
+    label: str, name: str, settings: dict[str, Any], extent: Extent, place: Place
+) -> Calculation:
+    arguments = {**settings, "name": name, "fold": place.fold}
+    arguments["split_seed"] = extent.seed + place.repeat
+    function = alzheimer.accuracy if name in alzheimer.SETS else accuracy
+    return Calculation(label, name, function, arguments, place)
 
 
 def report(records: Sequence[Record], extent: Extent) -> Report:
@@ -141,43 +178,87 @@ def report(records: Sequence[Record], extent: Extent) -> Report:
     found = figures(records, "accuracy")
     rows: list[list[Cell]] = []
     for name in SETS:
-        table = printed_table("thesis-6.3" if name == "DSSTox" else "thesis-6.2").rows([name])
-        others = {who: float(table.column(who)[0]) for who in table.learners if who != "RUMBLE"}
-        best = max(others, key=others.__getitem__)
-        for p in NORMS:
-            ours = found.get((f"p = {p:g}", name))
-            printed = float(table.column("RUMBLE")[0]) if p == NORMS[0] else PRINTED.get((name, p))
-            if ours is not None:
-                rows.append([name, f"{p:g}", ours.mean, printed, f"{best} {others[best]:g}"])
-    head = ["set", "p", "ours", "RUMBLE, printed", "best other, printed"]
+        printed, best = _printed("6.2", name)
+        ours = [found.get((f"p = {p:g}", name)) for p in NORMS]
+        if any(ours):
+            means: list[Cell] = [one and one.mean for one in ours]
+            rows.append([name, printed, best, *means])
+    head = ["set", "RUMBLE, printed", "best other, printed", *(f"p = {p:g}" for p in NORMS)]
+    targets = [
+        _judged(f"{n}, p = 2", f"p = {NORMS[0]:g}", n, LEAST[n], records, extent) for n in SETS
+    ]
+    (norm,) = (p for name, p in PRINTED if name == "NCTRER")
+    least = round(PRINTED["NCTRER", norm], 1)
+    label = f"p = {norm:g}"
+    targets.append(_judged(f"NCTRER, {label}", label, "NCTRER", least, records, extent))
+    return _report(TABLE62, [THESIS.format("6.2"), TEXT62], (head, rows), targets, records, extent)
+
+
+def report_of_dsstox(records: Sequence[Record], extent: Extent) -> Report:
+    """Show our accuracies beside those of RUMBLE and the best other system in the thesis."""
+    found = figures(records, "accuracy")
+    printed, best = _printed("6.3", "DSSTox")
+    cells: list[Cell] = ["DSSTox", printed, best]
+    for order in ORDERS:
+        one = found.get((f"by {order}", "DSSTox"))
+        cells.append(one and one.mean)
+    head = ["set", "RUMBLE, printed", "best other, printed", *(f"by {o}" for o in ORDERS)]
+    text = "DSSTox, most balanced first"
+    target = _judged(text, "by balance", "DSSTox", printed - 2, records, extent)
+    texts = [THESIS.format("6.3"), TEXT63]
+    return _report(TABLE63, texts, (head, [cells]), [target], records, extent)
+
+
+def _printed(table: str, name: str) -> tuple[float, str]:
+    """Return what the thesis has for RUMBLE, and for the best other system."""
+    row = printed_table(f"thesis-{table}").rows([name])
+    others = {who: float(row.column(who)[0]) for who in row.learners if who != "RUMBLE"}
+    best = max(others, key=others.__getitem__)
+    return float(row.column("RUMBLE")[0]), f"{best} {others[best]:g}"
+
+
+def _judged(
+    text: str,
+    label: str,
+    name: str,
+    least: float,
+    records: Sequence[Record],
+    extent: Extent,
+) -> Target:
+    one = figures(done(records), "accuracy").get((label, name))
+    mean = np.nan if one is None else one.mean
+    return at_least(f"{text}: accuracy at least {least:g}", mean, least, extent, 1)
+
+
+def _report(
+    table: Reproduction,
+    texts: list[str],
+    grid: tuple[list[str], list[list[Cell]]],
+    targets: list[Target],
+    records: Sequence[Record],
+    extent: Extent,
+) -> Report:
     return Report(
-        TABLES.name,
-        TABLES.title,
-        [TEXT, *TABLES.about(extent)],
-        [Grid("Accuracy in percent", head, rows, 1)],
-        _targets(records, extent),
+        table.name,
+        table.title,
+        [*texts, *table.about(extent)],
+        [Grid("Accuracy in percent", *grid, 1)],
+        targets,
         failures=failed(records),
     )
 
 
-def _targets(records: Sequence[Record], extent: Extent) -> list[Target]:
-    found = figures(done(records), "accuracy")
-    return [
-        at_least(
-            f"{name}, p = {p:g}: accuracy at least {least}",
-            one.mean if (one := found.get((f"p = {p:g}", name))) else np.nan,
-            least,
-            extent,
-            1,
-        )
-        for (name, p), least in LEAST.items()
-    ]
-
-
-TABLES = Reproduction(
-    "molecules-tables",
-    "Weights of frequent substructures of molecules",
+TABLE62 = Reproduction(
+    "rumble-table6.2",
+    "RUMBLE, Table 6.2: molecules and pairs of drugs",
     "only NCTRER",
     trials,
     report,
+)
+TABLE63 = Reproduction(
+    "dsstox-table6.3",
+    "RUMBLE, Table 6.3: disjunctions of substructures on DSSTox",
+    "three folds",
+    trials_of_dsstox,
+    report_of_dsstox,
 )
