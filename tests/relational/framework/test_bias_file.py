@@ -179,8 +179,10 @@ refine = [
     assert len(pipeline.queries_) == 4
     relations = Relations(tables, "cases", key="id", keys={"parts": "case"}, target="class")
     assert pipeline.predict(tables).tolist() == relations.y.tolist()
-    bad = text.replace('"kind = b"', '"size = b"')
-    path.write_text(bad)
+    path.write_text(text.replace('"kind = b"', '"sort = b"'))
+    with pytest.raises(BiasError, match="'sort = \"b\"': no column 'sort' in parts"):
+        Pipeline.from_bias(path).fit(tables)
+    path.write_text(text.replace('"kind = b"', '"size = b"'))
     with pytest.raises(BiasError, match=r"line 6, statement 'e': .* parts\.size is a numeric"):
         Pipeline.from_bias(path).fit(tables)
 
