@@ -320,7 +320,7 @@ class Pipeline(
         spec = self._spec
         if isinstance(instances, GraphInstances) and spec.column is None:
             return GraphRules(rules, patterns, spec.reading)
-        return QueryRules(rules, made, spec)
+        return QueryRules(rules, made, replace(spec, path=None))  # new data are given
 
     @property
     def _spec(self) -> DataSpec:
