@@ -20,6 +20,7 @@ from rulewright.relational import (
     relational_sql,
 )
 from rulewright.relational.framework import (
+    PRESETS,
     Constant,
     DataSpec,
     Duplicate,
@@ -371,3 +372,17 @@ def test_missing_graphs_and_foreign_learners():
         Pipeline(["a > 0"], learner=DecisionTreeClassifier(), calibration=None).fit(
             {"a": [1.0, -1.0] * 5}, [0, 1] * 5
         )
+
+
+@pytest.mark.parametrize("name", sorted(set(PRESETS) - {"agm", "gspan", "dispersion"}))
+def test_presets_run(name):
+    """Each system of related tables finds the rule on our generators."""
+    relations = related(40)
+    language = [Sql("exists", where=[f"kind = {kind}" for kind in "abc"])]
+    if name == "tilde_thresholds":  # finds its parts in columns
+        X, y = table(80)
+        assert preset(name, calibration=None, random_state=0).fit(X, y).score(X, y) > 0.8
+        return
+    found = preset(name, language, calibration=None, random_state=0).fit(relations)
+    assert found.score(relations, relations.y) == 1.0
+    assert any('kind = "b"' in query.key for query in found.queries_)
