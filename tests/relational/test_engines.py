@@ -84,8 +84,8 @@ ref(M, (orders(_, M, _, Kind, _), Kind == K)) :- setof(X, A^B^C^D^orders(A, B, C
 def test_goals_are_proven_unknown_or_refused():
     """A time limit gives 0; wrong goals are errors that name them; code needs leave."""
     relations = shop(shop_tables(2), cutoff=None, times=None)
-    prolog = Prolog(BACKGROUND, time_limit=0.2, allow_code=True)
-    goals = ["big(M)", "customers(M, _, _, _)", "slow(M)"]
+    prolog = Prolog(BACKGROUND, time_limit=0.5, allow_code=True)
+    goals = ["big(M)", "customers(M, _, _, _)"]
     found = prolog_or_error(lambda: prolog.answers(relations, goals))
     with pytest.raises(BiasError, match="code: set allow_code=True"):
         Prolog().answers(relations, ["true"])
@@ -94,7 +94,7 @@ def test_goals_are_proven_unknown_or_refused():
     expected = relations.derived(_largest(relations))["max(orders.amount)"].values > 10
     np.testing.assert_array_equal(found[:, 0], np.where(expected, 1, -1))
     assert (found[:, 1] == 1).all()
-    assert found[:4, 2].tolist() == [0, 0, 0, 1]
+    assert prolog.answers(relations[[0, 5, 2]], ["slow(M)"]).ravel().tolist() == [0, 1, 0]
     for goal, message in (
         ("gone(M)", "existence_error"),
         ("big(M", "syntax error"),

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rulewright.relational.relations import Relations
 
 _ANSWER, _ERROR, _UNKNOWN = "answer", "error", "unknown"
+_NO_LIMIT = 86_400.0
 _DRIVER = r"""
 :- set_prolog_flag(verbose, silent).
 :- use_module(library(time)).
@@ -150,7 +151,8 @@ class Prolog:
         self, relations: Relations, goals: Sequence[str], own: bool = False
     ) -> Iterator[tuple[int, int, str]]:
         """Give place, instance and answer of the goals that are proven or unknown."""
-        asked = [f"q({i}, {self.time_limit}, {_atom(goal)})." for i, goal in enumerate(goals)]
+        limit = _NO_LIMIT if own else self.time_limit  # our own goals end
+        asked = [f"q({i}, {limit}, {_atom(goal)})." for i, goal in enumerate(goals)]
         lines = self._run(_Layout(relations), {}, asked, own=own)
         for place, row, what in lines:
             if row == _ERROR:

@@ -137,6 +137,13 @@ class Relations(Derivable):
         return np.asarray(self._known_target().values[self._rows])
 
     @property
+    def row_weights(self) -> NDArray[np.float64] | None:
+        """The weights of the instances, if they have some."""
+        if self._weights is None:
+            return None
+        return weights_of(_taken(self._weights, self._rows), "the column of the weights")
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Number of instances, and of columns of their own."""
         return len(self._rows), len(self._tables[self.instances].columns)
@@ -220,10 +227,7 @@ class Relations(Derivable):
         read: Any = target_of if task == "classification" else numbers_of
         name = f"{self.instances}.{self.target}"
         target = None if known is None else read(_taken(known, self._rows), f"column {name!r}")
-        weights = None
-        if self._weights is not None:
-            weights = weights_of(_taken(self._weights, self._rows), "the column of the weights")
-        return Table(tuple(listed), True, len(self), target, weights, recipe=recipe)
+        return Table(tuple(listed), True, len(self), target, self.row_weights, recipe=recipe)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name} ({table.n_rows} rows)" for name, table in self._tables.items())

@@ -179,8 +179,10 @@ refine = [
     assert len(pipeline.queries_) == 4
     relations = Relations(tables, "cases", key="id", keys={"parts": "case"}, target="class")
     assert pipeline.predict(tables).tolist() == relations.y.tolist()
-    bad = text.replace('"kind = b"', '"size = b"')
-    path.write_text(bad)
+    path.write_text(text.replace('"kind = b"', '"sort = b"'))
+    with pytest.raises(BiasError, match="'sort = \"b\"': no column 'sort' in parts"):
+        Pipeline.from_bias(path).fit(tables)
+    path.write_text(text.replace('"kind = b"', '"size = b"'))
     with pytest.raises(BiasError, match=r"line 6, statement 'e': .* parts\.size is a numeric"):
         Pipeline.from_bias(path).fit(tables)
 
@@ -299,3 +301,19 @@ def test_modified_rules():
     assert str(modify.modified(rule)) == "c = u and x <= 1"
     assert str(Modify(["a"], "not").modified(rule)) == "c != u"
     assert str(Modify(["a"], "or", "x > 1").modified(rule)) == "c = u or x > 1"
+
+
+@pytest.mark.parametrize("whole", [WHOLE, FIGURE], ids=["toml", "legacy"])
+def test_broken_files_end_in_errors(whole):
+    """Characters changed at random are read or refused, never a crash."""
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(200):
+        text = list(whole)
+        for _ in range(2):
+            text[rng.integers(len(text))] = str(rng.choice(list('{}[]"=,# \n1a-.<:')))
+        try:
+            parse_relational("".join(text))
+        except BiasError:
+            refused += 1
+    assert 50 < refused < 200

@@ -5,9 +5,20 @@ import pytest
 
 from rulewright.data import read_table
 from rulewright.relational import InformationLeakError, Needs, Pipeline, preset
-from rulewright.relational.framework import PRESETS, Best, Duplicate, Given, Mined, Order, level
+from rulewright.relational.framework import (
+    PRESETS,
+    Best,
+    Duplicate,
+    Given,
+    Mined,
+    Order,
+    Sql,
+    Subgraphs,
+    level,
+)
 from rulewright.relational.framework.instances import TableInstances
 from rulewright.relational.framework.levels import Context, State, needs_of
+from rulewright.search.repository import Bias, Combine, Formulas
 
 FIELDS = {
     "inst": Needs.INSTANCES,
@@ -102,6 +113,24 @@ def test_signatures_and_kinds():
     assert [level(one) for one in [*needs, needs[3] | Needs.LABELS, Needs.MODEL]] == [
         *("agnostic", "syntax", "instantiation", "interaction", "class", "model")
     ]
+
+
+def test_statements_say_what_they_look_at():
+    """Classes and weights count where a search uses them, also behind a limit."""
+    found = {
+        "g(q,X)": Subgraphs(method="dispersion"),
+        "g(q,X,Y)": Subgraphs(order="chi2"),
+        "g(q,X,Y,d)": Subgraphs(method="dispersion", max_active=100),
+        "g(X)": Sql("count"),
+        "g()": Sql("count", where=["kind = a"]),
+    }
+    for levels, statement in found.items():
+        assert Pipeline(Bias([statement])).signature().split()[0] == levels
+    by_class = Pipeline(Bias([Subgraphs(method="dispersion", score="class")]))
+    assert by_class.signature().startswith("g(q,X,Y) ")
+    given = Bias([Formulas(["a > 1", "c = u"], id="f"), Combine(["f"])])
+    assert Pipeline(given).signature().startswith("g(q) ")
+    assert len(Pipeline(given, calibration=None).fit(X, Y).queries_) == 3
 
 
 def test_wrong_parts_are_refused():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 from graph_cases import random_graph
 from relational.builders import signal_tables
@@ -19,7 +20,9 @@ from rulewright.relational import (
     relational_sql,
 )
 from rulewright.relational.framework import (
+    PRESETS,
     Constant,
+    DataSpec,
     Duplicate,
     FromBias,
     Given,
@@ -334,3 +337,52 @@ def test_weights_are_those_of_the_rules():
     model = Pipeline(texts[:2], learner=learner, calibration=None).fit(X, y).model_
     expected = {str(rule.body): abs(rule.outcome.value) for rule in model.rules}
     assert seen == pytest.approx(expected)
+
+
+def test_weights_of_instances():
+    """A weight of two is a row twice, a weight of zero none; relations bring their own."""
+    X, y = table(40)
+    weights = np.random.default_rng(1).integers(0, 3, 40)
+    rows = np.repeat(np.arange(40), weights)
+    settings = {"filters": ["complement"], "calibration": None, "random_state": 0}
+    bias = Bias([Base(n_bins=2)])
+    weighed = Pipeline(bias, **settings).fit(X, y, sample_weight=weights)
+    repeated = Pipeline(bias, **settings).fit({k: v[rows] for k, v in X.items()}, y[rows])
+    assert [q.key for q in weighed.queries_] == [q.key for q in repeated.queries_]
+    np.testing.assert_allclose(weighed.decision_function(X), repeated.decision_function(X))
+    tables = signal_tables(30)
+    tables["cases"]["w"] = np.arange(30) % 3
+    relations = Relations(
+        tables, "cases", key="id", keys={"parts": "case"}, target="class", weights="w"
+    )
+    some = Pipeline(Bias([Sql("exists")]), calibration=None).fit(relations)
+    assert some.model_.rules[0].coverage.support <= 30
+    assert sum(some.model_.rules[0].coverage.class_weights) <= tables["cases"]["w"].sum()
+
+
+def test_missing_graphs_and_foreign_learners():
+    """Graphs that cannot be read are missing where that is asked for; learners must be ours."""
+    X, y = [*graphs(10), None], ["x", "y"] * 5 + ["x"]
+    with pytest.raises(DataError, match="row 10: missing"):
+        Pipeline(Mined(0.3, max_edges=1)).fit(X, y)
+    data = DataSpec(engine="graphs", on_error="missing")
+    found = Pipeline(Mined(0.3, max_edges=1), data=data).fit(X, y)
+    assert len(found.predict(X)) == 11
+    with pytest.raises(ValueError, match="must be a classifier of this library"):
+        Pipeline(["a > 0"], learner=DecisionTreeClassifier(), calibration=None).fit(
+            {"a": [1.0, -1.0] * 5}, [0, 1] * 5
+        )
+
+
+@pytest.mark.parametrize("name", sorted(set(PRESETS) - {"agm", "gspan", "dispersion"}))
+def test_presets_run(name):
+    """Each system of related tables finds the rule on our generators."""
+    relations = related(40)
+    language = [Sql("exists", where=[f"kind = {kind}" for kind in "abc"])]
+    if name == "tilde_thresholds":  # finds its parts in columns
+        X, y = table(80)
+        assert preset(name, calibration=None, random_state=0).fit(X, y).score(X, y) > 0.8
+        return
+    found = preset(name, language, calibration=None, random_state=0).fit(relations)
+    assert found.score(relations, relations.y) == 1.0
+    assert any('kind = "b"' in query.key for query in found.queries_)

@@ -14,17 +14,12 @@ from rulewright.relational.framework.generators import (
 )
 from rulewright.relational.framework.levels import Context, InformationLeakError, Needs, level
 from rulewright.relational.framework.model import QueryRules, load_query_rules
-from rulewright.relational.framework.pipeline import CrossValidation, Pipeline, cross_validate
+from rulewright.relational.framework.pattern_statements import Occurs, RefinedTrees, Subgraphs
+from rulewright.relational.framework.pipeline import Pipeline
 from rulewright.relational.framework.presets import PRESETS, preset
 from rulewright.relational.framework.query import Goal, Occurrence, Query, Related
-from rulewright.relational.framework.statements import (
-    Goals,
-    Occurs,
-    Operator,
-    RefinedTrees,
-    Sql,
-    Subgraphs,
-)
+from rulewright.relational.framework.statements import Goals, Operator, Sql
+from rulewright.relational.framework.validation import CrossValidation, cross_validate
 
 __all__ = [
     "PRESETS",

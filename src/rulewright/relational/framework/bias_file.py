@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from rulewright.relational.framework.data import DataSpec
 from rulewright.relational.framework.legacy import is_legacy, parse_legacy
-from rulewright.relational.framework.statements import (
-    Goals,
-    Occurs,
-    Operator,
-    RefinedTrees,
-    Sql,
-    Subgraphs,
-)
+from rulewright.relational.framework.pattern_statements import Occurs, RefinedTrees, Subgraphs
+from rulewright.relational.framework.statements import Goals, Operator, Sql
 from rulewright.search.repository.bias_file import (
     PLUGINS,
     Op,

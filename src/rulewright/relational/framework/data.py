@@ -157,6 +157,7 @@ class DataSpec:
         if self.engine == "prolog":
             prolog = Prolog(self.background, self.time_limit, self.allow_code)
         engine = self.engine or "duckdb"
+        weights = X.row_weights if weights is None else weights
         found = RelatedInstances(X, engine, prolog, _weights(weights, len(X)))
         return Read(found, X.y if with_target and X.target is not None else None)
 

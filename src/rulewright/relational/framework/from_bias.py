@@ -14,6 +14,7 @@ from rulewright.encoding.signed import SignedCovers
 from rulewright.relational.framework.generators import ROUND
 from rulewright.relational.framework.levels import Needs
 from rulewright.relational.framework.query import Query, definitions
+from rulewright.relational.prolog import EngineUnavailable
 from rulewright.search.repository import Base, BiasError
 from rulewright.search.repository.blocks import RuleBlock, Sources
 from rulewright.search.repository.generators import where
@@ -64,10 +65,11 @@ class FromBias:
                 for query in islice(self._queries(statement, ctx, earlier), statement.limit):
                     made.append(query)
                     yield query
-            except BiasError as error:
-                raise BiasError(self._place(statement), error.reason) from None
+            except EngineUnavailable:
+                raise
             except DataError as error:
-                raise BiasError(self._place(statement), str(error)) from None
+                reason = error.reason if isinstance(error, BiasError) else str(error)
+                raise BiasError(self._place(statement), reason) from None
             self._warn(statement, len(made))
             yield ROUND
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from enum import Flag, auto
 from typing import TYPE_CHECKING, Any
 
-from rulewright.data import DataError
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -36,7 +34,7 @@ SEES_DATA = Needs.INSTANCES | Needs.LABELS | Needs.MODEL
 _SYMBOLS = {Needs.QUERIES: "q", Needs.INSTANCES: "X", Needs.LABELS: "Y", Needs.MODEL: "d"}
 
 
-class InformationLeakError(DataError):
+class InformationLeakError(RuntimeError):
     """A component looked at what it does not declare."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -36,9 +36,9 @@ from rulewright.relational.framework.instances import (
     TableInstances,
 )
 from rulewright.relational.framework.model import QueryRules
+from rulewright.relational.framework.pattern_statements import graph_columns
 from rulewright.relational.framework.query import Goal, Occurrence, definitions
-from rulewright.relational.framework.running import Components
-from rulewright.relational.framework.statements import graph_columns
+from rulewright.relational.framework.running import Components, learned_per_fold
 from rulewright.relational.graphs.model import GraphRules
 from rulewright.relational.relations import Relations
 from rulewright.search import LEAST_ROWS
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Target
-    from rulewright.kernels import FloatArray, IntArray
+    from rulewright.kernels import FloatArray
     from rulewright.relational.framework.instances import Instances
     from rulewright.relational.framework.running import Found
 
@@ -195,19 +195,19 @@ class Pipeline(
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each instance."""
-        return np.asarray(self._fitted().predict(self._given(X)))
+        return np.asarray(self._asked("predict", X))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classes, in the order of `classes_`."""
-        return np.asarray(self._fitted().predict_proba(self._given(X)))
+        return np.asarray(self._asked("predict_proba", X))
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the scores: second minus first class for two classes, one per class otherwise."""
-        return np.asarray(self._fitted().decision_function(self._given(X)))
+        return np.asarray(self._asked("decision_function", X))
 
     def explain(self, X: Any) -> Any:
         """Tell which rules fired on each instance and what each added."""
-        return self._fitted().explain(self._given(X))
+        return self._asked("explain", X)
 
     def signature(self) -> str:
         """Write what the parts look at, such as "g(q,X) f_{q,X} order:- learner:mmv(p=2)"."""
@@ -298,9 +298,8 @@ class Pipeline(
         if folds is None:
             return found.rules
         scores = np.full((len(instances), len(found.rules.classes)), np.nan)
-        for fold, inside, learned in _learned_per_fold(parts, instances, target, folds, seed):
+        for inside, learned in learned_per_fold(parts, instances, target, folds, seed):
             held = instances.take(inside).table(learned.queries)
-            assert fold >= 0
             scores[inside] = learned.rules.scores(held)
         table = replace(instances.table(found.queries), target=target, weights=instances.weights)
         training = TrainingSet.of(table)
@@ -321,26 +320,23 @@ class Pipeline(
         spec = self._spec
         if isinstance(instances, GraphInstances) and spec.column is None:
             return GraphRules(rules, patterns, spec.reading)
-        return QueryRules(rules, made, spec)
+        return QueryRules(rules, made, replace(spec, path=None))  # new data are given
 
     @property
     def _spec(self) -> DataSpec:
         return DataSpec() if self.data is None else self.data
 
-    def _given(self, X: Any) -> Any:
-        """Relate the tables that are given as such."""
-        model = self._fitted()
-        if isinstance(model, QueryRules | GraphRules) or isinstance(X, Relations):
-            return X
-        recipe = model.schema.recipe
-        if recipe is None and self._spec.engine not in ("duckdb", "prolog"):
-            return X
-        read = self._spec.read(X, with_target=False).instances
-        return read.relations if isinstance(read, RelatedInstances) else X
-
-    def _fitted(self) -> Any:
+    def _asked(self, method: str, X: Any) -> Any:
+        """Ask the model, in the form of data that it takes."""
         check_is_fitted(self, "model_")
-        return self.model_
+        model, spec = self.model_, self._spec
+        if isinstance(model, GraphRules):
+            return getattr(model, method)(X, on_error=spec.on_error)
+        related = not isinstance(model, QueryRules) and not isinstance(X, Relations)
+        if related and (model.schema.recipe is not None or spec.engine in ("duckdb", "prolog")):
+            read = spec.read(X, with_target=False).instances
+            X = read.relations if isinstance(read, RelatedInstances) else X
+        return getattr(model, method)(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -360,82 +356,3 @@ def _clauses(path: Path, place: str, allow_code: bool) -> str:
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise BiasError(place, f"background: {path} cannot be read: {error.strerror}") from None
-
-
-def _learned_per_fold(
-    parts: Components, instances: Instances, target: Target, folds: IntArray, seed: int
-) -> Any:
-    """Give for each fold its rows and what was learned without them."""
-    shared = parts.shared(instances)
-    for fold in range(int(folds.max()) + 1):
-        inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-        rest = instances.take(outside)
-        yield fold, inside, shared.run(rest, target.take(outside), seed)
-
-
-@dataclass(frozen=True, eq=False)
-class CrossValidation:
-    """What cross-validation found.
-
-    Attributes
-    ----------
-    predictions : ndarray
-        The class of each instance by the model that was learned without its fold.
-    accuracies : ndarray
-        Share of right answers, fold by fold.
-    folds : ndarray
-        The fold of each instance, -1 for none.
-    queries : list of list of Query
-        The queries of each fold.
-    """
-
-    predictions: NDArray[Any]
-    accuracies: FloatArray
-    folds: IntArray
-    queries: list[Any]
-
-    def __str__(self) -> str:
-        mean, spread = self.accuracies.mean(), self.accuracies.std(ddof=min(1, len(self.folds)))
-        return f"accuracy {mean:.3f} +- {spread:.3f} over {len(self.accuracies)} folds"
-
-
-def cross_validate(
-    pipeline: Pipeline,
-    X: Any = None,
-    y: Any = None,
-    *,
-    sample_weight: Any = None,
-    cv: Any = 10,
-    random_state: Any = 0,
-) -> CrossValidation:
-    """Cross-validate a pipeline: what looks at data is run anew on the training part of each fold.
-
-    Only queries of generators that look at no data are made once for all folds.
-
-    Parameters
-    ----------
-    pipeline : Pipeline
-        The learner.
-    X, y, sample_weight
-        As of `Pipeline.fit`.
-    cv : int or splitter
-        The folds.
-    random_state : int, RandomState or None
-        Seed of folds and learner.
-    """
-    instances, target = pipeline.read(X, y, sample_weight)
-    random = check_random_state(random_state)
-    seed = random.randint(2**31 - 1)
-    folds = assign_folds(target.codes, cv, random)
-    if folds is None:
-        raise DataError("A class has one instance only, which cannot be left out. Take another cv.")
-    predictions = np.empty(len(instances), dtype=target.classes.dtype)
-    accuracies, queries = [], []
-    parts = pipeline.components(seed)
-    for _, inside, found in _learned_per_fold(parts, instances, target, folds, seed):
-        answers = found.rules.predict(instances.take(inside).table(found.queries))
-        predictions[inside] = answers
-        truth = target.classes[target.codes[inside]]
-        accuracies.append(np.average(answers == truth, weights=instances.weights[inside]))
-        queries.append(found.queries)
-    return CrossValidation(predictions, np.array(accuracies), folds, queries)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from rulewright.relational.framework.filters import Best, Constant, MinSupport
 from rulewright.relational.framework.from_bias import FromBias
 from rulewright.relational.framework.generators import Bottom, Given, Grown, Mined, Refined
+from rulewright.relational.framework.pattern_statements import Subgraphs
 from rulewright.relational.framework.pipeline import Pipeline
-from rulewright.relational.framework.statements import Sql, Subgraphs
+from rulewright.relational.framework.statements import Sql
 from rulewright.search.names import offer_names
 from rulewright.search.repository import Bias
 

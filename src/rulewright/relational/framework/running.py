@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from rulewright.data import DataError
 from rulewright.estimators import RumbleClassifier
+from rulewright.model import ClassModel
 from rulewright.relational.framework.generators import ROUND, Given, Shared
 from rulewright.relational.framework.levels import (
     SEES_DATA,
@@ -29,8 +30,10 @@ from rulewright.search.repository import Bias, Formulas
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import NDArray
+
     from rulewright.data import Target
-    from rulewright.model import ClassModel
+    from rulewright.kernels import IntArray
     from rulewright.relational.framework.instances import Instances
 
 CHUNK = 256
@@ -187,7 +190,9 @@ class _Updates:
             learner.set_params(bias=Bias([Formulas([query.body for query in queries])]))
         y = self._target.classes[self._target.codes]
         learner.fit(table, y, sample_weight=self._instances.weights)
-        model: ClassModel = learner.model_
+        model = getattr(learner, "model_", None)
+        if not isinstance(model, ClassModel):
+            raise ValueError(f"learner={learner!r:.80} must be a classifier of this library")
         return model
 
     def weights(self, queries: Sequence[Query]) -> dict[str, float]:
@@ -213,3 +218,14 @@ class _Updates:
             query.key: min((by_column.get(c, 0.0) for c in query.body.columns), default=0.0)
             for query in queries
         }
+
+
+def learned_per_fold(
+    parts: Components, instances: Instances, target: Target, folds: IntArray, seed: int
+) -> Iterator[tuple[NDArray[np.intp], Found]]:
+    """Give for each fold its rows and what was learned without them."""
+    shared = parts.shared(instances)
+    for fold in range(int(folds.max()) + 1):
+        inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        rest = instances.take(outside)
+        yield inside, shared.run(rest, target.take(outside), seed)

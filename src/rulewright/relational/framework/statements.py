@@ -1,4 +1,4 @@
-"""Statements of a bias over related tables, graphs and Prolog: each makes queries in order.
+"""Statements of a bias over related tables and Prolog: each makes queries in order.
 
 They stand in a `Bias` beside those of one table. `over` names statements before.
 """
@@ -6,29 +6,20 @@ They stand in a `Bias` beside those of one table. `over` names statements before
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from rulewright.data import DerivedColumn, Where
-from rulewright.estimators.common.parameters import check_parameters
 from rulewright.relational.choosing import DEFAULT_FUNCTIONS, Choosing, proposed
-from rulewright.relational.framework.generators import graphs_of
-from rulewright.relational.framework.instances import GraphInstances, RelatedInstances
+from rulewright.relational.framework.instances import RelatedInstances
 from rulewright.relational.framework.levels import Needs
-from rulewright.relational.framework.query import Goal, Occurrence, Query, Related
-from rulewright.relational.graphs.database import Labels as GraphLabels
-from rulewright.relational.graphs.database import each_subgraph
-from rulewright.relational.graphs.features import SubgraphFeatures
-from rulewright.relational.graphs.local_search import SubgraphIndex
-from rulewright.relational.graphs.pattern import Pattern
-from rulewright.relational.graphs.reading_text import parse_pattern
+from rulewright.relational.framework.query import Goal, Query, Related
+from rulewright.relational.framework.statement import Statement, check_min_support
 from rulewright.rules import Conjunction, Labels, Range, parse_condition
 from rulewright.search.options import check_whole
 from rulewright.search.repository import Base, BiasError
 from rulewright.search.repository.blocks import Sources
-from rulewright.search.repository.generators import check_generator
 from rulewright.search.repository.generators import where as called
 
 if TYPE_CHECKING:
@@ -38,38 +29,9 @@ if TYPE_CHECKING:
     from rulewright.relational.framework.instances import Language
     from rulewright.relational.framework.levels import Context
     from rulewright.relational.paths import Path
-    from rulewright.search.repository.blocks import RuleBlock
 
 OF_ROWS = ("exists", "count")
 FUNCTIONS = (*OF_ROWS, *(f for f in DEFAULT_FUNCTIONS if f != "count"), "median", "value")
-
-
-class Statement:
-    """What the statements of this module share."""
-
-    id: str
-    limit: int | None
-    simple: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_generator(self)
-
-    @property
-    def needs(self) -> Needs:
-        """What it looks at."""
-        return Needs.INSTANCES
-
-    @property
-    def looks_at_rows(self) -> bool:
-        """Whether its rules depend on the values of the rows."""
-        return Needs.INSTANCES in self.needs
-
-    def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
-        """Refuse: one table is not enough."""
-        raise BiasError(
-            called(self),
-            "needs related tables, graphs or Prolog: learn with rulewright.relational.Pipeline",
-        )
 
 
 @dataclass(frozen=True)
@@ -138,8 +100,8 @@ class Sql(Statement):
         names = None if self.path is None else [self.path]
         language = ctx.language
         if self.where is not None and self.function in OF_ROWS:
-            for path in language.paths(names, self.max_depth):
-                yield from self._said(path, language)
+            paths = language.paths(names, self.max_depth)
+            yield from (query for path in paths for query in self._said(path, paths, language))
             return
         made = [Related(column, labels) for column, labels in self._seen(ctx)]
         if self.function in OF_ROWS:
@@ -147,12 +109,13 @@ class Sql(Statement):
         else:
             yield from self._intervals(made, ctx)
 
-    def _said(self, path: Path, language: Language) -> Iterator[Query]:
+    def _said(self, path: Path, paths: list[Path], language: Language) -> Iterator[Query]:
+        """Ask the given conditions of a path, if it leads to a table that has the column."""
         at = called(self)
         for text in self.where or (None,):
             test = None if text is None else _where(text, at)
-            if test is not None:
-                _check_kind(test, path, language, at)
+            if test is not None and not _fits(test, path, paths, language, at):
+                continue
             yield from self._of_rows(Related(DerivedColumn(path, self.function, where=test)))
 
     def _of_rows(self, made: Related) -> Iterator[Query]:
@@ -213,193 +176,18 @@ def _where(text: str, at: str) -> Where:
     raise BiasError(at, f"the condition {text!r} must be 'a = label', 'x >= 1' or 'x <= 1'")
 
 
-def _check_kind(test: Where, path: Path, language: Language, at: str) -> None:
-    table = path[-1].table
-    kind = language.kinds.get((table, test.column))
+def _fits(test: Where, path: Path, paths: list[Path], language: Language, at: str) -> bool:
+    """Tell whether the table of a path has the column of a condition; that of one must."""
+    kinds = [language.kinds.get((one[-1].table, test.column)) for one in paths]
+    if not any(kinds):
+        tables = ", ".join(dict.fromkeys(one[-1].table for one in paths))
+        raise BiasError(at, f"the condition '{test}': no column {test.column!r} in {tables}")
+    kind = language.kinds.get((path[-1].table, test.column))
     wanted = "nominal" if isinstance(test.value, str) else "numeric"
-    if kind != wanted:
-        what = "no column" if kind is None else f"a {kind} column"
-        raise BiasError(at, f"the condition '{test}': {table}.{test.column} is {what}")
-
-
-def check_min_support(share: float, at: str) -> None:
-    """Refuse a share that is not above 0 and at most 1."""
-    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
-        raise BiasError(at, f"min_support={share!r} must be above 0 and at most 1")
-
-
-@dataclass(frozen=True)
-class Subgraphs(Statement):
-    """Patterns of graphs, found as `SubgraphFeatures` finds them.
-
-    Parameters
-    ----------
-    column : str, optional
-        The column that holds the graphs.
-    method : {"frequent", "dispersion"}
-        Mined, or found by stochastic local search.
-    allow_cycles : bool
-        Whether patterns may have cycles; free trees have none.
-    min_support : float
-        Share of the graphs that "frequent" patterns occur in.
-    min_count : int, optional
-        Number of the graphs, instead.
-    n : int, optional
-        Patterns of "dispersion".
-    order, max_edges, score, max_steps, noise, max_active, constant_column
-        As of `SubgraphFeatures`; the score is "dispersion" or "class".
-    """
-
-    column: str | None = None
-    method: Literal["frequent", "dispersion"] = "frequent"
-    allow_cycles: bool = True
-    min_support: float = 0.06
-    min_count: int | None = None
-    n: int | None = None
-    order: str = "size"
-    max_edges: int = 15
-    score: Literal["dispersion", "class"] = "dispersion"
-    max_steps: int = 2000
-    noise: float = 0.2
-    max_active: int | None = None
-    constant_column: bool = True
-    id: str = ""
-    limit: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        at = called(self)
-        check_min_support(self.min_support, at)
-        if self.min_count is not None:
-            check_whole(f"{at}: min_count", self.min_count, 1)
-        if self.n is not None:
-            check_whole(f"{at}: k", self.n, 1)
-        if self.score not in ("dispersion", "class"):
-            raise BiasError(at, f"score={self.score!r} must be dispersion or class")
-        try:
-            check_parameters(
-                "patterns", self._features.get_params(deep=False), self._features.DOMAINS
-            )
-        except ValueError as error:
-            raise BiasError(at, str(error)) from None
-
-    @property
-    def needs(self) -> Needs:
-        """The queries so far and the instances, with an order or score by classes also these.
-
-        With a limit on active patterns the choice depends on the weights, and so on a model.
-        """
-        seen = Needs.QUERIES | Needs.INSTANCES
-        if self._features.looks_at_classes:
-            seen |= Needs.LABELS
-        return seen | (Needs.MODEL if self.max_active is not None else Needs.NOTHING)
-
-    def queries(self, ctx: Context, earlier: Mapping[str, list[Query]]) -> Iterator[Query]:
-        """Find patterns and ask for each whether it occurs."""
-        graphs_of(ctx)
-        inst = ctx.inst
-        assert isinstance(inst, GraphInstances), "checked before"
-        labels = ctx.labels if self._features.looks_at_classes else None
-        found = self._features.set_params(random_state=ctx.seed).fit_graphs(inst.graphs, labels)
-        for pattern in found.patterns_:
-            yield Occurrence.of(pattern).query
-
-    @cached_property
-    def _features(self) -> SubgraphFeatures:
-        return SubgraphFeatures(
-            self.method,
-            n_features=self.n if self.n is not None else self.limit,
-            min_support=self.min_support if self.min_count is None else self.min_count,
-            max_edges=self.max_edges,
-            allow_cycles=self.allow_cycles,
-            order=self.order,
-            class_correlated=self.score == "class",
-            max_steps=self.max_steps,
-            noise=self.noise,
-            max_active=self.max_active,
-            constant_column=self.constant_column,
-        )
-
-
-@dataclass(frozen=True)
-class Occurs(Statement):
-    """Given patterns, as texts such as "c:c-N"."""
-
-    patterns: Sequence[str] = ()
-    column: str | None = None
-    id: str = ""
-    limit: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "patterns", tuple(self.patterns))
-        for text in self.patterns:
-            try:
-                parse_pattern(text)
-            except ValueError as error:
-                raise BiasError(called(self), str(error)) from None
-
-    @property
-    def needs(self) -> Needs:
-        """Nothing."""
-        return Needs.NOTHING
-
-    def queries(self, ctx: Context, earlier: Mapping[str, list[Query]]) -> Iterator[Query]:
-        """Ask for each pattern whether it occurs."""
-        for text in self.patterns:
-            yield Occurrence.of(parse_pattern(text)).query
-
-
-@dataclass(frozen=True)
-class RefinedTrees(Statement):
-    """Patterns with one edge more than those with the largest weights in the model so far.
-
-    Parameters
-    ----------
-    over : sequence of str, optional
-        Statements whose patterns are refined; all before by default.
-    top_k : int
-        How many of them.
-    allow_cycles : bool
-        Whether an edge may close a cycle.
-    """
-
-    over: Sequence[str] | None = None
-    top_k: int = 10
-    allow_cycles: bool = False
-    column: str | None = None
-    id: str = ""
-    limit: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_whole(f"{called(self)}: top_k", self.top_k, 1)
-
-    @property
-    def needs(self) -> Needs:
-        """The model, the queries and the instances."""
-        return Needs.QUERIES | Needs.INSTANCES | Needs.MODEL
-
-    def queries(self, ctx: Context, earlier: Mapping[str, list[Query]]) -> Iterator[Query]:
-        """Give the refinements of the strongest patterns, the strongest first."""
-        graphs, weights = graphs_of(ctx), ctx.model
-        labels = GraphLabels.of(graphs)
-        patterns = {
-            query.key: one.pattern
-            for name in self.over or ()
-            for query in earlier[name]
-            for one in query.made
-            if isinstance(one, Occurrence) and query.made == (one,)
-        }
-        strongest = sorted(patterns, key=lambda key: -abs(weights.get(key, 0.0)))[: self.top_k]
-        most = 1 + max((patterns[key].n_edges for key in strongest), default=0)
-        index = SubgraphIndex(labels.arrays(graphs), most, self.allow_cycles)
-        for key in strongest:
-            code = patterns[key].code(labels)
-            around = each_subgraph(index.neighbours(code)) if code and weights.get(key) else ()
-            for found, _ in around:
-                if len(found) > len(code or ()):
-                    yield Occurrence.of(Pattern.of(found, labels)).query
+    if kind not in (None, wanted):
+        place = f"{path[-1].table}.{test.column}"
+        raise BiasError(at, f"the condition '{test}': {place} is a {kind} column")
+    return kind is not None
 
 
 @dataclass(frozen=True)
@@ -443,9 +231,3 @@ class Operator(Statement):
         most = self.MOST if self.limit is None else self.limit
         for text in inst.prolog.proposed(inst.relations, self.predicate, most):
             yield Goal(text).query
-
-
-def graph_columns(statements: Sequence[Any]) -> set[str]:
-    """Return the columns of graphs that statements name."""
-    found = (getattr(one, "column", None) for one in statements if not isinstance(one, Sql))
-    return {name for name in found if isinstance(name, str)}
