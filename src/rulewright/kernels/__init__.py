@@ -25,6 +25,7 @@ from rulewright.kernels._core import (
 from rulewright.kernels.dnf import DnfSearch, find_partition
 from rulewright.kernels.graphs import GraphSet, SubgraphMiner
 from rulewright.kernels.nearest import RiseSearch, nearest_rules
+from rulewright.kernels.roots import Roots
 from rulewright.kernels.structs import (
     GROUP,
     MISSING,
@@ -109,6 +110,7 @@ __all__ = [
     "ResponseFit",
     "RiseSearch",
     "RiseState",
+    "Roots",
     "Routes",
     "RowArray",
     "RuleMatrix",

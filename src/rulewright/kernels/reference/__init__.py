@@ -15,6 +15,7 @@ from rulewright.kernels.reference.nearest import RiseSearch, nearest_rules
 from rulewright.kernels.reference.rule_matrix import Quadratic, RuleMatrix, descend_products
 from rulewright.kernels.reference.scores import SCORES, empty_criterion
 from rulewright.kernels.reference.search import (
+    Roots,
     column_codes,
     count_histogram,
     cover_rows,
@@ -42,6 +43,7 @@ __all__ = [
     "Quadratic",
     "ResponseFit",
     "RiseSearch",
+    "Roots",
     "RuleMatrix",
     "SubgraphMiner",
     "choose_branching",
