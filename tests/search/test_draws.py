@@ -29,8 +29,15 @@ def problem(n_rows=800, n_classes=2):
     )
 
 
+class _Untested:
+    """Stands for binned columns: the tests of conditions are not asked for."""
+
+    def test(self, condition, threshold):
+        return condition[:4]
+
+
 @pytest.mark.parametrize(
-    ("share", "expected"), [(0.5, 20), (0.2, 20), (0.26, 20), (1.0, 1), (0.01, 0), (0.025, 0)]
+    ("share", "expected"), [(0.5, 20), (0.2, 20), (0.26, 20), (1.0, 1), (0.01, 0), (0.985, 0)]
 )
 def test_blocks_are_chosen_where_they_meet_the_share(share, expected):
     """A share that blocks cannot meet, few rows and many codes are left to draws of rows."""
@@ -60,11 +67,24 @@ def test_a_draw_is_a_choice_of_blocks():
             stats[changed] = stats[changed][::-1]
 
 
-class _Untested:
-    """Stands for binned columns: the tests of conditions are not asked for."""
-
-    def test(self, condition, threshold):
-        return condition[:4]
+@pytest.mark.native
+def test_rows_are_drawn_after_a_rule_that_was_not_added():
+    """A second draw without a change of statistics is of rows, the one after a change of blocks."""
+    rng, codes = np.random.default_rng(2), columns(1000)
+    stats = rng.integers(1, 50, (1000, 2)).astype(STAT)
+    score, limits = Score("newton", unit=0.1, l2=1.0, down=True), free_limits(2)
+    grower = RuleGrower(_Untested(), "observed")
+    drawn_by = BlockDraws(grower, codes, stats, 0.4, np.random.RandomState(0), 5)
+    changes = []
+    for added in (False, True, False):
+        _, drawn = drawn_by.grow(score, limits)
+        changes.append(np.count_nonzero(np.diff(drawn)))  # where a run of rows begins or ends
+        if added:
+            with drawn_by.following(np.arange(5, dtype=np.uint32)):
+                stats[:5] += 1
+    assert changes[0] <= 4
+    assert changes[1] > 100
+    assert changes[2] <= 4
 
 
 @pytest.mark.native

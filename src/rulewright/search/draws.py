@@ -29,8 +29,8 @@ FARTHEST = 0.02
 def count_blocks(codes: CodeColumns, n_rows: int, share: float) -> int:
     """Return the blocks that draws of this share choose from; 0 if rows are drawn one by one."""
     n_blocks = N_BLOCKS if share < 1 else 1
-    chosen = round(share * n_blocks)
-    near = chosen > 0 and abs(chosen / n_blocks - share) <= FARTHEST
+    chosen = round(share * N_BLOCKS)
+    near = share == 1 or (0 < chosen < N_BLOCKS and abs(chosen / N_BLOCKS - share) <= FARTHEST)
     small = 4 * n_blocks * int((codes.n_bins + 1).sum()) <= n_rows * len(codes.n_bins)
     return n_blocks if n_rows >= LEAST_BLOCKED_ROWS and near and small else 0
 
@@ -73,7 +73,10 @@ class RowDraws:
 
 
 class BlockDraws(RowDraws):
-    """Grows every rule on blocks of consecutive rows, which are in random order if some are drawn.
+    """Grows rules on blocks of consecutive rows, which are in random order if some are drawn.
+
+    Where no condition helps alone, chance finds the first one, and twenty blocks leave it little
+    choice: after a rule that was not added, the rows for the next one are drawn one by one.
 
     Takes `n_blocks` after the parameters of `RowDraws`.
     """
@@ -87,22 +90,24 @@ class BlockDraws(RowDraws):
         random: np.random.RandomState,
         n_blocks: int,
     ) -> None:
-        self.grower, self.codes, self.stats = grower, codes, stats
+        super().__init__(grower, codes, stats, share, random)
         # a sampler of blocks whose share is that of the rows
-        self.sampler = Subsampler(n_blocks, round(share * n_blocks) / n_blocks, random, least=1)
-        self.takes_all = self.sampler.takes_all
+        self.blocks = Subsampler(n_blocks, round(share * n_blocks) / n_blocks, random, least=1)
+        self.added = True  # whether the last rule was
         self.starts = np.arange(n_blocks + 1) * codes.n_rows // n_blocks
         self.roots = kernels.Roots(codes, stats, n_blocks, grower.n_threads)
 
     def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, BoolArray]:
-        """Grow a rule on the next choice of blocks; tell also which rows are in them."""
-        chosen = self.sampler.draw().drawn
+        """Grow a rule on the next choice of blocks, or rows; tell also which rows are in it."""
+        reads_all = score.n_lanes + (limits.min_weight > 0) == self.stats.shape[1]
+        if not (reads_all and (self.added or self.takes_all)):
+            return super().grow(score, limits)
+        self.added = False
+        chosen = self.blocks.draw().drawn
         drawn = np.repeat(chosen, np.diff(self.starts))
-        if score.n_lanes + (limits.min_weight > 0) < self.stats.shape[1]:
-            rows = np.flatnonzero(drawn).astype(kernels.ROW)
-            return self.grower.grow(self.codes, rows, self.stats, score, limits), drawn
         return self.grower.grow_from(self.roots, chosen, score, limits), drawn
 
     def following(self, rows: RowArray) -> AbstractContextManager[None]:
-        """Let the statistics of the rows, which ascend, change in the body."""
+        """Let the statistics of the rows, which ascend, change in the body: a rule is added."""
+        self.added = True
         return self.roots.following(rows)
