@@ -1,5 +1,7 @@
 #include "bind/search.hpp"
 
+#include <numeric>
+
 #include "base/parallel.hpp"
 #include "search/beam.hpp"
 #include "search/count.hpp"
@@ -156,6 +158,67 @@ BoundRule grow(const BoundColumns& columns, const Vector<Row>& rows, const Matri
     }));
 }
 
+// Root histograms of the statistics of all rows, which belong to Python and change under `follow`.
+class BoundRoots {
+  public:
+    BoundRoots(const BoundColumns& columns, const Matrix<Stat>& stats, std::size_t n_blocks,
+               int n_threads)
+        : roots_(columns.kinds(), columns.n_rows(), checked(columns, stats, n_blocks),
+                 stats.shape(1)) {
+        columns.run([&](const auto& c) {
+            std::vector<Row> everyone(c.n_rows);
+            std::iota(everyone.begin(), everyone.end(), Row{0});
+            roots_.follow(c, everyone, nullptr, stats.data(), n_threads);
+        });
+    }
+
+    void follow(const BoundColumns& columns, const Vector<Row>& rows, const Matrix<Stat>& before,
+                const Matrix<Stat>& stats, int n_threads) {
+        const InUse in_use(mutex_);
+        require_same(columns, stats);
+        require(before.shape(0) == rows.shape(0) && before.shape(1) == roots_.lanes(),
+                "rows and their statistics before differ");
+        require_rows(as_span(rows), columns.n_rows());
+        require(std::ranges::is_sorted(as_span(rows)), "rows must ascend");
+        columns.run([&](const auto& c) {
+            roots_.follow(c, as_span(rows), before.data(), stats.data(), n_threads);
+        });
+    }
+
+    BoundRule grow(const BoundColumns& columns, const Vector<std::uint8_t>& chosen,
+                   const Matrix<Stat>& stats, const BoundScore& score, const BoundLimits& bound,
+                   BoundWorkspace& workspace, int n_threads) {
+        const InUse in_use(workspace.mutex), roots_in_use(mutex_);
+        require_same(columns, stats);
+        require(chosen.shape(0) == roots_.n_blocks(), "there are more or fewer blocks");
+        const Lanes lanes = checked_lanes(stats.shape(1), score, bound);
+        require(lanes.first == 0 && lanes.used() == lanes.stride, "the score must read all lanes");
+        const Limits limits = bound.of(columns.kinds());
+        const ChosenBlocks blocks{roots_, as_span(chosen)};
+        return bound_rule(columns.run([&](const auto& c) {
+            return grow_rule(c, blocks, stats.data(), score, limits, workspace, n_threads);
+        }));
+    }
+
+  private:
+    static std::size_t checked(const BoundColumns& columns, const Matrix<Stat>& stats,
+                               std::size_t n_blocks) {
+        require(stats.shape(0) == columns.n_rows(), "statistics and codes differ in rows");
+        require(stats.shape(1) >= 1, "statistics have too few lanes");
+        require(n_blocks >= 1 && n_blocks <= 65536, "blocks are 1 to 65,536");
+        return n_blocks;
+    }
+    void require_same(const BoundColumns& columns, const Matrix<Stat>& stats) const {
+        const ColumnKinds kinds = columns.kinds();
+        require(columns.n_rows() == roots_.n_rows() && stats.shape(0) == roots_.n_rows() &&
+                    stats.shape(1) == roots_.lanes() && roots_.fits(kinds),
+                "these are not the rows that were counted");
+    }
+
+    Roots roots_;
+    std::mutex mutex_;
+};
+
 struct BoundBeam : Beam {
     BoundBeam(std::int32_t most, double least) : Beam{static_cast<std::size_t>(most), least} {
         require(most >= 1 && most <= 1'000'000, "the width of a beam lies between 1 and 1,000,000");
@@ -188,7 +251,8 @@ auto count(const BoundColumns& columns, const Vector<Row>& rows, const Matrix<St
     return to_numpy(columns.run([&](const auto& c) {
         Cover cover;
         Histogram histogram(c, n_lanes);
-        gather(as_span(rows), stats.data(), {0, n_lanes, n_lanes, false}, cover, n_threads);
+        cover.assign(as_span(rows));
+        gather(stats.data(), {0, n_lanes, n_lanes, false}, cover, n_threads);
         parallel_for(c.n_groups(), n_threads,
                      [&](std::size_t group) { count_group(c, group, cover, histogram); });
         return std::move(histogram.sums());
@@ -225,6 +289,13 @@ void bind_search(nb::module_& m) {
         .def(nb::init<Codes, Vector<std::int32_t>, Vector<std::uint8_t>>(), array("codes"),
              array("n_bins"), array("nominal"));
     nb::class_<BoundWorkspace>(m, "Workspace").def(nb::init<>());
+    nb::class_<BoundRoots>(m, "Roots")
+        .def(nb::init<const BoundColumns&, const Matrix<Stat>&, std::size_t, int>(), "columns"_a,
+             array("stats"), "n_blocks"_a, "n_threads"_a)
+        .def("follow", &BoundRoots::follow, "columns"_a, array("rows"), array("before"),
+             array("stats"), "n_threads"_a)
+        .def("grow", &BoundRoots::grow, "columns"_a, array("chosen"), array("stats"), "score"_a,
+             "limits"_a, "workspace"_a, "n_threads"_a);
     m.def("draw_rows", &draw, "n"_a, "size"_a, "seed"_a);
     m.def("split_by_weight", &split, array("weights"), array("strata"), "share"_a, "seed"_a);
     m.def("cover_rows", &cover, "columns"_a, array("tests"), "n_threads"_a);

@@ -42,6 +42,7 @@ class BoundLikelihood {
         require_labels(labels_, n_classes);
         require_positive(scale, "the scale must be positive and finite");
         require_weights(as_span(weights_), scale);
+        total_weight_ = std::accumulate(weights_.data(), weights_.data() + n, 0.0);
         for (std::size_t i = 0; i < n; ++i) {
             const double* e = exp_scores_.data() + i * n_classes;
             require_positive(std::accumulate(e, e + n_classes, 0.0),
@@ -61,6 +62,14 @@ class BoundLikelihood {
     double add_step(const Vector<Row>& rows, std::size_t first, std::size_t last, double size,
                     int n_threads) {
         return run_step(rows, {first, last, size}, n_threads, rulewright::add_step);
+    }
+    auto sum_pair(const Vector<Row>& rows, std::size_t pair, double scale, int n_threads) const {
+        require(pair < exp_scores_.shape(1) - (cumulative_ ? 1 : 0), "there is no such pair");
+        require_positive(scale, "the scale must be positive and finite");
+        require(total_weight_ * scale <= kLargestSum, "the weights are too large for the scale");
+        return to_numpy(run(rows, [&] {
+            return rulewright::sum_pair(view(), as_span(rows), pair, scale, n_threads);
+        }));
     }
     auto sum_stats(const Vector<Row>& rows, int n_threads) const {
         return to_numpy(
@@ -93,7 +102,7 @@ class BoundLikelihood {
     Vector<double> weights_;
     MutableMatrix<double> exp_scores_;
     MutableMatrix<Stat> stats_;
-    double scale_;
+    double scale_, total_weight_ = 0;
     bool cumulative_;
 };
 
@@ -250,6 +259,8 @@ void bind_weighting(nb::module_& m) {
         .def("loss_change", &BoundLikelihood::loss_change, array("rows"), "first"_a, "last"_a,
              "size"_a, "n_threads"_a)
         .def("add_step", &BoundLikelihood::add_step, array("rows"), "first"_a, "last"_a, "size"_a,
+             "n_threads"_a)
+        .def("sum_pair", &BoundLikelihood::sum_pair, array("rows"), "pair"_a, "scale"_a,
              "n_threads"_a)
         .def("sum_stats", &BoundLikelihood::sum_stats, array("rows"), "n_threads"_a)
         .def("class_weights", &BoundLikelihood::class_weights, array("rows"), "n_threads"_a);

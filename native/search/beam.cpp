@@ -23,14 +23,19 @@ struct Member {
 template <class Code>
 class BeamSearch {
   public:
-    BeamSearch(const Columns<Code>& columns, const ScoreChoice& choice, const Limits& limits,
-               const Beam& beam, int n_threads)
-        : columns_(columns), choice_(choice), limits_(limits), beam_(beam), n_threads_(n_threads) {}
+    BeamSearch(const Columns<Code>& columns, const Stat* stats, const Lanes& lanes,
+               const ScoreChoice& choice, const Limits& limits, const Beam& beam, int n_threads)
+        : columns_(columns),
+          stats_(stats),
+          lanes_(lanes),
+          choice_(choice),
+          limits_(limits),
+          beam_(beam),
+          n_threads_(n_threads) {}
 
-    GrownRule run(std::span<const Row> rows, const Stat* stats, const Lanes& lanes,
-                  const Stat* totals) {
+    GrownRule run(std::span<const Row> rows, const Stat* totals) {
         if (rows.empty()) return {};
-        start(rows, stats, lanes, totals);
+        start(rows, totals);
         GrownRule answer;
         const auto most = static_cast<std::size_t>(limits_.max_conditions);
         for (std::size_t length = 0; length < most && !members_.empty(); ++length) {
@@ -45,14 +50,14 @@ class BeamSearch {
     }
 
   private:
-    void start(std::span<const Row> rows, const Stat* stats, const Lanes& lanes,
-               const Stat* totals) {
+    void start(std::span<const Row> rows, const Stat* totals) {
         Member whole{{}, Opening(limits_, choice_.directions), {}, {}};
-        gather_marked(rows, stats, lanes, whole.cover);
-        all_.assign(lanes.used() + 1, 0);
-        lanes.pick(totals, all_.data());
+        whole.cover.assign(rows);
+        gather_marked(whole.cover);
+        all_.assign(lanes_.used() + 1, 0);
+        lanes_.pick(totals, all_.data());
         std::vector<Stat> covered(all_.size());
-        for (std::size_t i = 0; i < whole.cover.stats.size(); ++i) {
+        for (std::size_t i = 0; i < whole.cover.gathered().size(); ++i) {
             covered[i % covered.size()] += whole.cover.stats[i];
         }
         best_.verdict.value =
@@ -64,16 +69,13 @@ class BeamSearch {
     }
 
     // The marks tell covers apart; 31 bits of up to 2^32 rows have room in a sum.
-    static void gather_marked(std::span<const Row> rows, const Stat* stats, const Lanes& lanes,
-                              Cover& cover) {
-        const std::size_t used = lanes.used() + 1;
-        cover.reserve(rows.size(), used);
-        cover.n = rows.size();
-        std::ranges::copy(rows, cover.rows.begin());
-        for (std::size_t i = 0; i < rows.size(); ++i) {
+    void gather_marked(Cover& cover) const {
+        const std::size_t used = lanes_.used() + 1;
+        cover.reserve(cover.n, used);
+        for (std::size_t i = 0; i < cover.n; ++i) {
             Stat* target = cover.stats.data() + i * used;
-            lanes.pick(stats + rows[i] * lanes.stride, target);
-            target[used - 1] = static_cast<Stat>(random_bits(0, rows[i]) >> 33);
+            lanes_.pick(stats_ + cover.rows[i] * lanes_.stride, target);
+            target[used - 1] = static_cast<Stat>(random_bits(0, cover.rows[i]) >> 33);
         }
     }
 
@@ -126,15 +128,18 @@ class BeamSearch {
         std::vector<Member> next;
         for (const Specialisation& found : further ? few : std::vector<Specialisation>{}) {
             const Member& parent = members_[found.parent];
-            next.push_back({extended(parent.rule, found), parent.opening, parent.cover, {}});
+            next.push_back({extended(parent.rule, found), parent.opening, {}, {}});
             next.back().opening.narrow(found.condition);
+            next.back().cover.assign(parent.cover.covered());
             refine(columns_, found.condition, next.back().cover, dropped_, n_threads_);
-            next.back().cover.reserve(next.back().cover.n, parent.cover.lanes);  // copied next
+            gather_marked(next.back().cover);
         }
         members_ = std::move(next);
     }
 
     const Columns<Code>& columns_;
+    const Stat* stats_;
+    const Lanes lanes_;
     const ScoreChoice& choice_;
     const Limits& limits_;
     const Beam& beam_;
@@ -152,7 +157,7 @@ template <class Code>
 GrownRule grow_beam(const Columns<Code>& columns, std::span<const Row> rows, const Stat* stats,
                     const Lanes& lanes, const Stat* totals, const ScoreChoice& choice,
                     const Limits& limits, const Beam& beam, int n_threads) {
-    return BeamSearch(columns, choice, limits, beam, n_threads).run(rows, stats, lanes, totals);
+    return BeamSearch(columns, stats, lanes, choice, limits, beam, n_threads).run(rows, totals);
 }
 
 template GrownRule grow_beam(const Columns<std::uint8_t>&, std::span<const Row>, const Stat*,

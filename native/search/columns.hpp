@@ -2,6 +2,7 @@
 // Column j has the codes 0 .. n_bins[j]-1 and, for a missing value, n_bins[j].
 #pragma once
 
+#include <array>
 #include <span>
 
 #include "base/types.hpp"
@@ -39,6 +40,31 @@ struct CodeTest {
         const auto c = static_cast<std::int32_t>(code);
         return (c >= low) & (c <= high) & (c != skip);
     }
+};
+
+// A test as the inner loops ask it. Of short codes a table knows the answers.
+template <class Code>
+class CodeFilter {
+  public:
+    explicit CodeFilter(const CodeTest& test) : test_(test) {}
+    std::size_t operator()(Code code) const { return test_.holds(code) ? 1 : 0; }
+
+  private:
+    CodeTest test_;
+};
+
+template <>
+class CodeFilter<std::uint8_t> {
+  public:
+    explicit CodeFilter(const CodeTest& test) {
+        for (std::size_t code = 0; code < passes_.size(); ++code) {
+            passes_[code] = test.holds(static_cast<std::uint8_t>(code)) ? 1 : 0;
+        }
+    }
+    std::size_t operator()(std::uint8_t code) const { return passes_[code]; }
+
+  private:
+    std::array<std::uint8_t, 256> passes_;
 };
 
 }  // namespace rulewright

@@ -1,5 +1,4 @@
-// The rows of a cover with their statistics gathered next to each other, lanes after lanes. The
-// buffers keep their size; `n` rows of them are in use.
+// The rows of a cover, and their statistics gathered next to each other, lanes after lanes.
 #pragma once
 
 #include <algorithm>
@@ -23,27 +22,55 @@ struct Lanes {
     }
 };
 
+// The bits that the first and the last statistic of any row of a cover need, without the sign.
+struct Reach {
+    static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+    std::uint64_t first = kUnknown, second = kUnknown;
+
+    void see(const Stat* stats, std::size_t lanes) {
+        first |= magnitude(stats[0]);
+        second |= magnitude(stats[lanes - 1]);
+    }
+    void join(const Reach& other) {
+        first |= other.first;
+        second |= other.second;
+    }
+    static std::uint64_t magnitude(Stat stat) {
+        return static_cast<std::uint64_t>(stat < 0 ? ~stat : stat);
+    }
+};
+
+inline Reach reach_of(const Stat* stats, std::size_t n_rows, std::size_t lanes) {
+    Reach reach{0, 0};
+    for (std::size_t i = 0; i < n_rows; ++i) reach.see(stats + i * lanes, lanes);
+    return reach;
+}
+
+// Rows in ascending order and, once they are gathered, their statistics. The buffers only grow.
 struct Cover {
     std::vector<Row> rows;
     std::vector<Stat> stats;
     std::size_t n = 0, lanes = 0;
+    Reach reach;
 
-    void reserve(std::size_t n_rows, std::size_t n_lanes) {
-        lanes = n_lanes;
-        rows.resize(n_rows);
-        stats.resize(n_rows * lanes);
+    void reserve(std::size_t n_rows) {
+        if (rows.size() < n_rows) rows.resize(n_rows);
     }
+    void reserve(std::size_t n_rows, std::size_t n_lanes) {
+        reserve(n_rows);
+        lanes = n_lanes;
+        if (stats.size() < n_rows * lanes) stats.resize(n_rows * lanes);
+    }
+    void assign(std::span<const Row> chosen) {
+        reserve(chosen.size());
+        n = chosen.size();
+        std::ranges::copy(chosen, rows.begin());
+    }
+    std::span<const Row> covered() const { return std::span(rows).first(n); }
+    std::span<const Stat> gathered() const { return std::span(stats).first(n * lanes); }
     // Appends `count` rows that lie somewhere behind the rows in use.
     void append(std::size_t from, std::size_t count) {
-        const auto shift = [&](auto& values, std::size_t width) {
-            const auto first = values.begin() + static_cast<std::ptrdiff_t>(from * width);
-            std::copy(first, first + static_cast<std::ptrdiff_t>(count * width),
-                      values.begin() + static_cast<std::ptrdiff_t>(n * width));
-        };
-        if (from != n) {
-            shift(rows, 1);
-            shift(stats, lanes);
-        }
+        if (from != n) std::copy_n(rows.data() + from, count, rows.data() + n);
         n += count;
     }
 };

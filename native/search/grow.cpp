@@ -12,9 +12,11 @@ namespace {
 template <class Code>
 class Growth {
   public:
-    Growth(const Columns<Code>& columns, const ScoreChoice& choice, const Limits& limits,
-           Workspace& workspace, int n_threads)
+    Growth(const Columns<Code>& columns, const Stat* stats, const Lanes& lanes,
+           const ScoreChoice& choice, const Limits& limits, Workspace& workspace, int n_threads)
         : columns_(columns),
+          stats_(stats),
+          lanes_(lanes),
           choice_(choice),
           limits_(limits),
           opening_(limits, choice.directions),
@@ -22,56 +24,94 @@ class Growth {
           dropped_(workspace.dropped),
           histogram_(workspace.histogram),
           other_(workspace.other),
-          n_threads_(n_threads) {}
+          n_threads_(n_threads) {
+        histogram_.reshape(columns, lanes.used());
+        other_.reshape(columns, lanes.used());
+    }
 
-    GrownRule run(std::span<const Row> rows, const Stat* stats, const Lanes& lanes) {
+    GrownRule from_rows(std::span<const Row> rows) {
+        cover_.assign(rows);
+        if (rows.empty()) return {};
+        return run(
+            [&] { return count_and_scan(cover_); },
+            [&](const auto& found) { refine(columns_, found, cover_, dropped_, n_threads_); });
+    }
+
+    GrownRule from_blocks(const ChosenBlocks& blocks) {
+        const std::vector<RowRange> ranges = blocks.ranges();
+        if (ranges.empty()) return {};
+        return run([&] { return sum_and_scan(blocks); },
+                   [&](const auto& found) {
+                       refine(columns_, found, ranges, cover_, dropped_, n_threads_);
+                   });
+    }
+
+  private:
+    // Adds conditions while they help. How the first is found, and which rows it leaves, depends on
+    // where the search starts.
+    template <class First, class Leave>
+    GrownRule run(const First& first, const Leave& leave) {
         GrownRule rule;
-        gather(rows, stats, lanes, cover_, n_threads_);
-        histogram_.reshape(columns_, lanes.used());
-        other_.reshape(columns_, lanes.used());
         const auto max_conditions = static_cast<std::size_t>(limits_.max_conditions);
-        const Cover* counted = &cover_;
-        double empty = 0, best = 0;
-        while (rule.conditions.size() < max_conditions && cover_.n > 0) {
-            const Candidate found = best_candidate(*counted, best);
-            if (rule.conditions.empty()) {
-                all_ = histogram_.total(0);
-                empty = best = with_score<double>(
-                    choice_, [&](const auto& score) { return score.empty(all_.data()); });
-            }
-            if (found.verdict.vote < 0) break;
+        if (max_conditions == 0) return rule;
+        Candidate found = first();
+        all_ = histogram_.total(0);
+        const double empty = with_score<double>(
+            choice_, [&](const auto& score) { return score.empty(all_.data()); });
+        double best = empty;
+        while (found.verdict.vote >= 0) {
             const bool improves = found.condition.criterion < best - limits_.tolerance;
             if (!improves && !opening_.misses_required()) break;  // required ones need not help
             best = found.condition.criterion;
             rule.conditions.push_back(found.condition);
             rule.vote = found.verdict.vote;
             opening_.narrow(found.condition);
-            if (rule.conditions.size() < max_conditions) {
+            if (rule.conditions.size() == max_conditions) break;
+            if (rule.conditions.size() == 1) {
+                leave(found.condition);
+            } else {
                 refine(columns_, found.condition, cover_, dropped_, n_threads_);
-                counted = cover_.n <= dropped_.n ? &cover_ : &dropped_;
             }
+            if (cover_.n == 0) break;
+            reached_ = best;
+            found = count_and_scan(cover_.n <= dropped_.n ? cover_ : dropped_);
         }
         const bool good = best < empty - limits_.tolerance && !opening_.misses_required();
         return good ? rule : GrownRule{};
     }
 
-  private:
-    // Counts and scans group by group, so that a group's histograms are still in the cache when
-    // they are read. `counted` are the rows to count: those of the cover, or those that the last
-    // condition dropped, which are subtracted.
-    Candidate best_candidate(const Cover& counted, double reached) {
-        const Scan scan{columns_, histogram_, opening_, limits_.min_weight, all_, reached};
-        // Waking threads costs more than a little work.
-        const int n_threads = counted.n + histogram_.size() > kBlock ? n_threads_ : 1;
-        std::vector<Candidate> found(columns_.n_groups());
-        parallel_for(columns_.n_groups(), n_threads, [&](std::size_t group) {
-            const std::size_t first = group * kGroup, last = first + columns_.width(group);
+    // `counted` are the rows to count: those of the cover, or those that the last condition
+    // dropped, which are subtracted.
+    Candidate count_and_scan(Cover& counted) {
+        gather(stats_, lanes_, counted, n_threads_);
+        return scan_groups(counted.n, [&](std::size_t group, std::size_t first, std::size_t last) {
             if (&counted == &cover_) {
                 count_group(columns_, group, counted, histogram_);
             } else {
                 count_group(columns_, group, counted, other_);
                 histogram_.subtract(other_, first, last);
             }
+        });
+    }
+
+    Candidate sum_and_scan(const ChosenBlocks& blocks) {
+        const std::size_t n_sums = blocks.roots.n_blocks() * histogram_.size() / kGroup;
+        return scan_groups(n_sums, [&](std::size_t, std::size_t first, std::size_t last) {
+            blocks.roots.sum(blocks.chosen, first, last, histogram_);
+        });
+    }
+
+    // Sets the histograms and scans them group by group, so that they are still in the cache when
+    // they are read. `work` is how many rows are counted.
+    template <class Set>
+    Candidate scan_groups(std::size_t work, const Set& set) {
+        const Scan scan{columns_, histogram_, opening_, limits_.min_weight, all_, reached_};
+        // Waking threads costs more than a little work.
+        const int n_threads = work + histogram_.size() > kBlock ? n_threads_ : 1;
+        std::vector<Candidate> found(columns_.n_groups());
+        parallel_for(columns_.n_groups(), n_threads, [&](std::size_t group) {
+            const std::size_t first = group * kGroup, last = first + columns_.width(group);
+            set(group, first, last);
             found[group] = scan_columns(choice_, scan, first, last);
         });
         Candidate best;
@@ -80,12 +120,15 @@ class Growth {
     }
 
     const Columns<Code>& columns_;
+    const Stat* stats_;
+    const Lanes lanes_;
     const ScoreChoice& choice_;
     const Limits& limits_;
     Opening opening_;
     Cover &cover_, &dropped_;
     Histogram &histogram_, &other_;
     std::vector<Stat> all_;  // sums over all rows, known after the first count
+    double reached_ = 0;     // the criterion of the rule so far
     int n_threads_;
 };
 
@@ -95,12 +138,24 @@ template <class Code>
 GrownRule grow_rule(const Columns<Code>& columns, std::span<const Row> rows, const Stat* stats,
                     const Lanes& lanes, const ScoreChoice& choice, const Limits& limits,
                     Workspace& workspace, int n_threads) {
-    return Growth(columns, choice, limits, workspace, n_threads).run(rows, stats, lanes);
+    return Growth(columns, stats, lanes, choice, limits, workspace, n_threads).from_rows(rows);
+}
+
+template <class Code>
+GrownRule grow_rule(const Columns<Code>& columns, const ChosenBlocks& blocks, const Stat* stats,
+                    const ScoreChoice& choice, const Limits& limits, Workspace& workspace,
+                    int n_threads) {
+    const Lanes lanes{0, choice.n_lanes, blocks.roots.lanes(), limits.min_weight > 0};
+    return Growth(columns, stats, lanes, choice, limits, workspace, n_threads).from_blocks(blocks);
 }
 
 template GrownRule grow_rule(const Columns<std::uint8_t>&, std::span<const Row>, const Stat*,
                              const Lanes&, const ScoreChoice&, const Limits&, Workspace&, int);
 template GrownRule grow_rule(const Columns<std::uint16_t>&, std::span<const Row>, const Stat*,
                              const Lanes&, const ScoreChoice&, const Limits&, Workspace&, int);
+template GrownRule grow_rule(const Columns<std::uint8_t>&, const ChosenBlocks&, const Stat*,
+                             const ScoreChoice&, const Limits&, Workspace&, int);
+template GrownRule grow_rule(const Columns<std::uint16_t>&, const ChosenBlocks&, const Stat*,
+                             const ScoreChoice&, const Limits&, Workspace&, int);
 
 }  // namespace rulewright

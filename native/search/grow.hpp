@@ -13,6 +13,7 @@
 #include "search/cover.hpp"
 #include "search/histogram.hpp"
 #include "search/limits.hpp"
+#include "search/roots.hpp"
 
 namespace rulewright {
 
@@ -31,5 +32,12 @@ template <class Code>
 GrownRule grow_rule(const Columns<Code>& columns, std::span<const Row> rows, const Stat* stats,
                     const Lanes& lanes, const ScoreChoice& choice, const Limits& limits,
                     Workspace& workspace, int n_threads);
+
+// The same from the rows of chosen blocks, whose first histogram need not be counted. The score
+// must read all lanes.
+template <class Code>
+GrownRule grow_rule(const Columns<Code>& columns, const ChosenBlocks& blocks, const Stat* stats,
+                    const ScoreChoice& choice, const Limits& limits, Workspace& workspace,
+                    int n_threads);
 
 }  // namespace rulewright

@@ -29,6 +29,15 @@ class Histogram {
         sums_.resize(offsets_.back());
     }
 
+    bool fits(const ColumnKinds& columns) const {
+        bool same = offsets_.size() == columns.n_columns() + 1;
+        for (std::size_t j = 0; same && j < columns.n_columns(); ++j) {
+            const auto n_codes = static_cast<std::size_t>(columns.n_bins[j]) + 1;
+            same = offsets_[j + 1] - offsets_[j] == n_codes * lanes_;
+        }
+        return same;
+    }
+
     std::size_t lanes() const { return lanes_; }
     std::vector<Stat>& sums() { return sums_; }
     std::size_t size() const { return sums_.size(); }
@@ -36,6 +45,10 @@ class Histogram {
     const Stat* column(std::size_t j) const { return sums_.data() + offsets_[j]; }
 
     void clear(std::size_t first, std::size_t last) { std::fill(column(first), column(last), 0); }
+
+    void add(const Histogram& part, std::size_t first, std::size_t last) {
+        for (std::size_t i = offsets_[first]; i < offsets_[last]; ++i) sums_[i] += part.sums_[i];
+    }
 
     void subtract(const Histogram& part, std::size_t first, std::size_t last) {
         for (std::size_t i = offsets_[first]; i < offsets_[last]; ++i) sums_[i] -= part.sums_[i];

@@ -13,25 +13,48 @@ namespace {
 constexpr std::size_t kMostTests = 12;
 constexpr double kLeastCurvature = 1e-12;
 
-// Adds up the rows of one block to judge by, each at the set of tests that it fails; rows that fail
-// a test beyond the most do not count.
+// What a test adds to the set of the tests that a row fails; those beyond the most have one bit.
 template <class Code>
-void add_block(const Columns<Code>& columns, std::span<const CodeTest> tests,
-               const SplitPairs& pairs, std::size_t begin, std::size_t end, Stat* sums) {
-    std::vector<Row> rows(end - begin);
-    std::vector<std::uint16_t> failed(end - begin);
+struct Failure {
+    CodeFilter<Code> passes;
+    const Code* codes;
+    std::size_t bit;
+
+    Failure(const Columns<Code>& columns, const CodeTest& test, std::size_t place)
+        : passes(test),
+          codes(columns.column(static_cast<std::size_t>(test.column))),
+          bit(std::min(place, kMostTests)) {}
+
+    std::size_t operator()(Row row) const {
+        return (passes(codes[std::size_t{row} * kGroup]) ^ 1) << bit;
+    }
+};
+
+// The rows of a block to judge by.
+std::size_t rows_to_judge(const std::uint8_t* side, std::size_t begin, std::size_t end, Row* rows) {
+    std::size_t n_off = 0;  // a plain loop, which the compiler turns into vector instructions
+    for (std::size_t row = begin; row < end; ++row) n_off += side[row];
+    if (n_off == end - begin) return 0;
     std::size_t n = 0;
     for (std::size_t row = begin; row < end; ++row) {
         rows[n] = static_cast<Row>(row);
-        n += pairs.side[row] == 0 ? 1 : 0;
+        n += side[row] == 0 ? 1 : 0;
     }
-    for (std::size_t t = 0; t < tests.size(); ++t) {
-        const CodeTest& test = tests[t];
-        const Code* codes = columns.column(static_cast<std::size_t>(test.column));
-        const std::size_t bit = std::min(t, kMostTests);
+    return n;
+}
+
+// Adds up the rows of one block to judge by, each at the set of tests that it fails; rows that fail
+// a test beyond the most do not count.
+template <class Code>
+void add_block(std::span<const Failure<Code>> failures, const SplitPairs& pairs, std::size_t begin,
+               std::size_t end, Stat* sums) {
+    Row rows[kBlock];
+    std::uint16_t failed[kBlock];
+    const std::size_t n = rows_to_judge(pairs.side, begin, end, rows);
+    std::fill_n(failed, n, std::uint16_t{0});
+    for (const Failure<Code>& failure : failures) {
         for (std::size_t i = 0; i < n; ++i) {
-            const unsigned fails = test.holds(codes[std::size_t{rows[i]} * kGroup]) ? 0 : 1;
-            failed[i] = static_cast<std::uint16_t>(failed[i] | fails << bit);
+            failed[i] = static_cast<std::uint16_t>(failed[i] | failure(rows[i]));
         }
     }
     for (std::size_t i = 0; i < n; ++i) {
@@ -50,10 +73,12 @@ class FailureSums {
                 const SplitPairs& pairs, int n_threads)
         : n_tests_(std::min(tests.size(), kMostTests)), sums_(std::size_t{2} << n_tests_) {
         const std::size_t width = sums_.size();
+        std::vector<Failure<Code>> failures;
+        for (std::size_t t = 0; t < tests.size(); ++t) failures.emplace_back(columns, tests[t], t);
         std::vector<Stat> partial(count_blocks(columns.n_rows) * width);
         parallel_blocks(columns.n_rows, n_threads,
                         [&](std::size_t block, std::size_t begin, std::size_t end) {
-                            add_block(columns, tests, pairs, begin, end, &partial[block * width]);
+                            add_block<Code>(failures, pairs, begin, end, &partial[block * width]);
                         });
         for (std::size_t i = 0; i < partial.size(); ++i) sums_[i % width] += partial[i];
     }

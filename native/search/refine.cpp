@@ -25,59 +25,80 @@ CodeTest code_test(const GrownCondition& condition, std::int32_t n_bins) {
     return {condition.column, 0, -1, -1};
 }
 
-// Moves the rows of [from, to) that pass the test to its front, the others to the same place in
-// the dropped rows; returns how many passed. Both sides are written at every row, one of them for
-// good: no branch to mispredict.
-template <std::size_t kLanes, class Code>
-std::size_t split(const CodeTest test, const Code* codes, Cover& cover, Cover& dropped,
-                  std::size_t from, std::size_t to) {
-    const std::size_t lanes = kLanes ? kLanes : cover.lanes;
-    Row *rows = cover.rows.data() + from, *out_rows = dropped.rows.data() + from;
-    Stat* stats = cover.stats.data() + from * lanes;
-    Stat* out_stats = dropped.stats.data() + from * lanes;
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < to - from; ++i) {
-        const Row row = rows[i];
-        const std::size_t out = i - kept;
-        rows[kept] = row;
-        out_rows[out] = row;
-        for (std::size_t lane = 0; lane < lanes; ++lane) {
-            const Stat stat = stats[i * lanes + lane];
-            stats[kept * lanes + lane] = stat;
-            out_stats[out * lanes + lane] = stat;
-        }
-        kept += test.holds(codes[std::size_t{row} * kGroup]) ? 1 : 0;
+// Writes the rows source(0), source(1), ... that pass to `kept` and the others to `dropped`;
+// returns how many passed. Both sides are written at every row, one of them for good: no branch to
+// mispredict. `kept` may be where the rows come from.
+template <class Code, class Source>
+std::size_t split(const CodeFilter<Code>& passes, const Code* codes, const Source& source,
+                  std::size_t n, Row* kept, Row* dropped) {
+    std::size_t n_kept = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const Row row = source(i);
+        dropped[i - n_kept] = row;
+        kept[n_kept] = row;
+        n_kept += passes(codes[std::size_t{row} * kGroup]);
     }
-    return kept;
+    return n_kept;
+}
+
+// Splits the pieces [starts[i], starts[i + 1]) of the cover, then puts them together in order.
+template <class Code, class SplitPiece>
+void split_pieces(std::span<const std::size_t> starts, Cover& cover, Cover& dropped, int n_threads,
+                  const SplitPiece& split_piece) {
+    cover.reserve(starts.back());
+    dropped.reserve(starts.back());
+    std::vector<std::size_t> kept(starts.size() - 1);
+    parallel_for(kept.size(), starts.back() > kBlock ? n_threads : 1, [&](std::size_t piece) {
+        const std::size_t from = starts[piece];
+        kept[piece] = split_piece(piece, starts[piece + 1] - from, cover.rows.data() + from,
+                                  dropped.rows.data() + from);
+    });
+    cover.n = dropped.n = 0;
+    for (std::size_t piece = 0; piece < kept.size(); ++piece) {
+        cover.append(starts[piece], kept[piece]);
+        dropped.append(starts[piece], starts[piece + 1] - starts[piece] - kept[piece]);
+    }
 }
 
 }  // namespace
 
-// Every thread splits a piece of the cover, then the pieces are put together in order.
 template <class Code>
 void refine(const Columns<Code>& columns, const GrownCondition& condition, Cover& cover,
             Cover& dropped, int n_threads) {
     const auto column = static_cast<std::size_t>(condition.column);
-    const CodeTest test = code_test(condition, columns.n_bins[column]);
-    const Code* codes = columns.column(column);
-    const std::size_t n = cover.n;
-    const std::size_t n_pieces = n > kBlock ? count_threads(n_threads) : 1;
-    std::vector<std::size_t> kept(n_pieces);
-    dropped.reserve(cover.rows.size(), cover.lanes);
-    parallel_for(n_pieces, n_threads, [&](std::size_t piece) {
-        const std::size_t from = piece * n / n_pieces, to = (piece + 1) * n / n_pieces;
-        kept[piece] = cover.lanes == 2 ? split<2>(test, codes, cover, dropped, from, to)
-                                       : split<0>(test, codes, cover, dropped, from, to);
-    });
-    cover.n = dropped.n = 0;
-    for (std::size_t piece = 0; piece < n_pieces; ++piece) {
-        const std::size_t from = piece * n / n_pieces, to = (piece + 1) * n / n_pieces;
-        cover.append(from, kept[piece]);
-        dropped.append(from, to - from - kept[piece]);
-    }
+    const CodeFilter<Code> passes(code_test(condition, columns.n_bins[column]));
+    const std::size_t n_pieces = cover.n > kBlock ? count_threads(n_threads) : 1;
+    std::vector<std::size_t> starts;
+    for (std::size_t i = 0; i <= n_pieces; ++i) starts.push_back(i * cover.n / n_pieces);
+    split_pieces<Code>(starts, cover, dropped, n_threads,
+                       [&](std::size_t, std::size_t n, Row* kept, Row* others) {
+                           const auto source = [kept](std::size_t i) { return kept[i]; };
+                           return split(passes, columns.column(column), source, n, kept, others);
+                       });
+}
+
+template <class Code>
+void refine(const Columns<Code>& columns, const GrownCondition& condition,
+            std::span<const RowRange> ranges, Cover& cover, Cover& dropped, int n_threads) {
+    const auto column = static_cast<std::size_t>(condition.column);
+    const CodeFilter<Code> passes(code_test(condition, columns.n_bins[column]));
+    std::vector<std::size_t> starts{0};
+    for (const RowRange& range : ranges) starts.push_back(starts.back() + range.to - range.from);
+    split_pieces<Code>(starts, cover, dropped, n_threads,
+                       [&](std::size_t piece, std::size_t n, Row* kept, Row* others) {
+                           const std::size_t from = ranges[piece].from;
+                           const auto source = [from](std::size_t i) {
+                               return static_cast<Row>(from + i);
+                           };
+                           return split(passes, columns.column(column), source, n, kept, others);
+                       });
 }
 
 template void refine(const Columns<std::uint8_t>&, const GrownCondition&, Cover&, Cover&, int);
 template void refine(const Columns<std::uint16_t>&, const GrownCondition&, Cover&, Cover&, int);
+template void refine(const Columns<std::uint8_t>&, const GrownCondition&, std::span<const RowRange>,
+                     Cover&, Cover&, int);
+template void refine(const Columns<std::uint16_t>&, const GrownCondition&,
+                     std::span<const RowRange>, Cover&, Cover&, int);
 
 }  // namespace rulewright

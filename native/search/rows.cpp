@@ -92,28 +92,52 @@ std::vector<std::uint8_t> split_by_weight(const Strata& rows, double share, std:
 
 namespace {
 
+template <class Code>
+struct ColumnTest {
+    CodeFilter<Code> passes;
+    const Code* codes;
+
+    std::size_t operator()(Row row) const { return passes(codes[std::size_t{row} * kGroup]); }
+};
+
+template <class Code>
+std::vector<ColumnTest<Code>> column_tests(const Columns<Code>& columns,
+                                           std::span<const CodeTest> tests) {
+    std::vector<ColumnTest<Code>> found;
+    for (const CodeTest& test : tests) {
+        found.push_back(
+            {CodeFilter<Code>(test), columns.column(static_cast<std::size_t>(test.column))});
+    }
+    return found;
+}
+
 // Keeps those of the first n rows of `rows` that pass the test, without a branch per row.
 template <class Code>
-std::size_t keep(const Code* codes, const CodeTest test, Row* rows, std::size_t n) {
+std::size_t keep(const ColumnTest<Code>& test, Row* rows, std::size_t n) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < n; ++i) {
         const Row row = rows[i];
         rows[kept] = row;
-        kept += test.holds(codes[std::size_t{row} * kGroup]) ? 1 : 0;
+        kept += test(row);
     }
     return kept;
 }
 
+// The rows of a block that pass all tests; the first one is asked of every row.
 template <class Code>
-std::vector<Row> cover_block(const Columns<Code>& columns, std::span<const CodeTest> tests,
-                             std::size_t begin, std::size_t end) {
-    Row rows[kBlock];
-    std::size_t n = end - begin;
-    std::iota(rows, rows + n, static_cast<Row>(begin));
-    for (const CodeTest& test : tests) {
-        n = keep(columns.column(static_cast<std::size_t>(test.column)), test, rows, n);
+std::size_t cover_block(std::span<const ColumnTest<Code>> tests, std::size_t begin, std::size_t end,
+                        Row* rows) {
+    if (tests.empty()) {
+        std::iota(rows, rows + (end - begin), static_cast<Row>(begin));
+        return end - begin;
     }
-    return {rows, rows + n};
+    std::size_t n = 0;
+    for (std::size_t row = begin; row < end; ++row) {
+        rows[n] = static_cast<Row>(row);
+        n += tests[0](static_cast<Row>(row));
+    }
+    for (const ColumnTest<Code>& test : tests.subspan(1)) n = keep(test, rows, n);
+    return n;
 }
 
 // Adds the rows to the sums of their sides, `stride` apart.
@@ -131,10 +155,13 @@ void add_pairs(const SplitPairs& pairs, std::span<const Row> rows, Stat* sums, s
 template <class Code>
 std::vector<Row> cover_rows(const Columns<Code>& columns, std::span<const CodeTest> tests,
                             int n_threads) {
+    const std::vector<ColumnTest<Code>> asked = column_tests(columns, tests);
     std::vector<std::vector<Row>> blocks(count_blocks(columns.n_rows));
     parallel_blocks(columns.n_rows, n_threads,
                     [&](std::size_t block, std::size_t begin, std::size_t end) {
-                        blocks[block] = cover_block(columns, tests, begin, end);
+                        Row rows[kBlock];
+                        const std::size_t n = cover_block<Code>(asked, begin, end, rows);
+                        blocks[block].assign(rows, rows + n);
                     });
     std::size_t n = 0;
     for (const auto& block : blocks) n += block.size();
@@ -147,20 +174,21 @@ std::vector<Row> cover_rows(const Columns<Code>& columns, std::span<const CodeTe
 template <class Code>
 std::vector<Stat> prefix_sums(const Columns<Code>& columns, std::span<const CodeTest> tests,
                               const SplitPairs& pairs, int n_threads) {
+    const std::vector<ColumnTest<Code>> asked = column_tests(columns, tests);
     const std::size_t stride = 2 * (tests.size() + 1), width = 2 * stride;
     std::vector<Stat> partial(count_blocks(columns.n_rows) * width);
-    parallel_blocks(
-        columns.n_rows, n_threads, [&](std::size_t block, std::size_t begin, std::size_t end) {
-            Stat* sums = partial.data() + block * width;
-            Row rows[kBlock];
-            std::size_t n = end - begin;
-            std::iota(rows, rows + n, static_cast<Row>(begin));
-            add_pairs(pairs, {rows, n}, sums, stride);
-            for (const CodeTest& test : tests) {
-                n = keep(columns.column(static_cast<std::size_t>(test.column)), test, rows, n);
-                add_pairs(pairs, {rows, n}, sums += 2, stride);
-            }
-        });
+    parallel_blocks(columns.n_rows, n_threads,
+                    [&](std::size_t block, std::size_t begin, std::size_t end) {
+                        Stat* sums = partial.data() + block * width;
+                        Row rows[kBlock];
+                        std::size_t n = end - begin;
+                        std::iota(rows, rows + n, static_cast<Row>(begin));
+                        add_pairs(pairs, {rows, n}, sums, stride);
+                        for (const ColumnTest<Code>& test : asked) {
+                            n = keep(test, rows, n);
+                            add_pairs(pairs, {rows, n}, sums += 2, stride);
+                        }
+                    });
     std::vector<Stat> total(width);
     for (std::size_t i = 0; i < partial.size(); ++i) total[i % width] += partial[i];
     return total;

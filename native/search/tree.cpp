@@ -51,9 +51,10 @@ class TreeGrowth {
     void plant(std::span<const Row> rows, const Stat* stats) {
         Leaf root{0, {}, {}, {}, std::vector<std::uint8_t>(columns_.n_columns()), ~std::uint64_t{0},
                   0};
-        gather(rows, stats, {0, lanes_, lanes_, false}, root.cover, n_threads_);
+        root.cover.assign(rows);
+        gather(stats, {0, lanes_, lanes_, false}, root.cover, n_threads_);
         tree_.sums.assign(lanes_, 0);
-        for (std::size_t i = 0; i < root.cover.stats.size(); ++i) {
+        for (std::size_t i = 0; i < root.cover.gathered().size(); ++i) {
             tree_.sums[i % lanes_] += root.cover.stats[i];
         }
         if (grows(0)) {
@@ -95,6 +96,7 @@ class TreeGrowth {
         for (Cover* part : parts) {
             part->reserve(cover.n, lanes_);
             part->n = 0;
+            part->reach = cover.reach;
         }
         for (std::size_t i = 0; i < cover.n; ++i) {
             Cover& part = *parts[sides[codes[std::size_t{cover.rows[i]} * kGroup]]];

@@ -74,6 +74,15 @@ class LogSum {
     int n_ = 0;
 };
 
+// Asks for the scores, weight and label of a row that comes soon: covered rows lie far apart.
+void fetch_ahead(const Likelihood& state, std::span<const Row> rows, std::size_t i) {
+    constexpr std::size_t kAhead = 16;
+    const std::size_t row = rows[std::min(i + kAhead, rows.size() - 1)];
+    __builtin_prefetch(state.exp_scores + row * state.n_classes, 1);
+    __builtin_prefetch(state.weights + row);
+    __builtin_prefetch(state.labels + row);
+}
+
 // Visits the rows in fixed blocks. visit(row) returns by what ratio the row's total of exp scores
 // grew; the result is the change of the loss when `step` was added.
 template <class Visit>
@@ -85,6 +94,7 @@ double sum_changes(const Likelihood& state, std::span<const Row> rows, Step step
                         LogSum totals;
                         double hits = 0;
                         for (std::size_t i = from; i < to; ++i) {
+                            fetch_ahead(state, rows, i);
                             const Row row = rows[i];
                             const double weight = state.weights[row];
                             totals.add(visit(row), weight);
@@ -99,13 +109,16 @@ double sum_changes(const Likelihood& state, std::span<const Row> rows, Step step
 
 // Vectors of `width` sums, taken per block and then in block order; add(row, sums) adds a row.
 template <class Number, class Add>
-std::vector<Number> sum_by_block(std::span<const Row> rows, std::size_t width, int n_threads,
-                                 const Add& add) {
+std::vector<Number> sum_by_block(const Likelihood& state, std::span<const Row> rows,
+                                 std::size_t width, int n_threads, const Add& add) {
     std::vector<Number> partial(count_blocks(rows.size()) * width);
     parallel_blocks(rows.size(), n_threads,
                     [&](std::size_t block, std::size_t from, std::size_t to) {
                         Number* sums = partial.data() + block * width;
-                        for (std::size_t i = from; i < to; ++i) add(rows[i], sums);
+                        for (std::size_t i = from; i < to; ++i) {
+                            fetch_ahead(state, rows, i);
+                            add(rows[i], sums);
+                        }
                     });
     std::vector<Number> total(width);
     for (std::size_t i = 0; i < partial.size(); ++i) total[i % width] += partial[i];
@@ -144,9 +157,28 @@ double add_step(const Likelihood& state, std::span<const Row> rows, Step step, i
     });
 }
 
+std::vector<Stat> sum_pair(const Likelihood& state, std::span<const Row> rows, std::size_t pair,
+                           double scale, int n_threads) {
+    const std::size_t last = state.n_classes - 1;
+    return sum_by_block<Stat>(state, rows, 2, n_threads, [&](Row row, Stat* sums) {
+        const double* e = state.exp_scores + std::size_t{row} * state.n_classes;
+        const auto label = static_cast<std::size_t>(state.labels[row]);
+        double voted = e[pair];
+        if (state.cumulative) {
+            voted = 0;
+            for (std::size_t k = last; k > pair; --k) voted += e[k];
+        }
+        const bool hit = state.cumulative ? label > pair : label == pair;
+        Stat one[2];
+        write_pair(voted / sum_scores(state, e), hit, state.weights[row], scale, one);
+        sums[0] += one[0];
+        sums[1] += one[1];
+    });
+}
+
 std::vector<Stat> sum_stats(const Likelihood& state, std::span<const Row> rows, int n_threads) {
     const std::size_t lanes = state.n_lanes;
-    return sum_by_block<Stat>(rows, lanes, n_threads, [&](Row row, Stat* sums) {
+    return sum_by_block<Stat>(state, rows, lanes, n_threads, [&](Row row, Stat* sums) {
         const Stat* stats = state.stats + row * lanes;
         for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += stats[lane];
     });
@@ -154,9 +186,10 @@ std::vector<Stat> sum_stats(const Likelihood& state, std::span<const Row> rows, 
 
 std::vector<double> class_weights(const Likelihood& state, std::span<const Row> rows,
                                   int n_threads) {
-    return sum_by_block<double>(rows, state.n_classes, n_threads, [&](Row row, double* sums) {
-        sums[static_cast<std::size_t>(state.labels[row])] += state.weights[row];
-    });
+    return sum_by_block<double>(
+        state, rows, state.n_classes, n_threads, [&](Row row, double* sums) {
+            sums[static_cast<std::size_t>(state.labels[row])] += state.weights[row];
+        });
 }
 
 }  // namespace rulewright

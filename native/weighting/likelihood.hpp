@@ -4,7 +4,8 @@
 // no exponential per row and never saturates as p itself would. From p follow the statistics of
 // the negative log-likelihood, g = w (P - [y in U]) and h = w P (1 - P) with P = p(U), in fixed
 // point. There is one pair per class, U = {k}; or, cumulative, one per cut, U = {k, ..., K-1} with
-// k = 1 .. K-1: the same pair with g negated is that of the classes below the cut.
+// k = 1 .. K-1: the same pair with g negated is that of the classes below the cut. The statistics
+// may be coarse, for the search; sums for a response are as fine as their own scale says.
 //
 // Cost: O(rows x K); only rows that the rule covers change. Float sums are taken in fixed blocks.
 #pragma once
@@ -41,6 +42,11 @@ double loss_change(const Likelihood& state, std::span<const Row> rows, Step step
 
 // Add the step and refresh the statistics; returns the change of the loss.
 double add_step(const Likelihood& state, std::span<const Row> rows, Step step, int n_threads);
+
+// Sums of one pair over the rows, from their scores and not from their statistics, in steps of
+// which there are `scale` per unit: what a response is computed from.
+std::vector<Stat> sum_pair(const Likelihood& state, std::span<const Row> rows, std::size_t pair,
+                           double scale, int n_threads);
 
 // Exact sums of all lanes over the rows.
 std::vector<Stat> sum_stats(const Likelihood& state, std::span<const Row> rows, int n_threads);

@@ -59,6 +59,7 @@ def likelihood(**given):
     state.loss_change(rows, *step, n_threads)
     state.add_step(rows, *step, n_threads)
     state.sum_stats(rows, n_threads)
+    state.sum_pair(rows, 0, given["scale"], n_threads)
     state.class_weights(rows, n_threads)
 
 

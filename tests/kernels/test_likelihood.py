@@ -103,7 +103,24 @@ def test_sums_equal_the_twin(seed, n_rows, n_classes, weighted):
     )
     none = rows[:0]
     assert not native.sum_stats(none, 1).any()
+    assert not native.sum_pair(none, 0, 1.0, 1).any()
     assert native.class_weights(none, 1).tolist() == [0.0] * n_classes
+
+
+@CASES
+def test_sums_of_a_pair_are_finer_than_the_statistics(seed, n_rows, n_classes, cumulative):
+    """A pair summed from the scores is that of the twin, and of the statistics at their scale."""
+    (native, twin), arrays, rows, _ = twins(seed, n_rows, n_classes, cumulative=cumulative)
+    weights, scale = arrays[0][1], arrays[0][4]
+    native.refresh_stats(rows, 1)
+    for pair in range(n_classes - cumulative):
+        sums = native.sum_pair(rows, pair, scale, 1)
+        lanes = arrays[0][3][rows, 2 * pair : 2 * pair + 2]
+        assert sums.tolist() == lanes.sum(axis=0).tolist()
+        for other in (scale, scale / 2**40):
+            apart = native.sum_pair(rows, pair, other, 1) - twin.sum_pair(rows, pair, other, 1)
+            bound = len(rows) + 4 * np.finfo(float).eps * weights.sum() * other
+            assert np.all(np.abs(apart) <= bound)
 
 
 def test_every_row_is_seen_in_its_statistics():

@@ -35,6 +35,7 @@ from rulewright.kernels.grouping import (
     value_facts,
 )
 from rulewright.kernels.nearest import RiseSearch, nearest_rules
+from rulewright.kernels.roots import Roots
 from rulewright.kernels.structs import (
     GROUP,
     MISSING,
@@ -121,6 +122,7 @@ __all__ = [
     "ResponseFit",
     "RiseSearch",
     "RiseState",
+    "Roots",
     "Routes",
     "RowArray",
     "RuleMatrix",

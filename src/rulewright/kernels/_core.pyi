@@ -115,6 +115,7 @@ class Likelihood:
     def add_step(
         self, rows: RowArray, first: int, last: int, size: float, n_threads: int
     ) -> float: ...
+    def sum_pair(self, rows: RowArray, pair: int, scale: float, n_threads: int) -> StatArray: ...
     def sum_stats(self, rows: RowArray, n_threads: int) -> StatArray: ...
     def class_weights(self, rows: RowArray, n_threads: int) -> FloatArray: ...
 
@@ -230,6 +231,30 @@ def value_facts(rows: RowArray, values: FloatArray, most: int) -> tuple[float, f
 def encode_values(
     values: FloatArray, cuts: FloatArray, on_cut: bool, missing: int, n_threads: int
 ) -> CodeArray: ...
+
+class Roots:
+    def __init__(
+        self, columns: Columns, stats: StatArray, n_blocks: int, n_threads: int
+    ) -> None: ...
+    def follow(
+        self,
+        columns: Columns,
+        rows: RowArray,
+        before: StatArray,
+        stats: StatArray,
+        n_threads: int,
+    ) -> None: ...
+    def grow(
+        self,
+        columns: Columns,
+        chosen: ByteArray,
+        stats: StatArray,
+        score: Score,
+        limits: Limits,
+        workspace: Workspace,
+        n_threads: int,
+    ) -> tuple[list[tuple[int, int, int, int, float]], int]: ...
+
 def draw_rows(n: int, size: int, seed: int) -> tuple[RowArray, ByteArray]: ...
 def split_by_weight(weights: StatArray, strata: IntArray, share: float, seed: int) -> ByteArray: ...
 def cover_rows(columns: Columns, tests: IntArray, n_threads: int) -> RowArray: ...

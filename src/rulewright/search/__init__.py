@@ -4,6 +4,7 @@ from rulewright.search.boolean_examples import BooleanExamples
 from rulewright.search.consistency import ConsistencyResult, find_consistent_dnf
 from rulewright.search.constraints import Constraints
 from rulewright.search.dnf import DnfSearchResult, dnf_covers, search_dnf, simplify_dnf
+from rulewright.search.draws import BlockDraws, RowDraws, count_blocks
 from rulewright.search.extraction import rules_from
 from rulewright.search.growth import FoundRule, RuleGrower
 from rulewright.search.limits import SearchLimits
@@ -12,17 +13,20 @@ from rulewright.search.tree_rules import Generation, TreeRules, clean_rules, gen
 
 __all__ = [
     "LEAST_ROWS",
+    "BlockDraws",
     "BooleanExamples",
     "ConsistencyResult",
     "Constraints",
     "DnfSearchResult",
     "FoundRule",
     "Generation",
+    "RowDraws",
     "RuleGrower",
     "SearchLimits",
     "Subsampler",
     "TreeRules",
     "clean_rules",
+    "count_blocks",
     "dnf_covers",
     "find_consistent_dnf",
     "generate_rules",

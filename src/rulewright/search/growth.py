@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from rulewright.encoding.binned import BinnedColumns, Test, Threshold
     from rulewright.kernels import (
         Beam,
+        BoolArray,
         CodeColumns,
         GrownCondition,
         GrownRule,
         IntArray,
         Limits,
+        Roots,
         RowArray,
         Score,
         StatArray,
@@ -93,6 +95,12 @@ class RuleGrower:
         """Grow the rule that `score` rates best on `rows`; None when no condition helps."""
         search = codes, rows, stats, score, limits, self.n_threads
         return self.found(kernels.grow_rule(*search, self._workspace))
+
+    def grow_from(
+        self, roots: Roots, chosen: BoolArray, score: Score, limits: Limits
+    ) -> FoundRule | None:
+        """Grow the rule that `score` rates best on the chosen blocks; None if none helps."""
+        return self.found(roots.grow(chosen, score, limits, self._workspace))
 
     def search(
         self,

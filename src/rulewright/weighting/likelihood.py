@@ -33,6 +33,16 @@ Along a vote the loss satisfies |l'''| <= l'', hence l(a) - l(0) <= g a + h (exp
 g = -a (h + l2) the right side is negative as long as exp(a) - 1 - a < a^2.
 """
 
+MOST_FINE_ROWS = 4096
+"""More rows than these have coarse statistics for the search, which are counted faster."""
+
+COARSE_BITS = 19
+"""Bits of the coarse g of a row of mean weight: two such sums share a word (`count.cpp`)."""
+
+
+def _coarse_unit(weights: FloatArray) -> float:
+    return 2.0 ** max(math.ceil(math.log2(float(weights.mean()))) - COARSE_BITS, -1022)
+
 
 def heads(n_classes: int, ordinal: bool) -> tuple[Head, ...]:
     """Return what a rule may vote for; with two classes the order makes no difference."""
@@ -77,7 +87,8 @@ class LogLikelihood:
         self.cumulative = ordinal or self.n_classes == 2
         self.n_pairs = self.n_classes - self.cumulative
         # As fine as 62 bits (and floats) allow: no sum of |g| <= w or h <= w can overflow.
-        self.unit = 2.0 ** max(math.ceil(math.log2(float(weights.sum()))) - 61, -1022)
+        self.fine_unit = 2.0 ** max(math.ceil(math.log2(float(weights.sum()))) - 61, -1022)
+        self.unit = self.fine_unit if n <= MOST_FINE_ROWS else _coarse_unit(weights)
         self.stats = np.zeros((n, 2 * self.n_pairs + weigh_rows), dtype=STAT)
         if weigh_rows:
             self.stats[:, -1] = np.rint(weights / self.unit).astype(STAT)
@@ -114,9 +125,11 @@ class LogLikelihood:
         return Head(0, pair) if down else Head(pair + 1, self.n_classes - 1)
 
     def derivatives(self, rows: RowArray, head: Head) -> tuple[float, float]:
-        """Return (g, h) of a vote over the rows."""
-        sums = self.state.sum_stats(rows, self.n_threads)
-        return self._derivatives(sums, head)
+        """Return (g, h) of a vote over the rows, as fine as floats are."""
+        pair, down = self._pair(head)
+        sums = self.state.sum_pair(rows, pair, 1 / self.fine_unit, self.n_threads)
+        g, h = (float(total) * self.fine_unit for total in sums)
+        return -g if down else g, h
 
     def best_vote(self, kind: str, l2: float) -> Head:
         """Return the head whose criterion over all rows is lowest."""
@@ -184,8 +197,3 @@ class LogLikelihood:
             return head.first, False
         down = head.first == 0
         return (head.last if down else head.first - 1), down
-
-    def _derivatives(self, sums: StatArray, head: Head) -> tuple[float, float]:
-        pair, down = self._pair(head)
-        g = float(sums[2 * pair]) * self.unit
-        return -g if down else g, float(sums[2 * pair + 1]) * self.unit

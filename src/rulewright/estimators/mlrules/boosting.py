@@ -6,11 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.encoding.binned import bin_table
+from rulewright.encoding.binned import BinnedColumns, bin_table
 from rulewright.estimators.mlrules.monitor import Monitor, Sample
 from rulewright.estimators.mlrules.pruning import Pruning
 from rulewright.rules import Coverage
-from rulewright.search import RuleGrower, SearchLimits, Subsampler, split_rows
+from rulewright.search import (
+    BlockDraws,
+    RowDraws,
+    RuleGrower,
+    SearchLimits,
+    Subsampler,
+    count_blocks,
+    split_rows,
+)
 from rulewright.weighting import LogLikelihood, default_scores
 
 if TYPE_CHECKING:
@@ -54,7 +62,10 @@ class Boosting:
         digits = constraints.digits_by_column(rows.schema)
         self.binned = bin_table(rows.table, settings.max_bins, n_threads, digits)
         self.intercepts = self._default_scores()
+        self.n_blocks = 0
+        self.order: NDArray[np.intp] | None = None  # of the training rows, if they are shuffled
         self.monitor = self._monitor(random)
+        self.binned = BinnedColumns(rows.schema, self.binned.bins, self.monitor.train.codes)
         self.limits = SearchLimits(
             max_conditions=settings.max_conditions,
             min_weight=settings.min_weight,
@@ -62,10 +73,9 @@ class Boosting:
             constraints=constraints,
         ).compile(rows.schema, self.monitor.train.likelihood.unit)
         self.grower = RuleGrower(self.binned, settings.formulation.threshold, n_threads)
-        n_rows, n_columns = self.monitor.train.codes.n_rows, len(rows.columns)
-        self.subsampler = Subsampler(n_rows, settings.subsample, random)
-        self.columns = Subsampler(n_columns, settings.column_subsample, random, least=1)
-        self.prunes = settings.prune and not self.subsampler.takes_all
+        self.draws = self._draws(random)
+        self.columns = Subsampler(len(rows.columns), settings.column_subsample, random, least=1)
+        self.prunes = settings.prune and not self.draws.takes_all
         self.pruning = Pruning(self.monitor.train.codes, self.limits.required, n_threads)
         self.rules: list[Rule] = []
 
@@ -73,7 +83,7 @@ class Boosting:
         self, n_rules: int, advance: Callable[[], None], check: Callable[[], None] = lambda: None
     ) -> None:
         """Run the algorithm of the paper until there are `n_rules` rules or it is time to stop."""
-        takes_all = self.subsampler.takes_all and self.columns.takes_all
+        takes_all = self.draws.takes_all and self.columns.takes_all
         most_failures = 1 if takes_all else MOST_FAILURES
         failures = 0
         while len(self.rules) < n_rules and not self.monitor.stopped_by:
@@ -91,17 +101,14 @@ class Boosting:
         """Grow a rule on a subsample and add its response on all rows, if it helps."""
         settings, train = self.settings, self.monitor.train
         codes, likelihood = train.codes, train.likelihood
-        subsample = self.subsampler.draw()
         score = self._score(likelihood)
-        found = self.grower.grow(
-            codes, subsample.rows, likelihood.stats, score, self._drawn_limits()
-        )
+        found, drawn = self.draws.grow(score, self._drawn_limits())
         if found is None:
             return False
         head = likelihood.head_of(score, found.vote)
         if self.prunes:
             vote = likelihood.score(settings.criterion, settings.l2, head)
-            found = self.pruning.pruned(found, likelihood.stats, vote, subsample.drawn)
+            found = self.pruning.pruned(found, likelihood.stats, vote, drawn)
         if found is None:  # no condition pays on other rows
             return False
         cover = found.cover(codes, self.n_threads)
@@ -111,8 +118,9 @@ class Boosting:
         if step <= 0:  # helps on the subsample, not (enough) on all rows
             return False
         response = settings.learning_rate * step
-        likelihood.add(cover, head, response)
-        outside = likelihood.class_weights(cover[~subsample.drawn[cover]])
+        with self.draws.following(cover):
+            likelihood.add(cover, head, response)
+        outside = likelihood.class_weights(cover[~drawn[cover]])
         coverage = self._coverage(likelihood.class_weights(cover), outside)
         self.rules.append(found.rule(head, response, coverage))
         if self.monitor.watch(found, head, response, outside):
@@ -121,7 +129,7 @@ class Boosting:
 
     def _coverage(self, covered: FloatArray, outside: FloatArray) -> Coverage:
         """Return what a rule covers, counted outside its subsample if there are such rows."""
-        if self.subsampler.takes_all:
+        if self.draws.takes_all:
             return Coverage.of(tuple(covered.tolist()))
         return Coverage.outside(covered, outside)
 
@@ -134,7 +142,8 @@ class Boosting:
         monitor = self.monitor
         if monitor.validation is not None:  # some rows were kept aside, some rules may go
             return None
-        return monitor.train.likelihood.probabilities
+        found = monitor.train.likelihood.probabilities
+        return found if self.order is None else found[np.argsort(self.order)]
 
     def learns_from(self, rows: TrainingSet) -> bool:
         """Tell whether these are the rows of this fit."""
@@ -153,7 +162,7 @@ class Boosting:
     @property
     def _min_evidence(self) -> float:
         """What a rule must show on all rows."""
-        untested = self.subsampler.takes_all
+        untested = self.draws.takes_all
         return self.settings.untested_evidence if untested else self.settings.min_evidence
 
     def _score(self, likelihood: LogLikelihood) -> Score:
@@ -195,10 +204,29 @@ class Boosting:
     def _monitor(self, random: np.random.RandomState) -> Monitor:
         """Part the rows if some are kept aside, and start the stopping rule."""
         stopping, rows = self.settings.stopping, self.rows
+        train: NDArray[np.intp] | slice = slice(None)
+        validation, start_loss = None, np.nan
+        if stopping.kept_aside:
+            train, aside = split_rows(rows.labels, stopping.kept_aside, random)
+            validation = self._sample(aside)
+            start_loss = validation.mean_loss
         shares = (rows.class_weights / rows.class_weights.sum()).tolist()
-        if not stopping.kept_aside:
-            return Monitor(self._sample(slice(None)), None, stopping.start(shares, np.nan))
-        train, aside = split_rows(rows.labels, stopping.kept_aside, random)
-        validation = self._sample(aside)
-        watch = stopping.start(shares, validation.mean_loss)
-        return Monitor(self._sample(train), validation, watch)
+        watch = stopping.start(shares, start_loss)
+        return Monitor(self._sample(self._shuffled(train, random)), validation, watch)
+
+    def _shuffled(
+        self, rows: NDArray[np.intp] | slice, random: np.random.RandomState
+    ) -> NDArray[np.intp] | slice:
+        """Put the training rows into random order if blocks of them are to be drawn."""
+        places = np.arange(self.rows.n_rows)[rows]
+        if not (self.settings.prefixed and len(self.rows.classes) > 2):  # reads all statistics
+            self.n_blocks = count_blocks(self.binned.codes, len(places), self.settings.subsample)
+        if self.n_blocks <= 1:
+            return rows
+        self.order = random.permutation(places)
+        return self.order
+
+    def _draws(self, random: np.random.RandomState) -> RowDraws:
+        train, share = self.monitor.train, self.settings.subsample
+        given = self.grower, train.codes, train.likelihood.stats, share, random
+        return BlockDraws(*given, self.n_blocks) if self.n_blocks else RowDraws(*given)

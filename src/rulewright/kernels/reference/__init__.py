@@ -22,6 +22,7 @@ from rulewright.kernels.reference.nearest import RiseSearch, nearest_rules
 from rulewright.kernels.reference.rule_matrix import Quadratic, RuleMatrix, descend_products
 from rulewright.kernels.reference.scores import SCORES, empty_criterion
 from rulewright.kernels.reference.search import (
+    Roots,
     column_codes,
     count_histogram,
     cover_rows,
@@ -49,6 +50,7 @@ __all__ = [
     "Quadratic",
     "ResponseFit",
     "RiseSearch",
+    "Roots",
     "RuleMatrix",
     "SubgraphMiner",
     "choose_branching",

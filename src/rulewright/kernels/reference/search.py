@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +29,7 @@ from rulewright.kernels.structs import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from rulewright.kernels import CodeColumns
 
@@ -203,6 +205,29 @@ def grow_rule(
         rows, limits = refine_rows(columns, rows, condition), limits.after(condition)
     good = best < empty - limits.tolerance and not limits.required.any()
     return rule if good else GrownRule([], -1)
+
+
+class Roots:
+    """Growth on the rows of chosen blocks, which are counted anew."""
+
+    def __init__(
+        self, columns: CodeColumns, stats: StatArray, n_blocks: int, n_threads: int = 1
+    ) -> None:
+        self.columns, self.stats, self.n_blocks = columns, stats, n_blocks
+
+    def following(self, rows: RowArray) -> AbstractContextManager[None]:
+        """Nothing is kept, so nothing has to follow."""
+        return nullcontext()
+
+    def grow(
+        self, chosen: BoolArray, score: Score, limits: Limits, workspace: object = None
+    ) -> GrownRule:
+        """Grow one conjunction greedily on the rows of the chosen blocks."""
+        n_rows = self.columns.n_rows
+        starts = np.arange(self.n_blocks + 1) * n_rows // self.n_blocks
+        block = np.searchsorted(starts, np.arange(n_rows), side="right") - 1
+        rows = np.flatnonzero(chosen[block]).astype(ROW)
+        return grow_rule(self.columns, rows, self.stats, score, limits)
 
 
 def prefix_sums(

@@ -72,7 +72,11 @@ class Likelihood:
         self.exp_scores, self.stats, self.cumulative = exp_scores, stats, cumulative
 
     def refresh_stats(self, rows: RowArray, n_threads: int) -> None:
-        """Compute g = w (P - [y in U]) and h = w P (1 - P) of the rows, in fixed point."""
+        """Write g = w (P - [y in U]) and h = w P (1 - P) of the rows, in fixed point."""
+        pairs = self._pairs(rows, self.scale)
+        self.stats[rows, : pairs.shape[1]] = pairs
+
+    def _pairs(self, rows: RowArray, scale: float) -> StatArray:
         e, labels = self.exp_scores[rows], self.labels[rows, None]
         total = e.sum(axis=1, keepdims=True)
         w, classes = self.weights[rows, None], np.arange(e.shape[1])
@@ -81,10 +85,10 @@ class Likelihood:
             p, hit = tails[:, 1:] / total, labels >= classes[1:]
         else:
             p, hit = e / total, labels == classes
-        n_lanes = 2 * p.shape[1]
-        self.stats[rows, 0:n_lanes:2] = np.rint(w * (p - hit) * self.scale).astype(STAT)
-        h = np.rint(w * p * (1 - p) * self.scale).astype(STAT)
-        self.stats[rows, 1:n_lanes:2] = np.maximum(1, h)
+        pairs = np.empty((len(rows), 2 * p.shape[1]), dtype=STAT)
+        pairs[:, 0::2] = np.rint(w * (p - hit) * scale)
+        pairs[:, 1::2] = np.maximum(1, np.rint(w * p * (1 - p) * scale))
+        return pairs
 
     def loss_change(
         self, rows: RowArray, first: int, last: int, size: float, n_threads: int
@@ -105,6 +109,12 @@ class Likelihood:
         self.exp_scores[extreme] /= self.exp_scores[extreme].sum(axis=1, keepdims=True)
         self.refresh_stats(rows, n_threads)
         return change
+
+    def sum_pair(self, rows: RowArray, pair: int, scale: float, n_threads: int) -> StatArray:
+        """Sum one pair over the rows, from their scores, in `scale` steps per unit."""
+        lanes = self._pairs(rows, scale)[:, 2 * pair : 2 * pair + 2]
+        sums: StatArray = lanes.sum(axis=0, dtype=STAT)
+        return sums
 
     def sum_stats(self, rows: RowArray, n_threads: int) -> StatArray:
         """Sum all lanes over the rows."""

@@ -1,0 +1,113 @@
+"""What a rule is grown on: rows drawn for it, or blocks of rows whose histograms are kept."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulewright import kernels
+from rulewright.search.sampling import Subsampler
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from rulewright.kernels import BoolArray, CodeColumns, Limits, RowArray, Score, StatArray
+    from rulewright.search.growth import FoundRule, RuleGrower
+
+N_BLOCKS = 20
+"""Blocks to choose from: a choice is unlike the others, and a sum of histograms is quick."""
+
+LEAST_BLOCKED_ROWS = 50_000
+"""Fewer rows are drawn one by one: they are counted as fast as histograms of blocks are added."""
+
+FARTHEST = 0.02
+"""How far the share of the blocks chosen may be from the share that was asked for."""
+
+
+def count_blocks(codes: CodeColumns, n_rows: int, share: float) -> int:
+    """Return the blocks that draws of this share choose from; 0 if rows are drawn one by one."""
+    n_blocks = N_BLOCKS if share < 1 else 1
+    chosen = round(share * N_BLOCKS)
+    near = share == 1 or (0 < chosen < N_BLOCKS and abs(chosen / N_BLOCKS - share) <= FARTHEST)
+    small = 4 * n_blocks * int((codes.n_bins + 1).sum()) <= n_rows * len(codes.n_bins)
+    return n_blocks if n_rows >= LEAST_BLOCKED_ROWS and near and small else 0
+
+
+class RowDraws:
+    """Grows every rule on rows that are drawn for it.
+
+    Parameters
+    ----------
+    grower : RuleGrower
+        Grows the rules.
+    codes, stats : CodeColumns, int64 array
+        All rows and their statistics.
+    share : float
+        Share of the rows to draw.
+    random : RandomState
+        Source of the draws.
+    """
+
+    def __init__(
+        self,
+        grower: RuleGrower,
+        codes: CodeColumns,
+        stats: StatArray,
+        share: float,
+        random: np.random.RandomState,
+    ) -> None:
+        self.grower, self.codes, self.stats = grower, codes, stats
+        self.sampler = Subsampler(codes.n_rows, share, random)
+        self.takes_all = self.sampler.takes_all
+
+    def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, BoolArray]:
+        """Grow a rule on the next draw; tell also which rows were drawn."""
+        rows, drawn = self.sampler.draw()
+        return self.grower.grow(self.codes, rows, self.stats, score, limits), drawn
+
+    def following(self, rows: RowArray) -> AbstractContextManager[None]:
+        """Let the statistics of the rows change in the body."""
+        return nullcontext()
+
+
+class BlockDraws(RowDraws):
+    """Grows rules on blocks of consecutive rows, which are in random order if some are drawn.
+
+    Where no condition helps alone, chance finds the first one, and twenty blocks leave it little
+    choice: after a rule that was not added, the rows for the next one are drawn one by one.
+
+    Takes `n_blocks` after the parameters of `RowDraws`.
+    """
+
+    def __init__(
+        self,
+        grower: RuleGrower,
+        codes: CodeColumns,
+        stats: StatArray,
+        share: float,
+        random: np.random.RandomState,
+        n_blocks: int,
+    ) -> None:
+        super().__init__(grower, codes, stats, share, random)
+        # a sampler of blocks whose share is that of the rows
+        self.blocks = Subsampler(n_blocks, round(share * n_blocks) / n_blocks, random, least=1)
+        self.added = True  # whether the last rule was
+        self.starts = np.arange(n_blocks + 1) * codes.n_rows // n_blocks
+        self.roots = kernels.Roots(codes, stats, n_blocks, grower.n_threads)
+
+    def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, BoolArray]:
+        """Grow a rule on the next choice of blocks, or rows; tell also which rows are in it."""
+        reads_all = score.n_lanes + (limits.min_weight > 0) == self.stats.shape[1]
+        if not (reads_all and (self.added or self.takes_all)):
+            return super().grow(score, limits)
+        self.added = False
+        chosen = self.blocks.draw().drawn
+        drawn = np.repeat(chosen, np.diff(self.starts))
+        return self.grower.grow_from(self.roots, chosen, score, limits), drawn
+
+    def following(self, rows: RowArray) -> AbstractContextManager[None]:
+        """Let the statistics of the rows, which ascend, change in the body: a rule is added."""
+        self.added = True
+        return self.roots.following(rows)
