@@ -1,22 +1,12 @@
 #include "weighting/likelihood.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "base/parallel.hpp"
+#include "weighting/row_statistics.hpp"
 
 namespace rulewright {
 namespace {
-
-Stat fixed_point(double value, double scale) { return std::llrint(value * scale); }
-
-// Every row of positive weight is seen: its h is at least one step, so a code is present in a
-// histogram exactly when its sums are not all zero.
-void write_pair(double p, bool is_class, double weight, double scale, Stat* pair) {
-    pair[0] = fixed_point(weight * (p - (is_class ? 1.0 : 0.0)), scale);
-    pair[1] = std::max<Stat>(1, fixed_point(weight * p * (1.0 - p), scale));
-}
 
 double sum_scores(const Likelihood& state, const double* e) {
     return std::accumulate(e, e + state.n_classes, 0.0);
@@ -47,33 +37,6 @@ double keep_finite(const Likelihood& state, double* e, double total) {
     return sum_scores(state, e);
 }
 
-// Sum of weighted logarithms. Rows of weight one share a logarithm: their ratios are multiplied,
-// as many as cannot overflow.
-class LogSum {
-  public:
-    void add(double ratio, double weight) {
-        if (weight != 1.0) {
-            sum_ += weight * std::log(ratio);
-            return;
-        }
-        product_ *= ratio;
-        if (++n_ == 64) flush();
-    }
-    double total() {
-        flush();
-        return sum_;
-    }
-
-  private:
-    void flush() {
-        sum_ += std::log(product_);
-        product_ = 1;
-        n_ = 0;
-    }
-    double sum_ = 0, product_ = 1;
-    int n_ = 0;
-};
-
 // Visits the rows in fixed blocks. visit(row) returns by what ratio the row's total of exp scores
 // grew; the result is the change of the loss when `step` was added.
 template <class Visit>
@@ -95,21 +58,6 @@ double sum_changes(const Likelihood& state, std::span<const Row> rows, Step step
                         partial[block] = totals.total() - step.size * hits;
                     });
     return std::accumulate(partial.begin(), partial.end(), 0.0);
-}
-
-// Vectors of `width` sums, taken per block and then in block order; add(row, sums) adds a row.
-template <class Number, class Add>
-std::vector<Number> sum_by_block(std::span<const Row> rows, std::size_t width, int n_threads,
-                                 const Add& add) {
-    std::vector<Number> partial(count_blocks(rows.size()) * width);
-    parallel_blocks(rows.size(), n_threads,
-                    [&](std::size_t block, std::size_t from, std::size_t to) {
-                        Number* sums = partial.data() + block * width;
-                        for (std::size_t i = from; i < to; ++i) add(rows[i], sums);
-                    });
-    std::vector<Number> total(width);
-    for (std::size_t i = 0; i < partial.size(); ++i) total[i % width] += partial[i];
-    return total;
 }
 
 }  // namespace

@@ -62,6 +62,18 @@ def likelihood(**given):
     state.class_weights(rows, n_threads)
 
 
+def class_likelihood(**given):
+    made = ("labels", "weights", "exp_scores", "stats", "scale")
+    state = _core.ClassLikelihood(**pick(given, *made))
+    rows, k, n_threads = (given[name] for name in ("rows", "k", "n_threads"))
+    state.write_stats(k, n_threads)
+    state.sum_stats(rows, k, n_threads)
+    state.loss_change(rows, k, given["size"], n_threads)
+    state.add_step(rows, k, given["size"], n_threads)
+    state.residuals(rows, n_threads)
+    state.class_weights(rows, n_threads)
+
+
 def exponential(**given):
     state = _core.Exponential(**pick(given, "own", "weights", "stats", "scale", "by_cost"))
     state.refresh(given["n_threads"])
@@ -262,6 +274,14 @@ def good_likelihood():
     }
 
 
+def good_class_likelihood():
+    return {
+        **{"labels": (np.arange(N) % 3).astype(np.int32), "weights": np.ones(N)},
+        **{"exp_scores": np.ones((3, N)), "stats": np.zeros((N, 2), np.int64)},
+        **{"scale": 2.0**40, "rows": ROWS, "k": 2, "size": 0.5, "n_threads": 3},
+    }
+
+
 def good_exponential():
     return {
         **{"own": (np.arange(N) % 2).astype(np.int32), "weights": np.full((N, 2), 0.5 / N)},
@@ -363,6 +383,7 @@ def good_split():
 CALLS = {
     "search": (search, good_search),
     "likelihood": (likelihood, good_likelihood),
+    "class likelihood": (class_likelihood, good_class_likelihood),
     "exponential": (exponential, good_exponential),
     "response fit": (response_fit, good_response_fit),
     "dnf": (dnf, good_dnf),

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from rulewright.kernels import _core
 from rulewright.kernels._core import (
+    ClassLikelihood,
     Elbow,
     Exponential,
     Likelihood,
@@ -83,6 +84,7 @@ __all__ = [
     "BranchLimits",
     "Branching",
     "ByteArray",
+    "ClassLikelihood",
     "CodeArray",
     "CodeColumns",
     "CompiledRules",
