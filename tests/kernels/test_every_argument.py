@@ -62,6 +62,10 @@ def likelihood(**given):
     state.class_weights(rows, n_threads)
 
 
+def encode_columns(values, cuts, places, codes, n_threads):
+    _core.encode_columns([values], [cuts], places, codes, n_threads)
+
+
 def class_likelihood(**given):
     made = ("labels", "weights", "exp_scores", "stats", "scale")
     state = _core.ClassLikelihood(**pick(given, *made))
@@ -368,6 +372,13 @@ def good_partition():
     }
 
 
+def good_columns():
+    return {
+        **{"values": np.arange(N) / 3, "cuts": np.array([0.5, 2.0]), "places": int32(1)},
+        **{"codes": np.zeros((2, N), np.uint16), "n_threads": 3},
+    }
+
+
 def good_encoding():
     values = {"values": np.linspace(-1, 1, N), "cuts": np.array([-0.5, 0.5])}
     return {**values, "on_cut": True, "missing": 65535, "n_threads": 3}
@@ -398,6 +409,7 @@ CALLS = {
     "elbow": (elbow, good_elbow),
     "partition": (_core.find_partition, good_partition),
     "encode": (_core.encode_values, good_encoding),
+    "encode columns": (encode_columns, good_columns),
     "draw": (_core.draw_rows, lambda: {"n": N, "size": 9, "seed": 1}),
     "split": (_core.split_by_weight, good_split),
 }

@@ -226,6 +226,13 @@ def find_partition(
     n_restarts: int,
     n_threads: int,
 ) -> tuple[int, IntArray]: ...
+def encode_columns(
+    values: list[FloatArray],
+    cuts: list[FloatArray],
+    places: IntArray,
+    out: CodeArray,
+    n_threads: int,
+) -> None: ...
 def encode_values(
     values: FloatArray, cuts: FloatArray, on_cut: bool, missing: int, n_threads: int
 ) -> CodeArray: ...
