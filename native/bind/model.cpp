@@ -56,8 +56,8 @@ void scores(const Codes& codes, const Matrix<std::int32_t>& intervals,
             "heads and responses need one entry per rule");
     require(out.shape(0) == codes.shape(1), "scores and codes differ in rows");
     nb::gil_scoped_release release;
-    add_responses({codes.data(), codes.shape(0), codes.shape(1)}, rules, votes, as_span(responses), out.shape(1),
-                  out.data(), n_threads);
+    add_responses({codes.data(), codes.shape(0), codes.shape(1)}, rules, votes, as_span(responses),
+                  out.shape(1), out.data(), n_threads);
 }
 
 void covers(const Codes& codes, const Matrix<std::int32_t>& intervals,

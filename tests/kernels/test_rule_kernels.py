@@ -126,7 +126,7 @@ def many_rows(rng, n_rules, n_columns=5, n_rows=1500):
 
 @pytest.mark.parametrize("n_rules", [1, 64, 65, 200, 400, 513, 1100])
 def test_masks_by_code_add_the_same_bits(n_rules):
-    """Scores of many rows have the bits of the twin, for few rules and for several sets of masks."""
+    """Scores of many rows have the bits of the twin, also with several sets of masks."""
     case = many_rows(np.random.default_rng(n_rules), n_rules)
     expected = reference.rule_scores(*case)
     assert (expected != case[-1]).any()

@@ -57,6 +57,7 @@ _ARITHMETIC = {
     "/": np.divide,
     "min": np.minimum,
 }
+_REDUCED = {"total": np.add, "largest": np.maximum, "smallest": np.minimum}
 _TESTS = {"==": np.equal, "<": np.less, "<=": np.less_equal, "and": np.logical_and}
 
 
@@ -226,14 +227,11 @@ def _choose(node: Choose, values: Sequence[Any], *_: Any) -> NDArray[np.intp]:
 
 
 def _reduce(node: Reduce, children: Sequence[Any], *_: Any) -> NDArray[np.float64]:
-    values = children[0]
-    if node.how == "total":
-        return np.asarray(values.sum(axis=1, keepdims=True))
-    extreme = np.maximum if node.how == "largest" else np.minimum
-    if not 1 < values.shape[1] <= _FEW_CLASSES:
-        return np.asarray(extreme.reduce(values, axis=1, keepdims=True))
+    values, join = children[0], _REDUCED[node.how]
     # Of few columns NumPy reduces a row at a time, which is slow.
-    return np.asarray(functools.reduce(extreme, values.T)[:, np.newaxis])
+    if not 1 < values.shape[1] <= _FEW_CLASSES:
+        return np.asarray(join.reduce(values, axis=1, keepdims=True))
+    return np.asarray(functools.reduce(join, values.T)[:, np.newaxis])
 
 
 def _binary(node: Binary, values: Sequence[Any], free: Sequence[Any], _: Any) -> Any:
