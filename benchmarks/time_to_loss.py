@@ -62,10 +62,10 @@ def compared(name: str, train: tuple, test: tuple, options: argparse.Namespace) 
 def split(name: str) -> tuple[tuple, tuple]:
     """Return two thirds of the rows of a data set as a data frame, and the other rows."""
     table = load_dataset(name)
-    y = table.known_target.codes
+    y, rows = table.known_target.codes, table.part(slice(0, len(table)))
     drawn = np.random.default_rng(0).permutation(len(y)) < 2 * len(y) // 3
     parts = [
-        (table.take(np.flatnonzero(part)).to_frame("pandas"), y[part]) for part in (drawn, ~drawn)
+        (rows.take(np.flatnonzero(part)).to_frame("pandas"), y[part]) for part in (drawn, ~drawn)
     ]
     return parts[0], parts[1]
 

@@ -127,7 +127,9 @@ class Coder:
     def codes(self, table: Table, n_threads: int) -> NDArray[np.uint16]:
         """Code a table: one row per coded column, one column per row of the table."""
         codes = np.empty((self.n_rows, len(table)), dtype=np.uint16)
-        values, cuts, places = [], [], []
+        values: list[NDArray[np.float64]] = []
+        cuts: list[NDArray[np.float64]] = []
+        places: list[int] = []
         for coder in self._coders.values():
             if isinstance(coder, _NominalCoder):
                 coder.encode(table, codes)
