@@ -34,7 +34,7 @@ class Job:
     learner: str
     problem: str
     folder: str
-    n_rules: int = 500
+    n_rules: int | None = 500
     n_jobs: int = 1
     verb: str = "fit"
     inner_repeats: int = 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from effects import boxes, products, smooth, sphere
 from noisy_rules import noisy_rules
 from sklearn.datasets import load_iris
 
@@ -47,7 +48,10 @@ def supernova(n: int, m: int, seed: int, part: int = 0) -> Problem:
     return np.column_stack([c.values for c in table.columns]), table.known_target.codes
 
 
-KINDS = {"wide": wide, "rules": noisy_rules, "supernova": supernova}
+KINDS = {
+    **{"wide": wide, "rules": noisy_rules, "supernova": supernova},
+    **{"smooth": smooth, "products": products, "boxes": boxes, "sphere": sphere},
+}
 
 
 def make(name: str) -> Problem:
@@ -59,7 +63,8 @@ def make(name: str) -> Problem:
     if kind not in KINDS:
         raise ValueError(
             f"unknown problem {name!r}: use 'iris', 'wide-ROWSxCOLUMNS-CLASSES', "
-            "'rules-ROWSxCOLUMNS-SEED' or 'supernova-ROWSx39-SEED'"
+            "'rules-ROWSxCOLUMNS-SEED' (or smooth, products, boxes, sphere) or "
+            "'supernova-ROWSx39-SEED'"
         )
     size, last = shape.split("-")
     n, m = size.split("x")

@@ -126,6 +126,24 @@ def predict(bench: Bench) -> list[Row]:
     return table
 
 
+def predict_equal(bench: Bench) -> list[Row]:
+    """Seconds to predict 1,000,000 rows at the log-loss of LightGBM's defaults, one thread."""
+    options = {"verb": "predict", "test": "wide-1000000x30-2@1"}
+    rate = {"learning_rate": 0.3}
+    jobs = {
+        "rulewright, 300 rules": bench.job("rulewright", n_rules=300, settings=rate, **options),
+        "lightgbm": bench.job("lightgbm", n_rules=None, **options),
+        "lleaves": bench.job("lleaves", n_rules=None, **options),
+    }
+    got = bench.best(jobs)
+    ours = got["rulewright, 300 rules"]
+    return [
+        *(Row(label, result) for label, result in got.items()),
+        compare("rulewright / lightgbm", ours, got["lightgbm"], "<= 0.05", lambda r: r <= 0.05),
+        compare("rulewright / lleaves", ours, got["lleaves"], "<= 0.5", lambda r: r <= 0.5),
+    ]
+
+
 def small(bench: Bench) -> list[Row]:
     """Milliseconds to fit iris with 100 rules; a few means at most five."""
     jobs = {
@@ -139,7 +157,7 @@ def small(bench: Bench) -> list[Row]:
     return table
 
 
-ASKED = (speed, threads, rows, classes, memory, predict, small, start_up)
+ASKED = (speed, threads, rows, classes, memory, predict, predict_equal, small, start_up)
 ASKED_OF_RULES = (compact, slipper_speed, slipper_growth, rulefit_speed)
 ASKED_OF_CLASSICS = (ripper_speed, cn2_speed, classic_growth)
 QUESTIONS = {f.__name__.replace("_", "-"): f for f in (*ASKED, *ASKED_OF_RULES, *ASKED_OF_CLASSICS)}

@@ -16,6 +16,7 @@ MODULES = {
     "rulefit": "rulewright_rulefit",
     "rulewright-learner": "rulewright_classic",
     "lightgbm": "lightgbm",
+    "lleaves": "lleaves_trees",
     "xgboost": "xgboost_trees",
     "hgb": "scikit_learn:Boosting",
     "forest": "scikit_learn:Forest",

@@ -105,6 +105,7 @@ void bind_search(nb::module_& m);
 void bind_trees(nb::module_& m);
 void bind_dnf(nb::module_& m);
 void bind_weighting(nb::module_& m);
+void bind_class_likelihood(nb::module_& m);
 void bind_rule_matrix(nb::module_& m);
 void bind_signed_rules(nb::module_& m);
 void bind_elbow(nb::module_& m);

@@ -56,8 +56,8 @@ void scores(const Codes& codes, const Matrix<std::int32_t>& intervals,
             "heads and responses need one entry per rule");
     require(out.shape(0) == codes.shape(1), "scores and codes differ in rows");
     nb::gil_scoped_release release;
-    add_responses({codes.data(), codes.shape(1)}, rules, votes, as_span(responses), out.shape(1),
-                  out.data(), n_threads);
+    add_responses({codes.data(), codes.shape(0), codes.shape(1)}, rules, votes, as_span(responses),
+                  out.shape(1), out.data(), n_threads);
 }
 
 void covers(const Codes& codes, const Matrix<std::int32_t>& intervals,
@@ -67,7 +67,7 @@ void covers(const Codes& codes, const Matrix<std::int32_t>& intervals,
     require(out.shape(0) == codes.shape(1) && out.shape(1) == rules.n_rules(),
             "covers must have the shape (rows, rules)");
     nb::gil_scoped_release release;
-    rule_covers({codes.data(), codes.shape(1)}, rules, out.data(), n_threads);
+    rule_covers({codes.data(), codes.shape(0), codes.shape(1)}, rules, out.data(), n_threads);
 }
 
 void bits(const Codes& codes, const Matrix<std::int32_t>& intervals, const Starts& condition_starts,
@@ -76,7 +76,7 @@ void bits(const Codes& codes, const Matrix<std::int32_t>& intervals, const Start
     require(out.shape(0) == rules.n_rules() && out.shape(1) == (codes.shape(1) + 63) / 64,
             "bits must have the shape (rules, words of 64 rows)");
     nb::gil_scoped_release release;
-    rule_bits({codes.data(), codes.shape(1)}, rules, out.data(), n_threads);
+    rule_bits({codes.data(), codes.shape(0), codes.shape(1)}, rules, out.data(), n_threads);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ NB_MODULE(_core, m) {
     rulewright::bind_trees(m);
     rulewright::bind_dnf(m);
     rulewright::bind_weighting(m);
+    rulewright::bind_class_likelihood(m);
     rulewright::bind_rule_matrix(m);
     rulewright::bind_signed_rules(m);
     rulewright::bind_elbow(m);

@@ -4,7 +4,9 @@
 // exactly on a cut: below, on and between cuts then differ, and all of <, <=, >, >= become
 // intervals of codes. A missing value (NaN) gets `missing`.
 //
-// Cost: O(log cuts) per value, without branches. IN values, cuts (sorted, distinct). OUT codes.
+// Columns of one matrix are coded together, so many rows at a time that its lines are loaded once.
+// Cost: O(log cuts) per value, without branches, and less where cuts lie evenly. IN values, cuts
+// (sorted, distinct). OUT codes.
 #pragma once
 
 #include <span>
@@ -15,11 +17,16 @@ namespace rulewright {
 
 struct Values {  // a column of a row-major or column-major matrix
     const double* first;
-    std::size_t n;
     std::ptrdiff_t stride;  // in elements
 };
 
-void encode_values(const Values& values, std::span<const double> cuts, bool on_cut,
-                   ValueCode missing, ValueCode* codes, int n_threads);
+struct CodedColumn {
+    Values values;
+    std::span<const double> cuts;
+    ValueCode* codes;
+};
+
+void encode_columns(std::span<const CodedColumn> columns, std::size_t n_rows, bool on_cut,
+                    ValueCode missing, int n_threads);
 
 }  // namespace rulewright

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "base/parallel.hpp"
+#include "model/code_masks.hpp"
 
 namespace rulewright {
 namespace {
@@ -51,18 +52,26 @@ bool any(const Bits& bits) {
 Bits covered_rows(const ValueCodes& values, const CompiledRules& rules, std::size_t rule,
                   std::size_t begin, std::size_t n) {
     Bits cover = all_rows(n);
-    const auto first = static_cast<std::size_t>(rules.rule_starts[rule]);
-    const auto last = static_cast<std::size_t>(rules.rule_starts[rule + 1]);
-    for (std::size_t c = first; c < last && any(cover); ++c) {
+    const std::int32_t last = rules.rule_starts[rule + 1];
+    for (std::int32_t c = rules.rule_starts[rule]; c < last && any(cover); ++c) {
         Bits condition{};
-        const auto from = static_cast<std::size_t>(rules.condition_starts[c]);
-        const auto to = static_cast<std::size_t>(rules.condition_starts[c + 1]);
-        for (std::size_t i = from; i < to; ++i) {
-            add_interval(values, rules.intervals[i], begin, n, condition);
+        for (const CodeInterval& interval : rules.condition(c)) {
+            add_interval(values, interval, begin, n, condition);
         }
         for (std::size_t w = 0; w < kWords; ++w) cover[w] &= condition[w];
     }
     return cover;
+}
+
+// Calls body(first + bit) for every bit that is set.
+template <std::size_t kSize, class Body>
+void for_each_bit(const std::array<std::uint64_t, kSize>& bits, std::size_t first,
+                  const Body& body) {
+    for (std::size_t w = 0; w < kSize; ++w) {
+        for (std::uint64_t word = bits[w]; word != 0; word &= word - 1) {
+            body(first + 64 * w + static_cast<std::size_t>(std::countr_zero(word)));
+        }
+    }
 }
 
 // Calls body(begin, rule, bits) for each block of rows, which starts at `begin`, and each rule.
@@ -85,14 +94,57 @@ template <class Body>
 void for_each_fired(const ValueCodes& values, const CompiledRules& rules, int n_threads,
                     const Body& body) {
     const auto visit = [&](std::size_t begin, std::size_t rule, const Bits& cover) {
-        for (std::size_t w = 0; w < kWords; ++w) {
-            for (std::uint64_t word = cover[w]; word != 0; word &= word - 1) {
-                const auto bit = static_cast<std::size_t>(std::countr_zero(word));
-                body(begin + 64 * w + bit, rule);
-            }
-        }
+        for_each_bit(cover, begin, [&](std::size_t row) { body(row, rule); });
     };
     for_each_cover(values, rules, n_threads, visit);
+}
+
+constexpr std::size_t kMaskWords = 8;    // of the rules that share masks
+constexpr std::size_t kFewRows = 1024;   // too few for masks to pay
+constexpr std::size_t kMaskRows = 4096;  // rows that go through all masks of some rules
+
+// Calls body(row, rule) for the rules [first, last) that fire, row by row.
+template <std::size_t kSize, class Body>
+void fire_by_masks(const ValueCodes& values, const CompiledRules& rules, std::size_t first,
+                   std::size_t last, const std::vector<std::int32_t>& tops, int n_threads,
+                   const Body& body) {
+    const CodeMasks<kSize> masks(values, rules, first, last, tops);
+    const std::size_t n_blocks = (values.n_rows + kMaskRows - 1) / kMaskRows;
+    parallel_for(n_blocks, n_threads, [&](std::size_t block) {
+        const std::size_t end = std::min(values.n_rows, (block + 1) * kMaskRows);
+        for (std::size_t row = block * kMaskRows; row < end; ++row) {
+            for_each_bit(masks.covers(row), first, [&](std::size_t rule) { body(row, rule); });
+        }
+    });
+}
+
+// The same for all rules, as many together as masks have room for; false if masks do not serve.
+template <class Body>
+bool fire_all_by_masks(const ValueCodes& values, const CompiledRules& rules, int n_threads,
+                       const Body& body) {
+    if (values.n_rows < kFewRows) return false;
+    std::vector<std::vector<std::int32_t>> tops;
+    for (std::size_t first = 0; first < rules.n_rules(); first += 64 * kMaskWords) {
+        const std::size_t last = std::min(rules.n_rules(), first + 64 * kMaskWords);
+        tops.push_back(mask_tops(rules, first, last, values.n_columns));
+        if (tops.back().empty()) return false;
+    }
+    for (std::size_t part = 0; part < tops.size(); ++part) {
+        const std::size_t first = part * 64 * kMaskWords;
+        const std::size_t last = std::min(rules.n_rules(), first + 64 * kMaskWords);
+        const auto fire = [&]<std::size_t kSize>() {
+            fire_by_masks<kSize>(values, rules, first, last, tops[part], n_threads, body);
+        };
+        if (last - first <= 64)
+            fire.template operator()<1>();
+        else if (last - first <= 128)
+            fire.template operator()<2>();
+        else if (last - first <= 256)
+            fire.template operator()<4>();
+        else
+            fire.template operator()<kMaskWords>();
+    }
+    return true;
 }
 
 }  // namespace
@@ -100,12 +152,15 @@ void for_each_fired(const ValueCodes& values, const CompiledRules& rules, int n_
 void add_responses(const ValueCodes& values, const CompiledRules& rules,
                    std::span<const Head> heads, std::span<const double> responses,
                    std::size_t n_classes, double* scores, int n_threads) {
-    for_each_fired(values, rules, n_threads, [&](std::size_t row, std::size_t rule) {
+    const auto add = [&](std::size_t row, std::size_t rule) {
         const auto last = static_cast<std::size_t>(heads[rule].last);
         for (auto k = static_cast<std::size_t>(heads[rule].first); k <= last; ++k) {
             scores[row * n_classes + k] += responses[rule];
         }
-    });
+    };
+    if (!fire_all_by_masks(values, rules, n_threads, add)) {
+        for_each_fired(values, rules, n_threads, add);
+    }
 }
 
 void rule_covers(const ValueCodes& values, const CompiledRules& rules, bool* covers,

@@ -5,7 +5,8 @@
 // a condition becomes a few words of bits, a rule their AND, and only set bits cost an addition.
 // Every score is the intercept plus the responses of the fired rules in rule order, so it has the
 // same bits for any number of threads, in the twin and in the exports.
-// Cost: O(rows x conditions) comparisons of 16-bit codes plus O(fired rules).
+// Cost: O(rows x conditions) comparisons of 16-bit codes plus O(fired rules). Scores of many rows
+// look up masks by code instead (code_masks.hpp), which is O(rows x columns) for 512 rules.
 #pragma once
 
 #include <span>
@@ -23,6 +24,11 @@ struct CompiledRules {
     std::span<const std::int32_t> condition_starts;  // into intervals, one more than conditions
     std::span<const std::int32_t> rule_starts;       // into conditions, one more than rules
     std::size_t n_rules() const { return rule_starts.size() - 1; }
+    std::span<const CodeInterval> condition(std::int32_t c) const {
+        const auto at = static_cast<std::size_t>(c);
+        const auto from = static_cast<std::size_t>(condition_starts[at]);
+        return intervals.subspan(from, static_cast<std::size_t>(condition_starts[at + 1]) - from);
+    }
 };
 
 struct Head {  // the classes a rule votes for, both included
@@ -31,7 +37,7 @@ struct Head {  // the classes a rule votes for, both included
 
 struct ValueCodes {  // n_columns x n_rows
     const ValueCode* codes;
-    std::size_t n_rows;
+    std::size_t n_columns, n_rows;
 };
 
 // OUT scores, n_rows x n_classes, holding the intercepts on entry.

@@ -1,22 +1,12 @@
 #include "weighting/likelihood.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "base/parallel.hpp"
+#include "weighting/row_statistics.hpp"
 
 namespace rulewright {
 namespace {
-
-Stat fixed_point(double value, double scale) { return std::llrint(value * scale); }
-
-// Every row of positive weight is seen: its h is at least one step, so a code is present in a
-// histogram exactly when its sums are not all zero.
-void write_pair(double p, bool is_class, double weight, double scale, Stat* pair) {
-    pair[0] = fixed_point(weight * (p - (is_class ? 1.0 : 0.0)), scale);
-    pair[1] = std::max<Stat>(1, fixed_point(weight * p * (1.0 - p), scale));
-}
 
 double sum_scores(const Likelihood& state, const double* e) {
     return std::accumulate(e, e + state.n_classes, 0.0);
@@ -46,33 +36,6 @@ double keep_finite(const Likelihood& state, double* e, double total) {
     for (std::size_t k = 0; k < state.n_classes; ++k) e[k] /= total;
     return sum_scores(state, e);
 }
-
-// Sum of weighted logarithms. Rows of weight one share a logarithm: their ratios are multiplied,
-// as many as cannot overflow.
-class LogSum {
-  public:
-    void add(double ratio, double weight) {
-        if (weight != 1.0) {
-            sum_ += weight * std::log(ratio);
-            return;
-        }
-        product_ *= ratio;
-        if (++n_ == 64) flush();
-    }
-    double total() {
-        flush();
-        return sum_;
-    }
-
-  private:
-    void flush() {
-        sum_ += std::log(product_);
-        product_ = 1;
-        n_ = 0;
-    }
-    double sum_ = 0, product_ = 1;
-    int n_ = 0;
-};
 
 // Asks for the scores, weight and label of a row that comes soon: covered rows lie far apart.
 void fetch_ahead(const Likelihood& state, std::span<const Row> rows, std::size_t i) {
@@ -107,22 +70,12 @@ double sum_changes(const Likelihood& state, std::span<const Row> rows, Step step
     return std::accumulate(partial.begin(), partial.end(), 0.0);
 }
 
-// Vectors of `width` sums, taken per block and then in block order; add(row, sums) adds a row.
+// Sums over rows as `sum_by_block`, with the next rows asked for.
 template <class Number, class Add>
-std::vector<Number> sum_by_block(const Likelihood& state, std::span<const Row> rows,
-                                 std::size_t width, int n_threads, const Add& add) {
-    std::vector<Number> partial(count_blocks(rows.size()) * width);
-    parallel_blocks(rows.size(), n_threads,
-                    [&](std::size_t block, std::size_t from, std::size_t to) {
-                        Number* sums = partial.data() + block * width;
-                        for (std::size_t i = from; i < to; ++i) {
-                            fetch_ahead(state, rows, i);
-                            add(rows[i], sums);
-                        }
-                    });
-    std::vector<Number> total(width);
-    for (std::size_t i = 0; i < partial.size(); ++i) total[i % width] += partial[i];
-    return total;
+std::vector<Number> sum_fetched(const Likelihood& state, std::span<const Row> rows,
+                                std::size_t width, int n_threads, const Add& add) {
+    return sum_by_block<Number>(rows, width, n_threads, add,
+                                [&](std::size_t i) { fetch_ahead(state, rows, i); });
 }
 
 }  // namespace
@@ -160,7 +113,7 @@ double add_step(const Likelihood& state, std::span<const Row> rows, Step step, i
 std::vector<Stat> sum_pair(const Likelihood& state, std::span<const Row> rows, std::size_t pair,
                            double scale, int n_threads) {
     const std::size_t last = state.n_classes - 1;
-    return sum_by_block<Stat>(state, rows, 2, n_threads, [&](Row row, Stat* sums) {
+    return sum_fetched<Stat>(state, rows, 2, n_threads, [&](Row row, Stat* sums) {
         const double* e = state.exp_scores + std::size_t{row} * state.n_classes;
         const auto label = static_cast<std::size_t>(state.labels[row]);
         double voted = e[pair];
@@ -178,7 +131,7 @@ std::vector<Stat> sum_pair(const Likelihood& state, std::span<const Row> rows, s
 
 std::vector<Stat> sum_stats(const Likelihood& state, std::span<const Row> rows, int n_threads) {
     const std::size_t lanes = state.n_lanes;
-    return sum_by_block<Stat>(state, rows, lanes, n_threads, [&](Row row, Stat* sums) {
+    return sum_fetched<Stat>(state, rows, lanes, n_threads, [&](Row row, Stat* sums) {
         const Stat* stats = state.stats + row * lanes;
         for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += stats[lane];
     });
@@ -186,10 +139,9 @@ std::vector<Stat> sum_stats(const Likelihood& state, std::span<const Row> rows, 
 
 std::vector<double> class_weights(const Likelihood& state, std::span<const Row> rows,
                                   int n_threads) {
-    return sum_by_block<double>(
-        state, rows, state.n_classes, n_threads, [&](Row row, double* sums) {
-            sums[static_cast<std::size_t>(state.labels[row])] += state.weights[row];
-        });
+    return sum_fetched<double>(state, rows, state.n_classes, n_threads, [&](Row row, double* sums) {
+        sums[static_cast<std::size_t>(state.labels[row])] += state.weights[row];
+    });
 }
 
 }  // namespace rulewright

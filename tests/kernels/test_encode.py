@@ -79,3 +79,36 @@ def test_the_largest_code_book_fits():
     values = np.array([-1.0, 0.0, 65_532.0, 1e9, np.nan])
     codes = kernels.encode_values(values, cuts, False)
     assert codes.tolist() == [0, 0, 65_532, 65_533, MISSING]
+
+
+@given(st.integers(0, 2**32), st.sampled_from([9, 60, 300]), st.booleans())
+def test_many_values_have_the_codes_of_the_twin(seed, n_cuts, on_cut):
+    """A grid over the cuts finds the same codes, for even, crowded, whole and extreme values."""
+    rng = np.random.default_rng(seed)
+    shape = rng.integers(4)
+    values = rng.normal(size=5000)
+    if shape == 1:
+        values = np.exp(5 * values)  # nearly all cuts in one cell
+    elif shape == 2:
+        values = np.round(20 * values)
+    elif shape == 3:
+        values = np.ldexp(values, rng.integers(-1000, 1000, 5000))
+    cuts = np.unique(rng.choice(values, n_cuts))
+    values[rng.integers(5000, size=30)] = rng.choice([np.nan, np.inf, -np.inf, -0.0], 30)
+    native = kernels.encode_values(values, cuts, on_cut)
+    np.testing.assert_array_equal(native, reference.encode_values(values, cuts, on_cut))
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_columns_are_coded_together(n_threads):
+    """Columns of a matrix go to their rows of the codes, whatever their order and stride."""
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(size=(6000, 3))
+    values = [matrix[:, 2], matrix[:, 0], np.ascontiguousarray(matrix[:, 1])]
+    cuts = [np.sort(rng.normal(size=n)) for n in (40, 0, 3)]
+    places = np.array([0, 3, 1], dtype=np.int32)
+    native, twin = (np.full((4, 6000), 7, dtype=np.uint16) for _ in range(2))
+    kernels.encode_columns(values, cuts, places, native, n_threads)
+    reference.encode_columns(values, cuts, places, twin)
+    np.testing.assert_array_equal(native, twin)
+    assert (native[2] == 7).all()

@@ -63,6 +63,22 @@ def likelihood(**given):
     state.class_weights(rows, n_threads)
 
 
+def encode_columns(values, cuts, places, codes, n_threads):
+    _core.encode_columns([values], [cuts], places, codes, n_threads)
+
+
+def class_likelihood(**given):
+    made = ("labels", "weights", "exp_scores", "stats", "scale")
+    state = _core.ClassLikelihood(**pick(given, *made))
+    rows, k, n_threads = (given[name] for name in ("rows", "k", "n_threads"))
+    state.write_stats(k, n_threads)
+    state.sum_stats(rows, k, n_threads)
+    state.loss_change(rows, k, given["size"], n_threads)
+    state.add_step(rows, k, given["size"], n_threads)
+    state.residuals(rows, n_threads)
+    state.class_weights(rows, n_threads)
+
+
 def exponential(**given):
     state = _core.Exponential(**pick(given, "own", "weights", "stats", "scale", "by_cost"))
     state.refresh(given["n_threads"])
@@ -263,6 +279,14 @@ def good_likelihood():
     }
 
 
+def good_class_likelihood():
+    return {
+        **{"labels": (np.arange(N) % 3).astype(np.int32), "weights": np.ones(N)},
+        **{"exp_scores": np.ones((3, N)), "stats": np.zeros((N, 2), np.int64)},
+        **{"scale": 2.0**40, "rows": ROWS, "k": 2, "size": 0.5, "n_threads": 3},
+    }
+
+
 def good_exponential():
     return {
         **{"own": (np.arange(N) % 2).astype(np.int32), "weights": np.full((N, 2), 0.5 / N)},
@@ -349,6 +373,13 @@ def good_partition():
     }
 
 
+def good_columns():
+    return {
+        **{"values": np.arange(N) / 3, "cuts": np.array([0.5, 2.0]), "places": int32(1)},
+        **{"codes": np.zeros((2, N), np.uint16), "n_threads": 3},
+    }
+
+
 def good_encoding():
     values = {"values": np.linspace(-1, 1, N), "cuts": np.array([-0.5, 0.5])}
     return {**values, "on_cut": True, "missing": 65535, "n_threads": 3}
@@ -382,6 +413,7 @@ def good_split():
 CALLS = {
     "search": (search, good_search),
     "likelihood": (likelihood, good_likelihood),
+    "class likelihood": (class_likelihood, good_class_likelihood),
     "exponential": (exponential, good_exponential),
     "response fit": (response_fit, good_response_fit),
     "dnf": (dnf, good_dnf),
@@ -397,6 +429,7 @@ CALLS = {
     "partition": (_core.find_partition, good_partition),
     "encode": (_core.encode_values, good_encoding),
     "group": (group, good_group),
+    "encode columns": (encode_columns, good_columns),
     "draw": (_core.draw_rows, lambda: {"n": N, "size": 9, "seed": 1}),
     "split": (_core.split_by_weight, good_split),
 }

@@ -104,3 +104,47 @@ def test_a_model_without_rules_needs_no_codes():
         np.empty((0, 3), np.uint16), none, np.empty((0, 2), np.int32), np.empty(0), np.arange(2.0)
     )
     assert scores.tolist() == [[0.0, 1.0]] * 3
+
+
+def many_rows(rng, n_rules, n_columns=5, n_rows=1500):
+    """Make rules of one column per condition, as models have them, and enough rows for masks."""
+    lengths = rng.integers(0, 4, n_rules)
+    columns = rng.integers(0, n_columns, lengths.sum())
+    n_intervals = rng.choice([0, 1, 1, 1, 2], lengths.sum())
+    low = rng.choice([0, 0, 1, 3, 9, MISSING], n_intervals.sum())
+    high = np.maximum(low, rng.choice([2, 8, UNSEEN, MISSING], n_intervals.sum()))
+    rules = CompiledRules(
+        np.transpose([np.repeat(columns, n_intervals), low, high]).astype(np.int32).copy(order="C"),
+        np.cumsum([0, *n_intervals]).astype(np.int32),
+        np.cumsum([0, *lengths]).astype(np.int32),
+    )
+    codes = rng.choice([0, 1, 2, 8, 9, 10, 500, UNSEEN, MISSING], (n_columns, n_rows))
+    heads = np.sort(rng.integers(0, 3, (n_rules, 2)).astype(np.int32), axis=1)
+    responses, intercepts = rng.normal(size=n_rules), rng.normal(size=3)
+    return codes.astype(np.uint16), rules, heads, responses, intercepts
+
+
+@pytest.mark.parametrize("n_rules", [1, 64, 65, 200, 400, 513, 1100])
+def test_masks_by_code_add_the_same_bits(n_rules):
+    """Scores of many rows have the bits of the twin, also with several sets of masks."""
+    case = many_rows(np.random.default_rng(n_rules), n_rules)
+    expected = reference.rule_scores(*case)
+    assert (expected != case[-1]).any()
+    for n_threads in (1, 2):
+        np.testing.assert_array_equal(kernels.rule_scores(*case, n_threads=n_threads), expected)
+
+
+@pytest.mark.parametrize("high", [20_000, UNSEEN - 1])
+def test_columns_of_very_many_codes_need_no_masks(high):
+    """Codes beyond what masks have room for are compared one by one."""
+    codes, rules, *rest = many_rows(np.random.default_rng(3), 40)
+    rules.intervals[-1] = [0, 0, high]
+    expected = reference.rule_scores(codes, rules, *rest)
+    np.testing.assert_array_equal(kernels.rule_scores(codes, rules, *rest), expected)
+
+
+@given(SEEDS)
+def test_conditions_on_several_columns_need_no_masks(seed):
+    """Alternatives on different columns, which no model has, are compared one by one."""
+    case = random_case(np.random.default_rng(seed), 1100, 4, 30, 3)
+    np.testing.assert_array_equal(kernels.rule_scores(*case), reference.rule_scores(*case))

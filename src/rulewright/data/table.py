@@ -139,6 +139,12 @@ class Table:
             weights=None if self.weights is None else self.weights[rows],
         )
 
+    def part(self, rows: slice) -> Self:
+        """Return consecutive rows without their targets and weights; values are not copied."""
+        columns = tuple(replace(column, values=column.values[rows]) for column in self.columns)
+        n_rows = len(range(*rows.indices(self.n_rows)))
+        return replace(self, columns=columns, n_rows=n_rows, target=None, weights=None)
+
     @property
     def known_target(self) -> Target:
         """The classes of the rows, or an error if the table was read without them."""

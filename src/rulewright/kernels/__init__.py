@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from rulewright.kernels import _core
 from rulewright.kernels._core import (
+    ClassLikelihood,
     Elbow,
     Exponential,
     Likelihood,
@@ -94,6 +95,7 @@ __all__ = [
     "BranchLimits",
     "Branching",
     "ByteArray",
+    "ClassLikelihood",
     "CodeArray",
     "CodeColumns",
     "CompiledRules",
@@ -142,6 +144,7 @@ __all__ = [
     "cover_rows",
     "descend_products",
     "draw_rows",
+    "encode_columns",
     "encode_values",
     "find_partition",
     "grow_beam",
@@ -215,6 +218,17 @@ def encode_values(
 ) -> CodeArray:
     """Code raw values by the number of cuts below them (see `native/encoding/encode.hpp`)."""
     return _core.encode_values(values, cuts, on_cut, missing, n_threads)
+
+
+def encode_columns(
+    values: list[FloatArray],
+    cuts: list[FloatArray],
+    places: IntArray,
+    codes: CodeArray,
+    n_threads: int = 1,
+) -> None:
+    """Code columns by the cuts below and on their values, into the rows `places` of the codes."""
+    _core.encode_columns(values, cuts, places, codes, n_threads)
 
 
 def draw_rows(n: int, size: int, seed: int) -> Subsample:

@@ -52,12 +52,6 @@ class _NumericCoder:
         self.parts = [np.array(part, dtype=np.float64) for part in parts or [[]]]
         self.n_rows = len(self.parts)
 
-    def encode(self, table: Table, codes: NDArray[np.uint16], n_threads: int) -> None:
-        """Write the codes of a table's column into the code matrix."""
-        values = table[self.name].values
-        for i, part in enumerate(self.parts):
-            codes[self.row + i] = kernels.encode_values(values, part, True, n_threads)
-
     def intervals(self, part: Plain) -> list[list[Interval]]:
         """Give intervals that must hold, all of the outer list and any of the inner ones."""
         assert isinstance(part, Range)
@@ -88,7 +82,7 @@ class _NominalCoder:
         # Codes of the data room index this from the end too: -2 is unseen, -1 is missing.
         self.lookup = np.array([*known, kernels.UNSEEN, kernels.MISSING], dtype=np.uint16)
 
-    def encode(self, table: Table, codes: NDArray[np.uint16], n_threads: int) -> None:
+    def encode(self, table: Table, codes: NDArray[np.uint16]) -> None:
         """Write the codes of a table's column into the code matrix."""
         np.take(self.lookup, table[self.name].values, out=codes[self.row], mode="wrap")
 
@@ -133,8 +127,17 @@ class Coder:
     def codes(self, table: Table, n_threads: int) -> NDArray[np.uint16]:
         """Code a table: one row per coded column, one column per row of the table."""
         codes = np.empty((self.n_rows, len(table)), dtype=np.uint16)
+        values: list[NDArray[np.float64]] = []
+        cuts: list[NDArray[np.float64]] = []
+        places: list[int] = []
         for coder in self._coders.values():
-            coder.encode(table, codes, n_threads)
+            if isinstance(coder, _NominalCoder):
+                coder.encode(table, codes)
+                continue
+            values += [table[coder.name].values] * coder.n_rows
+            cuts += coder.parts
+            places += range(coder.row, coder.row + coder.n_rows)
+        kernels.encode_columns(values, cuts, np.array(places, dtype=np.int32), codes, n_threads)
         return codes
 
     def compile(self, bodies: Sequence[Formula]) -> Covers:

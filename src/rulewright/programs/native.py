@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -57,20 +57,29 @@ _ARITHMETIC = {
     "/": np.divide,
     "min": np.minimum,
 }
+_REDUCED = {"total": np.add, "largest": np.maximum, "smallest": np.minimum}
 _TESTS = {"==": np.equal, "<": np.less, "<=": np.less_equal, "and": np.logical_and}
+
+
+# So many rows are evaluated at a time that their codes and values stay in the cache.
+_PART = 65_536
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The coded rows of a table; formulas are compiled when they are first asked for."""
+    """The rows of a table; they are coded, and formulas compiled, when they are first asked for."""
 
     native: Native
     table: Table
-    codes: NDArray[np.uint16]
     n_threads: int
 
     def __len__(self) -> int:
-        return int(self.codes.shape[1])
+        return len(self.table)
+
+    @cached_property
+    def codes(self) -> NDArray[np.uint16]:
+        """The codes of the columns that the formulas use."""
+        return self.native.coder.codes(self.table, self.n_threads)
 
     def covers(self, node: Node | None = None) -> NDArray[np.bool_]:
         """Tell which rule, or formula of a node, holds on which row, as an array (rows, rules)."""
@@ -83,7 +92,11 @@ class Rows:
 
     def value(self, node: Node) -> NDArray[Any]:
         """Evaluate a value of the program on every row."""
-        return np.asarray(_evaluate(node, {}, self))
+        if len(self) <= _PART or "codes" in vars(self):
+            return np.asarray(_evaluate(node, {}, self))
+        return _by_parts(
+            len(self), lambda part: replace(self, table=self.table.part(part)).value(node)
+        )
 
 
 class Native:
@@ -102,30 +115,49 @@ class Native:
         self._covers: dict[Node, Covers] = {}
 
     def rows(self, table: Table, n_threads: int | None = None) -> Rows:
-        """Code the rows of a table."""
+        """Give the rows of a table to evaluate."""
         threads = kernels.usable_cpus() if n_threads is None else n_threads
-        return Rows(self, table, self._coder.codes(table, threads), threads)
+        return Rows(self, table, threads)
 
     @cached_property
     def rules(self) -> Covers:
         """The compiled bodies of the rules."""
         same = next((n for n in self.program.nodes if n.bodies == self.bodies), None)
-        return self._coder.compile(self.bodies) if same is None else self.covers(same)
+        return self.coder.compile(self.bodies) if same is None else self.covers(same)
 
     def covers(self, node: Node) -> Covers:
         """Give the compiled formulas of a node."""
         if node not in self._covers:
-            self._covers[node] = self._coder.compile(node.bodies)
+            self._covers[node] = self.coder.compile(node.bodies)
         return self._covers[node]
 
     @cached_property
-    def _coder(self) -> Coder:
+    def coder(self) -> Coder:
+        """What codes the columns of tables."""
         return Coder([*self.program.bodies, *self.bodies], self.program.schema)
 
 
 def evaluate(node: Node, given: Mapping[Node, NDArray[np.float64]]) -> NDArray[Any]:
     """Evaluate a value from others that are given, such as the scores."""
-    return np.asarray(_evaluate(node, given, None))
+    n_rows = len(next(iter(given.values())))
+    if n_rows <= _PART:
+        return np.asarray(_evaluate(node, given, None))
+    return _by_parts(
+        n_rows, lambda part: evaluate(node, {known: v[part] for known, v in given.items()})
+    )
+
+
+def _by_parts(n_rows: int, values: Callable[[slice], NDArray[Any]]) -> NDArray[Any]:
+    """Put the values of consecutive rows together."""
+    found: NDArray[Any] | None = None
+    for begin in range(0, n_rows, _PART):
+        part = slice(begin, begin + _PART)
+        some = values(part)
+        if found is None:
+            found = np.empty((n_rows, *some.shape[1:]), dtype=some.dtype)
+        found[part] = some
+    assert found is not None
+    return found
 
 
 def _evaluate(
@@ -195,14 +227,11 @@ def _choose(node: Choose, values: Sequence[Any], *_: Any) -> NDArray[np.intp]:
 
 
 def _reduce(node: Reduce, children: Sequence[Any], *_: Any) -> NDArray[np.float64]:
-    values = children[0]
-    if node.how == "total":
-        return np.asarray(values.sum(axis=1, keepdims=True))
-    extreme = np.maximum if node.how == "largest" else np.minimum
-    if not 1 < values.shape[1] <= _FEW_CLASSES:
-        return np.asarray(extreme.reduce(values, axis=1, keepdims=True))
+    values, join = children[0], _REDUCED[node.how]
     # Of few columns NumPy reduces a row at a time, which is slow.
-    return np.asarray(functools.reduce(extreme, values.T)[:, np.newaxis])
+    if not 1 < values.shape[1] <= _FEW_CLASSES:
+        return np.asarray(join.reduce(values, axis=1, keepdims=True))
+    return np.asarray(functools.reduce(join, values.T)[:, np.newaxis])
 
 
 def _binary(node: Binary, values: Sequence[Any], free: Sequence[Any], _: Any) -> Any:

@@ -19,6 +19,8 @@ Rows: TypeAlias = Literal["training", "outside", "corrected", "left out", "given
 """Rows that the rule was learned from, those of them that it was not grown on, all with the share
 of its classes corrected, rows that its learner left out, or other rows."""
 
+_ROWS = get_args(Rows)
+
 INSIDE = 0.2
 """What a row that a rule was grown on counts in its precision, beside the other training rows.
 
@@ -74,7 +76,12 @@ class Coverage:
         inside = INSIDE * np.maximum(covered - outside, 0.0)
         inside *= min(1.0, others / max(total - others, 1e-300))
         mixed = (inside + outside) * (others / max(float(inside.sum()) + others, 1e-300))
-        return cls(total, tuple(mixed.tolist()), "outside")
+        made = object.__new__(cls)  # one of many: what was counted needs no check
+        for name, value in zip(
+            cls.__slots__, (total, tuple(mixed.tolist()), "outside"), strict=True
+        ):
+            object.__setattr__(made, name, value)
+        return made
 
     @property
     def expected_weights(self) -> tuple[float, ...]:
@@ -189,8 +196,8 @@ def wilson_interval(share: float, total: float) -> tuple[float, float]:
 
 
 def _check_rows(rows: object) -> None:
-    if rows not in get_args(Rows):
-        raise ValueError(f"rows of a coverage must be one of {get_args(Rows)}: {rows!r}")
+    if rows not in _ROWS:
+        raise ValueError(f"rows of a coverage must be one of {_ROWS}: {rows!r}")
 
 
 def _class_weights(weights: tuple[float, ...]) -> tuple[float, ...]:

@@ -7,6 +7,7 @@ from rulewright.weighting.calibration import (
     Platt,
     Temperature,
 )
+from rulewright.weighting.class_likelihood import ClassLogLikelihood
 from rulewright.weighting.default_rule import DEFAULT_RULES, default_scores
 from rulewright.weighting.exponential import ExponentialLoss
 from rulewright.weighting.likelihood import LogLikelihood
@@ -15,6 +16,7 @@ __all__ = [
     "CALIBRATIONS",
     "DEFAULT_RULES",
     "Calibration",
+    "ClassLogLikelihood",
     "ExponentialLoss",
     "Isotonic",
     "LogLikelihood",

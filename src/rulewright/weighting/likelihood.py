@@ -9,7 +9,7 @@ probability of U.
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +19,8 @@ from rulewright.kernels import ROW, STAT, Score
 from rulewright.rules import Head
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from rulewright.kernels import FloatArray, IntArray, RowArray, StatArray
@@ -50,6 +52,24 @@ def heads(n_classes: int, ordinal: bool) -> tuple[Head, ...]:
         return tuple(Head(k, k) for k in range(n_classes))
     cuts = range(1, n_classes)
     return tuple(head for k in cuts for head in (Head(0, k - 1), Head(k, n_classes - 1)))
+
+
+def start_loss(scores: FloatArray, class_weights: FloatArray) -> float:
+    """Return the loss of rows that all have the same scores."""
+    return -float(class_weights @ (scores - np.logaddexp.reduce(scores)))
+
+
+def step_of(
+    g: float, curvature: float, min_evidence: float, loss_change: Callable[[float], float] | None
+) -> float:
+    """Return the Newton step, halved until it lowers the loss if the change of that is given."""
+    if -g < min_evidence * math.sqrt(curvature):
+        return 0.0
+    step = min(-g / curvature, LARGEST_STEP)
+    if loss_change is not None and step > SAFE_STEP:
+        while loss_change(step) >= 0 and step > 0:
+            step /= 2
+    return step
 
 
 class LogLikelihood:
@@ -99,8 +119,7 @@ class LogLikelihood:
         self._everyone = np.arange(n, dtype=ROW)
         self._totals: StatArray | None = None  # kept up to date once somebody asked for them
         self.state.refresh_stats(self._everyone, n_threads)
-        log_p = scores - np.logaddexp.reduce(scores)
-        self.loss = -float(self.state.class_weights(self._everyone, n_threads) @ log_p)
+        self.loss = start_loss(scores, self.class_weights(self._everyone))
 
     def restart(self, probabilities: FloatArray) -> None:
         """Go on from other probabilities of the rows; the loss is not kept up to date."""
@@ -164,14 +183,11 @@ class LogLikelihood:
         halved until it lowers the loss.
         """
         g, h = self.derivatives(rows, head)
-        curvature = max(h + l2, 1e-12)
-        if -g < min_evidence * math.sqrt(curvature):
-            return 0.0
-        step = min(-g / curvature, LARGEST_STEP)
-        if backtrack and step > SAFE_STEP:
-            while self.state.loss_change(rows, *head, step, self.n_threads) >= 0 and step > 0:
-                step /= 2
-        return step
+        change = partial(self._loss_change, rows, head) if backtrack else None
+        return step_of(g, max(h + l2, 1e-12), min_evidence, change)
+
+    def _loss_change(self, rows: RowArray, head: Head, step: float) -> float:
+        return self.state.loss_change(rows, *head, step, self.n_threads)
 
     def add(self, rows: RowArray, head: Head, step: float) -> None:
         """Add a step to the scores of the rows and bring everything up to date."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from rulewright.search import (
     count_blocks,
     split_rows,
 )
-from rulewright.weighting import LogLikelihood, default_scores
+from rulewright.weighting import ClassLogLikelihood, LogLikelihood, default_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,8 +165,8 @@ class Boosting:
         untested = self.draws.takes_all
         return self.settings.untested_evidence if untested else self.settings.min_evidence
 
-    def _score(self, likelihood: LogLikelihood) -> Score:
-        """Describe what growth minimises; a prefixed vote is chosen on all rows."""
+    def _score(self, likelihood: LogLikelihood | ClassLogLikelihood) -> Score:
+        """Describe what growth minimises; a prefixed vote is chosen by all rows."""
         criterion, l2 = self.settings.criterion, self.settings.l2
         head = likelihood.best_vote(criterion, l2) if self.settings.prefixed else None
         return likelihood.score(criterion, l2, head)
@@ -190,14 +190,14 @@ class Boosting:
 
     def _sample(self, rows: NDArray[np.intp] | slice) -> Sample:
         codes, weights = self.binned.codes, self.rows.weights[rows]
-        likelihood = LogLikelihood(
-            self.rows.labels[rows],
-            weights,
-            self.intercepts,
-            ordinal=self.settings.ordinal,
-            weigh_rows=self.settings.min_weight > 0,
-            n_threads=self.n_threads,
-        )
+        given = self.rows.labels[rows], weights, self.intercepts
+        options: dict[str, Any] = {"n_threads": self.n_threads}
+        options["weigh_rows"] = self.settings.min_weight > 0
+        likelihood: LogLikelihood | ClassLogLikelihood
+        if self.settings.prefixed and len(self.intercepts) > 2:
+            likelihood = ClassLogLikelihood(*given, **options)
+        else:
+            likelihood = LogLikelihood(*given, ordinal=self.settings.ordinal, **options)
         taken = codes if isinstance(rows, slice) else codes.take(rows)
         return Sample(taken, likelihood, float(weights.sum()))
 

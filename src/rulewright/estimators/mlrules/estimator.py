@@ -25,7 +25,12 @@ from rulewright.estimators.common.probabilities import OutOfFold, with_probabili
 from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.common.weights import warn_of_shares
 from rulewright.estimators.mlrules.boosting import Boosting
-from rulewright.estimators.mlrules.settings import FORMULATIONS, BoostingSettings, Formulation
+from rulewright.estimators.mlrules.settings import (
+    FORMULATIONS,
+    Automatic,
+    BoostingSettings,
+    Formulation,
+)
 from rulewright.model import AdditiveRules
 from rulewright.search import LEAST_ROWS
 from rulewright.weighting import CALIBRATIONS, Calibration, Isotonic
@@ -35,15 +40,6 @@ if TYPE_CHECKING:
 
     from rulewright.data import Target, TrainingSet
     from rulewright.search import Constraints
-
-RULES_PER_CLASS = 250
-"""Rules learned at most for each class, unless a number is given: 500 for two, as in the paper."""
-
-MANY_CLASSES = 30
-"""More classes get no more rules, and have the class of a rule chosen before it is grown."""
-
-MOST_PRUNED_ROWS = 2000
-"""Rules of larger tables stay as grown, unless pruning is asked for (`docs/defaults.md`)."""
 
 PAPER_WINDOW = Window(size=10, most_bad=8, chance="uniform")
 """The stopping rule of the paper."""
@@ -88,12 +84,17 @@ class MLRulesClassifier(BoostedClassifier):
 
     n_rules: int | None = Parameter(
         Integer(0, optional=True),
-        "Most rules to learn; by default 250 for each class, and 7,500 in all.",
+        "Most rules to learn; by default 250 for each class, but 7,500 at most and, beyond 10,000 "
+        "rows, 1,000 at least.",
         default=None,
         kw_only=False,
     )
-    learning_rate: float = Parameter(
-        Real(0, 1, above=True), "Factor of every response, in (0, 1].", default=0.1
+    learning_rate: float | str = Parameter(
+        Real(0, 1, above=True, words=("auto",)),
+        'Factor of every response, in (0, 1]. "auto" is 0.1 up to 10,000 rows, 0.2 up to 50,000 '
+        "(of fewer than ten classes) and 0.3 beyond: with more rows larger steps overfit less, and "
+        "get further with as many rules.",
+        default="auto",
     )
     subsample: float = Parameter(
         Real(0, 1, above=True),
@@ -106,8 +107,11 @@ class MLRulesClassifier(BoostedClassifier):
     l2: float = Parameter(
         Real(0), "Added to h: keeps rules away from single outliers.", default=1.0
     )
-    max_conditions: int | None = Parameter(
-        Integer(1, optional=True), "Most conditions in a rule.", default=4
+    max_conditions: int | str | None = Parameter(
+        Integer(1, optional=True, words=("auto",)),
+        'Most conditions in a rule. "auto" is 4, and 8 where more than 10,000 rows have ten '
+        "classes or more.",
+        default="auto",
     )
     min_weight: float = Parameter(
         Real(0),
@@ -132,8 +136,9 @@ class MLRulesClassifier(BoostedClassifier):
     class_choice: str = Parameter(
         Choice(("auto", "joint", "prefixed")),
         "Whether the class of a rule is chosen again with every condition, or before the rule is "
-        'grown (much faster with many classes). "auto" is "joint" up to 30 classes, and for '
-        'ordinal ones, and "prefixed" beyond.',
+        "grown, in proportion to what the rows of the classes lack (much faster with many "
+        'classes). "auto" is "prefixed" beyond 30 classes, and from ten on with more than 10,000 '
+        'rows, and "joint" otherwise and for ordinal classes.',
         default="auto",
     )
     formulation: Any = Parameter(
@@ -155,8 +160,9 @@ class MLRulesClassifier(BoostedClassifier):
         'When to stop before `n_rules`. "window", the test of the paper: too many of the last '
         'rules are no better than chance on the rows outside their subsample. "validation": the '
         "log-loss of rows kept aside does not improve; the best model is then kept. A `Window` or "
-        '`Validation` object has settings of its own. "auto" is "window" where there are rows '
-        'outside the subsample, and "none" otherwise.',
+        '`Validation` object has settings of its own. "auto" is "validation" beyond 10,000 rows '
+        "of fewer than ten classes, where a tenth of them is not missed; otherwise "
+        '"window" where there are rows outside the subsample, and "none" where there are none.',
         default="auto",
     )
     ordinal: Any = Parameter(Order(), ORDINAL, default=False)
@@ -232,26 +238,27 @@ class MLRulesClassifier(BoostedClassifier):
         return self.stages_.with_costs(self._fitted().costs)
 
     def _most_rules(self, rows: TrainingSet) -> int:
-        if self.n_rules is not None:
-            return self.n_rules
-        return RULES_PER_CLASS * min(len(rows.classes), MANY_CLASSES)
+        return self._automatic(rows).n_rules if self.n_rules is None else self.n_rules
+
+    def _automatic(self, rows: TrainingSet) -> Automatic:
+        return Automatic(rows.n_rows, len(rows.classes), self._is_ordinal)
 
     def _settings(self, rows: TrainingSet, constraints: Constraints) -> BoostingSettings:
         """Resolve what depends on the rows."""
-        auto, asked = self.stopping == "auto", self.min_evidence
-        many = len(rows.classes) > MANY_CLASSES and not self._is_ordinal
+        auto, asked = self._automatic(rows), self.min_evidence
+        untested = float(self.stopping == "auto")
         return BoostingSettings(
-            learning_rate=self.learning_rate,
+            learning_rate=_chosen(self.learning_rate, auto.learning_rate),
             subsample=self.subsample,
             column_subsample=self.column_subsample,
             criterion=self.criterion,
             l2=self.l2,
-            max_conditions=self.max_conditions,
+            max_conditions=_chosen(self.max_conditions, auto.max_conditions),
             min_weight=self.min_weight,
             min_evidence=0.0 if asked is None else asked,
-            untested_evidence=float(auto) if asked is None else asked,
-            prune=rows.n_rows <= MOST_PRUNED_ROWS if self.prune == "auto" else bool(self.prune),
-            prefixed=self.class_choice == "prefixed" or (self.class_choice == "auto" and many),
+            untested_evidence=untested if asked is None else asked,
+            prune=_chosen(self.prune, auto.prune),
+            prefixed=_chosen(self.class_choice, auto.prefixed) in (True, "prefixed"),
             formulation=FORMULATION.made(self.formulation),
             missing_conditions=self.missing_conditions,
             max_bins=self.max_bins,
@@ -264,7 +271,7 @@ class MLRulesClassifier(BoostedClassifier):
         """Return the stopping rule; one that needs rows outside the subsample must have some."""
         outside = self.subsample < 1 and rows.n_rows >= LEAST_ROWS
         if self.stopping == "auto":
-            return Window() if outside else Stopping()
+            return self._automatic(rows).stopping(outside)
         stopping: Stopping = STOPPING_RULE.made(self.stopping)
         if stopping.needs_outside and not outside:
             raise ValueError(
@@ -367,3 +374,8 @@ class MLRulesClassifier(BoostedClassifier):
         # A fit that could go on holds native objects and all rows: it is not worth saving.
         state: dict[str, Any] = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_last_boosting"}
+
+
+def _chosen(value: Any, automatic: Any) -> Any:
+    """Return the value, or what "auto" stands for."""
+    return automatic if value == "auto" else value

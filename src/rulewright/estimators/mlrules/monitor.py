@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import CodeColumns, FloatArray
     from rulewright.rules import Head
     from rulewright.search import FoundRule
-    from rulewright.weighting import LogLikelihood
+    from rulewright.weighting import ClassLogLikelihood, LogLikelihood
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Sample:
     """Rows as codes, together with the likelihood that their scores move."""
 
     codes: CodeColumns
-    likelihood: LogLikelihood
+    likelihood: LogLikelihood | ClassLogLikelihood
     total_weight: float
 
     @property

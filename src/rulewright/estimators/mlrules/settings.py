@@ -6,12 +6,12 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING
 
+from rulewright.capacity import Stopping, Validation, Window
 from rulewright.weighting import DEFAULT_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rulewright.capacity import Stopping
     from rulewright.encoding.binned import Threshold
     from rulewright.search import Constraints
 
@@ -52,6 +52,75 @@ FORMULATIONS: dict[str, Callable[..., Formulation]] = {
     ),
 }
 """The formulations by name: ours, and that of the paper."""
+
+
+RULES_PER_CLASS = 250
+"""Rules learned at most for each class, unless a number is given: 500 for two, as in the paper."""
+
+MOST_CLASSES = 30
+"""More classes get no more rules, and have the class of a rule chosen before it is grown."""
+
+MOST_PRUNED_ROWS = 2000
+"""Rules of larger tables stay as grown, unless pruning is asked for."""
+
+SMALL_ROWS, MEDIUM_ROWS = 10_000, 50_000
+"""Larger tables are learned in larger steps."""
+
+LARGE_RULES, MANY_CLASSES = 1000, 10
+"""On more than `SMALL_ROWS`: the least limit on rules, and the classes learned one at a time."""
+
+
+@dataclass(frozen=True)
+class Automatic:
+    """What "auto" stands for, given the numbers of rows and classes (`docs/defaults.md`)."""
+
+    n_rows: int
+    n_classes: int
+    ordinal: bool
+
+    @property
+    def large(self) -> bool:
+        """Whether there are so many rows that large steps overfit little."""
+        return self.n_rows > SMALL_ROWS
+
+    @property
+    def many(self) -> bool:
+        """Whether there are many classes as well."""
+        return self.large and self.n_classes >= MANY_CLASSES and not self.ordinal
+
+    @property
+    def prefixed(self) -> bool:
+        """Whether the class of a rule is chosen before it is grown."""
+        return self.many or (self.n_classes > MOST_CLASSES and not self.ordinal)
+
+    @property
+    def n_rules(self) -> int:
+        """Most rules."""
+        n_rules = RULES_PER_CLASS * min(self.n_classes, MOST_CLASSES)
+        return max(n_rules, LARGE_RULES) if self.large else n_rules
+
+    @property
+    def learning_rate(self) -> float:
+        """The factor of responses: what shrinkage gains, many rows give."""
+        if not self.large:
+            return 0.1
+        return 0.2 if self.n_rows <= MEDIUM_ROWS and not self.many else 0.3
+
+    @property
+    def max_conditions(self) -> int:
+        """Most conditions: to tell one of many classes from all others takes more."""
+        return 8 if self.many else 4
+
+    @property
+    def prune(self) -> bool:
+        """Whether conditions that do not pay are taken out."""
+        return self.n_rows <= MOST_PRUNED_ROWS
+
+    def stopping(self, outside: bool) -> Stopping:
+        """When to stop; `outside` tells whether there are rows outside the subsamples."""
+        if self.large and not self.many:
+            return Validation(n_iter_no_change=25 * self.n_classes)
+        return Window() if outside else Stopping()
 
 
 @dataclass(frozen=True)

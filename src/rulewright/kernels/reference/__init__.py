@@ -5,7 +5,8 @@ Sums of statistics are sums of integers, so a twin and its kernel agree to the b
 
 from rulewright.kernels.reference.beam import grow_beam, likelihood_ratio
 from rulewright.kernels.reference.branching import choose_branching
-from rulewright.kernels.reference.conditions import encode_values
+from rulewright.kernels.reference.class_likelihood import ClassLikelihood
+from rulewright.kernels.reference.conditions import encode_columns, encode_values
 from rulewright.kernels.reference.dnf import DnfSearch
 from rulewright.kernels.reference.dnf_partition import find_partition
 from rulewright.kernels.reference.elbow import Elbow
@@ -42,6 +43,7 @@ from rulewright.kernels.reference.weighting import Exponential, Likelihood, Resp
 
 __all__ = [
     "SCORES",
+    "ClassLikelihood",
     "DnfSearch",
     "Elbow",
     "Exponential",
@@ -61,6 +63,7 @@ __all__ = [
     "descend_products",
     "draw_rows",
     "empty_criterion",
+    "encode_columns",
     "encode_values",
     "find_partition",
     "grow_beam",

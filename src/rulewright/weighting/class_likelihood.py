@@ -1,0 +1,122 @@
+"""Maximum likelihood with many classes, for rules whose class is chosen before they are grown.
+
+Statistics are those of one class at a time, so that a rule costs the same however many classes
+there are.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulewright import kernels
+from rulewright.kernels import ROW, STAT, Score
+from rulewright.rules import Head
+from rulewright.weighting.likelihood import start_loss, step_of
+
+if TYPE_CHECKING:
+    from rulewright.kernels import FloatArray, IntArray, RowArray
+
+
+class ClassLogLikelihood:
+    """Scores, loss and the statistics of one class, with the face of `LogLikelihood`.
+
+    A class is chosen in proportion to what its rows lack, the sum of ``w (1 - p)`` of their own
+    class: over many rules each class gets the share of rules that it has of this sum.
+
+    Parameters
+    ----------
+    labels : int32 array
+        Class of each row.
+    weights : float64 array
+        Weight of each row.
+    scores : float64 array
+        Scores f_0 that every row starts from, one per class.
+    weigh_rows : bool
+        Whether the statistics end with a lane of row weights (for a minimum covered weight).
+    n_threads : int
+        Threads to use; the result does not depend on it.
+    """
+
+    def __init__(
+        self,
+        labels: IntArray,
+        weights: FloatArray,
+        scores: FloatArray,
+        *,
+        weigh_rows: bool = False,
+        n_threads: int = 1,
+    ) -> None:
+        n, n_classes, self.n_threads = len(labels), len(scores), n_threads
+        # As fine as 62 bits (and floats) allow, as in `LogLikelihood`.
+        self.unit = 2.0 ** max(math.ceil(math.log2(float(weights.sum()))) - 61, -1022)
+        self.stats = np.zeros((n, 2 + weigh_rows), dtype=STAT)
+        if weigh_rows:
+            self.stats[:, -1] = np.rint(weights / self.unit).astype(STAT)
+        self._exp_scores = np.repeat(np.exp(scores - scores.max())[:, np.newaxis], n, axis=1)
+        self.state = kernels.ClassLikelihood(
+            labels, weights, self._exp_scores, self.stats, 1 / self.unit
+        )
+        everyone = np.arange(n, dtype=ROW)
+        self.loss = start_loss(scores, self.class_weights(everyone))
+        self._lacking = self.state.residuals(everyone, n_threads)
+        self._due = np.zeros(n_classes)  # rules that each class should have had by now and has not
+        self._written: int | None = None  # the class whose statistics are up to date
+
+    def best_vote(self, kind: str, l2: float) -> Head:
+        """Return the class whose turn it is."""
+        total = self._lacking.sum()
+        self._due += self._lacking / total if total > 0 else 1 / len(self._due)
+        k = int(self._due.argmax())
+        self._due[k] -= 1
+        return Head(k, k)
+
+    def score(self, kind: str, l2: float, head: Head | None = None) -> Score:
+        """Describe the score for the search, and have the statistics of the class ready for it."""
+        if head is None:
+            raise ValueError("the class of a rule must be chosen before it is grown")
+        if self._written != head.first:
+            self.state.write_stats(head.first, self.n_threads)
+            self._written = head.first
+        return Score(kind, unit=self.unit, l2=l2)
+
+    def head_of(self, score: Score, vote: int) -> Head:
+        """Return the class that the rules of this search vote for."""
+        assert self._written is not None
+        return Head(self._written, self._written)
+
+    def newton_step(
+        self,
+        rows: RowArray,
+        head: Head,
+        l2: float,
+        backtrack: bool = True,
+        min_evidence: float = 0.0,
+    ) -> float:
+        """Return the response of a vote over the rows; not positive when it would not help."""
+        g, h = (self.state.sum_stats(rows, head.first, self.n_threads) * self.unit).tolist()
+        change = partial(self._loss_change, rows, head) if backtrack else None
+        return step_of(g, max(h + l2, 1e-12), min_evidence, change)
+
+    def _loss_change(self, rows: RowArray, head: Head, step: float) -> float:
+        return self.state.loss_change(rows, head.first, step, self.n_threads)
+
+    def add(self, rows: RowArray, head: Head, step: float) -> None:
+        """Add a step to the scores of the rows and bring the loss up to date."""
+        self._lacking -= self.state.residuals(rows, self.n_threads)
+        self.loss += self.state.add_step(rows, head.first, step, self.n_threads)
+        self._lacking += self.state.residuals(rows, self.n_threads)
+        self._written = None
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """Probabilities of the classes, as an array of shape (rows, classes)."""
+        answer: FloatArray = (self._exp_scores / self._exp_scores.sum(axis=0)).T
+        return np.ascontiguousarray(answer)
+
+    def class_weights(self, rows: RowArray) -> FloatArray:
+        """Return the weight of each class among the rows."""
+        return self.state.class_weights(rows, self.n_threads)

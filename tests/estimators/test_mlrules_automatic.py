@@ -1,0 +1,60 @@
+"""What "auto" stands for, by the numbers of rows and classes."""
+
+import numpy as np
+import pytest
+
+from builders import mlrules
+from rulewright import MLRulesClassifier, Validation, Window
+from rulewright.data import TrainingSet, read_table
+from rulewright.estimators.mlrules.settings import Automatic
+from rulewright.search import Constraints
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_classes", "expected"),
+    [
+        (10_000, 2, (500, 0.1, 4, False, Window())),
+        (10_001, 2, (1000, 0.2, 4, False, Validation(n_iter_no_change=50))),
+        (10_001, 9, (2250, 0.2, 4, False, Validation(n_iter_no_change=225))),
+        (10_001, 10, (2500, 0.3, 8, True, Window())),
+        (50_000, 2, (1000, 0.2, 4, False, Validation(n_iter_no_change=50))),
+        (50_001, 3, (1000, 0.3, 4, False, Validation(n_iter_no_change=75))),
+        (10_000, 26, (6500, 0.1, 4, False, Window())),
+        (10_000, 31, (7500, 0.1, 4, True, Window())),
+        (10_001, 40, (7500, 0.3, 8, True, Window())),
+    ],
+)
+def test_larger_tables_are_learned_in_larger_steps(n_rows, n_classes, expected):
+    """Rules, learning rate, conditions, choice of class and stopping at both sides of a limit."""
+    auto = Automatic(n_rows, n_classes, ordinal=False)
+    found = auto.n_rules, auto.learning_rate, auto.max_conditions, auto.prefixed
+    assert (*found, auto.stopping(outside=True)) == expected
+
+
+def test_ordered_classes_are_never_learned_one_at_a_time():
+    """A vote for one class would not be a vote for a side of the scale."""
+    auto = Automatic(20_000, 40, ordinal=True)
+    assert not auto.prefixed
+    assert (auto.max_conditions, auto.learning_rate) == (4, 0.2)
+    assert isinstance(auto.stopping(outside=True), Validation)
+
+
+def test_what_is_asked_for_is_done():
+    """Given settings override the automatic ones, one by one."""
+    rows = TrainingSet.of(read_table(np.arange(10_100.0)[:, None], target=np.arange(10_100) % 2))
+    est = MLRulesClassifier(70, learning_rate=0.05, max_conditions=None, stopping="none")
+    settings = est._settings(rows, Constraints())
+    assert (settings.learning_rate, settings.max_conditions) == (0.05, None)
+    assert settings.stopping.name == "none"
+    assert est._most_rules(rows) == 70
+
+
+def test_a_large_table_stops_when_nothing_is_left_to_learn():
+    """Beyond 10,000 rows a tenth of them tells when the only effect is learned."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(10_500, 3))
+    y = (rng.random(10_500) < np.where(X[:, 0] > 0, 0.9, 0.1)).astype(int)
+    est = mlrules(n_rules=None, stopping="auto", learning_rate="auto", max_conditions=1).fit(X, y)
+    assert est.stopped_by_ == "validation"
+    assert len(est.stages_.rules) < 300
+    np.testing.assert_allclose(est.predict_proba([[1.0, 0, 0]]), [[0.1, 0.9]], atol=0.03)
