@@ -51,6 +51,8 @@ STATEMENTS = {
     "{ plugin = 'sql', op = 'exists', limit = 0 }": "limit=0 must be a whole number of at least 1",
     "{ plugin = 'sql', op = 'exists', where = ['size > 2'] }": "must be 'a = label', 'x >= 1'",
     "{ plugin = 'sql', op = 'exists', where = ['size >'] }": "'size >' cannot be read",
+    "{ plugin = 'sql', op = 'exists', path = 3 }": "path = 3 must be a text",
+    "{ plugin = 'prolog', op = 'operator', predicate = 3 }": "predicate = 3 must be a text",
     "{ plugin = 'sql', op = 'aggregate' }": "'aggregate' needs the key 'function'",
     "{ plugin = 'sql', op = 'aggregate', function = 'mode' }": "function='mode' must be one of",
     "{ plugin = 'sql', op = 'count', at_least = ['1'] }": "must be a list of whole numbers",

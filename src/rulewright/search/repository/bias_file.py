@@ -69,6 +69,7 @@ PLUGINS: Plugins = {
 }
 _LISTS = ("columns", "rules", "over", "within", "where", "patterns", "goals")
 _NUMBERS = ("only", "span", "at_least")
+_TEXTS = ("path", "column", "predicate", "rule")
 
 
 def load_bias(source: str | Path) -> Bias:
@@ -196,6 +197,8 @@ def _generator(statement: dict[str, Any], at: str, plugins: Plugins) -> Generato
         if key in _LISTS and not _is_list(value, nested=key == "within"):
             what = "lists of texts" if key == "within" else "texts"
             raise BiasError(at, f"{key} = {value!r} must be a list of {what}")
+        if key in _TEXTS and not isinstance(value, str):
+            raise BiasError(at, f"{key} = {value!r} must be a text")
         if key in _NUMBERS and not (isinstance(value, list) and all(map(_is_whole, value))):
             raise BiasError(at, f"{key} = {value!r} must be a list of whole numbers")
     if {"column", "columns"} <= settings.keys():
