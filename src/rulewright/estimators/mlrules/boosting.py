@@ -196,6 +196,7 @@ class Boosting:
             self.intercepts,
             ordinal=self.settings.ordinal,
             weigh_rows=self.settings.min_weight > 0,
+            coarse=True,
             n_threads=self.n_threads,
         )
         taken = codes if isinstance(rows, slice) else codes.take(rows)
