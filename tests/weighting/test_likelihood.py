@@ -260,3 +260,18 @@ def test_probabilities_are_those_of_the_scores(n_classes):
     """They are the softmax of the scores that steps have moved."""
     state, scores, _, _ = random_likelihood(np.random.default_rng(1), 50, n_classes)
     np.testing.assert_allclose(state.probabilities, softmax(scores), rtol=1e-9)
+
+
+def test_coarse_statistics_leave_derivatives_fine():
+    """Coarse statistics have few bits; derivatives over many rows are those of fine ones."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 5000).astype(np.int32)
+    weights = rng.choice([0.25, 1.0, 3.0], 5000)
+    fine, coarse = (LogLikelihood(labels, weights, np.zeros(3), coarse=c) for c in (False, True))
+    rows = np.arange(0, 5000, 2, dtype=np.uint32)
+    assert np.abs(coarse.stats).max() < 2**22
+    np.testing.assert_allclose(
+        coarse.stats * coarse.unit, fine.stats * fine.unit, atol=2 * coarse.unit
+    )
+    for head in fine.heads:
+        assert coarse.derivatives(rows, head) == fine.derivatives(rows, head)

@@ -36,7 +36,7 @@ g = -a (h + l2) the right side is negative as long as exp(a) - 1 - a < a^2.
 """
 
 MOST_FINE_ROWS = 4096
-"""More rows than these have coarse statistics for the search, which are counted faster."""
+"""More rows than these may have coarse statistics for the search, which are counted faster."""
 
 COARSE_BITS = 19
 """Bits of the coarse g of a row of mean weight: two such sums share a word (`count.cpp`)."""
@@ -87,6 +87,9 @@ class LogLikelihood:
         Whether the classes are ordered and rules vote for "at least" or "at most" a class.
     weigh_rows : bool
         Whether the statistics end with a lane of row weights (for a minimum covered weight).
+    coarse : bool
+        Whether the statistics of many rows are only as fine as a search needs; derivatives are
+        then computed from the scores.
     n_threads : int
         Threads to use; the result does not depend on it.
     """
@@ -99,6 +102,7 @@ class LogLikelihood:
         *,
         ordinal: bool = False,
         weigh_rows: bool = False,
+        coarse: bool = False,
         n_threads: int = 1,
     ) -> None:
         n, self.n_classes, self.n_threads = len(labels), len(scores), n_threads
@@ -108,7 +112,8 @@ class LogLikelihood:
         self.n_pairs = self.n_classes - self.cumulative
         # As fine as 62 bits (and floats) allow: no sum of |g| <= w or h <= w can overflow.
         self.fine_unit = 2.0 ** max(math.ceil(math.log2(float(weights.sum()))) - 61, -1022)
-        self.unit = self.fine_unit if n <= MOST_FINE_ROWS else _coarse_unit(weights)
+        self.coarse = coarse and n > MOST_FINE_ROWS
+        self.unit = _coarse_unit(weights) if self.coarse else self.fine_unit
         self.stats = np.zeros((n, 2 * self.n_pairs + weigh_rows), dtype=STAT)
         if weigh_rows:
             self.stats[:, -1] = np.rint(weights / self.unit).astype(STAT)
@@ -146,7 +151,10 @@ class LogLikelihood:
     def derivatives(self, rows: RowArray, head: Head) -> tuple[float, float]:
         """Return (g, h) of a vote over the rows, as fine as floats are."""
         pair, down = self._pair(head)
-        sums = self.state.sum_pair(rows, pair, 1 / self.fine_unit, self.n_threads)
+        if self.coarse:
+            sums = self.state.sum_pair(rows, pair, 1 / self.fine_unit, self.n_threads)
+        else:
+            sums = self.state.sum_stats(rows, self.n_threads)[2 * pair : 2 * pair + 2]
         g, h = (float(total) * self.fine_unit for total in sums)
         return -g if down else g, h
 

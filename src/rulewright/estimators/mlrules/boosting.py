@@ -197,7 +197,8 @@ class Boosting:
         if self.settings.prefixed and len(self.intercepts) > 2:
             likelihood = ClassLogLikelihood(*given, **options)
         else:
-            likelihood = LogLikelihood(*given, ordinal=self.settings.ordinal, **options)
+            options |= {"ordinal": self.settings.ordinal, "coarse": True}
+            likelihood = LogLikelihood(*given, **options)
         taken = codes if isinstance(rows, slice) else codes.take(rows)
         return Sample(taken, likelihood, float(weights.sum()))
 
