@@ -25,6 +25,7 @@ from rulewright.kernels._core import (
 from rulewright.kernels.dnf import DnfSearch, find_partition
 from rulewright.kernels.graphs import GraphSet, SubgraphMiner
 from rulewright.kernels.nearest import RiseSearch, nearest_rules
+from rulewright.kernels.partition import Gathered, add_counts, split_rows
 from rulewright.kernels.structs import (
     GROUP,
     MISSING,
@@ -95,6 +96,7 @@ __all__ = [
     "Exponential",
     "FloatArray",
     "FoundSubgraphs",
+    "Gathered",
     "GraphArrays",
     "GraphSet",
     "GrownCondition",
@@ -121,6 +123,7 @@ __all__ = [
     "TreeShape",
     "WordArray",
     "Workspace",
+    "add_counts",
     "choose_branching",
     "count_histogram",
     "cover_rows",
@@ -144,6 +147,7 @@ __all__ = [
     "signed_products",
     "signed_sums",
     "split_by_weight",
+    "split_rows",
     "usable_cpus",
 ]
 

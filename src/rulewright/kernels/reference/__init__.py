@@ -12,6 +12,7 @@ from rulewright.kernels.reference.elbow import Elbow
 from rulewright.kernels.reference.graphs import GraphSet, SubgraphMiner
 from rulewright.kernels.reference.model import rule_bits, rule_covers, rule_scores
 from rulewright.kernels.reference.nearest import RiseSearch, nearest_rules
+from rulewright.kernels.reference.partition import add_counts, split_rows
 from rulewright.kernels.reference.rule_matrix import Quadratic, RuleMatrix, descend_products
 from rulewright.kernels.reference.scores import SCORES, empty_criterion
 from rulewright.kernels.reference.search import (
@@ -44,6 +45,7 @@ __all__ = [
     "RiseSearch",
     "RuleMatrix",
     "SubgraphMiner",
+    "add_counts",
     "choose_branching",
     "column_codes",
     "count_histogram",
@@ -70,5 +72,6 @@ __all__ = [
     "signed_products",
     "signed_sums",
     "split_by_weight",
+    "split_rows",
     "used_lanes",
 ]

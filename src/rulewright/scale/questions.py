@@ -1,0 +1,104 @@
+"""The questions that a fit asks of its partitions.
+
+Each takes a partition and returns `Sums`, which add up over partitions, or None where the partition
+does not know the rules before the last one and must be told all of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulewright.capacity.reliability import N_BINS, row_losses
+from rulewright.kernels import ROW, STAT
+from rulewright.scale.scores import Sums
+
+if TYPE_CHECKING:
+    from rulewright.encoding.binned import Test
+    from rulewright.kernels import StatArray
+    from rulewright.scale.partition import Blocks, Lanes, Partition
+    from rulewright.scale.scores import Applied, Scores, Story
+
+Tests = tuple["Test", ...]
+
+
+def weights_by_class(partition: Partition, unit: float, n_classes: int) -> Sums:
+    """Sum the weights by class, in steps of the unit: of rows to learn from, and kept aside."""
+    sums = np.zeros((2, n_classes), dtype=STAT)
+    for own, rows in zip(sums, (partition.train, partition.aside), strict=True):
+        np.add.at(own, rows.labels, np.rint(rows.weights / unit).astype(STAT))
+    return Sums.of(sums)
+
+
+def histogram(
+    partition: Partition, story: Story, blocks: Blocks, lanes: Lanes, tests: Tests
+) -> Sums | None:
+    """Count the rows of some blocks that pass all tests."""
+    with partition.lock:
+        known = partition.after(story)
+        if known is None:
+            return None
+        return Sums.of(known.grow(blocks, lanes, tests))
+
+
+def covered(partition: Partition, story: Story, blocks: Blocks, rule: Applied) -> Sums | None:
+    """Sum statistics and weights by class over all rows of a rule, and outside some blocks."""
+    with partition.lock:
+        known = partition.after(story)
+        if known is None:
+            return None
+        cover, train = known.train.cover(rule), known.train
+        outside = cover[~partition.is_drawn(blocks)[cover]]
+        sums = train.state.sum_stats(cover, 1)
+        return Sums.of(sums, train.by_class(cover), train.by_class(outside))
+
+
+def loss_change(partition: Partition, story: Story, rule: Applied) -> Sums | None:
+    """Tell what a rule would do to the loss, in steps of losses."""
+    with partition.lock:
+        known = partition.after(story)
+        if known is None:
+            return None
+        return Sums.of(known.train.loss_change(rule))
+
+
+def aside_change(partition: Partition, story: Story) -> Sums | None:
+    """Tell what the last rule changed of the loss of the rows kept aside, in steps."""
+    with partition.lock:
+        known = partition.after(story)
+        return None if known is None else Sums.of(known.aside_changes[-1])
+
+
+def totals(partition: Partition, story: Story) -> Sums | None:
+    """Sum the statistics of all rows."""
+    with partition.lock:
+        known = partition.after(story)
+        if known is None:
+            return None
+        everyone = np.arange(len(known.train.labels), dtype=ROW)
+        return Sums.of(known.train.state.sum_stats(everyone, 1))
+
+
+def figures(partition: Partition, story: Story) -> Sums | None:
+    """Sum what `capacity.reliability` is made of, of rows to learn from and of those kept aside."""
+    with partition.lock:
+        known = partition.after(story)
+        if known is None:
+            return None
+        return Sums.of(_figures(known.train), _figures(known.aside))
+
+
+def _figures(scores: Scores) -> StatArray:
+    """Return log-loss, Brier score, right answers and the gap of each bin of confidence."""
+    p = scores.exp_scores / scores.exp_scores.sum(axis=1, keepdims=True)
+    labels, everyone = scores.labels, slice(None)
+    hit = labels[:, np.newaxis] == np.arange(p.shape[1])
+    confidence, right = p.max(axis=1), p.argmax(axis=1) == labels
+    bins = np.clip(np.ceil(confidence * N_BINS).astype(np.intp) - 1, 0, N_BINS - 1)
+    sums = np.zeros(3 + N_BINS, dtype=STAT)
+    sums[0] = scores.steps(row_losses(labels, p), everyone).sum()
+    sums[1] = scores.steps(np.square(p - hit).sum(axis=1), everyone).sum()
+    sums[2] = scores.steps(right.astype(np.float64), everyone).sum()
+    np.add.at(sums[3:], bins, scores.steps(confidence - right, everyone))
+    return sums
