@@ -9,7 +9,7 @@ import tempfile
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -70,6 +70,12 @@ def mapped_codes(folder: str | os.PathLike[str] | None = None) -> Iterator[Keep]
         shutil.rmtree(place, ignore_errors=True)
 
 
+def write_codes(codes: NDArray[Any], file: IO[bytes]) -> None:
+    """Write codes as they are in memory."""
+    file.write(codes.reshape(-1).data)
+    file.flush()
+
+
 def _mapped(place: Path, codes: NDArray[Any]) -> NDArray[Any]:
     """Write codes to a file and map it into memory; the file is written before it is mapped.
 
@@ -80,7 +86,7 @@ def _mapped(place: Path, codes: NDArray[Any]) -> NDArray[Any]:
     handle, name = tempfile.mkstemp(suffix=".codes", dir=place)
     try:
         with os.fdopen(handle, "wb") as file:
-            codes.tofile(file)
+            write_codes(codes, file)
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
