@@ -24,6 +24,7 @@ from rulewright import MLRulesClassifier
 from rulewright.scale import fit
 
 MOST_SECONDS = 300
+N_WORKERS = 2
 
 
 def rows_of(seed):
@@ -67,13 +68,15 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     given = parser.parse_args()
     wrong = 0
-    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    settings = {"n_workers": N_WORKERS, "threads_per_worker": 1, "dashboard_address": ":0"}
     with (
         distributed.LocalCluster(**settings, silence_logs=50) as cluster,
         distributed.Client(cluster) as client,
     ):
         for seed in range(given.first, given.first + given.runs):
-            client.wait_for_workers(2, timeout=MOST_SECONDS)
+            if len(client.scheduler_info()["workers"]) < N_WORKERS:
+                cluster.scale(len(cluster.worker_spec) + 1)  # in place of the one that was killed
+            client.wait_for_workers(N_WORKERS, timeout=MOST_SECONDS)
             faulthandler.dump_traceback_later(MOST_SECONDS, exit=True)
             start = time.perf_counter()
             same, delay = run(client, seed)

@@ -40,6 +40,7 @@ def fit(
     sample_rows: int = SAMPLE_ROWS,
     rows_per_part: int = ROWS_PER_PART,
     folder: str | os.PathLike[str] | None = None,
+    **options: Any,
 ) -> Any:
     """
     Fit an estimator to a table in parts; the model does not depend on how it is parted.
@@ -62,6 +63,8 @@ def fit(
         Rows of a file that are read at once.
     folder : path, optional
         Where the codes of files are kept during the fit; by default the folder of temporary files.
+    **options
+        `drop`, `nominal`, `numeric`, `date` and `missing`, as in `read_table`.
 
     Returns
     -------
@@ -77,7 +80,7 @@ def fit(
         estimator.TASK,
         y if isinstance(y, str) else None,
         sample_weight if isinstance(sample_weight, str) else None,
-        estimator.categorical_features,
+        _checked_options({"nominal": estimator.categorical_features, **options}),
     )
     with _placed(X, y, sample_weight, client, rows_per_part, folder, n_threads) as (parts, keep):
         found = overview(parts, reading, sample_rows)
@@ -92,6 +95,14 @@ def fit(
     if found.schema.named:
         estimator.feature_names_in_ = np.array(found.schema.names, dtype=object)
     return estimator
+
+
+def _checked_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of reading; an unknown one is an error."""
+    known = ("nominal", "drop", "numeric", "date", "missing")
+    if unknown := sorted(set(options) - set(known)):
+        raise TypeError(f"fit() has no option {unknown[0]!r}; it has {', '.join(known)}")
+    return options
 
 
 @contextmanager

@@ -7,7 +7,7 @@ are sorted; the sample has the rows whose hashes are lowest.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from rulewright.data.schema import BOOLEAN_LABELS, label_of
 from rulewright.scale.hashing import SPAN, row_hashes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reading:
-    """How parts are read: which columns hold target and weights, and which are nominal."""
+    """How parts are read: the columns of target and weights, and options of `read_table`."""
 
     task: Task
     target: str | None = None
     weights: str | None = None
-    nominal: Any = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def table(self, part: Part) -> Table | None:
         """Read a part; None if it has no row with a weight."""
@@ -62,9 +62,7 @@ class Reading:
             if raw.values.dtype.kind in "iuf" and not raw.values.any():
                 return None
         target = part.y if self.target is None else self.target
-        table = read_table(
-            source, target=target, weights=weights, nominal=self.nominal, task=self.task
-        )
+        table = read_table(source, target=target, weights=weights, task=self.task, **self.options)
         if table.weights is not None and not table.weights.all():
             table = table.take(np.flatnonzero(table.weights > 0))
         return table
