@@ -31,12 +31,11 @@ class FileParts:
     """Parts of Parquet files, read anew for every question, one after the other."""
 
     def __init__(self, paths: Sequence[str], n_rows: int, n_threads: int) -> None:
-        self.sources = {path: open_table(path) for path in paths}
-        self.n_rows, self.n_threads = n_rows, n_threads
+        self.paths, self.n_rows, self.n_threads = tuple(paths), n_rows, n_threads
 
     def __iter__(self) -> Iterator[Part]:
-        for path, source in self.sources.items():
-            for place, part in enumerate(source.parts(self.n_rows)):
+        for path in self.paths:
+            for place, part in enumerate(open_table(path).parts(self.n_rows)):
                 first = place * self.n_rows
                 yield Part(f"{path}, rows {first} to {first + part.n_rows - 1}", part)
 
@@ -53,8 +52,7 @@ class FileParts:
         return LocalParts(self.map(function, *args), self.n_threads)
 
     def close(self) -> None:
-        """Let go of the files."""
-        self.sources = {}
+        """Let go of nothing: files are open only while they are read."""
 
 
 @contextmanager

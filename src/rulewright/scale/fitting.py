@@ -94,6 +94,8 @@ def fit(
     estimator.n_features_in_ = len(found.schema)
     if found.schema.named:
         estimator.feature_names_in_ = np.array(found.schema.names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
     return estimator
 
 

@@ -83,6 +83,11 @@ class Survey:
     sample: Table
     hashes: NDArray[np.uint64]
 
+    def by_name(self) -> dict[str, tuple[str, ColumnSchema, bool]]:
+        """Return for each column who tells of it, what it is and whether it has any value."""
+        both = zip(self.columns, self.known, strict=True)
+        return {column.name: (self.title, column, known) for column, known in both}
+
 
 def count_rows(part: Part) -> int:
     """Return the number of rows of a part."""
@@ -216,16 +221,13 @@ def _schema(told: Sequence[Survey]) -> Schema:
                 f"{lacking.title} has no column {odd[0]!r}, which others have. Give all parts the "
                 "same columns, or leave it out."
             )
-    columns = tuple(_column(name, told) for name in names)
+    said = [one.by_name() for one in told]
+    columns = tuple(_column(name, [one[name] for one in said]) for name in names)
     return replace(first.sample.schema, columns=columns)
 
 
-def _column(name: str, told: Sequence[Survey]) -> ColumnSchema:
+def _column(name: str, said: Sequence[tuple[str, ColumnSchema, bool]]) -> ColumnSchema:
     """Unite what the parts say of a column; parts in which it is always missing say nothing."""
-    said = []
-    for one in told:
-        place = next(j for j, column in enumerate(one.columns) if column.name == name)
-        said.append((one.title, one.columns[place], one.known[place]))
     telling = [(title, column) for title, column, known in said if known]
     if not telling:  # declared labels, if any part has them
         telling = [(title, column) for title, column, _ in said]
