@@ -1,6 +1,5 @@
 """Tables in parts, and what models are compared by."""
 
-import hashlib
 import json
 
 import numpy as np
@@ -33,9 +32,3 @@ def content_hash(model, folder):
     """Return the hash that a saved model has."""
     model.save(folder / "model.json")
     return json.loads((folder / "model.json").read_text())["sha256"]
-
-
-def digest(model):
-    """Return a hash of rules and summary."""
-    content = [str(rule) + repr(rule.coverage) for rule in model.rules], model.summary
-    return hashlib.sha256(repr(content).encode()).hexdigest()

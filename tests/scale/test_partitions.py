@@ -1,5 +1,6 @@
 """Fits on partitions in one process: the same model for any partitioning, and the right one."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -11,8 +12,9 @@ from rulewright.estimators import CompactRulesRegressor
 from rulewright.estimators.mlrules.boosting import Boosting
 from rulewright.kernels import ROW, Subsample
 from rulewright.rules import Adds
-from rulewright.scale import fit
+from rulewright.scale import fit, questions
 from rulewright.scale.hashing import row_hashes, salted
+from rulewright.scale.parts import LocalParts
 from rulewright.scale.scores import BLOCKS
 from scale.tables import content_hash, mixed_table, parted
 
@@ -65,6 +67,30 @@ def test_without_subsamples_the_rules_are_those_of_a_fit_in_memory(classes, choi
     assert ours.intercepts == twin.intercepts
     assert ours.summary["log_loss"] == pytest.approx(twin.summary["log_loss"], abs=1e-12)
     assert ours.summary["reliability"] == pytest.approx({**twin.summary["reliability"]}, abs=1e-12)
+
+
+def test_traffic_is_that_of_the_cost_model(monkeypatch):
+    """A rule costs a histogram for each condition and one set of sums, whatever the rows."""
+    sent, n_histograms = [], 0
+
+    class Counted(LocalParts):
+        def total(self, function, *args):
+            nonlocal n_histograms
+            n_histograms += function is questions.histogram
+            answer = super().total(function, *args)
+            sent.append(len(pickle.dumps(answer)))
+            return answer
+
+    monkeypatch.setattr("rulewright.scale.fitting.LocalParts", Counted)
+    est = fit(learner(max_conditions=2, stopping="none"), parted(mixed_table(2000), 3), "y")
+    n_rules, n_codes = len(est.stages_), boosted_codes(mixed_table(2000))
+    assert n_rules <= n_histograms <= 2 * n_rules + 2
+    assert sum(sent) == pytest.approx(n_histograms * n_codes * 2 * 8, rel=0.1)
+
+
+def boosted_codes(frame):
+    """Count the codes of a table whose bins are exact, one for missing values of each column."""
+    return sum(frame[name].nunique() + 1 for name in frame if name != "y")
 
 
 class DrawnBlocks:
