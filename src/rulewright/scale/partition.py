@@ -83,6 +83,12 @@ class Known:
         self.growth = found
         return found.histogram
 
+    def is_drawn(self, blocks: Blocks) -> BoolArray:
+        """Tell for each row whether its block is among these."""
+        chosen = np.zeros(BLOCKS, dtype=np.bool_)
+        chosen[list(blocks)] = True
+        return np.repeat(chosen, np.diff(self.starts))
+
     def _root(self, blocks: Blocks, lanes: Lanes) -> Growth:
         ends = [(int(self.starts[b]), int(self.starts[b + 1])) for b in blocks]
         rows = np.concatenate([np.arange(*end, dtype=ROW) for end in ends])
@@ -167,9 +173,3 @@ class Partition:
         for rule in story.rules[known.n_rules - story.base :]:
             known.add(rule)
         return known
-
-    def is_drawn(self, blocks: Blocks) -> BoolArray:
-        """Tell for each row whether its block is among these."""
-        chosen = np.zeros(BLOCKS, dtype=np.bool_)
-        chosen[list(blocks)] = True
-        return np.repeat(chosen, np.diff(self.train.starts))

@@ -1,12 +1,13 @@
 """The questions that a fit asks of its partitions.
 
-Each takes a partition and returns `Sums`, which add up over partitions, or None where the partition
-does not know the rules before the last one and must be told all of them.
+Each is asked of a partition and returns `Sums`, which add up over partitions, or None where the
+partition does not know the rules before the last one and must be told all of them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,12 +16,63 @@ from rulewright.kernels import ROW, STAT
 from rulewright.scale.scores import Sums
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rulewright.encoding.binned import Test
     from rulewright.kernels import StatArray
-    from rulewright.scale.partition import Blocks, Lanes, Partition
+    from rulewright.scale.partition import Blocks, Known, Lanes, Partition
     from rulewright.scale.scores import Applied, Scores, Story
 
-Tests = tuple["Test", ...]
+
+def asked(answer: Callable[..., Sums]) -> Callable[..., Sums | None]:
+    """Turn a question to what a partition knows into one to a partition and the rules so far."""
+
+    @wraps(answer)
+    def ask(partition: Partition, story: Story, *args: Any) -> Sums | None:
+        with partition.lock:
+            known = partition.after(story)
+            return None if known is None else answer(known, *args)
+
+    return ask
+
+
+@asked
+def histogram(known: Known, blocks: Blocks, lanes: Lanes, tests: tuple[Test, ...]) -> Sums:
+    """Count the rows of some blocks that pass all tests."""
+    return Sums.of(known.grow(blocks, lanes, tests))
+
+
+@asked
+def covered(known: Known, blocks: Blocks, rule: Applied) -> Sums:
+    """Sum statistics and weights by class over all rows of a rule, and outside some blocks."""
+    cover, train = known.train.cover(rule), known.train
+    outside = cover[~known.is_drawn(blocks)[cover]]
+    return Sums.of(train.state.sum_stats(cover, 1), train.by_class(cover), train.by_class(outside))
+
+
+@asked
+def loss_change(known: Known, rule: Applied) -> Sums:
+    """Tell what a rule would do to the loss, in steps of losses."""
+    return Sums.of(known.train.loss_change(rule))
+
+
+@asked
+def aside_change(known: Known) -> Sums:
+    """Tell what the last rule changed of the loss of the rows kept aside, in steps."""
+    return Sums.of(known.aside_changes[-1])
+
+
+@asked
+def totals(known: Known) -> Sums:
+    """Sum the statistics of all rows."""
+    everyone = np.arange(len(known.train.labels), dtype=ROW)
+    return Sums.of(known.train.state.sum_stats(everyone, 1))
+
+
+@asked
+def figures(known: Known) -> Sums:
+    """Sum what `capacity.reliability` is made of, of rows to learn from and of those kept aside."""
+    return Sums.of(_figures(known.train), _figures(known.aside))
 
 
 def weights_by_class(partition: Partition, unit: float, n_classes: int) -> Sums:
@@ -29,64 +81,6 @@ def weights_by_class(partition: Partition, unit: float, n_classes: int) -> Sums:
     for own, rows in zip(sums, (partition.train, partition.aside), strict=True):
         np.add.at(own, rows.labels, np.rint(rows.weights / unit).astype(STAT))
     return Sums.of(sums)
-
-
-def histogram(
-    partition: Partition, story: Story, blocks: Blocks, lanes: Lanes, tests: Tests
-) -> Sums | None:
-    """Count the rows of some blocks that pass all tests."""
-    with partition.lock:
-        known = partition.after(story)
-        if known is None:
-            return None
-        return Sums.of(known.grow(blocks, lanes, tests))
-
-
-def covered(partition: Partition, story: Story, blocks: Blocks, rule: Applied) -> Sums | None:
-    """Sum statistics and weights by class over all rows of a rule, and outside some blocks."""
-    with partition.lock:
-        known = partition.after(story)
-        if known is None:
-            return None
-        cover, train = known.train.cover(rule), known.train
-        outside = cover[~partition.is_drawn(blocks)[cover]]
-        sums = train.state.sum_stats(cover, 1)
-        return Sums.of(sums, train.by_class(cover), train.by_class(outside))
-
-
-def loss_change(partition: Partition, story: Story, rule: Applied) -> Sums | None:
-    """Tell what a rule would do to the loss, in steps of losses."""
-    with partition.lock:
-        known = partition.after(story)
-        if known is None:
-            return None
-        return Sums.of(known.train.loss_change(rule))
-
-
-def aside_change(partition: Partition, story: Story) -> Sums | None:
-    """Tell what the last rule changed of the loss of the rows kept aside, in steps."""
-    with partition.lock:
-        known = partition.after(story)
-        return None if known is None else Sums.of(known.aside_changes[-1])
-
-
-def totals(partition: Partition, story: Story) -> Sums | None:
-    """Sum the statistics of all rows."""
-    with partition.lock:
-        known = partition.after(story)
-        if known is None:
-            return None
-        everyone = np.arange(len(known.train.labels), dtype=ROW)
-        return Sums.of(known.train.state.sum_stats(everyone, 1))
-
-
-def figures(partition: Partition, story: Story) -> Sums | None:
-    """Sum what `capacity.reliability` is made of, of rows to learn from and of those kept aside."""
-    with partition.lock:
-        known = partition.after(story)
-        if known is None:
-            return None
-        return Sums.of(_figures(known.train), _figures(known.aside))
 
 
 def _figures(scores: Scores) -> StatArray:
