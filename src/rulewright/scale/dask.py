@@ -31,16 +31,17 @@ class DaskParts:
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         """Call a function for each part and bring the answers here."""
-        answers: list[Any] = self.client.gather(self._submitted(function, *args))
+        answers: list[Any] = self.client.gather(self._submitted(function, self.futures, *args))
         return answers
 
     def total(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call a function for each part and add up the answers: on workers first, then here."""
         if not self._groups:
             self._groups = self._grouped()
-        sums = [self._submit(total_of, group, function, *args) for group in self._groups]
+        sums = self._submitted(total_of, self._groups, function, *args)
         while len(sums) > FAN_IN:
-            sums = [self._submit(added, sums[k : k + FAN_IN]) for k in range(0, len(sums), FAN_IN)]
+            some = [sums[k : k + FAN_IN] for k in range(0, len(sums), FAN_IN)]
+            sums = self._submitted(added, some)
         total = added(self.client.gather(sums))
         if total is None:  # something was lost: partitions may be elsewhere now
             self._groups = []
@@ -48,9 +49,9 @@ class DaskParts:
 
     def become(self, function: Callable[..., Any], *args: Any) -> Self:
         """Return the parts that a function makes of these, on their workers."""
-        made = type(self)(self.client, self._submitted(function, *args))
+        made = type(self)(self.client, self._submitted(function, self.futures, *args))
         try:
-            self.client.gather([self._submit(_is_there, future) for future in made.futures])
+            self.client.gather(self._submitted(_is_there, made.futures))
         except BaseException:
             made.close()
             raise
@@ -62,12 +63,15 @@ class DaskParts:
             future.release()
         self.futures, self._groups = [], []
 
-    def _submitted(self, function: Callable[..., Any], *args: Any) -> list[Any]:
-        return [self._submit(function, future, *args) for future in self.futures]
-
-    def _submit(self, function: Callable[..., Any], *args: Any) -> Any:
-        key = f"rulewright-{function.__name__}-{uuid.uuid4().hex}"
-        return self.client.submit(function, *args, key=key, pure=False)
+    def _submitted(
+        self, function: Callable[..., Any], items: Sequence[Any], *args: Any
+    ) -> list[Any]:
+        """Call a function for each item, all in one message to the scheduler."""
+        name = f"rulewright-{function.__name__}-{uuid.uuid4().hex}"
+        keys = [f"{name}-{place}" for place in range(len(items))]
+        same = ([one] * len(items) for one in args)
+        futures: list[Any] = self.client.map(function, items, *same, key=keys, pure=False)
+        return futures
 
     def _grouped(self) -> list[list[Any]]:
         """Return the parts in groups, one for each thread of the workers that hold them."""
