@@ -13,7 +13,7 @@ ATTACK_MINUTES ?= 20
 ATTACK_SANITIZE ?= 1
 
 .PHONY: help demo test lint format docs docs-site notebooks sanitize sanitize-build attack bench \
-  bench-install compare simulate stream clean check-machine
+  bench-install compare simulate stream scale chaos clean check-machine
 
 help:
 	@echo "make demo      learn from the bundled table, print the rules, save the model"
@@ -26,6 +26,8 @@ help:
 	@echo "make attack    attack the library with random input for ATTACK_MINUTES=20"
 	@echo "make bench     measure speed and memory against rivals"
 	@echo "make stream    measure the memory of predicting a file of 2 GB"
+	@echo "make scale     measure fits on partitions and on files larger than memory"
+	@echo "make chaos     kill workers in CHAOS_RUNS=100 fits on Dask: no hang, the same model"
 	@echo "make simulate  check false discovery rates and intervals of rules (20 minutes)"
 	@echo "make compare   compare errors with rivals on 35 data sets (hours)"
 
@@ -134,6 +136,15 @@ bench: bench-install
 STREAM_GB ?= 2
 stream: install
 	$(BIN)/python benchmarks/stream.py --gigabytes $(STREAM_GB)
+
+# Fits on partitions: overhead, traffic, and generated Parquet of SCALE_ROWS rows and 30 columns.
+SCALE_ROWS ?= 50000000
+scale: install
+	$(BIN)/python benchmarks/scale.py --rows $(SCALE_ROWS)
+
+CHAOS_RUNS ?= 100
+chaos: install
+	$(BIN)/python benchmarks/chaos.py --runs $(CHAOS_RUNS)
 
 simulate: install
 	$(BIN)/python benchmarks/rule_fdr.py

@@ -112,5 +112,6 @@ void bind_elbow(nb::module_& m);
 void bind_graphs(nb::module_& m);
 void bind_model(nb::module_& m);
 void bind_nearest(nb::module_& m);
+void bind_scale(nb::module_& m);
 
 }  // namespace rulewright

@@ -16,4 +16,5 @@ NB_MODULE(_core, m) {
     rulewright::bind_graphs(m);
     rulewright::bind_model(m);
     rulewright::bind_nearest(m);
+    rulewright::bind_scale(m);
 }

@@ -50,6 +50,13 @@ def search(**given):
     _core.grow_beam(*searched, weights, limits, beam, n_threads)
 
 
+def parts(**given):
+    columns = _core.Columns(**pick(given, "codes", "n_bins", "nominal"))
+    gathered = columns, given["rows"], given["stats"]
+    _core.add_counts(*gathered, given["starts"], given["sums"])
+    _core.split_rows(*gathered, *(given[name] for name in ("column", "low", "high", "skip")))
+
+
 def likelihood(**given):
     made = ("labels", "weights", "exp_scores", "stats", "scale", "cumulative")
     state = _core.Likelihood(**pick(given, *made))
@@ -209,6 +216,12 @@ def good_search():
         **{"histogram": np.ones((7, 3), np.int64), "totals": np.full(3, 4, np.int64)},
         **{"worth": np.zeros(2), "least": 0.0, "width": 3, "significance": 0.0},
     }
+
+
+def good_parts():
+    taken = pick(good_search(), "codes", "n_bins", "nominal", "rows", "stats")
+    starts, sums = np.array([0, 9, N]), np.zeros((2, 7 * 3), np.int64)
+    return {**taken, "starts": starts, "sums": sums, "column": 0, "low": 0, "high": 1, "skip": -1}
 
 
 def good_trees():
@@ -412,6 +425,7 @@ def good_split():
 
 CALLS = {
     "search": (search, good_search),
+    "parts": (parts, good_parts),
     "likelihood": (likelihood, good_likelihood),
     "class likelihood": (class_likelihood, good_class_likelihood),
     "exponential": (exponential, good_exponential),

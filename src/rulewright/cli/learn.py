@@ -33,6 +33,7 @@ from rulewright.cli.display import (
     print_settings,
 )
 from rulewright.cli.evaluation_text import print_measures
+from rulewright.cli.in_parts import FileFit, InParts, first_rows, judged_by_test
 from rulewright.cli.learner import (
     FOR_MANY_CLASSES,
     NO_CONSTRAINTS,
@@ -171,6 +172,7 @@ def learn(
     times: Times = None,
     cutoff: Cutoff = None,
     smiles: Smiles = None,
+    in_parts: InParts = False,
     model: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Save the model (JSON).", rich_help_panel=OUTPUT_PANEL),
@@ -234,6 +236,8 @@ def learn(
         )
         return
     source, tested = open_file(file, roles, options), judging.opened(options, target, weights)
+    if in_parts:
+        source, judging = first_rows(source), judged_by_test(judging, roles, positive)
     kind = chosen_task(task, learner, source, target)
     name = learner or next(iter(learners_of(kind)))
     classes = ClassOptions(positive, ordinal, class_weight, cost_matrix)
@@ -249,9 +253,19 @@ def learn(
     free = not any(asked) and constraints == NO_CONSTRAINTS
     if switched := free and has_many_classes(table):
         name, estimator = FOR_MANY_CLASSES, make_estimator(FOR_MANY_CLASSES, [], seed, jobs)
-    table, learning = Learning.of(estimator, table, classes)
+    table, learning = Learning.of(
+        estimator, table, classes, FileFit(file, roles) if in_parts else None
+    )
     console = Console(quiet=True) if as_json else make_console()
-    _print_table(console, file, roles, table, findings, told=kind == "regression" and task is None)
+    _print_table(
+        console,
+        file,
+        roles,
+        table,
+        findings,
+        told=kind == "regression" and task is None,
+        in_parts=in_parts,
+    )
     if switched:
         console.print(NOTE_ON_MANY_CLASSES)
     learned, judged = learning.judged(console, table, judging, tested, roles, seed)
@@ -299,19 +313,26 @@ class Learning:
 
     estimator: Any
     costs: Costs | None = None
+    files: FileFit | None = None
 
     @classmethod
-    def of(cls, estimator: Any, table: Table, classes: ClassOptions) -> tuple[Table, "Learning"]:
+    def of(
+        cls, estimator: Any, table: Table, classes: ClassOptions, files: FileFit | None = None
+    ) -> tuple[Table, "Learning"]:
         """Take the options about classes; the table has them in the order asked for."""
         if not isinstance(table.target, Target):
-            return table, cls(estimator)
+            return table, cls(estimator, files=files)
         target = classes.ordered(table.target)
         estimator.set_params(**classes.settings(target, estimator))
-        return replace(table, target=target), cls(estimator, classes.costs(target))
+        return replace(table, target=target), cls(estimator, classes.costs(target), files)
 
     def model(self, table: Table) -> RuleModel:
         """Learn from rows."""
-        found: RuleModel = self.estimator.fit(table).model_
+        found: RuleModel
+        if self.files is not None:
+            found = self.files.model(self.estimator, table)
+        else:
+            found = self.estimator.fit(table).model_
         if self.costs is not None and isinstance(found, AdditiveRules):
             return found.with_costs(self.costs)
         return found
@@ -363,10 +384,12 @@ def _print_table(
     findings: Sequence[Finding],
     *,
     told: bool,
+    in_parts: bool,
 ) -> None:
     """Print what is learned from; `told` says that numbers are predicted unless asked otherwise."""
     target = plain(str(roles.target))
-    console.print(f"{file}: {table.n_rows} rows, {len(table.columns)} features, target {target}")
+    n_rows = f"the first {table.n_rows}" if in_parts else f"{table.n_rows}"
+    console.print(f"{file}: {n_rows} rows, {len(table.columns)} features, target {target}")
     if told:
         console.print("numbers are predicted; --task classification takes them as classes")
     print_data(console, table, row_weights(table))

@@ -36,6 +36,7 @@ from rulewright.kernels.grouping import (
     value_facts,
 )
 from rulewright.kernels.nearest import RiseSearch, nearest_rules
+from rulewright.kernels.partition import Gathered, add_counts, split_rows
 from rulewright.kernels.roots import Roots
 from rulewright.kernels.structs import (
     GROUP,
@@ -109,6 +110,7 @@ __all__ = [
     "Exponential",
     "FloatArray",
     "FoundSubgraphs",
+    "Gathered",
     "GraphArrays",
     "GraphSet",
     "GroupSummary",
@@ -138,6 +140,7 @@ __all__ = [
     "ValueFacts",
     "WordArray",
     "Workspace",
+    "add_counts",
     "choose_branching",
     "count_at_least",
     "count_histogram",
@@ -165,6 +168,7 @@ __all__ = [
     "signed_products",
     "signed_sums",
     "split_by_weight",
+    "split_rows",
     "summarise_groups",
     "usable_cpus",
     "value_facts",

@@ -281,6 +281,18 @@ class Roots:
 def draw_rows(n: int, size: int, seed: int) -> tuple[RowArray, ByteArray]: ...
 def split_by_weight(weights: StatArray, strata: IntArray, share: float, seed: int) -> ByteArray: ...
 def cover_rows(columns: Columns, tests: IntArray, n_threads: int) -> RowArray: ...
+def add_counts(
+    columns: Columns, rows: RowArray, stats: StatArray, starts: StatArray, sums: StatArray
+) -> None: ...
+def split_rows(
+    columns: Columns,
+    rows: RowArray,
+    stats: StatArray,
+    column: int,
+    low: int,
+    high: int,
+    skip: int,
+) -> tuple[RowArray, StatArray, RowArray, StatArray]: ...
 def grow_rule(
     columns: Columns,
     rows: RowArray,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import glob
 import hashlib
 import json
 import math
@@ -126,10 +127,13 @@ def _pictures(model: Any, X: Any) -> GraphPictures:
 
 
 def file_notes(what: str, path: str | os.PathLike[str]) -> dict[str, str]:
-    """Give name and hash of a file, for the provenance."""
-    with open(path, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {what: os.path.basename(os.fspath(path)), f"SHA-256 of the {what}": digest}
+    """Give name and hash of a file, for the provenance; wildcards stand for the files in a row."""
+    name, digest = os.fspath(path), hashlib.sha256()
+    for one in [name] if os.path.lexists(name) else sorted(glob.glob(name, recursive=True)):
+        with open(one, "rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    return {what: os.path.basename(name), f"SHA-256 of the {what}": digest.hexdigest()}
 
 
 def rendered(content: Content) -> str:

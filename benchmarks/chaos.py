@@ -1,0 +1,93 @@
+"""Kill workers in the middle of fits on Dask: `python benchmarks/chaos.py --runs 100`.
+
+Every run has another table, another number of partitions, and a worker that is killed at another
+moment. A run must end within a bounded time with the model of one process, to the bit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import json
+import os
+import signal
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import dask.array as da
+import distributed
+import numpy as np
+
+from rulewright import MLRulesClassifier
+from rulewright.scale import fit
+
+MOST_SECONDS = 300
+N_WORKERS = 2
+
+
+def rows_of(seed):
+    """Generate a table with numbers and gaps."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(int(rng.integers(500, 5000)), 6)).round(2)
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=len(X)) > 0).astype(int)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    return X, y
+
+
+def content_hash(model):
+    """Return the hash of a saved model."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        model.save(path)
+        return json.loads(path.read_text())["sha256"]
+
+
+def run(client, seed):
+    """Fit while a worker is killed; tell whether the model is that of one process."""
+    rng = np.random.default_rng(seed + 1000)
+    X, y = rows_of(seed)
+    est = MLRulesClassifier(15, random_state=seed, stopping="none")
+    expected = content_hash(fit(est, [X], [y]).model_)
+    chunk = -(-len(X) // int(rng.integers(1, 9)))
+    rows, classes = da.from_array(X, chunks=(chunk, -1)), da.from_array(y, chunks=chunk)
+    victim = int(rng.choice(sorted(client.run(os.getpid).values())))
+    delay = float(rng.uniform(0, 4))
+    killer = threading.Timer(delay, os.kill, (victim, signal.SIGKILL))
+    killer.start()
+    found = content_hash(fit(est, rows, classes, client=client).model_)
+    killer.cancel()
+    return found == expected, delay
+
+
+def main() -> None:
+    """Run them all; a run that hangs prints where it is and ends the process."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    given = parser.parse_args()
+    wrong = 0
+    settings = {"n_workers": N_WORKERS, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with (
+        distributed.LocalCluster(**settings, silence_logs=50) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        for seed in range(given.first, given.first + given.runs):
+            if len(client.scheduler_info()["workers"]) < N_WORKERS:
+                cluster.scale(len(cluster.worker_spec) + 1)  # in place of the one that was killed
+            client.wait_for_workers(N_WORKERS, timeout=MOST_SECONDS)
+            faulthandler.dump_traceback_later(MOST_SECONDS, exit=True)
+            start = time.perf_counter()
+            same, delay = run(client, seed)
+            faulthandler.cancel_dump_traceback_later()
+            wrong += not same
+            verdict = "the same model" if same else "ANOTHER MODEL"
+            seconds = time.perf_counter() - start
+            print(f"{seed}: killed after {delay:.1f} s, {seconds:.1f} s, {verdict}", flush=True)
+    print(f"{given.runs} runs, {wrong} with another model")
+    raise SystemExit(wrong > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""MLRules over partitions: reading, coding, boosting and the finished model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from rulewright.data import Target
+from rulewright.estimators import MLRulesClassifier
+from rulewright.estimators.common.probabilities import noted
+from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.common.weights import warn_of_shares
+from rulewright.model import AdditiveRules
+from rulewright.scale.boosting import PartedBoosting, Weighed
+from rulewright.scale.coding import Coding, choose_bins, code_part
+from rulewright.scale.questions import weights_by_class
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rulewright.data import Schema
+    from rulewright.estimators.mlrules.settings import BoostingSettings
+    from rulewright.kernels import FloatArray
+    from rulewright.scale.coding import Keep
+    from rulewright.scale.parts import Parts
+    from rulewright.scale.survey import Overview, Reading
+
+
+@dataclass(frozen=True, eq=False)
+class AllRows:
+    """What a learner asks of its rows when these are elsewhere."""
+
+    schema: Schema
+    classes: NDArray[Any]
+    n_rows: int
+    total_weight: float
+
+
+class PartedMLRules(MLRulesClassifier):
+    """`MLRulesClassifier` with its settings read for partitions."""
+
+    def learn_parts(
+        self, parts: Parts, reading: Reading, found: Overview, keep: Keep
+    ) -> AdditiveRules:
+        """Learn the model of all parts."""
+        self._refuse_others()
+        known = Target(np.asarray(found.classes), np.empty(0, dtype=np.int32))
+        self.classes_ = self._read_target(known).classes
+        rows = AllRows(found.schema, self.classes_, found.n_rows, math.nan)
+        constraints = self._checked_constraints(rows, self._is_ordinal)  # type: ignore[arg-type]
+        self.trace_, self.stopped_by_ = {}, "one_class"
+        settings = self._settings(rows, constraints)  # type: ignore[arg-type]
+        random = check_random_state(self.random_state)
+        digits = constraints.digits_by_column(found.schema)
+        coding = Coding(
+            found.schema,
+            self.classes_,
+            choose_bins(found, settings.max_bins, digits),
+            int.from_bytes(random.bytes(8), "little") >> 1,
+            settings.stopping.kept_aside,
+        )
+        coded = parts.become(code_part, reading, coding, keep)
+        try:
+            return self._learn_coded(coded, coding, replace(settings, prune=False), found, random)
+        finally:
+            coded.close()
+
+    def _learn_coded(
+        self,
+        coded: Parts,
+        coding: Coding,
+        settings: BoostingSettings,
+        found: Overview,
+        random: np.random.RandomState,
+    ) -> AdditiveRules:
+        weighed, factors = self._weighed(coded, found)
+        total = float(weighed.train.sum())
+        rows = AllRows(found.schema, self.classes_, found.n_rows, total)
+        summary = self._summary(rows, settings.constraints)
+        if len(self.classes_) == 1:
+            self.stages_ = AdditiveRules(found.schema, self.classes_, (0.0,), (), summary)
+            return self.stages_
+        if settings.stopping.kept_aside and not weighed.aside.any():
+            raise ValueError(
+                f"stopping='validation': {found.n_rows} rows are too few to keep "
+                f"{settings.stopping.kept_aside:g} of them aside; set another stopping or a larger "
+                "validation_fraction"
+            )
+        if settings.counts_weights:
+            warn_of_shares(rows, "MLRulesClassifier")  # type: ignore[arg-type]
+        boosting = PartedBoosting(settings, coding, coded, weighed, factors, found.n_rows, random)
+        n_rules = self._most_rules(rows)  # type: ignore[arg-type]
+        with progress_bar("learning rules", n_rules, bool(self.verbose)) as advance:
+            boosting.run(n_rules, advance)
+        return self._finish(boosting, summary, found)
+
+    def _finish(
+        self, boosting: PartedBoosting, summary: dict[str, Any], found: Overview
+    ) -> AdditiveRules:
+        """Turn the rules into a model with its figures."""
+        log_loss, figures = boosting.figures()
+        self.stopped_by_ = boosting.stopped_by or "n_rules"
+        trace = boosting.watch.trace
+        self.trace_ = {name: np.array(own, dtype=float) for name, own in trace.items() if own}
+        bins = boosting.grower.binned.describe()
+        if found.is_sampled:
+            bins += f", chosen on {found.sample.n_rows} rows"
+        summary = {
+            **summary,
+            "bins": bins,
+            "log_loss": log_loss,
+            "stopped_by": self.stopped_by_,
+        }
+        rules, intercepts = tuple(boosting.rules[: boosting.n_kept]), boosting.intercepts.tolist()
+        model = AdditiveRules(found.schema, self.classes_, tuple(intercepts), rules, summary)
+        self.stages_ = noted(model, rows="training", **figures)
+        return self.stages_.merged()
+
+    def _weighed(self, coded: Parts, found: Overview) -> tuple[Weighed, tuple[float, ...]]:
+        """Return the weights of the classes, and the factors that they were multiplied by."""
+        unit, n_classes = found.weight_unit, len(self.classes_)
+        (sums,) = coded.total(weights_by_class, unit, n_classes).arrays
+        factors = self._factors(sums.sum(axis=0) * unit)
+        train, aside = sums * unit * factors
+        return Weighed(train, aside), tuple(factors.tolist())
+
+    def _factors(self, weights: FloatArray) -> FloatArray:
+        """Return what the weights of each class are multiplied by, as `class_weight` says."""
+        if self.class_weight is None:
+            return np.ones(len(weights))
+        if self.class_weight == "balanced":
+            present = np.maximum(weights, 1e-300)
+            return np.where(weights > 0, weights.sum() / ((weights > 0).sum() * present), 1.0)
+        given = dict(self.class_weight)
+        factors = np.array([float(given.get(label, 1.0)) for label in self.classes_.tolist()])
+        if not (np.isfinite(factors) & (factors > 0)).all():
+            raise ValueError(
+                f"class_weight={self.class_weight!r}: on partitions the weights of classes must be "
+                "finite and above 0; leave out the rows of a class that shall not count"
+            )
+        return factors
+
+    def _refuse_others(self) -> None:
+        """Refuse settings that need all rows in one place."""
+        for name, allowed, instead in (
+            ("calibration", None, "calibrate the fitted model on other rows: rulewright.calibrate"),
+            ("warm_start", False, "raise n_rules instead"),
+        ):
+            if getattr(self, name) != allowed:
+                value = getattr(self, name)
+                raise ValueError(f"{name}={value!r} is not for fits on partitions; {instead}")
+        if self.prune is True:
+            raise ValueError(
+                "prune=True is not for fits on partitions, whose rules stay as grown, as those of "
+                "more than 2,000 rows do by default; set prune='auto'"
+            )
+
+    def _summary(self, *args: Any) -> dict[str, Any]:
+        return {**super()._summary(*args), "learner": "MLRulesClassifier"}

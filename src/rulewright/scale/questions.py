@@ -1,0 +1,98 @@
+"""The questions that a fit asks of its partitions.
+
+Each is asked of a partition and returns `Sums`, which add up over partitions, or None where the
+partition does not know the rules before the last one and must be told all of them.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright.capacity.reliability import N_BINS, row_losses
+from rulewright.kernels import ROW, STAT
+from rulewright.scale.scores import Sums
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rulewright.encoding.binned import Test
+    from rulewright.kernels import StatArray
+    from rulewright.scale.partition import Blocks, Known, Lanes, Partition
+    from rulewright.scale.scores import Applied, Scores, Story
+
+
+def asked(answer: Callable[..., Sums]) -> Callable[..., Sums | None]:
+    """Turn a question to what a partition knows into one to a partition and the rules so far."""
+
+    @wraps(answer)
+    def ask(partition: Partition, story: Story, *args: Any) -> Sums | None:
+        with partition.lock:
+            known = partition.after(story)
+            return None if known is None else answer(known, *args)
+
+    return ask
+
+
+@asked
+def histogram(known: Known, blocks: Blocks, lanes: Lanes, tests: tuple[Test, ...]) -> Sums:
+    """Count the rows of some blocks that pass all tests."""
+    return Sums.of(known.grow(blocks, lanes, tests))
+
+
+@asked
+def covered(known: Known, blocks: Blocks, rule: Applied) -> Sums:
+    """Sum statistics and weights by class over all rows of a rule, and outside some blocks."""
+    cover, train = known.train.cover(rule), known.train
+    outside = cover[~known.is_drawn(blocks)[cover]]
+    return Sums.of(train.state.sum_stats(cover, 1), train.by_class(cover), train.by_class(outside))
+
+
+@asked
+def loss_change(known: Known, rule: Applied) -> Sums:
+    """Tell what a rule would do to the loss, in steps of losses."""
+    return Sums.of(known.train.loss_change(rule))
+
+
+@asked
+def aside_change(known: Known) -> Sums:
+    """Tell what the last rule changed of the loss of the rows kept aside, in steps."""
+    return Sums.of(known.aside_changes[-1])
+
+
+@asked
+def totals(known: Known) -> Sums:
+    """Sum the statistics of all rows."""
+    everyone = np.arange(len(known.train.labels), dtype=ROW)
+    return Sums.of(known.train.state.sum_stats(everyone, 1))
+
+
+@asked
+def figures(known: Known) -> Sums:
+    """Sum what `capacity.reliability` is made of, of rows to learn from and of those kept aside."""
+    return Sums.of(_figures(known.train), _figures(known.aside))
+
+
+def weights_by_class(partition: Partition, unit: float, n_classes: int) -> Sums:
+    """Sum the weights by class, in steps of the unit: of rows to learn from, and kept aside."""
+    sums = np.zeros((2, n_classes), dtype=STAT)
+    for own, rows in zip(sums, (partition.train, partition.aside), strict=True):
+        np.add.at(own, rows.labels, np.rint(rows.weights / unit).astype(STAT))
+    return Sums.of(sums)
+
+
+def _figures(scores: Scores) -> StatArray:
+    """Return log-loss, Brier score, right answers and the gap of each bin of confidence."""
+    p = scores.exp_scores / scores.exp_scores.sum(axis=1, keepdims=True)
+    labels, everyone = scores.labels, slice(None)
+    hit = labels[:, np.newaxis] == np.arange(p.shape[1])
+    confidence, right = p.max(axis=1), p.argmax(axis=1) == labels
+    bins = np.clip(np.ceil(confidence * N_BINS).astype(np.intp) - 1, 0, N_BINS - 1)
+    sums = np.zeros(3 + N_BINS, dtype=STAT)
+    sums[0] = scores.steps(row_losses(labels, p), everyone).sum()
+    sums[1] = scores.steps(np.square(p - hit).sum(axis=1), everyone).sum()
+    sums[2] = scores.steps(right.astype(np.float64), everyone).sum()
+    np.add.at(sums[3:], bins, scores.steps(confidence - right, everyone))
+    return sums

@@ -1,0 +1,282 @@
+"""What must be known of all rows before any is coded: columns, classes, weights and a sample.
+
+Every part tells its own; put together they say the same for any partitioning. Labels and classes
+are sorted; the sample has the rows whose hashes are lowest.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright.data import (
+    ColumnSchema,
+    DataError,
+    Numbers,
+    Schema,
+    Table,
+    Target,
+    open_table,
+    read_table,
+)
+from rulewright.data.naming import position
+from rulewright.data.reading import recode
+from rulewright.data.schema import BOOLEAN_LABELS, label_of
+from rulewright.scale.hashing import SPAN, row_hashes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rulewright.data.reading import Task
+    from rulewright.scale.parts import Part, Parts
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How parts are read: the columns of target and weights, and options of `read_table`."""
+
+    task: Task
+    target: str | None = None
+    weights: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def table(self, part: Part) -> Table | None:
+        """Read a part; None if it has no row with a weight."""
+        try:
+            return self._table(part)
+        except DataError as error:
+            raise DataError(f"{part.title}: {error}") from None
+
+    def _table(self, part: Part) -> Table | None:
+        source = open_table(part.X)
+        if not source.n_rows:
+            return None
+        weights = part.sample_weight if self.weights is None else self.weights
+        if isinstance(weights, str):  # by itself: all rows of a part may weigh nothing
+            raw = source.load(position(source, weights, "weights"), "any")
+            if raw.values.dtype.kind in "iuf" and not raw.values.any():
+                return None
+        target = part.y if self.target is None else self.target
+        table = read_table(source, target=target, weights=weights, task=self.task, **self.options)
+        if table.weights is not None and not table.weights.all():
+            table = table.take(np.flatnonzero(table.weights > 0))
+        return table
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What one part tells of its rows."""
+
+    title: str
+    named: bool
+    columns: tuple[ColumnSchema, ...]
+    known: tuple[bool, ...]  # whether a column has any value
+    classes: NDArray[Any] | None
+    n_rows: int
+    largest_weight: float
+    largest_number: float
+    sample: Table
+    hashes: NDArray[np.uint64]
+
+    def by_name(self) -> dict[str, tuple[str, ColumnSchema, bool]]:
+        """Return for each column who tells of it, what it is and whether it has any value."""
+        both = zip(self.columns, self.known, strict=True)
+        return {column.name: (self.title, column, known) for column, known in both}
+
+
+def count_rows(part: Part) -> int:
+    """Return the number of rows of a part."""
+    return int(open_table(part.X).n_rows)
+
+
+def survey_part(part: Part, reading: Reading, share: float) -> Survey | None:
+    """Read a part and tell of it, with about a share of its rows; None if it has none."""
+    table = reading.table(part)
+    if table is None:
+        return None
+    hashes = row_hashes(table)
+    chosen = np.arange(len(hashes))
+    if share < 1:
+        chosen = np.flatnonzero(is_sampled(hashes, share))
+    return Survey(
+        part.title,
+        table.named,
+        table.schema.columns,
+        tuple(not bool(column.is_missing.all()) for column in table.columns),
+        table.target.classes if isinstance(table.target, Target) else None,
+        table.n_rows,
+        1.0 if table.weights is None else float(table.weights.max()),
+        float(abs(table.target.values).max()) if isinstance(table.target, Numbers) else 0.0,
+        table.take(chosen),
+        hashes[chosen],
+    )
+
+
+def is_sampled(hashes: NDArray[np.uint64], share: float) -> NDArray[np.bool_]:
+    """Tell which rows are in the sample."""
+    return hashes < np.uint64(share * SPAN)
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What all parts tell together.
+
+    `sample` has about `sample_rows` rows in the order of their hashes, all rows if there are no
+    more; `classes` is None if the target holds numbers.
+    """
+
+    schema: Schema
+    classes: NDArray[Any] | None
+    n_rows: int
+    largest_weight: float
+    largest_number: float
+    sample: Table
+    share: float  # of the rows in the sample
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether some rows are not in the sample."""
+        return self.sample.n_rows < self.n_rows
+
+    @property
+    def weight_unit(self) -> float:
+        """A step for weights: as fine as 61 bits allow for the sum over all rows."""
+        most = self.n_rows * self.largest_weight
+        return 2.0 ** max(math.ceil(math.log2(most)) - 61, -1022)
+
+
+def overview(parts: Parts, reading: Reading, sample_rows: int) -> Overview:
+    """Ask all parts and put together what they tell."""
+    n_given = sum(parts.map(count_rows))
+    share = min(1.0, sample_rows / max(n_given, 1))
+    told = [one for one in parts.map(survey_part, reading, share) if one is not None]
+    if not told:
+        raise DataError("There is nothing to learn from: no part has a row with a weight.")
+    schema, classes = _schema(told), _classes(told)
+    tables = [one.sample for one in told if one.sample.n_rows]
+    hashes = np.concatenate([one.hashes for one in told])
+    if not tables:
+        raise DataError(f"sample_rows={sample_rows} chose no row: raise it.")
+    order = np.argsort(hashes, kind="stable")
+    sample = joined([aligned(table, schema, classes) for table in tables]).take(order)
+    return Overview(
+        schema,
+        classes,
+        sum(one.n_rows for one in told),
+        max(one.largest_weight for one in told),
+        max(one.largest_number for one in told),
+        sample,
+        share,
+    )
+
+
+def aligned(table: Table, schema: Schema, classes: NDArray[Any] | None) -> Table:
+    """Return the table with the codes of the common schema and classes."""
+    table = recode(table, schema)
+    if not isinstance(table.target, Target) or classes is None:
+        return table
+    index = {label_of(value): code for code, value in enumerate(classes.tolist())}
+    own = [index[label_of(value)] for value in table.target.classes.tolist()]
+    codes = np.array(own, dtype=np.int32)[table.target.codes]
+    return replace(table, target=Target(classes, codes))
+
+
+def joined(tables: Sequence[Table]) -> Table:
+    """Return the rows of tables of one schema in one table."""
+    first = tables[0]
+    columns = tuple(
+        replace(column, values=np.concatenate([table.columns[j].values for table in tables]))
+        for j, column in enumerate(first.columns)
+    )
+    weights = None
+    if any(table.weights is not None for table in tables):
+        weights = np.concatenate([_weights(table) for table in tables])
+    target: Target | Numbers | None
+    if isinstance(first.target, Target):
+        codes = np.concatenate([table.known_target.codes for table in tables])
+        target = Target(first.target.classes, codes)
+    else:
+        target = Numbers(np.concatenate([table.known_numbers.values for table in tables]))
+    n_rows = sum(table.n_rows for table in tables)
+    return replace(first, columns=columns, n_rows=n_rows, target=target, weights=weights)
+
+
+def _weights(table: Table) -> NDArray[np.float64]:
+    return np.ones(table.n_rows) if table.weights is None else table.weights
+
+
+def _schema(told: Sequence[Survey]) -> Schema:
+    first = told[0]
+    names = [column.name for column in first.columns]
+    for other in told[1:]:
+        found = [column.name for column in other.columns]
+        if odd := sorted(set(names) ^ set(found)):
+            lacking = other if odd[0] in names else first
+            raise DataError(
+                f"{lacking.title} has no column {odd[0]!r}, which others have. Give all parts the "
+                "same columns, or leave it out."
+            )
+    said = [one.by_name() for one in told]
+    columns = tuple(_column(name, [one[name] for one in said]) for name in names)
+    return replace(first.sample.schema, columns=columns)
+
+
+def _column(name: str, said: Sequence[tuple[str, ColumnSchema, bool]]) -> ColumnSchema:
+    """Unite what the parts say of a column; parts in which it is always missing say nothing."""
+    telling = [(title, column) for title, column, known in said if known]
+    if not telling:  # declared labels, if any part has them
+        telling = [(title, column) for title, column, _ in said]
+        telling.sort(key=lambda one: (one[1].kind != "nominal", one[1].kind))
+        telling = [one for one in telling if one[1].kind == telling[0][1].kind]
+    title, column = telling[0]
+    for other_title, other in telling[1:]:
+        mine, theirs = _described(column), _described(other)
+        if mine != theirs:
+            raise DataError(
+                f"column {name!r} holds {mine} in {title} and {theirs} in {other_title}. Give it "
+                "one type everywhere, or name it in categorical_features."
+            )
+    if column.kind != "nominal":
+        return column
+    labels = {label for _, one, _ in said if one.kind == "nominal" for label in one.labels}
+    return replace(column, labels=_sorted(labels, column.label_type))
+
+
+def _described(column: ColumnSchema) -> str:
+    """Say what a column holds."""
+    if column.kind != "nominal":
+        return f"{column.kind} values"
+    return {"string": "text", "number": "numbers as labels", "boolean": "Booleans"}[
+        column.label_type
+    ]
+
+
+def _sorted(labels: set[str], label_type: str) -> tuple[str, ...]:
+    if label_type == "boolean":
+        return BOOLEAN_LABELS
+    if label_type == "number":
+        return tuple(sorted(labels, key=lambda label: (float(label), label)))
+    return tuple(sorted(labels))
+
+
+def _classes(told: Sequence[Survey]) -> NDArray[Any] | None:
+    found = [(one.title, one.classes) for one in told if one.classes is not None]
+    if not found:
+        return None
+    first, classes = found[0]
+    for title, other in found[1:]:
+        if (classes.dtype.kind in "US") != (other.dtype.kind in "US"):
+            raise DataError(
+                f"the target holds {_kind(classes)} in {first} and {_kind(other)} in {title}. "
+                "Convert all classes to one type."
+            )
+    return np.unique(np.concatenate([other for _, other in found]))
+
+
+def _kind(classes: NDArray[Any]) -> str:
+    return "text" if classes.dtype.kind in "US" else "numbers"

@@ -1,0 +1,156 @@
+"""Fits on Dask: the model of one process, whatever the cluster does."""
+
+import os
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from rulewright import CompactRulesClassifier, MLRulesClassifier, RuleFitRegressor, load_model
+from rulewright.data import DataError
+from rulewright.scale import fit, on_dask
+from scale.tables import content_hash, mixed_table
+
+distributed = pytest.importorskip("distributed", reason="the extra is not installed")
+dd = pytest.importorskip("dask.dataframe")
+da = pytest.importorskip("dask.array")
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+def cluster(n_workers=2, processes=False):
+    return distributed.LocalCluster(
+        n_workers=n_workers,
+        threads_per_worker=1,
+        processes=processes,
+        dashboard_address=":0",
+        silence_logs=50,
+    )
+
+
+@pytest.fixture(scope="module")
+def client():
+    with cluster() as started, distributed.Client(started) as own:
+        yield own
+
+
+def learner(**settings):
+    return MLRulesClassifier(n_rules=5, random_state=0, **settings)
+
+
+def test_partitions_on_workers_give_the_model_of_one_process(client, tmp_path):
+    """One partition or seven, on one worker or two: the file has the same hash."""
+    frame = mixed_table()
+    expected = content_hash(fit(learner(), [frame], "y").model_, tmp_path)
+    for n_partitions in (1, 7):
+        rows = dd.from_pandas(frame, npartitions=n_partitions, sort=False)
+        est = on_dask(learner(), client).fit(rows, "y")
+        assert content_hash(est.model_, tmp_path) == expected
+
+
+def test_predictions_are_lazy_and_those_of_memory(client, tmp_path):
+    """Frames give series and frames with their index, arrays give arrays; the model saves."""
+    frame = mixed_table()
+    rows = dd.from_pandas(frame, npartitions=3)
+    est = on_dask(learner(), client).fit(rows.drop(columns="y"), rows["y"])
+    found, shares = est.predict(rows), est.predict_proba(rows)
+    assert isinstance(found, dd.Series)
+    assert found.compute().tolist() == est.estimator_.predict(frame).tolist()
+    np.testing.assert_array_equal(shares.compute(), est.estimator_.predict_proba(frame))
+    assert list(shares.columns) == ["no", "yes"]
+    est.model_.save(tmp_path / "m.json")
+    assert load_model(tmp_path / "m.json").predict(frame).tolist() == found.compute().tolist()
+
+
+def test_arrays_are_learned_in_chunks(client):
+    """Blocks of columns are joined; numbers and probabilities have the chunks of the rows."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    rows, numbers = da.from_array(X, chunks=(150, 2)), X[:, 0] * 3 + (X[:, 1] > 0)
+    y = da.from_array((X[:, 0] > 0).astype(int), chunks=150)
+    est = on_dask(learner(), client).fit(rows, y)
+    assert est.predict_proba(rows).compute().shape == (400, 2)
+    assert est.predict(rows).chunks == ((150, 150, 100),)
+    assert (est.predict(rows).compute() == (X[:, 0] > 0)).mean() > 0.9
+    regressor = on_dask(RuleFitRegressor(20, cv=2, random_state=0), client, sample_rows=200)
+    found = regressor.fit(rows, da.from_array(numbers, chunks=150)).predict(rows).compute()
+    assert np.corrcoef(found, numbers)[0, 1] > 0.9
+
+
+def test_compact_rules_are_learned_on_dask(client, tmp_path):
+    """Rules from the sample, points from all partitions: the model of one process."""
+    frame = mixed_table(1200)
+    est = CompactRulesClassifier(2, random_state=0, teacher=0.0, cv=2)
+    ours = on_dask(est, client, sample_rows=400).fit(dd.from_pandas(frame, npartitions=3), "y")
+    twin = fit(est, [frame], "y", sample_rows=400)
+    assert content_hash(ours.model_, tmp_path) == content_hash(twin.model_, tmp_path)
+
+
+def test_two_fits_at_once_do_not_meet(client, tmp_path):
+    """Each has its own partitions, even of the same rows."""
+    frame, found = mixed_table(), {}
+    rows = dd.from_pandas(frame, npartitions=2)
+
+    def learn(rate):
+        found[rate] = fit(learner(learning_rate=rate), rows, "y", client=client).model_
+
+    threads = [threading.Thread(target=learn, args=(rate,)) for rate in (0.1, 0.5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for rate, model in found.items():
+        alone = fit(learner(learning_rate=rate), [frame], "y").model_
+        assert content_hash(model, tmp_path) == content_hash(alone, tmp_path)
+
+
+def test_nothing_stays_on_the_workers(client):
+    """After a fit, and after an error, no partition is kept."""
+    rows = dd.from_pandas(mixed_table(200), npartitions=2)
+    fit(learner(), rows, "y", client=client)
+    with pytest.raises(DataError, match=r"partition \d: .*'z'"):
+        fit(learner(), rows, "z", client=client)
+    end = time.monotonic() + 10
+    while (kept := n_kept(client)) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not kept
+
+
+def n_kept(client):
+    """Count the results that workers hold."""
+    return sum(client.run(lambda dask_worker: len(dask_worker.data)).values())
+
+
+def test_a_client_and_matching_partitions_are_needed(client):
+    """The errors say what to give."""
+    rows = dd.from_pandas(mixed_table(60), npartitions=3)
+    with pytest.raises(DataError, match="y has 1 partitions, but X has 3"):
+        fit(learner(), rows, rows["y"].repartition(npartitions=1), client=client)
+    with pytest.raises(DataError, match="y is no Dask"):
+        fit(learner(), rows, np.zeros(60), client=client)
+
+
+def test_a_killed_worker_costs_time_but_not_the_model(tmp_path):
+    """A process is killed in the middle of a fit: its partitions are rebuilt by replay."""
+    frame = mixed_table(1000)
+    est = MLRulesClassifier(n_rules=12, random_state=0, stopping="none")
+    expected = content_hash(fit(est, [frame], "y").model_, tmp_path)
+    with cluster(processes=True) as started, distributed.Client(started) as own:
+        victim = sorted(own.run(os.getpid).values())[0]
+        answered, killed, gather = [], [], own.gather
+
+        def kill_when_under_way(*args):
+            answered.append(1)
+            if len(answered) == 25 and not killed:
+                killed.append(victim)
+                os.kill(victim, 9)
+            return gather(*args)
+
+        own.gather = kill_when_under_way
+        model = fit(est, dd.from_pandas(frame, npartitions=4, sort=False), "y", client=own).model_
+    assert killed
+    assert content_hash(model, tmp_path) == expected

@@ -1,0 +1,165 @@
+"""Fits on partitions in one process: the same model for any partitioning, and the right one."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rulewright import CompactRulesClassifier, MLRulesClassifier, RuleFitRegressor
+from rulewright.data import TrainingSet, read_table
+from rulewright.estimators import CompactRulesRegressor
+from rulewright.estimators.mlrules.boosting import Boosting
+from rulewright.kernels import ROW, Subsample
+from rulewright.rules import Adds
+from rulewright.scale import fit, questions
+from rulewright.scale.hashing import row_hashes, salted
+from rulewright.scale.parts import LocalParts
+from rulewright.scale.scores import BLOCKS
+from scale.tables import content_hash, mixed_table, parted
+
+THREE = ("high", "low", "medium")
+SETTINGS = {
+    "default": ({}, ("no", "yes")),
+    "validation": ({"stopping": "validation"}, ("no", "yes")),
+    "three classes": ({"min_weight": 5.0, "column_subsample": 0.6}, THREE),
+    "prefixed": ({"class_choice": "prefixed", "class_weight": "balanced"}, THREE),
+    "ordinal": ({"ordinal": ["low", "medium", "high"], "missing_conditions": True}, THREE),
+}
+
+
+def learner(**settings):
+    return MLRulesClassifier(n_rules=8, random_state=0, **settings)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("sample_rows", [100_000, 300])
+def test_partitions_do_not_change_the_model(name, sample_rows, tmp_path):
+    """One part, several, and shuffled ones give the same file, bins from a sample or not."""
+    settings, classes = SETTINGS[name]
+    frame = mixed_table(classes=classes)
+    hashes = {
+        content_hash(fit(learner(**settings), parts, "y", sample_rows=sample_rows).model_, tmp_path)
+        for parts in ([frame], parted(frame, 3), parted(frame, 7, seed=1))
+    }
+    assert len(hashes) == 1
+
+
+def test_weights_that_are_no_whole_numbers_do_not_depend_on_partitions(tmp_path):
+    """Sums of weights are exact for any partitioning, and weight 0 leaves a row out."""
+    frame = mixed_table()
+    frame["w"] = np.random.default_rng(1).gamma(1.0, size=len(frame)) * (frame["x0"] < 2)
+    hashes = {
+        content_hash(fit(learner(n_jobs=2), parts, "y", "w").model_, tmp_path)
+        for parts in ([frame], parted(frame, 4), parted(frame, 5, seed=1))
+    }
+    assert len(hashes) == 1
+
+
+@pytest.mark.parametrize("classes", [("no", "yes"), THREE])
+@pytest.mark.parametrize("choice", ["joint", "prefixed"])
+def test_without_subsamples_the_rules_are_those_of_a_fit_in_memory(classes, choice):
+    """Nothing is drawn, and the sample has all rows: not a bit differs."""
+    frame, settings = mixed_table(classes=classes), {"subsample": 1.0, "class_choice": choice}
+    ours = fit(learner(**settings), parted(frame, 3, seed=0), "y").model_
+    twin = learner(prune=False, **settings).fit(frame, "y").model_
+    assert ours.rules == twin.rules
+    assert ours.intercepts == twin.intercepts
+    assert ours.summary["log_loss"] == pytest.approx(twin.summary["log_loss"], abs=1e-12)
+    assert ours.summary["reliability"] == pytest.approx({**twin.summary["reliability"]}, abs=1e-12)
+
+
+def test_traffic_is_that_of_the_cost_model(monkeypatch):
+    """A rule costs a histogram for each condition and one set of sums, whatever the rows."""
+    sent, n_histograms = [], 0
+
+    class Counted(LocalParts):
+        def total(self, function, *args):
+            nonlocal n_histograms
+            n_histograms += function is questions.histogram
+            answer = super().total(function, *args)
+            sent.append(len(pickle.dumps(answer)))
+            return answer
+
+    monkeypatch.setattr("rulewright.scale.fitting.LocalParts", Counted)
+    est = fit(learner(max_conditions=2, stopping="none"), parted(mixed_table(2000), 3), "y")
+    n_rules, n_codes = len(est.stages_), boosted_codes(mixed_table(2000))
+    assert n_rules <= n_histograms <= 2 * n_rules + 2
+    assert sum(sent) == pytest.approx(n_histograms * n_codes * 2 * 8, rel=0.1)
+
+
+def boosted_codes(frame):
+    """Count the codes of a table whose bins are exact, one for missing values of each column."""
+    return sum(frame[name].nunique() + 1 for name in frame if name != "y")
+
+
+class DrawnBlocks:
+    """Draws the rows of a fit in memory as a fit on partitions does."""
+
+    takes_all = False
+
+    def __init__(self, table, random):
+        seed = int.from_bytes(random.bytes(8), "little") >> 1
+        self.blocks = salted(row_hashes(table), seed) >> np.uint64(59)
+        self.random = random
+
+    def draw(self):
+        chosen = self.random.permutation(BLOCKS)[: BLOCKS // 2]
+        drawn = np.isin(self.blocks, chosen.astype(np.uint64))
+        return Subsample(np.flatnonzero(drawn).astype(ROW), drawn)
+
+
+def test_subsampled_rules_are_those_of_a_fit_in_memory_that_draws_the_same_rows():
+    """Growth, responses and coverage agree to the bit with the ordinary boosting."""
+    table = read_table(mixed_table(), target="y")
+    random, est = np.random.RandomState(0), learner(prune=False)
+    rows = TrainingSet.of(table)
+    subsampler = DrawnBlocks(table, random)
+    settings = est._settings(rows, est._checked_constraints(rows))
+    twin = Boosting(settings, rows, np.random.RandomState(1), 1)
+    twin.subsampler = subsampler
+    twin.run(8, lambda: None)
+    ours = fit(est, parted(mixed_table(), 3), "y").stages_
+    assert ours.rules == twin.kept_rules()
+
+
+@pytest.mark.parametrize("classes", [("no", "yes"), THREE])
+def test_compact_models_do_not_depend_on_partitions(classes, tmp_path):
+    """Rules come from a sample by hashes, points and counts from all rows."""
+    frame = mixed_table(1500, classes=classes)
+    hashes, models = set(), []
+    for parts in ([frame], parted(frame, 3, seed=1)):
+        est = CompactRulesClassifier(3, random_state=0, teacher=0.0, cv=2)
+        models.append(fit(est, parts, "y", sample_rows=500).model_)
+        hashes.add(content_hash(models[-1], tmp_path))
+    assert len(hashes) == 1
+    model, rule = models[0], models[0].rules[0]
+    assert rule.coverage.support == rule.body.holds(read_table(frame)).sum()
+    assert model.summary["n_rows"] == 1500 > model.summary["sample_rows"]
+    labels = read_table(frame, target="y").target.codes
+
+    def penalised(model):
+        own = model.predict_proba(frame)[np.arange(len(frame)), labels]
+        return -np.log(own).sum() + 0.2 * sum(rule.outcome.value**2 for rule in model.rules)
+
+    for step in (-0.05, 0.05):  # the points of all rows are the best ones
+        moved = replace(rule, outcome=Adds(rule.outcome.head, rule.outcome.value + step))
+        assert penalised(replace(model, rules=(moved, *model.rules[1:]))) > penalised(model)
+
+
+@pytest.mark.parametrize("est", [CompactRulesRegressor(3, cv=2), RuleFitRegressor(30, cv=2)])
+def test_numbers_do_not_depend_on_partitions(est, tmp_path):
+    """The coverage of rules has the mean and the deviation of all rows."""
+    frame = mixed_table(900)
+    frame["y"] = frame["x0"] * 3 + (frame["color"] == "red") * 7 + 100
+    est.set_params(random_state=0)
+    models = [
+        fit(est, parts, "y", sample_rows=400).model_
+        for parts in ([frame], parted(frame, 3, seed=1))
+    ]
+    assert content_hash(models[0], tmp_path) == content_hash(models[1], tmp_path)
+    rule = models[0].rules[0]
+    own = frame["y"].to_numpy()[rule.body.holds(read_table(frame.drop(columns="y")))]
+    assert rule.coverage.support == len(own)
+    assert rule.coverage.mean == pytest.approx(own.mean(), rel=1e-12)
+    assert rule.coverage.deviation == pytest.approx(own.std(), rel=1e-9)
