@@ -270,11 +270,25 @@ def learn(
         console.print(NOTE_ON_MANY_CLASSES)
     learned, judged = learning.judged(console, table, judging, tested, roles, seed)
     learned = _noted(learned, judged, target, positive)
-    notes = _provenance(file, test, target, seed)
-    _write(written, learned, table, judged, notes, report_rows, findings)
+    _write(
+        written,
+        learned,
+        table,
+        judged,
+        _provenance(file, test, target, seed),
+        report_rows,
+        findings,
+    )
     if as_json:
-        about = {"target": target, "task": kind, "learner": name}
-        _print_json(file, table, findings, learned, judged, about, written)
+        _print_json(
+            file,
+            table,
+            findings,
+            learned,
+            judged,
+            {"target": target, "task": kind, "learner": name},
+            written,
+        )
     else:
         _print_judged(console, judged)
         _print_model(console, learned, written, None if full else rules_shown, full=full)
