@@ -37,6 +37,10 @@ LEAST_STEP = 2.0**-40
 """A step that is halved to less than this is not taken."""
 
 
+INSIDE = 1 - 1e-6
+"""Solutions of less than this share of the radius are inside the ball."""
+
+
 @dataclass(frozen=True)
 class SPGL1(Solver):
     """Spectral projected gradient for the LASSO and the BPDN form.
@@ -82,8 +86,13 @@ class SPGL1(Solver):
             norm, slope = _norm(problem, point), _multiplier(problem, point)
             if abs(norm - sigma) <= 1e-10 * max(1.0, norm) or slope <= 1e-12 * norm:
                 break
-            tau = max(0.0, tau + (norm - sigma) * norm / slope)
+            step = (norm - sigma) * norm / slope
+            # Near least squares a step is as long as the slope is small; a gap that is multiplied
+            # by such a radius is rounding.
+            tau = max(0.0, tau + (min(step, tau) if tau else step))
             point = self._within(problem, point, tau)
+            if np.abs(point.a).sum() < INSIDE * tau:  # least squares: a larger ball adds nothing
+                break
         return _matched(problem, point)
 
     def _follow(self, problem: Problem, penalties: FloatArray) -> Iterator[Point]:
