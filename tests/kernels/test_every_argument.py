@@ -50,6 +50,16 @@ def search(**given):
     _core.grow_beam(*searched, weights, limits, beam, n_threads)
 
 
+def roots(**given):
+    columns = _core.Columns(**pick(given, "codes", "n_bins", "nominal"))
+    score = _core.Score(**pick(given, *SCORE))
+    limits = _core.Limits(**pick(given, *LIMITS))
+    stats, n_threads = given["stats"], given["n_threads"]
+    kept = _core.Roots(columns, stats, given["n_blocks"], n_threads)
+    kept.follow(columns, given["rows"], given["before"], stats, n_threads)
+    kept.grow(columns, given["chosen"], stats, score, limits, given["workspace"], n_threads)
+
+
 def parts(**given):
     columns = _core.Columns(**pick(given, "codes", "n_bins", "nominal"))
     gathered = columns, given["rows"], given["stats"]
@@ -216,6 +226,13 @@ def good_search():
         **{"histogram": np.ones((7, 3), np.int64), "totals": np.full(3, 4, np.int64)},
         **{"worth": np.zeros(2), "least": 0.0, "width": 3, "significance": 0.0},
     }
+
+
+def good_roots():
+    names = ("codes", "n_bins", "nominal", "rows", "stats", "n_threads", "workspace")
+    taken = pick(good_search(), *names, *SCORE, *LIMITS)
+    chosen = np.array([1, 0, 1], np.uint8)
+    return {**taken, "n_blocks": 3, "before": taken["stats"][taken["rows"]], "chosen": chosen}
 
 
 def good_parts():
@@ -425,6 +442,7 @@ def good_split():
 
 CALLS = {
     "search": (search, good_search),
+    "roots": (roots, good_roots),
     "parts": (parts, good_parts),
     "likelihood": (likelihood, good_likelihood),
     "class likelihood": (class_likelihood, good_class_likelihood),
