@@ -103,25 +103,25 @@ constexpr std::size_t kMaskWords = 8;    // of the rules that share masks
 constexpr std::size_t kFewRows = 1024;   // too few for masks to pay
 constexpr std::size_t kMaskRows = 4096;  // rows that go through all masks of some rules
 
-// Calls body(row, rule) for the rules [first, last) that fire, row by row.
-template <std::size_t kSize, class Body>
+// Calls visit(row, first, bits) for every row, with the bits of the rules [first, last) that fire.
+template <std::size_t kSize, class Visit>
 void fire_by_masks(const ValueCodes& values, const CompiledRules& rules, std::size_t first,
                    std::size_t last, const std::vector<std::int32_t>& tops, int n_threads,
-                   const Body& body) {
+                   const Visit& visit) {
     const CodeMasks<kSize> masks(values, rules, first, last, tops);
     const std::size_t n_blocks = (values.n_rows + kMaskRows - 1) / kMaskRows;
     parallel_for(n_blocks, n_threads, [&](std::size_t block) {
         const std::size_t end = std::min(values.n_rows, (block + 1) * kMaskRows);
         for (std::size_t row = block * kMaskRows; row < end; ++row) {
-            for_each_bit(masks.covers(row), first, [&](std::size_t rule) { body(row, rule); });
+            visit(row, first, masks.covers(row));
         }
     });
 }
 
 // The same for all rules, as many together as masks have room for; false if masks do not serve.
-template <class Body>
+template <class Visit>
 bool fire_all_by_masks(const ValueCodes& values, const CompiledRules& rules, int n_threads,
-                       const Body& body) {
+                       const Visit& visit) {
     if (values.n_rows < kFewRows) return false;
     std::vector<std::vector<std::int32_t>> tops;
     for (std::size_t first = 0; first < rules.n_rules(); first += 64 * kMaskWords) {
@@ -133,7 +133,7 @@ bool fire_all_by_masks(const ValueCodes& values, const CompiledRules& rules, int
         const std::size_t first = part * 64 * kMaskWords;
         const std::size_t last = std::min(rules.n_rules(), first + 64 * kMaskWords);
         const auto fire = [&]<std::size_t kSize>() {
-            fire_by_masks<kSize>(values, rules, first, last, tops[part], n_threads, body);
+            fire_by_masks<kSize>(values, rules, first, last, tops[part], n_threads, visit);
         };
         if (last - first <= 64)
             fire.template operator()<1>();
@@ -158,9 +158,27 @@ void add_responses(const ValueCodes& values, const CompiledRules& rules,
             scores[row * n_classes + k] += responses[rule];
         }
     };
-    if (!fire_all_by_masks(values, rules, n_threads, add)) {
-        for_each_fired(values, rules, n_threads, add);
+    const auto add_fired = [&](std::size_t row, std::size_t first, const auto& bits) {
+        for_each_bit(bits, first, [&](std::size_t rule) { add(row, rule); });
+    };
+    // Two scores stay in registers: what a rule does not vote for gets 0.
+    std::vector<std::array<double, 2>> pairs(n_classes == 2 ? rules.n_rules() : 0);
+    for (std::size_t rule = 0; rule < pairs.size(); ++rule) {
+        if (heads[rule].first == 0) pairs[rule][0] = responses[rule];
+        if (heads[rule].last == 1) pairs[rule][1] = responses[rule];
     }
+    const auto add_pairs = [&](std::size_t row, std::size_t first, const auto& bits) {
+        double sums[2] = {scores[2 * row], scores[2 * row + 1]};
+        for_each_bit(bits, first, [&](std::size_t rule) {
+            sums[0] += pairs[rule][0];
+            sums[1] += pairs[rule][1];
+        });
+        scores[2 * row] = sums[0];
+        scores[2 * row + 1] = sums[1];
+    };
+    const bool done = n_classes == 2 ? fire_all_by_masks(values, rules, n_threads, add_pairs)
+                                     : fire_all_by_masks(values, rules, n_threads, add_fired);
+    if (!done) for_each_fired(values, rules, n_threads, add);
 }
 
 void rule_covers(const ValueCodes& values, const CompiledRules& rules, bool* covers,

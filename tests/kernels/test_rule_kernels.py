@@ -106,7 +106,7 @@ def test_a_model_without_rules_needs_no_codes():
     assert scores.tolist() == [[0.0, 1.0]] * 3
 
 
-def many_rows(rng, n_rules, n_columns=5, n_rows=1500):
+def many_rows(rng, n_rules, n_classes=3, n_columns=5, n_rows=1500):
     """Make rules of one column per condition, as models have them, and enough rows for masks."""
     lengths = rng.integers(0, 4, n_rules)
     columns = rng.integers(0, n_columns, lengths.sum())
@@ -119,15 +119,16 @@ def many_rows(rng, n_rules, n_columns=5, n_rows=1500):
         np.cumsum([0, *lengths]).astype(np.int32),
     )
     codes = rng.choice([0, 1, 2, 8, 9, 10, 500, UNSEEN, MISSING], (n_columns, n_rows))
-    heads = np.sort(rng.integers(0, 3, (n_rules, 2)).astype(np.int32), axis=1)
-    responses, intercepts = rng.normal(size=n_rules), rng.normal(size=3)
+    heads = np.sort(rng.integers(0, n_classes, (n_rules, 2)).astype(np.int32), axis=1)
+    responses, intercepts = rng.normal(size=n_rules), rng.normal(size=n_classes)
     return codes.astype(np.uint16), rules, heads, responses, intercepts
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("n_rules", [1, 64, 65, 200, 400, 513, 1100])
-def test_masks_by_code_add_the_same_bits(n_rules):
+def test_masks_by_code_add_the_same_bits(n_rules, n_classes):
     """Scores of many rows have the bits of the twin, also with several sets of masks."""
-    case = many_rows(np.random.default_rng(n_rules), n_rules)
+    case = many_rows(np.random.default_rng(n_rules), n_rules, n_classes)
     expected = reference.rule_scores(*case)
     assert (expected != case[-1]).any()
     for n_threads in (1, 2):
