@@ -185,7 +185,7 @@ def test_limits_are_set(cli, loans):
 def test_all_is_printed(cli, loans):
     """--full prints every rule and every parameter."""
     printed = cli("learn", loans, *ADDITIVE, "--full").stdout
-    assert "\nlearning_rate = 0.1\n" in printed
+    assert "\nlearning_rate = auto\n" in printed
     assert "more;" not in printed
     assert sum(" IF " in line for line in printed.splitlines()) > 10
 

@@ -56,10 +56,14 @@ def test_weights_that_are_no_whole_numbers_do_not_depend_on_partitions(tmp_path)
     assert len(hashes) == 1
 
 
-@pytest.mark.parametrize("classes", [("no", "yes"), THREE])
-@pytest.mark.parametrize("choice", ["joint", "prefixed"])
+@pytest.mark.parametrize(
+    ("classes", "choice"), [(("no", "yes"), "joint"), (("no", "yes"), "prefixed"), (THREE, "joint")]
+)
 def test_without_subsamples_the_rules_are_those_of_a_fit_in_memory(classes, choice):
-    """Nothing is drawn, and the sample has all rows: not a bit differs."""
+    """Nothing is drawn, and the sample has all rows: not a bit differs.
+
+    In memory, several classes whose rules are prefixed take turns by what their rows lack.
+    """
     frame, settings = mixed_table(classes=classes), {"subsample": 1.0, "class_choice": choice}
     ours = fit(learner(**settings), parted(frame, 3, seed=0), "y").model_
     twin = learner(prune=False, **settings).fit(frame, "y").model_
@@ -117,7 +121,7 @@ def test_subsampled_rules_are_those_of_a_fit_in_memory_that_draws_the_same_rows(
     subsampler = DrawnBlocks(table, random)
     settings = est._settings(rows, est._checked_constraints(rows))
     twin = Boosting(settings, rows, np.random.RandomState(1), 1)
-    twin.subsampler = subsampler
+    twin.draws.sampler = subsampler
     twin.run(8, lambda: None)
     ours = fit(est, parted(mixed_table(), 3), "y").stages_
     assert ours.rules == twin.kept_rules()
