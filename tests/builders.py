@@ -395,6 +395,8 @@ def rumble(**changed):
     settings = {
         "criterion": "mmv",
         "p": 1.0,
+        "radius": 1.0,
+        "constraint": "ball",
         "budget": 1.0,
         "bias": None,
         "n_bins": 6,

@@ -221,7 +221,7 @@ def test_large_tables_are_pruned_on_request_only(monkeypatch):
     rules = {p: mlrules(subsample=0.5, prune=p).fit(X, y).model_.rules for p in (True, False)}
     assert rules[True] != rules[False]
     for most, prunes in ((500, True), (499, False)):
-        monkeypatch.setattr("rulewright.estimators.mlrules.estimator.MOST_PRUNED_ROWS", most)
+        monkeypatch.setattr("rulewright.estimators.mlrules.settings.MOST_PRUNED_ROWS", most)
         assert mlrules(subsample=0.5, prune="auto").fit(X, y).model_.rules == rules[prunes]
 
 

@@ -91,6 +91,8 @@ WRONG = {
     "loss": ["hinge", None, 3],
     "split_prior": [1, None],
     "p": [0.9, 0, math.nan, -math.inf, None, "2"],
+    "radius": [0, -1, math.nan, math.inf, None, "1"],
+    "constraint": ["cube", None, 2],
     "budget": [0, -1, math.nan, math.inf, None, "CV"],
     "pairs": ["xor", "none", 3],
     "max_active": [0, -1, 2.5, None, True],

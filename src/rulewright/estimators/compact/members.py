@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
-from scipy.sparse import csc_array
 
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.rulefit.linear import SCALE, linear_columns
@@ -110,10 +109,11 @@ class Problem(NamedTuple):
         member = np.empty(n_groups, dtype=np.int32)
         member[groups] = np.arange(n_rows, dtype=np.int32)
         total = np.bincount(groups, weights, n_groups).astype(np.float64)
-        parts = np.divide(weights, total[groups], out=np.zeros(n_rows), where=weights > 0)
-        sums = csc_array((parts, groups, np.arange(n_rows + 1)), shape=(n_groups, n_rows))
+        # Weighted sums first: a weight of two adds what a row twice does.
+        sums = np.stack([np.bincount(groups, weights * share, n_groups) for share in shares.T], 1)
+        means = np.divide(sums, total[:, np.newaxis], out=sums, where=total[:, np.newaxis] > 0)
         problem = self._replace(covers=self.covers.take(member))
-        return Grouped(problem, groups, total, np.clip(sums @ shares, 0, 1))
+        return Grouped(problem, groups, total, np.clip(means, 0, 1))
 
 
 class Grouped(NamedTuple):

@@ -59,8 +59,6 @@ class RelationalFOILClassifier(RelationalClasses):
         column; conditions on the instances themselves are conditions as any.
     recipe_ : Recipe
         How the columns are derived.
-    classes_ : ndarray
-        Class labels.
     """
 
     min_accuracy: float = Parameter(
