@@ -79,6 +79,15 @@ auto prefixes(const BoundColumns& columns, const Matrix<std::int32_t>& tests,
         columns.run([&](const auto& c) { return prefix_sums(c, parsed, pairs, n_threads); }));
 }
 
+auto judged(const BoundColumns& columns, const Matrix<std::int32_t>& tests,
+            const Matrix<Stat>& stats, std::size_t first_lane, const Vector<std::uint8_t>& side,
+            int n_threads) {
+    const std::vector<CodeTest> parsed = checked_tests(columns, tests);
+    const SplitPairs pairs = checked_pairs(columns, stats, first_lane, side);
+    return to_numpy(
+        columns.run([&](const auto& c) { return judged_sums(c, parsed, pairs, n_threads); }));
+}
+
 auto prune(const BoundColumns& columns, const Matrix<std::int32_t>& tests,
            const Matrix<Stat>& stats, std::size_t first_lane, const Vector<std::uint8_t>& side,
            double unit, bool down, double l2, const MutableVector<double>& worth,
@@ -162,9 +171,9 @@ BoundRule grow(const BoundColumns& columns, const Vector<Row>& rows, const Matri
 class BoundRoots {
   public:
     BoundRoots(const BoundColumns& columns, const Matrix<Stat>& stats, std::size_t n_blocks,
-               int n_threads)
+               int bits, int n_threads)
         : roots_(columns.kinds(), columns.n_rows(), checked(columns, stats, n_blocks),
-                 stats.shape(1)) {
+                 stats.shape(1), std::clamp(bits, 0, 62)) {
         columns.run([&](const auto& c) {
             std::vector<Row> everyone(c.n_rows);
             std::iota(everyone.begin(), everyone.end(), Row{0});
@@ -290,8 +299,8 @@ void bind_search(nb::module_& m) {
              array("n_bins"), array("nominal"));
     nb::class_<BoundWorkspace>(m, "Workspace").def(nb::init<>());
     nb::class_<BoundRoots>(m, "Roots")
-        .def(nb::init<const BoundColumns&, const Matrix<Stat>&, std::size_t, int>(), "columns"_a,
-             array("stats"), "n_blocks"_a, "n_threads"_a)
+        .def(nb::init<const BoundColumns&, const Matrix<Stat>&, std::size_t, int, int>(),
+             "columns"_a, array("stats"), "n_blocks"_a, "bits"_a, "n_threads"_a)
         .def("follow", &BoundRoots::follow, "columns"_a, array("rows"), array("before"),
              array("stats"), "n_threads"_a)
         .def("grow", &BoundRoots::grow, "columns"_a, array("chosen"), array("stats"), "score"_a,
@@ -322,6 +331,8 @@ void bind_search(nb::module_& m) {
     m.def("scan_histogram", &scan, "columns"_a, array("histogram"), array("totals"), "score"_a,
           "limits"_a);
     m.def("prefix_sums", &prefixes, "columns"_a, array("tests"), array("stats"), "first_lane"_a,
+          array("side"), "n_threads"_a);
+    m.def("judged_sums", &judged, "columns"_a, array("tests"), array("stats"), "first_lane"_a,
           array("side"), "n_threads"_a);
     m.def("prune_tests", &prune, "columns"_a, array("tests"), array("stats"), "first_lane"_a,
           array("side"), "unit"_a, "down"_a, "l2"_a, array("worth"), array("required"), "least"_a,

@@ -8,9 +8,6 @@
 namespace rulewright {
 namespace {
 
-// What a row that comes so much later needs is asked for: of a small cover, rows lie far apart.
-constexpr std::size_t kAhead = 16;
-
 // The rows to add: their places in the codes, and their statistics.
 struct Counted {
     std::span<const Row> rows;
@@ -39,7 +36,9 @@ void add_lanes(const Columns<Code>& columns, std::size_t group, const Counted& c
         counted.fetch_ahead(codes, i);
         Code code[kGroup];
         std::memcpy(code, codes + std::size_t{counted.rows[i]} * kGroup, sizeof(code));
-        if constexpr (kLanes == 2) {
+        if constexpr (kLanes == 1) {
+            for (std::size_t j = 0; j < width; ++j) base[j][code[j]] += *stats;
+        } else if constexpr (kLanes == 2) {
             const Stat first = stats[0], second = stats[1];
             for (std::size_t j = 0; j < width; ++j) {
                 Stat* sums = base[j] + code[j] * lanes;
@@ -174,6 +173,8 @@ void add_group(const Columns<Code>& columns, std::size_t group, const Cover& cov
         add_lanes<2, 0>(columns, group, counted, histogram);
     } else if (cover.lanes == 3 && whole) {
         add_lanes<3, kGroup>(columns, group, counted, histogram);
+    } else if (cover.lanes == 1 && whole) {
+        add_lanes<1, kGroup>(columns, group, counted, histogram);
     } else {
         add_lanes<0, 0>(columns, group, counted, histogram);
     }

@@ -7,6 +7,9 @@
 
 namespace rulewright {
 
+// What a row that comes so much later needs is asked for: of a small cover, rows lie far apart.
+inline constexpr std::size_t kAhead = 16;
+
 // Gathers the lanes to be read of the statistics of the rows of a cover.
 void gather(const Stat* stats, const Lanes& lanes, Cover& cover, int n_threads);
 

@@ -30,19 +30,6 @@ struct Failure {
     }
 };
 
-// The rows of a block to judge by.
-std::size_t rows_to_judge(const std::uint8_t* side, std::size_t begin, std::size_t end, Row* rows) {
-    std::size_t n_off = 0;  // a plain loop, which the compiler turns into vector instructions
-    for (std::size_t row = begin; row < end; ++row) n_off += side[row];
-    if (n_off == end - begin) return 0;
-    std::size_t n = 0;
-    for (std::size_t row = begin; row < end; ++row) {
-        rows[n] = static_cast<Row>(row);
-        n += side[row] == 0 ? 1 : 0;
-    }
-    return n;
-}
-
 // Adds up the rows of one block to judge by, each at the set of tests that it fails; rows that fail
 // a test beyond the most do not count.
 template <class Code>

@@ -1,19 +1,71 @@
 #include "search/roots.hpp"
 
+#include <stdexcept>
+
 #include "base/parallel.hpp"
 #include "search/count.hpp"
 
 namespace rulewright {
 
+namespace {
+
+Stat packed(const Stat* pair) {
+    const auto first = static_cast<std::uint64_t>(pair[0]);
+    return static_cast<Stat>((first << 32) + static_cast<std::uint64_t>(pair[1]));
+}
+
+void add_unpacked(const Stat* words, std::size_t n, Stat* sums) {
+    for (std::size_t i = 0; i < n; ++i, sums += 2) {
+        const Stat second = static_cast<std::int32_t>(words[i]);
+        sums[0] += (words[i] - second) >> 32;
+        sums[1] += second;
+    }
+}
+
+}  // namespace
+
+// Sets `changes_` to what is to be added for each of the rows.
+void Roots::change(std::span<const Row> rows, const Stat* before, const Stat* stats,
+                   int n_threads) {
+    changes_.assign(rows);
+    changes_.reserve(rows.size(), packed_ ? 1 : lanes_);
+    std::vector<Reach> reach(count_blocks(rows.size()), Reach{0, 0});
+    parallel_blocks(rows.size(), n_threads,
+                    [&](std::size_t block, std::size_t from, std::size_t to) {
+                        reach[block] = change_block(rows, before, stats, from, to);
+                    });
+    changes_.reach = {0, 0};
+    for (const Reach& one : reach) changes_.reach.join(one);
+    // A difference has a bit more than what it is of.
+    if (packed_ && (changes_.reach.first | changes_.reach.second) >> (bits_ + 1) != 0) {
+        throw std::invalid_argument("a statistic has more bits than was said");
+    }
+}
+
+Reach Roots::change_block(std::span<const Row> rows, const Stat* before, const Stat* stats,
+                          std::size_t from, std::size_t to) {
+    std::vector<Stat> change(lanes_);
+    Reach reach{0, 0};
+    for (std::size_t i = from; i < to; ++i) {
+        __builtin_prefetch(stats + rows[std::min(i + kAhead, to - 1)] * lanes_);
+        const Stat* now = stats + rows[i] * lanes_;
+        for (std::size_t lane = 0; lane < lanes_; ++lane) {
+            change[lane] = now[lane] - (before == nullptr ? 0 : before[i * lanes_ + lane]);
+        }
+        reach.see(change.data(), lanes_);
+        if (packed_) {
+            changes_.stats[i] = packed(change.data());
+        } else {
+            std::ranges::copy(change, changes_.stats.data() + i * lanes_);
+        }
+    }
+    return reach;
+}
+
 template <class Code>
 void Roots::follow(const Columns<Code>& columns, std::span<const Row> rows, const Stat* before,
                    const Stat* stats, int n_threads) {
-    changes_.assign(rows);
-    gather(stats, {0, lanes_, lanes_, false}, changes_, n_threads);
-    if (before != nullptr) {
-        for (std::size_t i = 0; i < rows.size() * lanes_; ++i) changes_.stats[i] -= before[i];
-        changes_.reach = reach_of(changes_.stats.data(), rows.size(), lanes_);
-    }
+    change(rows, before, stats, n_threads);
     std::vector<std::size_t> ends(n_blocks() + 1);
     for (std::size_t b = 1; b <= n_blocks(); ++b) {
         const auto end = std::ranges::lower_bound(rows, static_cast<Row>(start(b)));
@@ -33,7 +85,14 @@ void Roots::sum(std::span<const std::uint8_t> chosen, std::size_t first, std::si
                 Histogram& histogram) const {
     histogram.clear(first, last);
     for (std::size_t b = 0; b < n_blocks(); ++b) {
-        if (chosen[b] != 0) histogram.add(blocks_[b], first, last);
+        if (chosen[b] == 0) continue;
+        if (packed_) {
+            const Stat* words = blocks_[b].column(first);
+            const auto n = static_cast<std::size_t>(blocks_[b].column(last) - words);
+            add_unpacked(words, n, histogram.column(first));
+        } else {
+            histogram.add(blocks_[b], first, last);
+        }
     }
 }
 

@@ -194,6 +194,44 @@ std::vector<Stat> prefix_sums(const Columns<Code>& columns, std::span<const Code
     return total;
 }
 
+std::size_t rows_to_judge(const std::uint8_t* side, std::size_t begin, std::size_t end, Row* rows) {
+    std::size_t n_off = 0;  // a plain loop, which the compiler turns into vector instructions
+    for (std::size_t row = begin; row < end; ++row) n_off += side[row];
+    if (n_off == end - begin) return 0;
+    std::size_t n = 0;
+    for (std::size_t row = begin; row < end; ++row) {
+        rows[n] = static_cast<Row>(row);
+        n += side[row] == 0 ? 1 : 0;
+    }
+    return n;
+}
+
+template <class Code>
+std::vector<Stat> judged_sums(const Columns<Code>& columns, std::span<const CodeTest> tests,
+                              const SplitPairs& pairs, int n_threads) {
+    const std::vector<ColumnTest<Code>> asked = column_tests(columns, tests);
+    const std::size_t width = 2 * tests.size();
+    std::vector<Stat> partial(count_blocks(columns.n_rows) * width);
+    parallel_blocks(columns.n_rows, n_threads,
+                    [&](std::size_t block, std::size_t begin, std::size_t end) {
+                        Stat* sums = partial.data() + block * width;
+                        Row rows[kBlock];
+                        std::size_t n = rows_to_judge(pairs.side, begin, end, rows);
+                        for (const ColumnTest<Code>& test : asked) {
+                            n = keep(test, rows, n);
+                            add_pairs(pairs, {rows, n}, sums, 0);
+                            sums += 2;
+                        }
+                    });
+    std::vector<Stat> total(width);
+    for (std::size_t i = 0; i < partial.size(); ++i) total[i % width] += partial[i];
+    return total;
+}
+
+template std::vector<Stat> judged_sums(const Columns<std::uint8_t>&, std::span<const CodeTest>,
+                                       const SplitPairs&, int);
+template std::vector<Stat> judged_sums(const Columns<std::uint16_t>&, std::span<const CodeTest>,
+                                       const SplitPairs&, int);
 template std::vector<Stat> prefix_sums(const Columns<std::uint8_t>&, std::span<const CodeTest>,
                                        const SplitPairs&, int);
 template std::vector<Stat> prefix_sums(const Columns<std::uint16_t>&, std::span<const CodeTest>,

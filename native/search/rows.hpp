@@ -47,4 +47,13 @@ template <class Code>
 std::vector<Stat> prefix_sums(const Columns<Code>& columns, std::span<const CodeTest> tests,
                               const SplitPairs& pairs, int n_threads);
 
+// The rows of a block on side 0, in ascending order; returns how many. `rows` has room for all.
+std::size_t rows_to_judge(const std::uint8_t* side, std::size_t begin, std::size_t end, Row* rows);
+
+// Sums of both lanes over the rows on side 0 that satisfy the first l tests, for l = 1 .. tests:
+// [l - 1][lane]. Cost: O(rows on side 0 + their covers of the prefixes).
+template <class Code>
+std::vector<Stat> judged_sums(const Columns<Code>& columns, std::span<const CodeTest> tests,
+                              const SplitPairs& pairs, int n_threads);
+
 }  // namespace rulewright

@@ -14,11 +14,11 @@ from rulewright.search import Constraints
     ("n_rows", "n_classes", "expected"),
     [
         (10_000, 2, (500, 0.1, 4, False, Window())),
-        (10_001, 2, (1000, 0.2, 4, False, Validation(n_iter_no_change=50))),
-        (10_001, 9, (2250, 0.2, 4, False, Validation(n_iter_no_change=225))),
+        (10_001, 2, (1000, 0.3, 4, False, Validation(n_iter_no_change=50))),
+        (10_001, 9, (2250, 0.3, 4, False, Validation(n_iter_no_change=225))),
         (10_001, 10, (2500, 0.3, 8, True, Window())),
-        (50_000, 2, (1000, 0.2, 4, False, Validation(n_iter_no_change=50))),
-        (50_001, 3, (1000, 0.3, 4, False, Validation(n_iter_no_change=75))),
+        (50_000, 2, (1000, 0.3, 4, False, Validation(n_iter_no_change=50))),
+        (50_001, 3, (1000, 0.4, 4, False, Validation(n_iter_no_change=75))),
         (10_000, 26, (6500, 0.1, 4, False, Window())),
         (10_000, 31, (7500, 0.1, 4, True, Window())),
         (10_001, 40, (7500, 0.3, 8, True, Window())),
@@ -31,11 +31,26 @@ def test_larger_tables_are_learned_in_larger_steps(n_rows, n_classes, expected):
     assert (*found, auto.stopping(outside=True)) == expected
 
 
+@pytest.mark.parametrize(
+    ("n_rows", "n_classes", "expected"),
+    [
+        (2_000, 2, "conditions"),
+        (2_001, 2, None),
+        (10_000, 2, None),
+        (10_001, 2, "prefix"),
+        (10_001, 10, None),
+    ],
+)
+def test_small_and_large_tables_are_pruned(n_rows, n_classes, expected):
+    """Any condition may go in small tables, the last ones in large tables of few classes."""
+    assert Automatic(n_rows, n_classes, ordinal=False).prune == expected
+
+
 def test_ordered_classes_are_never_learned_one_at_a_time():
     """A vote for one class would not be a vote for a side of the scale."""
     auto = Automatic(20_000, 40, ordinal=True)
     assert not auto.prefixed
-    assert (auto.max_conditions, auto.learning_rate) == (4, 0.2)
+    assert (auto.max_conditions, auto.learning_rate) == (4, 0.3)
     assert isinstance(auto.stopping(outside=True), Validation)
 
 

@@ -225,14 +225,28 @@ def test_large_tables_are_pruned_on_request_only(monkeypatch):
         assert mlrules(subsample=0.5, prune="auto").fit(X, y).model_.rules == rules[prunes]
 
 
-def test_pruned_rules_keep_required_columns():
+@pytest.mark.parametrize("prune", [True, "prefix"])
+def test_pruned_rules_keep_required_columns(prune):
     """A condition that an expert asks for stays, whatever it is worth."""
     X, y = noise_columns(0)
     constraints = {"required": ["x1"]}
-    est = mlrules(subsample=0.5, prune=True, constraints=constraints).fit(X, y)
+    est = mlrules(subsample=0.5, prune=prune, constraints=constraints).fit(X, y)
     assert len(est.model_) > 0
     assert all("x1" in rule.body.columns for rule in est.model_.rules)
     assert any("x2" not in rule.body.columns for rule in est.model_.rules)
+
+
+def test_a_prefix_ends_where_conditions_stop_paying():
+    """Where one column decides, rules have one condition; where a pair does, they have two."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 4))
+    both = (X[:, 0] > 0) & (X[:, 1] > 0)
+    for cause, columns in ((X[:, 0] > 0, {"x0"}), (both, {"x0", "x1"})):
+        y = (rng.random(3000) < np.where(cause, 0.8, 0.2)).astype(int)
+        est = mlrules(n_rules=5, subsample=0.5, prune="prefix", learning_rate=0.3).fit(X, y)
+        grown = mlrules(n_rules=5, subsample=0.5, prune=False, learning_rate=0.3).fit(X, y)
+        assert set().union(*(rule.body.columns for rule in est.stages_.rules)) == columns
+        assert set().union(*(rule.body.columns for rule in grown.stages_.rules)) > columns
 
 
 def test_nothing_is_pruned_without_rows_outside():
@@ -246,6 +260,7 @@ def test_labels_that_mean_nothing_end_the_search():
     """When most rules are refused, learning ends although nothing else would stop it."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 4)), rng.integers(0, 2, 200)
-    est = mlrules(n_rules=2000, subsample=0.5, prune=True).fit(X, y)
-    assert est.stopped_by_ == "no_rule"
-    assert len(est.stages_) < 100
+    for prune in (True, "prefix"):
+        est = mlrules(n_rules=2000, subsample=0.5, prune=prune).fit(X, y)
+        assert est.stopped_by_ == "no_rule"
+        assert len(est.stages_) < 200

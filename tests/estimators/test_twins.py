@@ -69,6 +69,8 @@ GROUPS = {"groups": [["a", "b"], ["b", "color", "c"]], "digits": 2}
         (2, {"subsample": 0.5, "prune": True}),
         (3, {"subsample": 0.5, "prune": True, "constraints": {"required": ["a"]}}),
         (4, {"subsample": 0.7, "prune": True, "ordinal": True, "criterion": "gradient"}),
+        (2, {"subsample": 0.5, "prune": "prefix"}),
+        (3, {"subsample": 0.5, "prune": "prefix", "constraints": {"required": ["a"]}}),
     ],
 )
 def test_the_twins_learn_the_same_model(n_classes, options, monkeypatch):

@@ -38,6 +38,7 @@ def search(**given):
     _core.count_histogram(columns, rows, stats, n_threads)
     _core.cover_rows(columns, given["tests"], n_threads)
     _core.prefix_sums(columns, given["tests"], stats, 0, given["side"], n_threads)
+    _core.judged_sums(columns, given["tests"], stats, 0, given["side"], n_threads)
     unit, down, l2 = (given[name] for name in ("unit", "down", "l2"))
     worth, required = given["worth"], given["required"]
     split = given["tests"], stats, 0, given["side"]
@@ -55,7 +56,7 @@ def roots(**given):
     score = _core.Score(**pick(given, *SCORE))
     limits = _core.Limits(**pick(given, *LIMITS))
     stats, n_threads = given["stats"], given["n_threads"]
-    kept = _core.Roots(columns, stats, given["n_blocks"], n_threads)
+    kept = _core.Roots(columns, stats, given["n_blocks"], given["bits"], n_threads)
     kept.follow(columns, given["rows"], given["before"], stats, n_threads)
     kept.grow(columns, given["chosen"], stats, score, limits, given["workspace"], n_threads)
 
@@ -232,7 +233,13 @@ def good_roots():
     names = ("codes", "n_bins", "nominal", "rows", "stats", "n_threads", "workspace")
     taken = pick(good_search(), *names, *SCORE, *LIMITS)
     chosen = np.array([1, 0, 1], np.uint8)
-    return {**taken, "n_blocks": 3, "before": taken["stats"][taken["rows"]], "chosen": chosen}
+    return {
+        **taken,
+        "n_blocks": 3,
+        "bits": 20,
+        "before": taken["stats"][taken["rows"]],
+        "chosen": chosen,
+    }
 
 
 def good_parts():

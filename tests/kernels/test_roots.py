@@ -18,12 +18,16 @@ def changed(rng, stats):
 
 
 @settings(max_examples=100)
-@given(searches(), SEEDS, st.integers(1, 7))
-def test_rules_from_blocks_equal_the_twin(search, seed, n_blocks):
+@given(searches(), SEEDS, st.integers(1, 7), st.sampled_from([3, 20, 62]))
+def test_rules_from_blocks_equal_the_twin(search, seed, n_blocks, bits):
     """After any changes growth from chosen blocks is growth on their rows, counted anew."""
     stats = reference.used_lanes(search.stats, search.score, search.limits).copy()
+    if bits < 62:  # small numbers, of which two share a word
+        stats = np.fmod(stats, 2**bits)
     rng, score = np.random.default_rng(seed), replace(search.score, first_lane=0)
-    roots, twin = (make(search.columns, stats, n_blocks) for make in (Roots, reference.Roots))
+    roots, twin = (
+        make(search.columns, stats, n_blocks, bits=bits) for make in (Roots, reference.Roots)
+    )
     workspace = Workspace()
     for _ in range(3):
         chosen = rng.random(n_blocks) < 0.6
@@ -67,6 +71,15 @@ def test_packed_sums_are_exact(bits):
     rows = np.arange(n_rows, dtype=ROW)
     expected = reference.count_histogram(columns, rows, stats)
     np.testing.assert_array_equal(count_histogram(columns, rows, stats), expected)
+
+
+def test_roots_refuse_larger_statistics():
+    """Statistics of more bits than was said would run into each other: an error, not a sum."""
+    columns = random_columns(np.random.default_rng(0), 50, 3)
+    stats = np.full((50, 2), 2**9, dtype=STAT)
+    with pytest.raises(ValueError, match="more bits"):
+        Roots(columns, stats, 4, bits=7)
+    Roots(columns, stats, 4, bits=10)
 
 
 def test_roots_refuse_other_rows():

@@ -153,6 +153,7 @@ __all__ = [
     "grow_beam",
     "grow_rule",
     "grow_tree",
+    "judged_sums",
     "last_values",
     "middle_values",
     "nearest_rules",
@@ -335,6 +336,21 @@ def prefix_sums(
         columns.native, tests, stats, first_lane, side.view(np.uint8), n_threads
     )
     return sums.reshape(2, len(tests) + 1, 2)
+
+
+def judged_sums(
+    columns: CodeColumns,
+    tests: IntArray,
+    stats: StatArray,
+    first_lane: int,
+    side: BoolArray,
+    n_threads: int = 1,
+) -> StatArray:
+    """Sum two lanes over the rows off `side` that satisfy the first 1, 2, ... tests."""
+    sums = _core.judged_sums(
+        columns.native, tests, stats, first_lane, side.view(np.uint8), n_threads
+    )
+    return sums.reshape(len(tests), 2)
 
 
 def prune_tests(

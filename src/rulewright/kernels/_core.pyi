@@ -257,7 +257,7 @@ def encode_values(
 
 class Roots:
     def __init__(
-        self, columns: Columns, stats: StatArray, n_blocks: int, n_threads: int
+        self, columns: Columns, stats: StatArray, n_blocks: int, bits: int, n_threads: int
     ) -> None: ...
     def follow(
         self,
@@ -319,6 +319,14 @@ def scan_histogram(
     columns: Columns, histogram: StatArray, totals: StatArray, score: Score, limits: Limits
 ) -> tuple[list[tuple[int, int, int, int, float]], int]: ...
 def prefix_sums(
+    columns: Columns,
+    tests: IntArray,
+    stats: StatArray,
+    first_lane: int,
+    side: ByteArray,
+    n_threads: int,
+) -> StatArray: ...
+def judged_sums(
     columns: Columns,
     tests: IntArray,
     stats: StatArray,

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from rulewright.kernels import CodeColumns
 
 
+MOST_BITS = 62
+"""Sums over all rows are never larger."""
+
+
 class Roots:
     """The histograms of all rows, by blocks, so that growth need not count its first rows.
 
@@ -32,13 +36,20 @@ class Roots:
         Number of blocks.
     n_threads : int
         Threads; nothing depends on it.
+    bits : int
+        No statistic of a row ever has more, without the sign: of few, two lanes share a word.
     """
 
     def __init__(
-        self, columns: CodeColumns, stats: StatArray, n_blocks: int, n_threads: int = 1
+        self,
+        columns: CodeColumns,
+        stats: StatArray,
+        n_blocks: int,
+        n_threads: int = 1,
+        bits: int = MOST_BITS,
     ) -> None:
         self.columns, self.stats, self.n_threads = columns, stats, n_threads
-        self.native = _core.Roots(columns.native, stats, n_blocks, n_threads)
+        self.native = _core.Roots(columns.native, stats, n_blocks, bits, n_threads)
 
     @contextmanager
     def following(self, rows: RowArray) -> Iterator[None]:

@@ -65,7 +65,7 @@ class PartedMLRules(MLRulesClassifier):
         )
         coded = parts.become(code_part, reading, coding, keep)
         try:
-            return self._learn_coded(coded, coding, replace(settings, prune=False), found, random)
+            return self._learn_coded(coded, coding, replace(settings, prune=None), found, random)
         finally:
             coded.close()
 
@@ -153,10 +153,10 @@ class PartedMLRules(MLRulesClassifier):
             if getattr(self, name) != allowed:
                 value = getattr(self, name)
                 raise ValueError(f"{name}={value!r} is not for fits on partitions; {instead}")
-        if self.prune is True:
+        if self.prune in (True, "prefix"):
             raise ValueError(
-                "prune=True is not for fits on partitions, whose rules stay as grown, as those of "
-                "more than 2,000 rows do by default; set prune='auto'"
+                f"prune={self.prune!r} is not for fits on partitions, whose rules stay as grown; "
+                "set prune='auto'"
             )
 
     def _summary(self, *args: Any) -> dict[str, Any]:

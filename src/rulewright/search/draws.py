@@ -78,7 +78,8 @@ class BlockDraws(RowDraws):
     Where no condition helps alone, chance finds the first one, and twenty blocks leave it little
     choice: after a rule that was not added, the rows for the next one are drawn one by one.
 
-    Takes `n_blocks` after the parameters of `RowDraws`.
+    Takes after the parameters of `RowDraws` the number of blocks, and the bits that no statistic
+    of a row exceeds.
     """
 
     def __init__(
@@ -89,13 +90,14 @@ class BlockDraws(RowDraws):
         share: float,
         random: np.random.RandomState,
         n_blocks: int,
+        bits: int,
     ) -> None:
         super().__init__(grower, codes, stats, share, random)
         # a sampler of blocks whose share is that of the rows
         self.blocks = Subsampler(n_blocks, round(share * n_blocks) / n_blocks, random, least=1)
         self.added = True  # whether the last rule was
         self.starts = np.arange(n_blocks + 1) * codes.n_rows // n_blocks
-        self.roots = kernels.Roots(codes, stats, n_blocks, grower.n_threads)
+        self.roots = kernels.Roots(codes, stats, n_blocks, grower.n_threads, bits)
 
     def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, BoolArray]:
         """Grow a rule on the next choice of blocks, or rows; tell also which rows are in it."""

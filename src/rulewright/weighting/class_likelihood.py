@@ -14,6 +14,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.kernels import ROW, STAT, Score
+from rulewright.kernels.roots import MOST_BITS
 from rulewright.rules import Head
 from rulewright.weighting.likelihood import start_loss, step_of
 
@@ -65,6 +66,11 @@ class ClassLogLikelihood:
         self._lacking = self.state.residuals(everyone, n_threads)
         self._due = np.zeros(n_classes)  # rules that each class should have had by now and has not
         self._written: int | None = None  # the class whose statistics are up to date
+
+    @property
+    def bits(self) -> int:
+        """The bits that no statistic of a row exceeds, without the sign."""
+        return MOST_BITS
 
     def best_vote(self, kind: str, l2: float) -> Head:
         """Return the class whose turn it is."""

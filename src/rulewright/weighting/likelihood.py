@@ -38,12 +38,16 @@ g = -a (h + l2) the right side is negative as long as exp(a) - 1 - a < a^2.
 MOST_FINE_ROWS = 4096
 """More rows than these may have coarse statistics for the search, which are counted faster."""
 
-COARSE_BITS = 19
-"""Bits of the coarse g of a row of mean weight: two such sums share a word (`count.cpp`)."""
+COARSE_BITS, SUM_BITS = 17, 34
+"""Bits of the coarse g of a row of mean weight, and of its sum over all rows.
+
+Two sums of so many bits over a twentieth of the rows share a word (`native/search/roots.hpp`).
+"""
 
 
 def _coarse_unit(weights: FloatArray) -> float:
-    return 2.0 ** max(math.ceil(math.log2(float(weights.mean()))) - COARSE_BITS, -1022)
+    bits = min(COARSE_BITS, SUM_BITS - math.ceil(math.log2(len(weights))))
+    return 2.0 ** max(math.ceil(math.log2(float(weights.mean()))) - bits, -1022)
 
 
 def heads(n_classes: int, ordinal: bool) -> tuple[Head, ...]:
@@ -106,7 +110,7 @@ class LogLikelihood:
         n_threads: int = 1,
     ) -> None:
         n, self.n_classes, self.n_threads = len(labels), len(scores), n_threads
-        self.heads = heads(self.n_classes, ordinal)
+        self.heads, self._weights = heads(self.n_classes, ordinal), weights
         # One pair per cut tells both sides; two classes are two sides of one cut.
         self.cumulative = ordinal or self.n_classes == 2
         self.n_pairs = self.n_classes - self.cumulative
@@ -125,6 +129,11 @@ class LogLikelihood:
         self._totals: StatArray | None = None  # kept up to date once somebody asked for them
         self.state.refresh_stats(self._everyone, n_threads)
         self.loss = start_loss(scores, self.class_weights(self._everyone))
+
+    @property
+    def bits(self) -> int:
+        """The bits that no statistic of a row exceeds, without the sign."""
+        return math.ceil(float(self._weights.max()) / self.unit).bit_length()
 
     def restart(self, probabilities: FloatArray) -> None:
         """Go on from other probabilities of the rows; the loss is not kept up to date."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from rulewright.encoding.binned import BinnedColumns, bin_table
 from rulewright.estimators.mlrules.monitor import Monitor, Sample
-from rulewright.estimators.mlrules.pruning import Pruning
+from rulewright.estimators.mlrules.pruning import PRUNING
 from rulewright.rules import Coverage
 from rulewright.search import (
     BlockDraws,
@@ -75,8 +75,9 @@ class Boosting:
         self.grower = RuleGrower(self.binned, settings.formulation.threshold, n_threads)
         self.draws = self._draws(random)
         self.columns = Subsampler(len(rows.columns), settings.column_subsample, random, least=1)
-        self.prunes = settings.prune and not self.draws.takes_all
-        self.pruning = Pruning(self.monitor.train.codes, self.limits.required, n_threads)
+        kind = None if self.draws.takes_all else settings.prune  # judged by rows outside
+        self.prunes = kind is not None
+        self.pruning = PRUNING[kind](self.monitor.train.codes, self.limits.required, n_threads)
         self.rules: list[Rule] = []
 
     def run(
@@ -230,4 +231,6 @@ class Boosting:
     def _draws(self, random: np.random.RandomState) -> RowDraws:
         train, share = self.monitor.train, self.settings.subsample
         given = self.grower, train.codes, train.likelihood.stats, share, random
-        return BlockDraws(*given, self.n_blocks) if self.n_blocks else RowDraws(*given)
+        if not self.n_blocks:
+            return RowDraws(*given)
+        return BlockDraws(*given, self.n_blocks, train.likelihood.bits)

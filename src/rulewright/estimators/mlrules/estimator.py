@@ -46,6 +46,7 @@ PAPER_WINDOW = Window(size=10, most_bad=8, chance="uniform")
 
 FORMULATION = Named(FORMULATIONS, Formulation)
 STOPPING_RULE = Named(STOPPING, Stopping, words=("auto",))
+PRUNE = {True: "conditions", False: None, "prefix": "prefix"}
 CALIBRATED = Named(CALIBRATIONS, Calibration, optional=True)
 
 
@@ -91,9 +92,9 @@ class MLRulesClassifier(BoostedClassifier):
     )
     learning_rate: float | str = Parameter(
         Real(0, 1, above=True, words=("auto",)),
-        'Factor of every response, in (0, 1]. "auto" is 0.1 up to 10,000 rows, 0.2 up to 50,000 '
-        "(of fewer than ten classes) and 0.3 beyond: with more rows larger steps overfit less, and "
-        "get further with as many rules.",
+        'Factor of every response, in (0, 1]. "auto" is 0.1 up to 10,000 rows, 0.3 up to 50,000 '
+        "(and of ten classes or more) and 0.4 beyond: with more rows larger steps overfit less, "
+        "and get further with as many rules.",
         default="auto",
     )
     subsample: float = Parameter(
@@ -126,11 +127,12 @@ class MLRulesClassifier(BoostedClassifier):
         default=None,
     )
     prune: bool | str = Parameter(
-        Flag(words=("auto",)),
+        Flag(words=("auto", "prefix")),
         "Whether conditions are taken out of a grown rule that do not pay on the rows outside its "
-        "subsample: alone, and those on their column in all rules so far. Where there are no "
-        'such rows rules stay as grown. "auto" is true up to 2,000 rows: beyond, there are enough '
-        "to grow by, and short rules cost accuracy.",
+        'subsample: alone, and those on their column in all rules so far. "prefix" only takes '
+        'conditions off the end. Where there are no such rows rules stay as grown. "auto" is true '
+        'up to 2,000 rows and, with fewer than ten classes, "prefix" beyond 10,000; between them '
+        "short rules cost accuracy.",
         default="auto",
     )
     class_choice: str = Parameter(
@@ -257,7 +259,7 @@ class MLRulesClassifier(BoostedClassifier):
             min_weight=self.min_weight,
             min_evidence=0.0 if asked is None else asked,
             untested_evidence=untested if asked is None else asked,
-            prune=_chosen(self.prune, auto.prune),
+            prune=PRUNE.get(self.prune, auto.prune),
             prefixed=_chosen(self.class_choice, auto.prefixed) in (True, "prefixed"),
             formulation=FORMULATION.made(self.formulation),
             missing_conditions=self.missing_conditions,

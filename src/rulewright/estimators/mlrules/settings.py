@@ -61,7 +61,7 @@ MOST_CLASSES = 30
 """More classes get no more rules, and have the class of a rule chosen before it is grown."""
 
 MOST_PRUNED_ROWS = 2000
-"""Rules of larger tables stay as grown, unless pruning is asked for."""
+"""Rules of larger tables are pruned from the end, or stay as grown, unless pruning is asked for."""
 
 SMALL_ROWS, MEDIUM_ROWS = 10_000, 50_000
 """Larger tables are learned in larger steps."""
@@ -104,7 +104,7 @@ class Automatic:
         """The factor of responses: what shrinkage gains, many rows give."""
         if not self.large:
             return 0.1
-        return 0.2 if self.n_rows <= MEDIUM_ROWS and not self.many else 0.3
+        return 0.3 if self.n_rows <= MEDIUM_ROWS or self.many else 0.4
 
     @property
     def max_conditions(self) -> int:
@@ -112,9 +112,11 @@ class Automatic:
         return 8 if self.many else 4
 
     @property
-    def prune(self) -> bool:
-        """Whether conditions that do not pay are taken out."""
-        return self.n_rows <= MOST_PRUNED_ROWS
+    def prune(self) -> str | None:
+        """Which conditions that do not pay are taken out: any, none, or the last ones."""
+        if self.n_rows <= MOST_PRUNED_ROWS:
+            return "conditions"
+        return "prefix" if self.large and not self.many else None
 
     def stopping(self, outside: bool) -> Stopping:
         """When to stop; `outside` tells whether there are rows outside the subsamples."""
@@ -140,7 +142,7 @@ class BoostingSettings:
     min_weight: float
     min_evidence: float
     untested_evidence: float
-    prune: bool
+    prune: str | None
     prefixed: bool
     formulation: Formulation
     missing_conditions: bool

@@ -211,7 +211,12 @@ class Roots:
     """Growth on the rows of chosen blocks, which are counted anew."""
 
     def __init__(
-        self, columns: CodeColumns, stats: StatArray, n_blocks: int, n_threads: int = 1
+        self,
+        columns: CodeColumns,
+        stats: StatArray,
+        n_blocks: int,
+        n_threads: int = 1,
+        bits: int = 62,
     ) -> None:
         self.columns, self.stats, self.n_blocks = columns, stats, n_blocks
 
@@ -246,6 +251,18 @@ def prefix_sums(
             on_side = rows[side[rows] == bool(s)]
             sums[s, length] = stats[on_side, first_lane : first_lane + 2].sum(axis=0, dtype=STAT)
     return sums
+
+
+def judged_sums(
+    columns: CodeColumns,
+    tests: IntArray,
+    stats: StatArray,
+    first_lane: int,
+    side: BoolArray,
+    n_threads: int = 1,
+) -> StatArray:
+    """Sum two lanes over the rows off `side` that satisfy the first 1, 2, ... tests."""
+    return prefix_sums(columns, tests, stats, first_lane, side)[0, 1:]
 
 
 MOST_PRUNED = 12
