@@ -223,6 +223,7 @@ def mlrules(**changed):
         "max_bins": None,
         "stopping": "none",
         "ordinal": False,
+        "linear": False,
         "column_subsample": 1.0,
         "calibration": None,
         "constraints": None,
