@@ -59,8 +59,10 @@ def test_lines_of_several_classes_rise_with_the_class(n_classes, options):
     assert np.all(np.diff(term.slopes) >= 0)
 
 
-def test_without_lines_nothing_changes():
+@pytest.mark.parametrize("most_rows", [100, 1000])
+def test_without_lines_nothing_changes(most_rows, monkeypatch):
     """Nominal columns, and columns that no line pays for, leave the model of rules as it was."""
+    monkeypatch.setattr(linear, "MOST_ROWS", most_rows)
     rng = np.random.default_rng(1)
     X = {f"c{k}": rng.choice(["u", "v", "w"], 300) for k in range(3)}
     X["noise"] = rng.normal(size=300)

@@ -188,13 +188,13 @@ class Boosting:
             settings.ordinal,
         )
 
-    def _start(self, train: NDArray[np.intp] | slice, random: np.random.RandomState) -> Start:
+    def _start(self, train: NDArray[np.intp] | slice) -> Start:
         """Return the scores to start from, with lines of the training rows if there are any."""
         plain = Start(self._default_scores())
         if not self.settings.linear:
             return plain
         rows = self.rows if isinstance(train, slice) else self.rows.take(train)
-        return fitted_start(rows, self.settings, random) or plain
+        return fitted_start(rows, self.settings) or plain
 
     def _sample(self, rows: NDArray[np.intp] | slice) -> Sample:
         codes, weights = self.binned.codes, self.rows.weights[rows]
@@ -217,7 +217,7 @@ class Boosting:
         validation, start_loss, aside = None, np.nan, None
         if stopping.kept_aside:
             train, aside = split_rows(rows.labels, stopping.kept_aside, random)
-        self.start = self._start(train, random)
+        self.start = self._start(train)
         if aside is not None:
             validation = self._sample(aside)
             start_loss = validation.mean_loss

@@ -61,11 +61,10 @@ class Start:
         return scores
 
 
-def fitted_start(
-    rows: TrainingSet, settings: BoostingSettings, random: np.random.RandomState
-) -> Start | None:
+def fitted_start(rows: TrainingSet, settings: BoostingSettings) -> Start | None:
     """Fit intercepts and lines to rows; None if no line pays."""
-    rows = choosing_rows(rows, random, MOST_ROWS)
+    # Draws of its own: where no line pays, the rules are those of a fit without lines.
+    rows = choosing_rows(rows, np.random.RandomState(0), MOST_ROWS)
     terms = allowed_terms(rows.table, rows.weights, settings.constraints)
     if not terms:
         return None
