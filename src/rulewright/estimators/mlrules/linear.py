@@ -156,12 +156,8 @@ class LineFit:
 
     def _move(self, place: int, change: FloatArray, inside: BoolArray, p: FloatArray) -> float:
         """Change the values, by half as much until the objective falls; return by how much."""
-        values, classes, moves = (
-            self.values[place],
-            self.votes[place].classes,
-            change @ self.columns,
-        )
-        before = self._charge(place, values)
+        values, classes = self.values[place], self.votes[place].classes
+        moves, before = change @ self.columns, self._charge(place, values)
         for _ in range(MOST_HALVINGS):
             with np.errstate(over="ignore"):
                 losses = np.log1p(p * np.expm1(moves)) - inside * moves
