@@ -147,9 +147,9 @@ def random_likelihood(rng, n_rows, n_classes, *, spread=3.0, **options):
     """Make a likelihood with random scores; return it, the scores, the labels and the weights."""
     labels = rng.integers(0, n_classes, n_rows).astype(np.int32)
     weights = rng.choice([0.25, 1.0, 1.0, 3.0], n_rows)
-    start = rng.normal(size=n_classes)
+    start = rng.normal(size=(n_rows, n_classes)[rng.integers(2) :])  # of each row, or of all
     state = LogLikelihood(labels, weights, start, **options)
-    scores = np.tile(start, (n_rows, 1))
+    scores = np.array(np.broadcast_to(start, (n_rows, n_classes)))
     for _ in range(2 * n_classes):
         rows = np.flatnonzero(rng.random(n_rows) < 0.5).astype(ROW)
         head, step = pick(rng, state.heads), float(rng.normal(scale=spread))
@@ -223,6 +223,7 @@ def mlrules(**changed):
         "max_bins": None,
         "stopping": "none",
         "ordinal": False,
+        "linear": False,
         "column_subsample": 1.0,
         "calibration": None,
         "constraints": None,

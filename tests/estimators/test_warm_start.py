@@ -32,6 +32,7 @@ def scale():
         {"stopping": Validation(0.2, 5)},
         {"ordinal": True, "subsample": 0.6},
         {"subsample": 0.5, "prune": True, "learning_rate": 0.2},
+        {"linear": True, "stopping": Validation(0.2, 5)},
     ],
 )
 def test_going_on_equals_learning_at_once(scale, options):
@@ -115,6 +116,7 @@ def test_going_on_with_fewer_rules_is_refused(scale):
         {"min_weight": 30.0},
         {"subsample": 0.5},
         {"prune": True},
+        {"linear": True},
         {"stopping": "validation"},
     ],
 )

@@ -6,18 +6,24 @@ from rulewright.rules import Head
 from rulewright.weighting import ClassLogLikelihood, LogLikelihood
 
 
-def both(seed=0, n_rows=200, n_classes=6):
-    """Make the same likelihood twice: one class at a time, and all of them."""
+def both(seed=0, n_rows=200, n_classes=6, own=False):
+    """Make the same likelihood twice: one class at a time, and all of them.
+
+    With `own`, every row starts from scores of its own.
+    """
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, n_classes, n_rows).astype(np.int32)
-    weights, start = rng.random(n_rows) + 0.1, rng.normal(size=n_classes)
+    weights = rng.random(n_rows) + 0.1
+    start = rng.normal(size=(n_rows, n_classes) if own else n_classes)
     one, whole = (made(labels, weights, start) for made in (ClassLogLikelihood, LogLikelihood))
     return one, whole, rng
 
 
-def test_losses_and_steps_are_those_of_all_classes():
+@pytest.mark.parametrize("own", [False, True])
+def test_losses_and_steps_are_those_of_all_classes(own):
     """Rules move loss and probabilities, and get their responses, as with all classes at once."""
-    one, whole, rng = both()
+    one, whole, rng = both(own=own)
+    assert one.loss == whole.loss
     for _ in range(30):
         rows = np.flatnonzero(rng.random(200) < 0.3).astype(ROW)
         head = one.best_vote("newton", 1.0)

@@ -149,6 +149,7 @@ class PartedMLRules(MLRulesClassifier):
         for name, allowed, instead in (
             ("calibration", None, "calibrate the fitted model on other rows: rulewright.calibrate"),
             ("warm_start", False, "raise n_rules instead"),
+            ("linear", False, "CompactRulesClassifier fits lines to a sample of the rows"),
         ):
             if getattr(self, name) != allowed:
                 value = getattr(self, name)

@@ -16,7 +16,7 @@ from rulewright import kernels
 from rulewright.kernels import ROW, STAT, Score
 from rulewright.kernels.roots import MOST_BITS
 from rulewright.rules import Head
-from rulewright.weighting.likelihood import start_loss, step_of
+from rulewright.weighting.likelihood import start_exponentials, start_loss, step_of
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, IntArray, RowArray
@@ -35,7 +35,7 @@ class ClassLogLikelihood:
     weights : float64 array
         Weight of each row.
     scores : float64 array
-        Scores f_0 that every row starts from, one per class.
+        Scores f_0 that every row starts from, one per class, or a row of them for each row.
     weigh_rows : bool
         Whether the statistics end with a lane of row weights (for a minimum covered weight).
     n_threads : int
@@ -51,18 +51,18 @@ class ClassLogLikelihood:
         weigh_rows: bool = False,
         n_threads: int = 1,
     ) -> None:
-        n, n_classes, self.n_threads = len(labels), len(scores), n_threads
+        n, n_classes, self.n_threads = len(labels), scores.shape[-1], n_threads
         # As fine as 62 bits (and floats) allow, as in `LogLikelihood`.
         self.unit = 2.0 ** max(math.ceil(math.log2(float(weights.sum()))) - 61, -1022)
         self.stats = np.zeros((n, 2 + weigh_rows), dtype=STAT)
         if weigh_rows:
             self.stats[:, -1] = np.rint(weights / self.unit).astype(STAT)
-        self._exp_scores = np.repeat(np.exp(scores - scores.max())[:, np.newaxis], n, axis=1)
+        self._exp_scores = np.ascontiguousarray(start_exponentials(scores, n).T)
         self.state = kernels.ClassLikelihood(
             labels, weights, self._exp_scores, self.stats, 1 / self.unit
         )
         everyone = np.arange(n, dtype=ROW)
-        self.loss = start_loss(scores, self.class_weights(everyone))
+        self.loss = start_loss(scores, labels, weights, self.class_weights(everyone))
         self._lacking = self.state.residuals(everyone, n_threads)
         self._due = np.zeros(n_classes)  # rules that each class should have had by now and has not
         self._written: int | None = None  # the class whose statistics are up to date

@@ -58,9 +58,20 @@ def heads(n_classes: int, ordinal: bool) -> tuple[Head, ...]:
     return tuple(head for k in cuts for head in (Head(0, k - 1), Head(k, n_classes - 1)))
 
 
-def start_loss(scores: FloatArray, class_weights: FloatArray) -> float:
-    """Return the loss of rows that all have the same scores."""
-    return -float(class_weights @ (scores - np.logaddexp.reduce(scores)))
+def start_exponentials(scores: FloatArray, n_rows: int) -> FloatArray:
+    """Return the exponentials of the scores that rows start from, at most 1, one row for each."""
+    found = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.tile(found, (n_rows, 1)) if scores.ndim == 1 else found
+
+
+def start_loss(
+    scores: FloatArray, labels: IntArray, weights: FloatArray, class_weights: FloatArray
+) -> float:
+    """Return the loss of rows that all have the same scores, or each their own."""
+    logs = scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True)
+    if scores.ndim == 1:
+        return -float(class_weights @ logs)
+    return -float(weights @ logs[np.arange(len(labels)), labels])
 
 
 def step_of(
@@ -86,7 +97,7 @@ class LogLikelihood:
     weights : float64 array
         Weight of each row.
     scores : float64 array
-        Scores f_0 that every row starts from, one per class.
+        Scores f_0 that every row starts from, one per class, or a row of them for each row.
     ordinal : bool
         Whether the classes are ordered and rules vote for "at least" or "at most" a class.
     weigh_rows : bool
@@ -109,7 +120,7 @@ class LogLikelihood:
         coarse: bool = False,
         n_threads: int = 1,
     ) -> None:
-        n, self.n_classes, self.n_threads = len(labels), len(scores), n_threads
+        n, self.n_classes, self.n_threads = len(labels), scores.shape[-1], n_threads
         self.heads, self._weights = heads(self.n_classes, ordinal), weights
         # One pair per cut tells both sides; two classes are two sides of one cut.
         self.cumulative = ordinal or self.n_classes == 2
@@ -121,14 +132,14 @@ class LogLikelihood:
         self.stats = np.zeros((n, 2 * self.n_pairs + weigh_rows), dtype=STAT)
         if weigh_rows:
             self.stats[:, -1] = np.rint(weights / self.unit).astype(STAT)
-        self._exp_scores = np.tile(np.exp(scores - scores.max()), (n, 1))
+        self._exp_scores = start_exponentials(scores, n)
         self.state = kernels.Likelihood(
             labels, weights, self._exp_scores, self.stats, 1 / self.unit, self.cumulative
         )
         self._everyone = np.arange(n, dtype=ROW)
         self._totals: StatArray | None = None  # kept up to date once somebody asked for them
         self.state.refresh_stats(self._everyone, n_threads)
-        self.loss = start_loss(scores, self.class_weights(self._everyone))
+        self.loss = start_loss(scores, labels, weights, self.class_weights(self._everyone))
 
     @property
     def bits(self) -> int:

@@ -60,7 +60,7 @@ def compress(
     Equal rules are joined; a logistic fit with a falling L1 penalty over all rules proposes a few
     more than wanted; they are refitted without it, and the rule that is missed least is taken out
     until the size is reached; of rules that cover much the same rows some go sooner. Responses
-    keep their signs.
+    keep their signs; linear terms stay as they are.
 
     Parameters
     ----------
@@ -154,14 +154,14 @@ def size_curve(model: AdditiveRules) -> str:
 
 
 class _Problem(NamedTuple):
-    """Rules as packed covers, and the rows to fit them to."""
+    """Rules as packed covers, and the rows to fit them to; `first` is what lines say of these."""
 
     covers: WordArray
     heads: IntArray
     signs: SignArray
     labels: IntArray
     weights: FloatArray
-    n_classes: int
+    first: FloatArray
 
     @classmethod
     def of(cls, model: AdditiveRules, rows: TrainingSet, n_threads: int) -> _Problem:
@@ -169,7 +169,14 @@ class _Problem(NamedTuple):
         covers = model.cover_bits(rows.table, n_threads=n_threads)
         heads = np.array([rule.head for rule in model.rules], dtype=np.int32).reshape(-1, 2)
         signs = np.sign([rule.outcome.value for rule in model.rules]).astype(np.int8)
-        return cls(covers, heads, signs, rows.labels, rows.weights, len(model.classes))
+        lines = replace(model, intercepts=(0.0,) * len(model.classes), rules=())
+        first = lines.predict_proba(rows.table, n_threads=n_threads)
+        return cls(covers, heads, signs, rows.labels, rows.weights, first)
+
+    def fit(self, **options: Any) -> Multinomial:
+        """Start a fit of the responses; the lines stay as they are."""
+        n_classes = self.first.shape[1]
+        return Multinomial(*self[:-1], n_classes, first=self.first, **options)
 
 
 class _Kept(NamedTuple):
@@ -194,14 +201,14 @@ class _Judged(NamedTuple):
 
 def _choose(problem: _Problem, sizes: Sequence[int], n_threads: int) -> dict[int, _Kept]:
     """Choose the rules of each size on all rows."""
-    fit = Multinomial(*problem, n_threads=n_threads)
+    fit = problem.fit(n_threads=n_threads)
     proposals = selections(fit, sizes, check=lambda: None)
     return {size: _Kept(fit.active, penalty) for size, penalty in proposals}
 
 
 def _refitted(model: AdditiveRules, rows: TrainingSet, n_threads: int) -> AdditiveRules:
     """Return the model with responses and intercepts that fit all rows, to many digits."""
-    fit = Multinomial(*_Problem.of(model, rows, n_threads), tolerance=1e-10)
+    fit = _Problem.of(model, rows, n_threads).fit(tolerance=1e-10)
     fit.keep(fit.rules)
     pairs = zip(model.rules, fit.responses.tolist(), strict=True)
     kept = [rule.with_outcome(Adds(rule.head, value)) for rule, value in pairs if value != 0]
@@ -217,7 +224,7 @@ def _judge(
 ) -> _Judged:
     """Fit a model of each size to the rows outside the fold and judge it on those inside."""
     labels, weights = problem.labels[fold], problem.weights[fold]
-    fit = Multinomial(*problem._replace(weights=np.where(fold, 0.0, problem.weights)))
+    fit = problem._replace(weights=np.where(fold, 0.0, problem.weights)).fit()
     losses, shares = {}, {}
     for size, _ in selections(fit, sizes, check):
         p = fit.probabilities[fold]

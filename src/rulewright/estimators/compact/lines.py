@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulewright.estimators.common.linear import allowed_terms, directions, linear_columns
 from rulewright.estimators.compact.members import Line
-from rulewright.estimators.rulefit.linear import linear_columns, linear_terms
 from rulewright.weighting.l1 import Multinomial
 
 if TYPE_CHECKING:
@@ -20,18 +20,12 @@ if TYPE_CHECKING:
     from rulewright.rules import Head
     from rulewright.search import Constraints
 
-TAIL = 0.025
-"""Share of the rows beyond each bound of a line."""
-
 LARGEST_MOVE = 1.5
 """Points that a step of a slope moves a row at most."""
 
 
 class Lines:
     """The lines that there are to choose from: one for each numeric column that is allowed.
-
-    Conditions that an expert demands are those of rules: a column whose operators are named has no
-    line, and no column has one where rules must use another one.
 
     Parameters
     ----------
@@ -44,18 +38,9 @@ class Lines:
     """
 
     def __init__(self, table: Table, weights: FloatArray, constraints: Constraints) -> None:
-        refused = {*constraints.forbidden, *constraints.operators}
-        terms = linear_terms(table, weights, TAIL)
-        self.terms = tuple(
-            term
-            for term in terms
-            if term.column not in refused and {*constraints.required} <= {term.column}
-        )
+        self.terms = allowed_terms(table, weights, constraints)
         self.columns = np.ascontiguousarray(linear_columns(self.terms, table).T)
-        signs = {"increasing": 1, "decreasing": -1}
-        self.signs = [
-            signs.get(constraints.monotone.get(term.column, ""), 0) for term in self.terms
-        ]
+        self.signs = directions(self.terms, constraints)
 
     def best(
         self, loss: Loss, heads: Sequence[Head], members: Sequence[Member | Line]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 
 from rulewright.encoding.covers import PackedCovers
-from rulewright.estimators.rulefit.linear import SCALE, linear_columns
+from rulewright.estimators.common.linear import SCALE, linear_columns
 from rulewright.rules import Conjunction
 
 if TYPE_CHECKING:

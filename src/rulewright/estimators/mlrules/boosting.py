@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.encoding.binned import BinnedColumns, bin_table
+from rulewright.estimators.mlrules.linear import Start, fitted_start
 from rulewright.estimators.mlrules.monitor import Monitor, Sample
 from rulewright.estimators.mlrules.pruning import PRUNING
 from rulewright.rules import Coverage
@@ -61,7 +62,6 @@ class Boosting:
         constraints = settings.constraints
         digits = constraints.digits_by_column(rows.schema)
         self.binned = bin_table(rows.table, settings.max_bins, n_threads, digits)
-        self.intercepts = self._default_scores()
         self.n_blocks = 0
         self.order: NDArray[np.intp] | None = None  # of the training rows, if they are shuffled
         self.monitor = self._monitor(random)
@@ -189,13 +189,21 @@ class Boosting:
             settings.ordinal,
         )
 
+    def _start(self, train: NDArray[np.intp] | slice) -> Start:
+        """Return the scores to start from, with lines of the training rows if there are any."""
+        plain = Start(self._default_scores())
+        if not self.settings.linear:
+            return plain
+        rows = self.rows if isinstance(train, slice) else self.rows.take(train)
+        return fitted_start(rows, self.settings) or plain
+
     def _sample(self, rows: NDArray[np.intp] | slice) -> Sample:
         codes, weights = self.binned.codes, self.rows.weights[rows]
-        given = self.rows.labels[rows], weights, self.intercepts
+        given = self.rows.labels[rows], weights, self.start.scores(self.rows.table, rows)
         options: dict[str, Any] = {"n_threads": self.n_threads}
         options["weigh_rows"] = self.settings.min_weight > 0
         likelihood: LogLikelihood | ClassLogLikelihood
-        if self.settings.prefixed and len(self.intercepts) > 2:
+        if self.settings.prefixed and len(self.rows.classes) > 2:
             likelihood = ClassLogLikelihood(*given, **options)
         else:
             options |= {"ordinal": self.settings.ordinal, "coarse": True}
@@ -207,9 +215,11 @@ class Boosting:
         """Part the rows if some are kept aside, and start the stopping rule."""
         stopping, rows = self.settings.stopping, self.rows
         train: NDArray[np.intp] | slice = slice(None)
-        validation, start_loss = None, np.nan
+        validation, start_loss, aside = None, np.nan, None
         if stopping.kept_aside:
             train, aside = split_rows(rows.labels, stopping.kept_aside, random)
+        self.start = self._start(train)
+        if aside is not None:
             validation = self._sample(aside)
             start_loss = validation.mean_loss
         shares = (rows.class_weights / rows.class_weights.sum()).tolist()

@@ -168,6 +168,12 @@ class MLRulesClassifier(BoostedClassifier):
         default="auto",
     )
     ordinal: Any = Parameter(Order(), ORDINAL, default=False)
+    linear: bool = Parameter(
+        Flag(),
+        "Whether numeric columns may also add straight lines: those that pay are fitted before the "
+        "rules, which learn what the lines leave.",
+        default=False,
+    )
     column_subsample: float = Parameter(
         Real(0, 1, above=True),
         "Share of the columns that each rule may use, drawn for every rule.",
@@ -266,6 +272,7 @@ class MLRulesClassifier(BoostedClassifier):
             max_bins=self.max_bins,
             stopping=self._stopping(rows),
             ordinal=self._is_ordinal,
+            linear=self.linear,
             constraints=constraints,
         )
 
@@ -343,8 +350,11 @@ class MLRulesClassifier(BoostedClassifier):
             "log_loss": monitor.kept_loss,
             "stopped_by": monitor.stopped_by or "n_rules",
         }
-        intercepts = tuple(boosting.intercepts.tolist())
-        return AdditiveRules(rows.schema, rows.classes, intercepts, boosting.kept_rules(), summary)
+        start, rules = boosting.start, boosting.kept_rules()
+        intercepts = tuple(start.intercepts.tolist())
+        return AdditiveRules(
+            rows.schema, rows.classes, intercepts, rules, summary, linear=start.linear
+        )
 
     def _out_of_fold(
         self,

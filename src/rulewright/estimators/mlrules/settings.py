@@ -149,6 +149,7 @@ class BoostingSettings:
     max_bins: int | None
     stopping: Stopping
     ordinal: bool
+    linear: bool
     constraints: Constraints
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.estimators.rulefit.linear import SCALE, linear_columns, linear_terms
+from rulewright.estimators.common.linear import SCALE, linear_columns, linear_terms
 from rulewright.rules import Adds, Coverage, Head, NumberCoverage, Rule
 from rulewright.weighting.l1 import Problem
 

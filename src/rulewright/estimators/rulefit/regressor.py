@@ -9,10 +9,10 @@ from sklearn.utils import check_random_state
 
 from rulewright.estimators.common.base import RuleRegressor
 from rulewright.estimators.common.folds import number_folds
+from rulewright.estimators.common.linear import weighted_quantiles
 from rulewright.estimators.common.parameters import Choice, Parameter
 from rulewright.estimators.common.weights import counted_rows
 from rulewright.estimators.rulefit.ensemble import number_rules
-from rulewright.estimators.rulefit.linear import weighted_quantiles
 from rulewright.estimators.rulefit.penalty import choose_solution
 from rulewright.estimators.rulefit.settings import RuleFit
 from rulewright.model import RegressionRules

@@ -66,6 +66,8 @@ class Multinomial:
         Number of classes, at least 2.
     shares : float64 array of shape (rows, classes), optional
         Shares of the classes in each row; by default its label has all.
+    first : float64 array of shape (rows, classes), optional
+        Probabilities of the rows before any response; by default those of all classes are equal.
     l2 : float
         Ridge penalty of the responses.
     tolerance : float
@@ -86,6 +88,7 @@ class Multinomial:
         n_classes: int,
         *,
         shares: FloatArray | None = None,
+        first: FloatArray | None = None,
         l2: float = L2,
         tolerance: float = TOLERANCE,
         start: FloatArray | None = None,
@@ -107,7 +110,8 @@ class Multinomial:
         # An intercept is a free rule that covers every row; that of class 0 is not needed.
         classes = np.arange(1, n_classes, dtype=np.int32)
         self.free = self.n_rules + classes - 1
-        self.probabilities = np.full((n_rows, n_classes), 1 / n_classes)
+        equal = np.full((n_rows, n_classes), 1 / n_classes)
+        self.probabilities = equal if first is None else first.copy()
         self.state = kernels.ResponseFit(
             self.shares,
             weights,

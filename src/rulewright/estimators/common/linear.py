@@ -9,11 +9,17 @@ import numpy as np
 from rulewright.model.linear import LinearTerm, units_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rulewright.data import Table
     from rulewright.kernels import FloatArray
+    from rulewright.search import Constraints
 
 SCALE = 0.4
 """Deviation that a linear term is given: about the mean deviation of rules of any support."""
+
+TAIL = 0.025
+"""Share of the rows beyond each bound of a line that stands beside rules."""
 
 
 def linear_terms(table: Table, weights: FloatArray, beta: float) -> tuple[LinearTerm, ...]:
@@ -56,3 +62,25 @@ def weighted_quantiles(
     reached = np.cumsum(weights[order])
     places = np.searchsorted(reached, np.array(shares) * reached[-1] * (1 - 1e-12))
     return [float(values[order[min(place, len(values) - 1)]]) for place in places]
+
+
+def allowed_terms(
+    table: Table, weights: FloatArray, constraints: Constraints
+) -> tuple[LinearTerm, ...]:
+    """Return the terms of the columns that may have a line beside rules.
+
+    Conditions that an expert demands are those of rules: a column whose operators are named has no
+    line, and no column has one where rules must use another one.
+    """
+    refused = {*constraints.forbidden, *constraints.operators}
+    return tuple(
+        term
+        for term in linear_terms(table, weights, TAIL)
+        if term.column not in refused and {*constraints.required} <= {term.column}
+    )
+
+
+def directions(terms: Sequence[LinearTerm], constraints: Constraints) -> list[int]:
+    """Return 1 for a line that must rise, -1 for one that must fall and 0 for a free one."""
+    signs = {"increasing": 1, "decreasing": -1}
+    return [signs.get(constraints.monotone.get(term.column, ""), 0) for term in terms]
