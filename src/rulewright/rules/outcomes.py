@@ -32,6 +32,8 @@ class Head(NamedTuple):
         """Read a class index, or the first and the last of several; else raise a ValueError."""
         pair = value if isinstance(value, tuple | list) and len(value) == 2 else (value, value)
         for index in pair:
+            if type(index) is int:  # the common case first: checking for Integral is slow
+                continue
             if isinstance(index, bool) or not isinstance(index, Integral):
                 raise ValueError(
                     "head of a rule must be a class index or the first and the last of several, "

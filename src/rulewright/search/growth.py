@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rulewright import kernels
-from rulewright.rules import Adds, Conjunction, Rule
+from rulewright.rules import Adds, Rule
 
 if TYPE_CHECKING:
     from rulewright.encoding.binned import BinnedColumns, Test, Threshold
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
         Score,
         StatArray,
     )
-    from rulewright.rules import Condition, Coverage, Head
+    from rulewright.rules import Condition, Conjunction, Coverage, Head
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,11 @@ class FoundRule:
         return tuple(self.binned.condition(grown, self.threshold) for grown in self.grown)
 
     @property
+    def body(self) -> Conjunction:
+        """The conditions on values, one per column."""
+        return self.binned.conjunction(self.grown, self.threshold)
+
+    @cached_property
     def test_array(self) -> IntArray:
         """The tests as kernels read them."""
         return np.array(self.tests, dtype=np.int32).reshape(-1, 4)
@@ -77,7 +83,7 @@ class FoundRule:
 
     def rule(self, head: Head, response: float, coverage: Coverage) -> Rule:
         """Return the rule for the model: canonical conditions, response, what it covers."""
-        return Rule(Conjunction.of(self.conditions), Adds(head, response), coverage)
+        return Rule(self.body, Adds(head, response), coverage)
 
 
 class RuleGrower:
@@ -124,5 +130,6 @@ class RuleGrower:
         conditions, vote = grown
         if not conditions:
             return None
-        tests = tuple(self.binned.test(condition, self.threshold) for condition in conditions)
+        test, threshold = self.binned.test, self.threshold
+        tests = tuple([test(condition, threshold) for condition in conditions])
         return FoundRule(vote, tuple(conditions), tests, self.binned, self.threshold)

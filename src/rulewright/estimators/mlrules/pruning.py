@@ -41,7 +41,7 @@ class Pruning:
     def __init__(self, codes: CodeColumns, required: ByteArray, n_threads: int) -> None:
         self.codes, self.required, self.n_threads = codes, required, n_threads
         self.worth = np.zeros(len(required))
-        self.varied = codes.n_bins > 1  # a constant column changes nothing
+        self.varied = np.flatnonzero(codes.n_bins > 1)  # a constant column changes nothing
         self.highest_mean = 0.0
         self.n_refused = 0
         self.last: deque[bool] = deque(maxlen=LAST_RULES)  # whether each was refused
@@ -65,8 +65,9 @@ class Pruning:
             least,
             self.n_threads,
         )
-        mean = float(np.maximum(self.worth[self.varied], 0.0).mean()) if self.varied.any() else 0.0
-        self.highest_mean = max(self.highest_mean, mean)
+        if n := len(self.varied):
+            gained = np.maximum(self.worth.take(self.varied), 0.0)
+            self.highest_mean = max(self.highest_mean, float(np.add.reduce(gained)) / n)
         self.last.append(not len(places))
         if not len(places):
             self.n_refused += 1
