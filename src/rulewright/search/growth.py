@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rulewright.rules import Condition, Conjunction, Coverage, Head
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class FoundRule:
     """A grown rule: its vote and its conditions, as tests on codes and, on request, on values.
 
@@ -59,23 +59,24 @@ class FoundRule:
 
     def prefix(self, length: int) -> FoundRule:
         """Return the rule with its first `length` conditions only."""
-        return replace(self, grown=self.grown[:length], tests=self.tests[:length])
+        return self._with(self.grown[:length], self.tests[:length])
 
     def without(self, place: int) -> FoundRule:
         """Return the rule without one of its conditions."""
         grown = self.grown[:place] + self.grown[place + 1 :]
-        return replace(self, grown=grown, tests=self.tests[:place] + self.tests[place + 1 :])
+        return self._with(grown, self.tests[:place] + self.tests[place + 1 :])
 
     def only(self, places: list[int]) -> FoundRule:
         """Return the rule with the conditions at these places only."""
         grown, tests = self.grown, self.tests
-        return replace(
-            self, grown=tuple(grown[i] for i in places), tests=tuple(tests[i] for i in places)
-        )
+        return self._with(tuple([grown[i] for i in places]), tuple([tests[i] for i in places]))
 
     def followed_by(self, rest: FoundRule) -> FoundRule:
         """Return the rule with the conditions of another after its own."""
-        return replace(self, grown=self.grown + rest.grown, tests=self.tests + rest.tests)
+        return self._with(self.grown + rest.grown, self.tests + rest.tests)
+
+    def _with(self, grown: tuple[GrownCondition, ...], tests: tuple[Test, ...]) -> FoundRule:
+        return FoundRule(self.vote, grown, tests, self.binned, self.threshold)
 
     def cover(self, codes: CodeColumns, n_threads: int = 1) -> RowArray:
         """Find the rows that the rule covers."""

@@ -66,7 +66,7 @@ class Pruning:
             self.n_threads,
         )
         if n := len(self.varied):
-            gained = np.maximum(self.worth.take(self.varied), 0.0)
+            gained = np.maximum(self.worth[self.varied], 0.0)
             self.highest_mean = max(self.highest_mean, float(np.add.reduce(gained)) / n)
         self.last.append(not len(places))
         if not len(places):

@@ -83,6 +83,6 @@ def _with_sums(rules: Sequence[Rule]) -> Rule:
     if {part.rows for part in parts} != {"outside"}:
         return rule
     # Each was grown on other rows; together they count as certain as one of them.
-    weights = np.mean([part.class_weights for part in parts], axis=0)
+    weights = np.add.reduce([part.class_weights for part in parts]) / len(parts)
     mean = Coverage(parts[0].support, tuple(weights.tolist()), "outside")
     return Rule(rule.body, rule.outcome, mean)
