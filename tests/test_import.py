@@ -41,3 +41,14 @@ def test_the_help_of_the_commands_draws_nothing():
 def test_learning_adds_nothing_to_scikit_learn(code):
     """No plotting, dataframe, database or command-line library comes along, but what it brings."""
     assert not (modules_after(code) - modules_after("import sklearn.base")) & HEAVY
+
+
+@pytest.mark.parametrize("code", ["from rulewright import MLRulesClassifier", FIT])
+def test_learning_loads_no_rooms_that_it_does_not_need(code):
+    """Explanations, exports, other forms, file formats and other searches wait for their use."""
+    program = f"{code}\nimport sys\nprint(*sys.modules)"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    unneeded = {"capacity.bounds", "data.doctor", "data.readers.files", "explain"}
+    unneeded |= {"model.forms.votes", "model.storage", "programs.targets", "search.dnf"}
+    assert not {f"rulewright.{room}" for room in unneeded} & set(result.stdout.split())
+    assert "rulewright.estimators.mlrules.estimator" in result.stdout

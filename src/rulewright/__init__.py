@@ -1,10 +1,11 @@
 """Statistical rule learning: IF-THEN models that people can read.
 
-Importing the package loads nothing but this file; each name brings its room when it is first used.
+Importing the package loads next to nothing; each name brings its room when it is first used.
 """
 
-import importlib
 from typing import TYPE_CHECKING
+
+from rulewright.lazy import lazy_names
 
 if TYPE_CHECKING:
     from rulewright.capacity import Validation, Window
@@ -127,72 +128,64 @@ __all__ = [
 ]
 
 _ROOMS = {
-    "C45RulesClassifier": "estimators",
-    "CN2Classifier": "estimators",
-    "LRIClassifier": "estimators",
-    "AveragedRulesClassifier": "estimators",
-    "Constraints": "search",
-    "Formulation": "estimators.mlrules.settings",
-    "Isotonic": "weighting",
-    "CompactRulesClassifier": "estimators",
-    "CompactRulesRegressor": "estimators",
-    "FOILClassifier": "estimators",
-    "MLRulesClassifier": "estimators",
-    "PARTClassifier": "estimators",
-    "Platt": "weighting",
-    "RipperClassifier": "estimators",
-    "RISEClassifier": "estimators",
-    "RuleCombiner": "estimators",
-    "RuleFitClassifier": "estimators",
-    "RuleFitRegressor": "estimators",
-    "RuleSetEnsembleClassifier": "estimators",
-    "RuleVoteSelector": "estimators.rulefit.selector",
-    "RumbleClassifier": "estimators",
-    "SL2Classifier": "estimators",
-    "SlipperClassifier": "estimators",
-    "Stability": "estimators.rulefit.voting",
-    "StumpClassifier": "estimators",
-    "Temperature": "weighting",
-    "Validation": "capacity",
-    "Voting": "estimators.rulefit.voting",
-    "Window": "capacity",
-    "average_rule_sets": "estimators",
-    "calibrate": "estimators",
-    "compress": "estimators",
-    "interaction_null": "estimators",
-    "learn_on_parts": "estimators",
-    "load_model": "model",
-    "model_schema": "model",
-    "parse_condition": "rules",
-    "parse_conjunction": "rules",
-    "plot_calibration": "plots",
-    "plot_confusion": "plots",
-    "plot_dependence": "plots",
-    "plot_explanation": "plots",
-    "plot_importance": "plots",
-    "plot_interactions": "plots",
-    "plot_precision_recall": "plots",
-    "plot_predictions": "plots",
-    "plot_residuals": "plots",
-    "plot_risk_coverage": "plots",
-    "plot_roc": "plots",
-    "plot_rules": "plots",
-    "plot_sizes": "plots",
-    "read_table": "data",
-    "report_html": "report",
-    "save_chart": "plots",
-    "rule_stability": "estimators",
-    "size_curve": "estimators",
-    "with_costs": "estimators",
-    "write_report": "report",
+    "C45RulesClassifier": ".estimators",
+    "CN2Classifier": ".estimators",
+    "LRIClassifier": ".estimators",
+    "AveragedRulesClassifier": ".estimators",
+    "Constraints": ".search",
+    "Formulation": ".estimators.mlrules.settings",
+    "Isotonic": ".weighting",
+    "CompactRulesClassifier": ".estimators",
+    "CompactRulesRegressor": ".estimators",
+    "FOILClassifier": ".estimators",
+    "MLRulesClassifier": ".estimators",
+    "PARTClassifier": ".estimators",
+    "Platt": ".weighting",
+    "RipperClassifier": ".estimators",
+    "RISEClassifier": ".estimators",
+    "RuleCombiner": ".estimators",
+    "RuleFitClassifier": ".estimators",
+    "RuleFitRegressor": ".estimators",
+    "RuleSetEnsembleClassifier": ".estimators",
+    "RuleVoteSelector": ".estimators.rulefit.selector",
+    "RumbleClassifier": ".estimators",
+    "SL2Classifier": ".estimators",
+    "SlipperClassifier": ".estimators",
+    "Stability": ".estimators.rulefit.voting",
+    "StumpClassifier": ".estimators",
+    "Temperature": ".weighting",
+    "Validation": ".capacity",
+    "Voting": ".estimators.rulefit.voting",
+    "Window": ".capacity",
+    "average_rule_sets": ".estimators",
+    "calibrate": ".estimators",
+    "compress": ".estimators",
+    "interaction_null": ".estimators",
+    "learn_on_parts": ".estimators",
+    "load_model": ".model",
+    "model_schema": ".model",
+    "parse_condition": ".rules",
+    "parse_conjunction": ".rules",
+    "plot_calibration": ".plots",
+    "plot_confusion": ".plots",
+    "plot_dependence": ".plots",
+    "plot_explanation": ".plots",
+    "plot_importance": ".plots",
+    "plot_interactions": ".plots",
+    "plot_precision_recall": ".plots",
+    "plot_predictions": ".plots",
+    "plot_residuals": ".plots",
+    "plot_risk_coverage": ".plots",
+    "plot_roc": ".plots",
+    "plot_rules": ".plots",
+    "plot_sizes": ".plots",
+    "read_table": ".data",
+    "report_html": ".report",
+    "save_chart": ".plots",
+    "rule_stability": ".estimators",
+    "size_curve": ".estimators",
+    "with_costs": ".estimators",
+    "write_report": ".report",
 }
 
-
-def __getattr__(name: str) -> object:
-    if name not in _ROOMS:
-        raise AttributeError(f"module 'rulewright' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"rulewright.{_ROOMS[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+__getattr__, __dir__ = lazy_names(__name__, _ROOMS)

@@ -11,7 +11,7 @@ from rulewright import kernels
 from rulewright.data import DataError
 from rulewright.encoding.binned import EXACT_ROWS, FAST_BINS, MOST_BINS, bin_column, bin_table
 from rulewright.kernels import GrownCondition, Op, reference
-from rulewright.rules import Labels, Presence, Range
+from rulewright.rules import Conjunction, Labels, Presence, Range
 
 pytestmark = pytest.mark.native
 
@@ -227,6 +227,21 @@ def test_labels_and_presence(op):
     assert condition == expected[op]
     covered = kernels.cover_rows(binned.codes, np.array([test], dtype=np.int32))
     np.testing.assert_array_equal(np.flatnonzero(condition.holds(column)), covered)
+
+
+def test_conditions_on_one_column_are_joined():
+    """A conjunction has one condition per column, in the order of growth, as merging gives it."""
+    columns = table(numeric([1.0, 2.0, 3.0, 4.0]), nominal([0, 1, 0, 1]))
+    binned = bin_table(columns)
+    grown = [
+        GrownCondition(0, Op.LESS_EQUAL, 2, 3, -1.0),
+        GrownCondition(1, Op.EQUAL, 0, -1, -2.0),
+        GrownCondition(0, Op.GREATER_EQUAL, 1, 0, -3.0),
+    ]
+    body = binned.conjunction(grown, "observed")
+    assert body == Conjunction.of([binned.condition(one, "observed") for one in grown])
+    assert body.conditions[0] == Range("a", 2.0, 3.0)
+    assert binned.conjunction([one._replace(criterion=0.0) for one in grown], "observed") is body
 
 
 def test_the_width_of_codes_follows_the_bins():

@@ -1,4 +1,5 @@
 import pickle
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -7,26 +8,35 @@ from builders import ALL_OPERATORS, free_limits
 from rulewright.kernels import DnfSettings, GrownCondition, Op, Score
 
 STRUCTS = {
-    "score": Score("newton", unit=1.0),
-    "limits": free_limits(2),
-    "settings": DnfSettings(n_terms=1, max_steps=1, seed=0),
+    "score": lambda: Score("newton", unit=1.0),
+    "limits": lambda: free_limits(2),
+    "settings": lambda: DnfSettings(n_terms=1, max_steps=1, seed=0),
 }
 
 
 @pytest.mark.parametrize("name", STRUCTS)
 def test_fields_have_names_only(name):
     """No two fields can be swapped by position, neither in Python nor at the border."""
-    struct = STRUCTS[name]
+    struct = STRUCTS[name]()
+    given = {field.name: getattr(struct, field.name) for field in fields(struct)}
     for made in (type(struct), type(struct.native)):
-        made(**vars(struct))
+        made(**given)
         with pytest.raises(TypeError):
-            made(*vars(struct).values())
+            made(*given.values())
+
+
+@pytest.mark.parametrize("name", STRUCTS)
+def test_the_bound_struct_is_made_once(name):
+    """A struct keeps what kernels read, and a changed copy gets its own."""
+    struct = STRUCTS[name]()
+    assert struct.native is struct.native
+    assert replace(struct).native is not struct.native
 
 
 @pytest.mark.parametrize("name", STRUCTS)
 def test_structs_travel(name):
     """A struct that was used can be sent to another process."""
-    struct = STRUCTS[name]
+    struct = STRUCTS[name]()
     assert struct.native is not None
     assert str(pickle.loads(pickle.dumps(struct))) == str(struct)
 

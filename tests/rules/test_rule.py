@@ -134,6 +134,17 @@ def test_outside_coverage_by_hand():
     assert (alone.support, alone.share_text(Head(1, 1))) == (10.0, "")  # nothing is known
 
 
+@pytest.mark.parametrize("n_classes", [2, 3, 26])
+def test_coverages_of_several_rules_are_those_of_each(n_classes):
+    """Counting all rules together gives the same bits, also without rows inside or outside."""
+    random = np.random.default_rng(n_classes)
+    sizes = np.array([(1, 1), (0, 1), (1e9, 0), (1, 2), (3, 0), (0, 0)])
+    outside, inside = (random.exponential(size=(6, n_classes)) * n[:, None] for n in sizes.T)
+    together = Coverage.all_outside(inside + outside, outside)
+    pairs = zip(inside + outside, outside, strict=True)
+    assert together == [Coverage.outside(*pair) for pair in pairs]
+
+
 @pytest.mark.parametrize("n_classes", [3, 200])
 def test_class_weights_are_checked(n_classes):
     """Few or many: each must be finite and not negative, and -0 is 0."""

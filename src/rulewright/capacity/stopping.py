@@ -10,6 +10,7 @@ import math
 import sys
 from collections import deque
 from dataclasses import dataclass
+from functools import cache
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -184,6 +185,7 @@ class _ValidationWatch(Watch):
         return stop
 
 
+@cache
 def more_than_chance(n: int) -> int:
     """Return how many heads of `n` throws a fair coin shows with a probability of at most 0.05."""
     binom = optional("scipy.stats").binom  # slow to import

@@ -1,14 +1,14 @@
 """Tables, targets and their readers: data are checked once, when they are read."""
 
+from typing import TYPE_CHECKING
+
 from rulewright.data.choices import Choices, column_and_word
 from rulewright.data.column_schema import ColumnSchema
 from rulewright.data.derived import Derivable, DerivedColumn, Step, Where
-from rulewright.data.doctor import LEFT_OUT, examine, left_out
 from rulewright.data.errors import DataError, DataTypeError, RowError
 from rulewright.data.findings import Finding, joined
 from rulewright.data.kind import KINDS, Kind
 from rulewright.data.numbers import MOST_CLASSES, Numbers, read_numbers
-from rulewright.data.parts import read_parts
 from rulewright.data.readers.options import MAX_UNZIPPED_BYTES, FileOptions
 from rulewright.data.reading import (
     detect_task,
@@ -25,6 +25,11 @@ from rulewright.data.source import Source
 from rulewright.data.table import MISSING_CODE, UNSEEN_CODE, Column, Table
 from rulewright.data.target import Target, read_target, read_weights
 from rulewright.data.training import RegressionSet, TrainingSet
+from rulewright.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from rulewright.data.doctor import LEFT_OUT, examine, left_out
+    from rulewright.data.parts import read_parts
 
 __all__ = [
     "KINDS",
@@ -72,3 +77,12 @@ __all__ = [
     "recode",
     "unreadable",
 ]
+
+_PLACES = {
+    "LEFT_OUT": ".doctor",
+    "examine": ".doctor",
+    "left_out": ".doctor",
+    "read_parts": ".parts",
+}
+
+__getattr__, __dir__ = lazy_names(__name__, _PLACES)

@@ -19,7 +19,6 @@ from rulewright.data.kinds import read_column
 from rulewright.data.naming import ColumnChoice, position, positions, said
 from rulewright.data.numbers import Numbers, looks_numeric, numbers_of, read_numbers
 from rulewright.data.readers.arrays import array_source, dict_source, values_of
-from rulewright.data.readers.files import file_source
 from rulewright.data.readers.frames import frame_source
 from rulewright.data.readers.options import MAX_UNZIPPED_BYTES, FileOptions
 from rulewright.data.schema import Schema, check_distinct, check_encodable
@@ -366,6 +365,8 @@ def _source(X: Any, options: FileOptions) -> Source:
     if isinstance(X, np.ndarray | list | tuple):
         return array_source(X)
     if isinstance(X, str | os.PathLike):
+        from rulewright.data.readers.files import file_source  # noqa: PLC0415 - brings all formats
+
         return file_source(os.fsdecode(X), options)
     # SciPy's dok matrix is a dict too
     if isinstance(X, Mapping) and not hasattr(X, "toarray"):

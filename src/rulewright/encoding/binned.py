@@ -22,9 +22,10 @@ from rulewright.data import DataError
 from rulewright.encoding.rounding import rounded_edges
 from rulewright.kernels import CodeColumns, GrownCondition, Op
 from rulewright.rules.condition import Labels, Presence, Range
+from rulewright.rules.conjunction import Conjunction
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -124,6 +125,8 @@ class BinnedColumns:
         self.schema, self.bins, self.codes = schema, bins, codes
         # Cached because boosting finds the same conditions repeatedly.
         self._conditions: dict[tuple[object, ...], Condition] = {}
+        self._tests: dict[tuple[object, ...], Test] = {}
+        self._conjunctions: dict[tuple[object, ...], Conjunction] = {}
 
     def describe(self) -> str:
         """Describe the bins of the numeric columns in one line."""
@@ -143,6 +146,12 @@ class BinnedColumns:
 
     def test(self, grown: GrownCondition, threshold: Threshold) -> Test:
         """Turn a grown condition into its test on codes."""
+        key = (*grown.key, threshold)
+        if key not in self._tests:
+            self._tests[key] = self._new_test(grown, threshold)
+        return self._tests[key]
+
+    def _new_test(self, grown: GrownCondition, threshold: Threshold) -> Test:
         j, op, code = grown.column, grown.op, grown.code
         bins, last_bin = self.bins[j], len(self.bins[j]) - 1
         if op == Op.LESS_EQUAL:
@@ -156,9 +165,30 @@ class BinnedColumns:
 
     def condition(self, grown: GrownCondition, threshold: Threshold) -> Condition:
         """Turn a grown condition into its condition on values."""
-        key = (*grown[:4], threshold)  # all but the criterion
+        key = (*grown.key, threshold)
         if key not in self._conditions:
             self._conditions[key] = self._new_condition(grown, threshold)
+        return self._conditions[key]
+
+    def conjunction(self, grown: Sequence[GrownCondition], threshold: Threshold) -> Conjunction:
+        """Turn grown conditions into a conjunction: one condition on the values of each column."""
+        key = (*[condition.key for condition in grown], threshold)
+        if key not in self._conjunctions:
+            by_column: dict[int, list[GrownCondition]] = {}
+            for condition in grown:
+                by_column.setdefault(condition.column, []).append(condition)
+            joined = [self._joined(own, threshold) for own in by_column.values()]
+            self._conjunctions[key] = Conjunction(tuple(joined))
+        return self._conjunctions[key]
+
+    def _joined(self, grown: list[GrownCondition], threshold: Threshold) -> Condition:
+        """Turn grown conditions on one column into a condition that holds where they all do."""
+        if len(grown) == 1:
+            return self.condition(grown[0], threshold)
+        key = (*[condition.key for condition in grown], threshold)
+        if key not in self._conditions:
+            several = [self.condition(condition, threshold) for condition in grown]
+            (self._conditions[key],) = Conjunction.of(several)
         return self._conditions[key]
 
     def _new_condition(self, grown: GrownCondition, threshold: Threshold) -> Condition:

@@ -3,10 +3,10 @@
 Each name brings its module when it is first used, because few programs need all learners.
 """
 
-import importlib
 from typing import TYPE_CHECKING
 
 from rulewright.estimators.catalogue import LEARNERS, REGRESSORS
+from rulewright.lazy import lazy_names
 
 if TYPE_CHECKING:
     from rulewright.estimators.averaging.average import average_rule_sets
@@ -71,28 +71,20 @@ __all__ = [
 
 _PLACES = {
     **{
-        entry.place.partition(":")[2]: entry.place.partition(":")[0]
+        entry.place.partition(":")[2]: f".{entry.place.partition(':')[0]}"
         for catalogue in (LEARNERS, REGRESSORS)
         for entry in catalogue.entries.values()
     },
-    "RuleCombiner": "averaging.combiner",
-    "average_rule_sets": "averaging.average",
-    "calibrate": "common.after_fit",
-    "compress": "common.compression",
-    "cross_fitted": "common.cross_fitted",
-    "interaction_null": "common.interaction_null",
-    "learn_on_parts": "averaging.parts",
-    "rule_stability": "common.stability",
-    "size_curve": "common.compression",
-    "with_costs": "common.after_fit",
+    "RuleCombiner": ".averaging.combiner",
+    "average_rule_sets": ".averaging.average",
+    "calibrate": ".common.after_fit",
+    "compress": ".common.compression",
+    "cross_fitted": ".common.cross_fitted",
+    "interaction_null": ".common.interaction_null",
+    "learn_on_parts": ".averaging.parts",
+    "rule_stability": ".common.stability",
+    "size_curve": ".common.compression",
+    "with_costs": ".common.after_fit",
 }
 
-
-def __getattr__(name: str) -> object:
-    if name not in _PLACES:
-        raise AttributeError(f"module 'rulewright.estimators' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"rulewright.estimators.{_PLACES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _PLACES)

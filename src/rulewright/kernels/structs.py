@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
 from enum import IntEnum
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,10 +49,14 @@ class Op(IntEnum):
 class Struct:
     """A record that kernels take as the bound struct of the same name and fields."""
 
-    @property
+    @cached_property
     def native(self) -> Any:
         """The bound struct, which checks the types of the fields."""
-        return getattr(_core, type(self).__name__)(**vars(self))
+        return getattr(_core, type(self).__name__)(**self.__getstate__())
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A bound struct cannot be pickled.
+        return {name: value for name, value in vars(self).items() if name != "native"}
 
 
 @dataclass(frozen=True)
@@ -147,6 +152,11 @@ class GrownCondition(NamedTuple):
     code: int
     beyond: int
     criterion: float
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        """What tells the condition from others: all but the criterion."""
+        return self[:4]
 
 
 class GrownRule(NamedTuple):

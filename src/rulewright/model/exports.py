@@ -5,9 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from rulewright.programs.parity import verify
-from rulewright.programs.targets import TARGETS
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -115,6 +112,8 @@ class Exports(ABC):
 
     def export(self, target: str, **options: Any) -> Any:
         """Write the model in a language by its name, with its options: text, of ONNX bytes."""
+        from rulewright.programs.targets import TARGETS  # noqa: PLC0415 - brings all languages
+
         if target not in TARGETS:
             raise ValueError(f"target must be one of {', '.join(TARGETS)}, not {target!r}")
         return TARGETS[target].write(self.program, **options)
@@ -136,4 +135,6 @@ class Exports(ABC):
         ParityError
             When an answer differs; the message shows the row.
         """
+        from rulewright.programs.parity import verify  # noqa: PLC0415 - brings all languages
+
         return verify(self.program, targets)

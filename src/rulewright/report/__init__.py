@@ -3,9 +3,9 @@
 The page is imported when it is first asked for: figures alone need little of it.
 """
 
-import importlib
 from typing import TYPE_CHECKING
 
+from rulewright.lazy import lazy_names
 from rulewright.report.answers import ClassAnswers, NumberAnswers
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ __all__ = ["N_ROWS", "ClassAnswers", "NumberAnswers", "file_notes", "report_html
 N_ROWS = 100
 """Rows of the data in a report, unless another number is asked for."""
 
+_PLACES = dict.fromkeys(("file_notes", "report_html", "write_report"), ".page")
 
-def __getattr__(name: str) -> object:
-    if name not in ("file_notes", "report_html", "write_report"):
-        raise AttributeError(f"module 'rulewright.report' has no attribute {name!r}")
-    return getattr(importlib.import_module("rulewright.report.page"), name)
+__getattr__, __dir__ = lazy_names(__name__, _PLACES)

@@ -41,14 +41,13 @@ class Conjunction:
     conditions: tuple[Condition, ...] = ()
 
     def __post_init__(self) -> None:
-        seen: set[str] = set()
-        for column in self.columns:
-            if column in seen:
-                raise ValueError(
-                    f"conjunction has two conditions on column {column!r}; "
-                    "merge them with Conjunction.of"
-                )
-            seen.add(column)
+        columns = self.columns
+        if len(set(columns)) < len(columns):
+            twice = next(column for column in columns if columns.count(column) > 1)
+            raise ValueError(
+                f"conjunction has two conditions on column {twice!r}; "
+                "merge them with Conjunction.of"
+            )
 
     @classmethod
     def of(cls, conditions: Iterable[Condition]) -> Conjunction:
@@ -74,7 +73,7 @@ class Conjunction:
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns it needs."""
-        return tuple(condition.column for condition in self.conditions)
+        return tuple([condition.column for condition in self.conditions])
 
     @property
     def key(self) -> Hashable:

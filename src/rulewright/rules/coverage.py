@@ -72,15 +72,30 @@ class Coverage:
         not grown on. The rows inside count a fifth, and no more than a fifth of those outside; the
         share is as certain as that of the rows outside, and not known if there are none.
         """
-        total, others = float(covered.sum()), float(outside.sum())
+        return cls.all_outside(covered[None], outside[None])[0]
+
+    @classmethod
+    def all_outside(
+        cls, covered: NDArray[np.float64], outside: NDArray[np.float64]
+    ) -> list[Coverage]:
+        """Give the coverages of several rules, each as `outside` does: arrays (rules, classes)."""
+        totals, others = covered.sum(axis=1), outside.sum(axis=1)
         inside = INSIDE * np.maximum(covered - outside, 0.0)
-        inside *= min(1.0, others / max(total - others, 1e-300))
-        mixed = (inside + outside) * (others / max(float(inside.sum()) + others, 1e-300))
-        made = object.__new__(cls)  # one of many: what was counted needs no check
-        for name, value in zip(
-            cls.__slots__, (total, tuple(mixed.tolist()), "outside"), strict=True
-        ):
-            object.__setattr__(made, name, value)
+        with np.errstate(over="ignore"):  # many rows outside and none inside
+            shares = np.minimum(1.0, others / np.maximum(totals - others, 1e-300))
+        inside *= shares[:, None]
+        factors = others / np.maximum(inside.sum(axis=1) + others, 1e-300)
+        mixed = (inside + outside) * factors[:, None]
+        pairs = zip(totals.tolist(), mixed.tolist(), strict=True)
+        return [cls._counted(total, tuple(weights)) for total, weights in pairs]
+
+    @classmethod
+    def _counted(cls, support: float, class_weights: tuple[float, ...]) -> Coverage:
+        """Give one of many coverages: what was counted outside needs no check."""
+        made = object.__new__(cls)
+        object.__setattr__(made, "support", support)
+        object.__setattr__(made, "class_weights", class_weights)
+        object.__setattr__(made, "rows", "outside")
         return made
 
     @property

@@ -30,6 +30,8 @@ class Head(NamedTuple):
     @classmethod
     def of(cls, value: object) -> Head:
         """Read a class index, or the first and the last of several; else raise a ValueError."""
+        if type(value) is Head and type(value.first) is type(value.last) is int and value.in_order:
+            return value  # the common case: the checks below are slow
         pair = value if isinstance(value, tuple | list) and len(value) == 2 else (value, value)
         for index in pair:
             if isinstance(index, bool) or not isinstance(index, Integral):
@@ -38,9 +40,15 @@ class Head(NamedTuple):
                     f"not {type(index).__name__}"
                 )
         first, last = map(int, pair)
-        if not 0 <= first <= last:
+        head = cls(first, last)
+        if not head.in_order:
             raise ValueError(f"head of a rule cannot be the class index {value}")
-        return cls(first, last)
+        return head
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the first index is not negative, and the last not below it."""
+        return 0 <= self.first <= self.last
 
     @property
     def classes(self) -> slice:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
 from rulewright.rules.coverage import Coverage, NumberCoverage, coverage_from_json
@@ -35,7 +35,7 @@ class Rule:
     coverage: Coverage | NumberCoverage
 
     def __post_init__(self) -> None:
-        for name, types in _TYPES.items():
+        for name, types in _TYPES:
             value = getattr(self, name)
             if not isinstance(value, types):
                 wanted = " or ".join(t.__name__ for t in types)
@@ -72,7 +72,7 @@ class Rule:
 
     def with_outcome(self, outcome: Outcome) -> Rule:
         """Give the same rule with another outcome."""
-        return replace(self, outcome=outcome)
+        return Rule(self.body, outcome, self.coverage)
 
     def to_json(self) -> dict[str, object]:
         """Give the rule as plain data."""
@@ -101,8 +101,8 @@ class Rule:
         return f"IF {self.body} THEN {self.outcome.text(names)}"
 
 
-_TYPES = {
-    "body": get_args(Formula),
-    "outcome": get_args(Outcome),
-    "coverage": (Coverage, NumberCoverage),
-}
+_TYPES = (
+    ("body", get_args(Formula)),
+    ("outcome", get_args(Outcome)),
+    ("coverage", (Coverage, NumberCoverage)),
+)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rulewright import kernels
-from rulewright.rules import Adds, Conjunction, Rule
+from rulewright.rules import Adds, Rule
 
 if TYPE_CHECKING:
     from rulewright.encoding.binned import BinnedColumns, Test, Threshold
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
         Score,
         StatArray,
     )
-    from rulewright.rules import Condition, Coverage, Head
+    from rulewright.rules import Condition, Conjunction, Coverage, Head
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class FoundRule:
     """A grown rule: its vote and its conditions, as tests on codes and, on request, on values.
 
@@ -47,29 +48,35 @@ class FoundRule:
         return tuple(self.binned.condition(grown, self.threshold) for grown in self.grown)
 
     @property
+    def body(self) -> Conjunction:
+        """The conditions on values, one per column."""
+        return self.binned.conjunction(self.grown, self.threshold)
+
+    @cached_property
     def test_array(self) -> IntArray:
         """The tests as kernels read them."""
         return np.array(self.tests, dtype=np.int32).reshape(-1, 4)
 
     def prefix(self, length: int) -> FoundRule:
         """Return the rule with its first `length` conditions only."""
-        return replace(self, grown=self.grown[:length], tests=self.tests[:length])
+        return self._with(self.grown[:length], self.tests[:length])
 
     def without(self, place: int) -> FoundRule:
         """Return the rule without one of its conditions."""
         grown = self.grown[:place] + self.grown[place + 1 :]
-        return replace(self, grown=grown, tests=self.tests[:place] + self.tests[place + 1 :])
+        return self._with(grown, self.tests[:place] + self.tests[place + 1 :])
 
     def only(self, places: list[int]) -> FoundRule:
         """Return the rule with the conditions at these places only."""
         grown, tests = self.grown, self.tests
-        return replace(
-            self, grown=tuple(grown[i] for i in places), tests=tuple(tests[i] for i in places)
-        )
+        return self._with(tuple([grown[i] for i in places]), tuple([tests[i] for i in places]))
 
     def followed_by(self, rest: FoundRule) -> FoundRule:
         """Return the rule with the conditions of another after its own."""
-        return replace(self, grown=self.grown + rest.grown, tests=self.tests + rest.tests)
+        return self._with(self.grown + rest.grown, self.tests + rest.tests)
+
+    def _with(self, grown: tuple[GrownCondition, ...], tests: tuple[Test, ...]) -> FoundRule:
+        return FoundRule(self.vote, grown, tests, self.binned, self.threshold)
 
     def cover(self, codes: CodeColumns, n_threads: int = 1) -> RowArray:
         """Find the rows that the rule covers."""
@@ -77,7 +84,7 @@ class FoundRule:
 
     def rule(self, head: Head, response: float, coverage: Coverage) -> Rule:
         """Return the rule for the model: canonical conditions, response, what it covers."""
-        return Rule(Conjunction.of(self.conditions), Adds(head, response), coverage)
+        return Rule(self.body, Adds(head, response), coverage)
 
 
 class RuleGrower:
@@ -124,5 +131,6 @@ class RuleGrower:
         conditions, vote = grown
         if not conditions:
             return None
-        tests = tuple(self.binned.test(condition, self.threshold) for condition in conditions)
+        test, threshold = self.binned.test, self.threshold
+        tests = tuple([test(condition, threshold) for condition in conditions])
         return FoundRule(vote, tuple(conditions), tests, self.binned, self.threshold)

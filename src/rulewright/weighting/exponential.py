@@ -75,12 +75,14 @@ class ExponentialLoss:
         own = np.full(int(labels.max(initial=0)) + 1, -1, dtype=np.int32)
         for place, head in enumerate(self.heads):
             own[head : head + 1] = place
+        places = range(len(self.heads))
+        self._scores = [Score("slipper", unit=UNIT, first_lane=2 * place) for place in places]
         self.state = kernels.Exponential(own[labels], self.weights, self.stats, 1 / UNIT, by_cost)
         self.state.refresh(n_threads)
 
     def score(self, place: int) -> Score:
         """Describe the score for the search of rules with the head at this place."""
-        return Score("slipper", unit=UNIT, first_lane=2 * place)
+        return self._scores[place]
 
     def confidence(self, plus: FloatArray | float, minus: FloatArray | float) -> FloatArray:
         """Return the smoothed confidence ``ln((W+ + e) / (W- + e)) / 2``, e = 1 / (2 pairs)."""

@@ -136,6 +136,7 @@ class LogLikelihood:
         self.state = kernels.Likelihood(
             labels, weights, self._exp_scores, self.stats, 1 / self.unit, self.cumulative
         )
+        self._scores: dict[tuple[str, float, Head | None], Score] = {}  # with their bound structs
         self._everyone = np.arange(n, dtype=ROW)
         self._totals: StatArray | None = None  # kept up to date once somebody asked for them
         self.state.refresh_stats(self._everyone, n_threads)
@@ -154,6 +155,12 @@ class LogLikelihood:
 
     def score(self, kind: str, l2: float, head: Head | None = None) -> Score:
         """Describe the score for the search: over all votes, or for one `head` only."""
+        key = kind, l2, head
+        if key not in self._scores:
+            self._scores[key] = self._new_score(*key)
+        return self._scores[key]
+
+    def _new_score(self, kind: str, l2: float, head: Head | None) -> Score:
         if head is None:
             return Score(
                 kind, unit=self.unit, n_lanes=2 * self.n_pairs, l2=l2, down=self.cumulative

@@ -18,7 +18,6 @@ from rulewright.estimators.common.parameters import (
     check_parameters,
     plain,
 )
-from rulewright.explain.importance import feature_importances
 from rulewright.model import AdditiveRules, ClassModel, RegressionRules, RuleModel
 from rulewright.search.options import count_threads
 
@@ -147,6 +146,10 @@ class RuleEstimator(TableEstimator, Generic[Model]):
         """Importance of each column, summing to 1; only models that add up rules have it."""
         if not isinstance(model := self._fitted(), AdditiveRules | RegressionRules):
             raise AttributeError(f"{type(model).__name__} has no importances of columns")
+        from rulewright.explain.importance import (  # noqa: PLC0415 - no fit needs this room
+            feature_importances,
+        )
+
         return feature_importances(model)
 
     def _repr_html_inner(self) -> str:

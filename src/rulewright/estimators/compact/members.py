@@ -9,7 +9,6 @@ import numpy as np
 
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.common.linear import SCALE, linear_columns
-from rulewright.rules import Conjunction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from rulewright.data import Table
     from rulewright.kernels import FloatArray, IntArray
     from rulewright.model.linear import LinearTerm
-    from rulewright.rules import Head
+    from rulewright.rules import Conjunction, Head
     from rulewright.search import FoundRule
 
 
@@ -32,7 +31,7 @@ class Member:
     @property
     def body(self) -> Conjunction:
         """The conditions on values."""
-        return Conjunction.of(self.found.conditions)
+        return self.found.body
 
     @property
     def n_conditions(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from rulewright.encoding.binned import BinnedColumns, bin_table
 from rulewright.estimators.mlrules.linear import Start, fitted_start
 from rulewright.estimators.mlrules.monitor import Monitor, Sample
 from rulewright.estimators.mlrules.pruning import PRUNING
-from rulewright.rules import Coverage
+from rulewright.rules import Adds, Coverage, Rule
 from rulewright.search import (
     BlockDraws,
     RowDraws,
@@ -30,10 +30,19 @@ if TYPE_CHECKING:
     from rulewright.data import TrainingSet
     from rulewright.estimators.mlrules.settings import BoostingSettings
     from rulewright.kernels import FloatArray, Limits, Score
-    from rulewright.rules import Rule
+    from rulewright.rules import Conjunction
 
 MOST_FAILURES = 10
 """Subsamples without a useful rule before the search gives up."""
+
+
+class _Added(NamedTuple):
+    """A rule of the fit, and the class weights of the rows that it covers, all and outside."""
+
+    body: Conjunction
+    outcome: Adds
+    covered: FloatArray
+    outside: FloatArray
 
 
 class Boosting:
@@ -78,7 +87,7 @@ class Boosting:
         kind = None if self.draws.takes_all else settings.prune  # judged by rows outside
         self.prunes = kind is not None
         self.pruning = PRUNING[kind](self.monitor.train.codes, self.limits.required, n_threads)
-        self.rules: list[Rule] = []
+        self.rules: list[_Added] = []
 
     def run(
         self, n_rules: int, advance: Callable[[], None], check: Callable[[], None] = lambda: None
@@ -122,21 +131,24 @@ class Boosting:
         with self.draws.following(cover):
             likelihood.add(cover, head, response)
         outside = likelihood.class_weights(cover[~drawn[cover]])
-        coverage = self._coverage(likelihood.class_weights(cover), outside)
-        self.rules.append(found.rule(head, response, coverage))
+        covered = likelihood.class_weights(cover)
+        self.rules.append(_Added(found.body, Adds(head, response), covered, outside))
         if self.monitor.watch(found, head, response, outside):
             self.monitor.stopped_by = settings.stopping.name
         return True
 
-    def _coverage(self, covered: FloatArray, outside: FloatArray) -> Coverage:
-        """Return what a rule covers, counted outside its subsample if there are such rows."""
-        if self.draws.takes_all:
-            return Coverage.of(tuple(covered.tolist()))
-        return Coverage.outside(covered, outside)
-
     def kept_rules(self) -> tuple[Rule, ...]:
         """Return the rules that the stopping rule keeps."""
-        return tuple(self.rules[: self.monitor.n_kept])
+        kept = self.rules[: self.monitor.n_kept]
+        coverages = self._coverages(kept)
+        return tuple(Rule(*one[:2], found) for one, found in zip(kept, coverages, strict=True))
+
+    def _coverages(self, rules: list[_Added]) -> list[Coverage]:
+        """Return what rules cover, counted outside their subsamples if there are such rows."""
+        if not rules or self.draws.takes_all:
+            return [Coverage.of(tuple(rule.covered.tolist())) for rule in rules]
+        covered = np.array([rule.covered for rule in rules])
+        return Coverage.all_outside(covered, np.array([rule.outside for rule in rules]))
 
     def probabilities(self) -> FloatArray | None:
         """Return those of all rows, if the likelihood has them."""

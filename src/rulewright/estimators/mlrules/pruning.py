@@ -84,7 +84,7 @@ class ConditionPruning(Pruning):
     def __init__(self, codes: CodeColumns, required: ByteArray, n_threads: int) -> None:
         super().__init__(codes, required, n_threads)
         self.worth = np.zeros(len(required))
-        self.varied = codes.n_bins > 1  # a constant column changes nothing
+        self.varied = np.flatnonzero(codes.n_bins > 1)  # a constant column changes nothing
         self.highest_mean = 0.0
 
     def _kept(
@@ -102,8 +102,9 @@ class ConditionPruning(Pruning):
             least,
             self.n_threads,
         )
-        mean = float(np.maximum(self.worth[self.varied], 0.0).mean()) if self.varied.any() else 0.0
-        self.highest_mean = max(self.highest_mean, mean)
+        if n := len(self.varied):
+            gained = np.maximum(self.worth[self.varied], 0.0)
+            self.highest_mean = max(self.highest_mean, float(np.add.reduce(gained)) / n)
         if not len(places):
             return None
         return found if len(places) == len(found.tests) else found.only(places.tolist())

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rulewright.model.linear import linear_sizes
 from rulewright.programs import nodes
-from rulewright.rules import Adds, Coverage, Not
+from rulewright.rules import Adds, Coverage, Not, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import Table
     from rulewright.model.linear import LinearTerm
-    from rulewright.rules import Head, Rule
+    from rulewright.rules import Head
 
 _MAX_SIZE = sys.float_info.max / 2
 
@@ -76,11 +75,14 @@ def merged_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
 
 def _with_sums(rules: Sequence[Rule]) -> Rule:
     """Give the first of some rules with the sums of what all of them add."""
+    if len(rules) == 1:
+        return rules[0]
     sums = map(math.fsum, zip(*map(amounts, rules), strict=True))
     rule = rules[0].with_outcome(Adds(rules[0].head, *sums))
     parts = [one.coverage for one in rules if isinstance(one.coverage, Coverage)]
     if {part.rows for part in parts} != {"outside"}:
         return rule
     # Each was grown on other rows; together they count as certain as one of them.
-    weights = np.mean([part.class_weights for part in parts], axis=0)
-    return replace(rule, coverage=replace(parts[0], class_weights=tuple(weights.tolist())))
+    weights = np.add.reduce([part.class_weights for part in parts]) / len(parts)
+    mean = Coverage(parts[0].support, tuple(weights.tolist()), "outside")
+    return Rule(rule.body, rule.outcome, mean)
