@@ -1,5 +1,7 @@
 #include "search/scan.hpp"
 
+#include <type_traits>
+
 #include "search/scores/registry.hpp"
 #include "search/walk.hpp"
 
@@ -17,16 +19,25 @@ class Scanner : public ColumnWalk<kLanes, Scanner<kLanes, Score>> {
           column_(static_cast<std::int32_t>(column)),
           operators_(operators),
           min_weight_(scan.min_weight),
+          sets_(scan.sets),
           score_(score),
           parent_(parent),
           all_(scan.all.empty() ? parent : scan.all.data()) {
-        for (Candidate& best : best_of_op_) best.verdict.value = floor;
+        for (Found& best : best_of_op_) best.verdict.value = floor;
+        set_verdict_.value = floor;
     }
 
     Candidate best() {
         this->walk();
         Candidate best;
-        for (const Candidate& candidate : best_of_op_) best.improve(candidate);
+        for (std::int32_t op = 0; op < kOps; ++op) {
+            const auto& [verdict, code, beyond] = best_of_op_[op];
+            best.improve({verdict, {column_, static_cast<Op>(op), code, beyond, 0}});
+        }
+        if constexpr (std::is_base_of_v<PairScore, Score>) {
+            if (this->nominal() && sets_.most > 1 && score_.n_pairs == 1)
+                best.improve(best_set(best));
+        }
         return best;
     }
 
@@ -34,31 +45,59 @@ class Scanner : public ColumnWalk<kLanes, Scanner<kLanes, Score>> {
 
     // Nearly all candidates end here, so this is kept small enough to be inlined.
     void judge(Op op, std::int32_t code, std::int32_t beyond, const Stat* cover) {
-        const Candidate& best = best_of_op_[static_cast<std::size_t>(op)];
+        const Found& best = best_of_op_[static_cast<std::size_t>(op)];
         if (!score_.hopeless({cover, parent_, all_}, best.verdict.value)) {
             judge_closely(op, code, beyond, cover);
         }
     }
 
+    void judge_set(Op op, const LabelSet& set, const Stat* cover) {
+        if (score_.hopeless({cover, parent_, all_}, set_verdict_.value)) return;
+        const Verdict verdict = verdict_on(op, cover);
+        if (verdict.vote < 0 || verdict.value >= set_verdict_.value) return;
+        set_verdict_ = verdict;
+        set_op_ = op;
+        set_ = set;
+    }
+
   private:
+    struct Found {
+        Verdict verdict;
+        std::int32_t code, beyond;
+    };
+
     [[gnu::noinline]] void judge_closely(Op op, std::int32_t code, std::int32_t beyond,
                                          const Stat* cover) {
+        const Verdict verdict = verdict_on(op, cover);
+        Found& best = best_of_op_[static_cast<std::size_t>(op)];
+        if (verdict.vote >= 0 && verdict.value < best.verdict.value) best = {verdict, code, beyond};
+    }
+
+    Verdict verdict_on(Op op, const Stat* cover) const {
         const Directions allowed = operators_.allow(op);
-        if (allowed == kNeither) return;
-        if (min_weight_ > 0 && cover[this->lanes() - 1] < min_weight_) return;
-        const Verdict verdict = score_.judge({cover, parent_, all_}, allowed);
-        Candidate& best = best_of_op_[static_cast<std::size_t>(op)];
-        if (verdict.vote >= 0 && verdict.value < best.verdict.value) {
-            best = {verdict, {column_, op, code, beyond, 0}};
-        }
+        if (allowed == kNeither) return {};
+        if (min_weight_ > 0 && cover[this->lanes() - 1] < min_weight_) return {};
+        return score_.judge({cover, parent_, all_}, allowed);
+    }
+
+    // The best set of labels, if one is better than the best condition on a single code.
+    Candidate best_set(const Candidate& single) {
+        set_verdict_.value = std::min(set_verdict_.value, single.verdict.value);
+        this->walk_sets(sets_);
+        if (set_verdict_.vote < 0) return {};
+        return {set_verdict_, {column_, set_op_, -1, -1, 0, this->labels(set_)}};
     }
 
     std::int32_t column_;
     OpenOperators operators_;
     Stat min_weight_;
+    LabelSets sets_;
     const Score& score_;
     const Stat *parent_, *all_;
-    Candidate best_of_op_[kOps];
+    Found best_of_op_[kOps];
+    Verdict set_verdict_;  // of the best set
+    Op set_op_ = Op::kEqual;
+    LabelSet set_{};
 };
 
 template <std::size_t kLanes, class Score>

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from rulewright import kernels
+from rulewright.encoding.binned import padded_tests
 from rulewright.rules import Adds, Conjunction, Rule
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ class FoundRule:
     @property
     def test_array(self) -> IntArray:
         """The tests as kernels read them."""
-        return np.array(self.tests, dtype=np.int32).reshape(-1, 4)
+        return padded_tests(self.tests)
 
     def prefix(self, length: int) -> FoundRule:
         """Return the rule with its first `length` conditions only."""

@@ -28,7 +28,7 @@ from rulewright.kernels.structs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from rulewright.kernels import CodeColumns
@@ -82,12 +82,17 @@ def column_codes(columns: CodeColumns, column: int) -> IntArray:
 
 
 def cover_rows(columns: CodeColumns, tests: IntArray, n_threads: int = 1) -> RowArray:
-    """Find the rows that satisfy all tests (column, low, high, skip)."""
+    """Find the rows that satisfy all tests (column, low, high, skip, ...)."""
     covered = np.ones(columns.n_rows, dtype=np.bool_)
-    for column, low, high, skip in tests.tolist():
-        codes = column_codes(columns, column)
-        covered &= (codes >= low) & (codes <= high) & (codes != skip)
+    for test in tests.tolist():
+        covered &= passes(column_codes(columns, test[0]), test)
     return np.flatnonzero(covered).astype(ROW)
+
+
+def passes(codes: IntArray, test: Sequence[int]) -> BoolArray:
+    """Tell which codes of its column pass a test (column, low, high, skip, ...)."""
+    low, high, *skips = test[1:]
+    return (codes >= low) & (codes <= high) & ~np.isin(codes, skips)
 
 
 def count_histogram(
@@ -121,6 +126,26 @@ def candidates(sums: StatArray, nominal: bool) -> Iterator[tuple[Op, int, int, S
         yield Op.KNOWN, n_bins, -1, known
 
 
+def label_sets(
+    sums: StatArray, limits: Limits
+) -> Iterator[tuple[Op, tuple[int, ...], StatArray]]:
+    """Yield (operator, labels, covered sums) of sets of labels, by the one pair of lanes (g, h).
+
+    The labels that are heavy enough are ordered by g / (h + smoothing). Sets are the first and the
+    last of them, up to half, because "not in" is asked about the others.
+    """
+    known = sums[:-1].sum(axis=0)
+    n_present, least = np.count_nonzero(sums[:-1].any(axis=1)), limits.label_smoothing
+    heavy = [c for c in range(len(sums) - 1) if sums[c].any() and sums[c, 1] >= least]
+    order = sorted(heavy, key=lambda c: (float(sums[c, 0]) / (float(sums[c, 1]) + float(least)), c))
+    longest = min(limits.max_labels, (len(order) + 1) // 2, n_present - 1)
+    for end in (order, order[::-1]):
+        for n in range(2, longest + 1):
+            cover = sums[end[:n]].sum(axis=0)
+            yield Op.EQUAL, tuple(sorted(end[:n])), cover
+            yield Op.NOT_EQUAL, tuple(sorted(end[:n])), known - cover
+
+
 def used_lanes(sums: StatArray, score: Score, limits: Limits) -> StatArray:
     """Pick the lanes that the score reads, and the weight if there is a minimum."""
     lanes = sums[..., score.first_lane : score.first_lane + score.n_lanes]
@@ -149,8 +174,11 @@ def scan_histogram(
     total = parent if totals is None else used_lanes(totals, score, limits)
     best, rule = math.inf, GrownRule([], -1)
     for j in open_columns(limits):
-        sums = histogram[starts[j] : starts[j + 1]]
-        for op, code, beyond, cover in candidates(sums, bool(columns.nominal[j])):
+        sums, nominal = histogram[starts[j] : starts[j + 1]], bool(columns.nominal[j])
+        found = [(*c[:3], (), c[3]) for c in candidates(sums, nominal)]
+        if nominal and SCORES[score.kind].pairs and score.n_lanes == 2:
+            found += [(op, -1, -1, labels, cover) for op, labels, cover in label_sets(sums, limits)]
+        for op, code, beyond, labels, cover in found:
             if limits.min_weight > 0 and cover[-1] < limits.min_weight:
                 continue
             up = score.up and bool(limits.up_operators[j] >> op & 1)
@@ -158,7 +186,7 @@ def scan_histogram(
             value, vote = judge(score, (cover, parent, total), up, down)
             if vote >= 0 and value < best:
                 criterion = SCORES[score.kind].criterion(value)
-                condition = GrownCondition(j, int(op), code, beyond, criterion)
+                condition = GrownCondition(j, int(op), code, beyond, criterion, labels)
                 best, rule = value, GrownRule([condition], vote)
     return rule
 
@@ -167,11 +195,12 @@ def refine_rows(columns: CodeColumns, rows: RowArray, condition: GrownCondition)
     """Keep the rows that satisfy the condition."""
     codes, n_bins = column_codes(columns, condition.column)[rows], columns.n_bins[condition.column]
     code, known = condition.code, codes < n_bins
+    equal = np.isin(codes, condition.labels or code)
     holds = {
         Op.LESS_EQUAL: known & (codes <= code),
         Op.GREATER_EQUAL: known & (codes >= code),
-        Op.EQUAL: codes == code,
-        Op.NOT_EQUAL: known & (codes != code),
+        Op.EQUAL: equal,
+        Op.NOT_EQUAL: known & ~equal,
         Op.MISSING: ~known,
         Op.KNOWN: known,
     }
