@@ -222,6 +222,7 @@ def mlrules(**changed):
         "min_evidence": 0.0,
         "prune": False,
         "missing_conditions": False,
+        "label_sets": False,
         "max_bins": None,
         "stopping": "none",
         "ordinal": False,

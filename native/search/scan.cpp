@@ -24,7 +24,7 @@ class Scanner : public ColumnWalk<kLanes, Scanner<kLanes, Score>> {
           parent_(parent),
           all_(scan.all.empty() ? parent : scan.all.data()) {
         for (Found& best : best_of_op_) best.verdict.value = floor;
-        set_verdict_.value = floor;
+        best_set_.verdict.value = floor;
     }
 
     Candidate best() {
@@ -34,9 +34,10 @@ class Scanner : public ColumnWalk<kLanes, Scanner<kLanes, Score>> {
             const auto& [verdict, code, beyond] = best_of_op_[op];
             best.improve({verdict, {column_, static_cast<Op>(op), code, beyond, 0}});
         }
+        best.condition.criterion = score_.criterion(best.verdict.value);
         if constexpr (std::is_base_of_v<PairScore, Score>) {
-            if (this->nominal() && sets_.most > 1 && score_.n_pairs == 1)
-                best.improve(best_set(best));
+            const bool asked = this->nominal() && sets_.most > 1 && score_.n_pairs == 1;
+            if (asked) best.improve(best_set(best));
         }
         return best;
     }
@@ -51,19 +52,26 @@ class Scanner : public ColumnWalk<kLanes, Scanner<kLanes, Score>> {
         }
     }
 
-    void judge_set(Op op, const LabelSet& set, const Stat* cover) {
-        if (score_.hopeless({cover, parent_, all_}, set_verdict_.value)) return;
-        const Verdict verdict = verdict_on(op, cover);
-        if (verdict.vote < 0 || verdict.value >= set_verdict_.value) return;
-        set_verdict_ = verdict;
-        set_op_ = op;
-        set_ = set;
+    void judge_set(Op op, const LabelSet& set, Stat* cover, Stat excess) {
+        cover[0] -= excess;
+        const bool hopeless = score_.hopeless({cover, parent_, all_}, best_set_.verdict.value);
+        const Verdict verdict = hopeless ? Verdict{} : verdict_on(op, cover);
+        cover[0] += excess;
+        if (verdict.vote < 0 || verdict.value >= best_set_.verdict.value) return;
+        const Verdict whole = verdict_on(op, cover);
+        if (whole.vote == verdict.vote) best_set_ = {verdict, whole.value, op, set};
     }
 
   private:
     struct Found {
         Verdict verdict;
         std::int32_t code, beyond;
+    };
+    struct FoundSet {
+        Verdict verdict;
+        double whole = 0;  // the value of the set as it is
+        Op op = Op::kEqual;
+        LabelSet set{};
     };
 
     [[gnu::noinline]] void judge_closely(Op op, std::int32_t code, std::int32_t beyond,
@@ -82,10 +90,11 @@ class Scanner : public ColumnWalk<kLanes, Scanner<kLanes, Score>> {
 
     // The best set of labels, if one is better than the best condition on a single code.
     Candidate best_set(const Candidate& single) {
-        set_verdict_.value = std::min(set_verdict_.value, single.verdict.value);
+        best_set_.verdict.value = std::min(best_set_.verdict.value, single.verdict.value);
         this->walk_sets(sets_);
-        if (set_verdict_.vote < 0) return {};
-        return {set_verdict_, {column_, set_op_, -1, -1, 0, this->labels(set_)}};
+        const auto& [verdict, whole, op, set] = best_set_;
+        if (verdict.vote < 0) return {};
+        return {verdict, {column_, op, -1, -1, score_.criterion(whole), this->labels(set)}};
     }
 
     std::int32_t column_;
@@ -95,9 +104,7 @@ class Scanner : public ColumnWalk<kLanes, Scanner<kLanes, Score>> {
     const Score& score_;
     const Stat *parent_, *all_;
     Found best_of_op_[kOps];
-    Verdict set_verdict_;  // of the best set
-    Op set_op_ = Op::kEqual;
-    LabelSet set_{};
+    FoundSet best_set_;
 };
 
 template <std::size_t kLanes, class Score>
@@ -111,7 +118,6 @@ Candidate scan_with(const Score& score, const Scan& scan, std::size_t first, std
             Scanner<kLanes, Score>(scan, score, j, operators, parent.data(), best.verdict.value)
                 .best());
     }
-    best.condition.criterion = score.criterion(best.verdict.value);
     if (Score::kGain) best.condition.criterion += scan.reached;
     return best;
 }

@@ -1,6 +1,6 @@
 // Step 3 of a search: which condition does the score rate best, given the histograms?
 //
-// Scores of one pair of lanes are asked about sets of labels as well.
+// Scores of one pair of lanes are asked about sets of labels as well (walk.hpp).
 // Ties: lower column, then <= >= = != missing known, then smaller code, then lower class; sets of
 // labels come last, those that begin the order of labels first, then the smaller, then "in".
 // Cost: O(codes x lanes), and sorting of the labels that may be in sets.

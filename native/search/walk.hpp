@@ -5,14 +5,17 @@
 // have, and "!=" for every label of several. Missing rows lie in their own code and enter no sum
 // but that of "is missing". Only codes present in the cover are cut points.
 //
-// Sets of labels are looked for by one pair of lanes (g, h). The labels that are heavy enough are
-// ordered by g / (h + smoothing), equal ones by their codes: without smoothing, the set of the
-// largest g^2 / h begins or ends this order. Sets are the first n and the last n labels, up to half
-// of them, because "not in" is asked about the others.
+// Sets of labels are looked for by one pair of lanes (g, h). The mean of a label is estimated by
+// g / (h + smoothing), and labels whose h is below the smoothing are in no set. The others are
+// ordered by their means, equal ones by their codes: without smoothing, the set of the largest
+// g^2 / h begins or ends this order. Sets are the first n and the last n labels, up to half of
+// them, because "not in" is asked about the others. The labels of a set were chosen for their g, so
+// the set is judged without the excess of their g over h times the mean: noise would win otherwise.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -38,8 +41,8 @@ struct LabelSet {
 };
 
 // `Judge` derives from the walk: judge(op, code, beyond, sums) sees every condition on one code,
-// judge_set(op, set, sums) every one on a set, and cuts(a, b) tells whether a cut between two
-// neighbouring codes is one.
+// judge_set(op, set, sums, excess) every one on a set, and cuts(a, b) tells whether a cut between
+// two neighbouring codes is one.
 template <std::size_t kLanes, class Judge>
 class ColumnWalk {
   protected:
@@ -72,11 +75,13 @@ class ColumnWalk {
         const std::size_t longest = std::min(most, (order_.size() + 1) / 2);
         for (const bool first : {true, false}) {
             LaneSums<kLanes> sums(lanes());
+            Stat excess = 0;
             for (std::size_t n = 1; n <= longest; ++n) {
                 add(sums, label(first, n - 1));
+                excess += excess_of(label(first, n - 1), sets.smoothing);
                 if (n == 1) continue;  // one label is no set
-                self().judge_set(Op::kEqual, {first, n}, sums.data());
-                self().judge_set(Op::kNotEqual, {first, n}, known_without(sums.data()));
+                self().judge_set(Op::kEqual, {first, n}, sums.data(), excess);
+                self().judge_set(Op::kNotEqual, {first, n}, known_without(sums.data()), -excess);
             }
         }
     }
@@ -105,7 +110,7 @@ class ColumnWalk {
     void add(LaneSums<kLanes>& to, std::int32_t code) const {
         for (std::size_t lane = 0; lane < lanes(); ++lane) to[lane] += sums(code)[lane];
     }
-    const Stat* known_without(const Stat* part) {
+    Stat* known_without(const Stat* part) {
         for (std::size_t lane = 0; lane < lanes(); ++lane) rest_[lane] = known_[lane] - part[lane];
         return rest_.data();
     }
@@ -150,6 +155,11 @@ class ColumnWalk {
         }
         std::ranges::sort(order_);
         return n_present;
+    }
+    Stat excess_of(std::int32_t code, Stat smoothing) const {
+        const auto g = static_cast<double>(sums(code)[0]), h = static_cast<double>(sums(code)[1]);
+        const double share = h / (h + static_cast<double>(smoothing));
+        return sums(code)[0] - static_cast<Stat>(std::nearbyint(g * share));
     }
     std::int32_t label(bool first, std::size_t i) const {
         return order_[first ? i : order_.size() - 1 - i].second;

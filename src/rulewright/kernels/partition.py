@@ -31,7 +31,7 @@ def add_counts(
 def split_rows(
     columns: CodeColumns, gathered: Gathered, test: tuple[int, ...]
 ) -> tuple[Gathered, Gathered]:
-    """Part rows into those that pass a test (column, low, high, skip, ...) and those that fail it."""
+    """Part rows into those that pass a test (column, low, high, skip, ...) and the others."""
     parted = _core.split_rows(columns.native, *gathered, list(test))
     rows, stats, other_rows, other_stats = parted
     shape = -1, gathered.stats.shape[1]

@@ -101,9 +101,10 @@ class Limits(Struct):
 
     `max_conditions` is -1 for no limit; `min_weight` is in fixed-point steps of the last lane, 0
     for no minimum. A condition may name a set of up to `max_labels` labels of a nominal column;
-    labels whose h is below `label_smoothing`, in steps, are in no set. Per column: `up_operators` (`down_operators`) has bit ``1 << Op`` set when
-    a rule that votes up (down) may use the operator; a rule must use every `required` column; the
-    columns of a rule must have a bit of `groups` in common.
+    `label_smoothing`, in steps, is added to the h of a label, and those of a smaller h are in no
+    set. Per column: `up_operators` (`down_operators`) has bit ``1 << Op`` set when a rule that
+    votes up (down) may use the operator; a rule must use every `required` column; the columns of a
+    rule must have a bit of `groups` in common.
     """
 
     max_conditions: int
