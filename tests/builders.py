@@ -124,6 +124,8 @@ def random_limits(rng, n_columns):
         down_operators=operators[1].astype(np.uint8),
         required=required.astype(np.uint8),
         groups=rng.integers(0, 8 if grouped else 1, n_columns).astype(np.uint64) + (not grouped),
+        max_labels=int(rng.choice([1, 2, 3, 32])),
+        label_smoothing=int(rng.choice([1, 1, 4, 2**40])),
     )
 
 
@@ -220,6 +222,7 @@ def mlrules(**changed):
         "min_evidence": 0.0,
         "prune": False,
         "missing_conditions": False,
+        "label_sets": False,
         "max_bins": None,
         "stopping": "none",
         "ordinal": False,

@@ -28,12 +28,10 @@ void count(const BoundColumns& columns, const Vector<Row>& rows, const Matrix<St
 }
 
 auto split(const BoundColumns& columns, const Vector<Row>& rows, const Matrix<Stat>& stats,
-           std::int32_t column, std::int32_t low, std::int32_t high, std::int32_t skip) {
+           const std::vector<std::int32_t>& test) {
     const Gathered gathered = checked_rows(columns, rows, stats);
-    require(column >= 0 && static_cast<std::size_t>(column) < columns.n_columns(),
-            "a column index is out of range");
-    const CodeTest test{column, low, high, skip};
-    Sides sides = columns.run([&](const auto& c) { return split_rows(c, gathered, test); });
+    const CodeTest checked = checked_test(columns, test);
+    Sides sides = columns.run([&](const auto& c) { return split_rows(c, gathered, checked); });
     return std::make_tuple(to_numpy(std::move(sides.rows[1])), to_numpy(std::move(sides.stats[1])),
                            to_numpy(std::move(sides.rows[0])), to_numpy(std::move(sides.stats[0])));
 }
@@ -43,8 +41,7 @@ auto split(const BoundColumns& columns, const Vector<Row>& rows, const Matrix<St
 void bind_scale(nb::module_& m) {
     m.def("add_counts", &count, "columns"_a, array("rows"), array("stats"), array("starts"),
           array("sums"));
-    m.def("split_rows", &split, "columns"_a, array("rows"), array("stats"), "column"_a, "low"_a,
-          "high"_a, "skip"_a);
+    m.def("split_rows", &split, "columns"_a, array("rows"), array("stats"), "test"_a);
 }
 
 }  // namespace rulewright

@@ -41,13 +41,11 @@ auto split(const Vector<Stat>& weights, const Vector<std::int32_t>& strata, doub
 
 std::vector<CodeTest> checked_tests(const BoundColumns& columns,
                                     const Matrix<std::int32_t>& tests) {
-    require(tests.shape(1) == 4, "a test has four numbers: column, low, high, skip");
+    const std::size_t width = tests.shape(1);
+    require(width >= 4, "a test has four numbers or more: column, low, high, skip, ...");
     std::vector<CodeTest> parsed;
     for (std::size_t i = 0; i < tests.shape(0); ++i) {
-        const std::int32_t column = tests(i, 0);
-        require(column >= 0 && static_cast<std::size_t>(column) < columns.n_columns(),
-                "a column index is out of range");
-        parsed.push_back({column, tests(i, 1), tests(i, 2), tests(i, 3)});
+        parsed.push_back(checked_test(columns, {tests.data() + i * width, width}));
     }
     return parsed;
 }
@@ -141,14 +139,15 @@ struct BoundWorkspace : Workspace {
     std::mutex mutex;
 };
 
-using BoundCondition = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, double>;
+using BoundCondition = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, double,
+                                  std::vector<std::int32_t>>;
 using BoundRule = std::tuple<std::vector<BoundCondition>, std::int32_t>;
 
 BoundRule bound_rule(const GrownRule& rule) {
     std::vector<BoundCondition> conditions;
     for (const GrownCondition& c : rule.conditions) {
         conditions.emplace_back(c.column, static_cast<std::int32_t>(c.op), c.code, c.beyond,
-                                c.criterion);
+                                c.criterion, c.labels);
     }
     return {conditions, rule.vote};
 }
@@ -284,7 +283,7 @@ BoundRule scan(const BoundColumns& bound_columns, const Matrix<Stat>& sums, cons
                        histogram.sums().data() + code * lanes.used());
         }
         const Opening opening(limits, score.directions);
-        const Scan scan{columns, histogram, opening, limits.min_weight, totals, 0};
+        const Scan scan{columns, histogram, opening, limits.min_weight, limits.sets, totals, 0};
         return scan_columns(score, scan, 0, columns.n_columns());
     });
     if (best.verdict.vote < 0) return bound_rule({});
@@ -315,9 +314,10 @@ void bind_search(nb::module_& m) {
              "down"_a);
     nb::class_<BoundLimits>(m, "Limits")
         .def(nb::init<std::int32_t, double, Stat, Vector<std::uint8_t>, Vector<std::uint8_t>,
-                      Vector<std::uint8_t>, Vector<std::uint64_t>>(),
+                      Vector<std::uint8_t>, Vector<std::uint64_t>, std::int32_t, Stat>(),
              nb::kw_only(), "max_conditions"_a, "tolerance"_a, "min_weight"_a,
-             array("up_operators"), array("down_operators"), array("required"), array("groups"));
+             array("up_operators"), array("down_operators"), array("required"), array("groups"),
+             "max_labels"_a, "label_smoothing"_a);
     nb::class_<BoundBeam>(m, "Beam").def(nb::init<std::int32_t, double>(), nb::kw_only(), "width"_a,
                                          "significance"_a);
     nb::list names;

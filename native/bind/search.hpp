@@ -68,6 +68,14 @@ class BoundColumns {
     Vector<std::uint8_t> nominal_;
 };
 
+// A test as Python gives it: column, low, high and the codes to skip.
+inline CodeTest checked_test(const BoundColumns& columns, std::span<const std::int32_t> test) {
+    require(test.size() >= 4, "a test has four numbers or more: column, low, high, skip, ...");
+    require(test[0] >= 0 && static_cast<std::size_t>(test[0]) < columns.n_columns(),
+            "a column index is out of range");
+    return {test[0], test[1], test[2], {test.begin() + 3, test.end()}};
+}
+
 // Limits whose arrays belong to Python.
 struct BoundLimits {
     std::int32_t max_conditions;
@@ -75,25 +83,31 @@ struct BoundLimits {
     Stat min_weight;
     Vector<std::uint8_t> up_operators, down_operators, required;
     Vector<std::uint64_t> groups;
+    LabelSets sets;
 
     BoundLimits(std::int32_t most, double least_gain, Stat least_weight, Vector<std::uint8_t> up,
-                Vector<std::uint8_t> down, Vector<std::uint8_t> must, Vector<std::uint64_t> bits)
+                Vector<std::uint8_t> down, Vector<std::uint8_t> must, Vector<std::uint64_t> bits,
+                std::int32_t most_labels, Stat smoothing)
         : max_conditions(most),
           tolerance(least_gain),
           min_weight(least_weight),
           up_operators(std::move(up)),
           down_operators(std::move(down)),
           required(std::move(must)),
-          groups(std::move(bits)) {
+          groups(std::move(bits)),
+          sets{most_labels, smoothing} {
         require(max_conditions >= -1, "max_conditions is -1 or more");
         require_penalty(tolerance, "the tolerance must be finite and not negative");
         require(min_weight >= 0, "min_weight is negative");
+        require(sets.most >= 1, "max_labels is 1 or more");
+        require(sets.smoothing >= 1 && sets.smoothing <= Stat{1} << 62,
+                "label_smoothing is 1 to 2^62 steps");
     }
 
     Limits of(const ColumnKinds& columns) const {
         const Limits limits{
-            max_conditions,          tolerance,         min_weight,     as_span(up_operators),
-            as_span(down_operators), as_span(required), as_span(groups)};
+            max_conditions,          tolerance,         min_weight,      as_span(up_operators),
+            as_span(down_operators), as_span(required), as_span(groups), sets};
         for (const std::size_t size : {limits.up_operators.size(), limits.down_operators.size(),
                                        limits.required.size(), limits.groups.size()}) {
             require(size == columns.n_columns(), "limits need one entry per column");

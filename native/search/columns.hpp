@@ -2,8 +2,11 @@
 // Column j has the codes 0 .. n_bins[j]-1 and, for a missing value, n_bins[j].
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <span>
+#include <vector>
 
 #include "base/types.hpp"
 
@@ -31,34 +34,45 @@ struct Columns : ColumnKinds {
     const Code* column(std::size_t j) const { return group(j / kGroup) + j % kGroup; }
 };
 
-// A condition on codes: low <= code <= high and code != skip (skip = -1: none).
+// A condition on codes: low <= code <= high and code is none of those skipped (-1 skips nothing).
 struct CodeTest {
-    std::int32_t column, low, high, skip;
+    std::int32_t column, low, high;
+    std::vector<std::int32_t> skips;
 
-    template <class Code>
-    bool holds(Code code) const {
-        const auto c = static_cast<std::int32_t>(code);
-        return (c >= low) & (c <= high) & (c != skip);
-    }
+    bool within(std::int32_t code) const { return low <= code && code <= high; }
 };
 
-// A test as the inner loops ask it. Of short codes a table knows the answers.
+// A test as the inner loops ask it: a table of the codes from low to high knows the answers.
 template <class Code>
 class CodeFilter {
   public:
-    explicit CodeFilter(const CodeTest& test) : test_(test) {}
-    std::size_t operator()(Code code) const { return test_.holds(code) ? 1 : 0; }
+    explicit CodeFilter(const CodeTest& test) : low_(std::max(test.low, 0)) {
+        const std::int32_t high =
+            std::min<std::int32_t>(test.high, std::numeric_limits<Code>::max());
+        if (low_ <= high) passes_.assign(static_cast<std::size_t>(high - low_) + 1, 1);
+        for (const std::int32_t skip : test.skips) {
+            if (low_ <= skip && skip <= high) passes_[static_cast<std::size_t>(skip - low_)] = 0;
+        }
+    }
+    std::size_t operator()(Code code) const {
+        const auto place = static_cast<std::size_t>(code - low_);  // huge for a code below low
+        return place < passes_.size() ? passes_[place] : 0;
+    }
 
   private:
-    CodeTest test_;
+    std::int32_t low_;
+    std::vector<std::uint8_t> passes_;
 };
 
 template <>
 class CodeFilter<std::uint8_t> {
   public:
     explicit CodeFilter(const CodeTest& test) {
-        for (std::size_t code = 0; code < passes_.size(); ++code) {
-            passes_[code] = test.holds(static_cast<std::uint8_t>(code)) ? 1 : 0;
+        for (std::int32_t code = 0; code < 256; ++code) {
+            passes_[static_cast<std::size_t>(code)] = test.within(code) ? 1 : 0;
+        }
+        for (const std::int32_t skip : test.skips) {
+            if (0 <= skip && skip < 256) passes_[static_cast<std::size_t>(skip)] = 0;
         }
     }
     std::size_t operator()(std::uint8_t code) const { return passes_[code]; }

@@ -105,7 +105,8 @@ class Growth {
     // they are read. `work` is how many rows are counted.
     template <class Set>
     Candidate scan_groups(std::size_t work, const Set& set) {
-        const Scan scan{columns_, histogram_, opening_, limits_.min_weight, all_, reached_};
+        const Scan scan{columns_,     histogram_, opening_, limits_.min_weight,
+                        limits_.sets, all_,       reached_};
         // Waking threads costs more than a little work.
         const int n_threads = work + histogram_.size() > kBlock ? n_threads_ : 1;
         std::vector<Candidate> found(columns_.n_groups());

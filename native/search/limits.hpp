@@ -17,8 +17,16 @@ struct GrownCondition {
     std::int32_t column;
     Op op;
     std::int32_t code;
-    std::int32_t beyond;  // nearest covered code on the other side of a numeric cut
-    double criterion;     // of the rule up to this condition
+    std::int32_t beyond;                 // nearest covered code on the other side of a numeric cut
+    double criterion;                    // of the rule up to this condition
+    std::vector<std::int32_t> labels{};  // codes of a set, ascending, if the condition is on one
+};
+
+// How many labels a condition may name, and what is added to the h of a label when labels are
+// ordered; those of a smaller h are in no set.
+struct LabelSets {
+    std::int32_t most;
+    Stat smoothing;
 };
 
 struct Limits {
@@ -29,6 +37,7 @@ struct Limits {
     std::span<const std::uint8_t> up_operators, down_operators;
     std::span<const std::uint8_t> required;  // per column: the rule must use it
     std::span<const std::uint64_t> groups;   // columns of one rule have a bit in common
+    LabelSets sets;
 };
 
 // The operators of a column that votes up and votes down may use.

@@ -58,14 +58,16 @@ void add_counts(const Columns<Code>& columns, const Gathered& gathered,
 }
 
 template <class Code>
-Sides split_rows(const Columns<Code>& columns, const Gathered& gathered, CodeTest test) {
+Sides split_rows(const Columns<Code>& columns, const Gathered& gathered, const CodeTest& test) {
     const std::size_t n = gathered.rows.size(), lanes = gathered.lanes;
     const Code* codes = columns.column(static_cast<std::size_t>(test.column));
+    const CodeFilter<Code> passes(test);
     std::vector<std::uint8_t> passed(n);
     std::size_t n_passed = 0;
     for (std::size_t i = 0; i < n; ++i) {
-        passed[i] = test.holds(codes[std::size_t{gathered.rows[i]} * kGroup]) ? 1 : 0;
-        n_passed += passed[i];
+        const std::size_t passing = passes(codes[std::size_t{gathered.rows[i]} * kGroup]);
+        passed[i] = static_cast<std::uint8_t>(passing);
+        n_passed += passing;
     }
     Sides sides;
     const std::size_t counts[2] = {n - n_passed, n_passed};
@@ -87,7 +89,7 @@ template void add_counts(const Columns<std::uint8_t>&, const Gathered&, std::spa
                          Stat*);
 template void add_counts(const Columns<std::uint16_t>&, const Gathered&, std::span<const Stat>,
                          Stat*);
-template Sides split_rows(const Columns<std::uint8_t>&, const Gathered&, CodeTest);
-template Sides split_rows(const Columns<std::uint16_t>&, const Gathered&, CodeTest);
+template Sides split_rows(const Columns<std::uint8_t>&, const Gathered&, const CodeTest&);
+template Sides split_rows(const Columns<std::uint16_t>&, const Gathered&, const CodeTest&);
 
 }  // namespace rulewright

@@ -31,6 +31,6 @@ struct Sides {
 };
 
 template <class Code>
-Sides split_rows(const Columns<Code>& columns, const Gathered& gathered, CodeTest test);
+Sides split_rows(const Columns<Code>& columns, const Gathered& gathered, const CodeTest& test);
 
 }  // namespace rulewright

@@ -5,24 +5,38 @@
 namespace rulewright {
 namespace {
 
+// The test that passes some codes, which ascend: it skips those between them.
+CodeTest test_of_set(std::int32_t column, std::span<const std::int32_t> codes) {
+    CodeTest test{column, codes.front(), codes.back(), {}};
+    for (std::size_t i = 1; i < codes.size(); ++i) {
+        for (std::int32_t code = codes[i - 1] + 1; code < codes[i]; ++code) {
+            test.skips.push_back(code);
+        }
+    }
+    return test;
+}
+
 // The test that a condition stands for.
 CodeTest code_test(const GrownCondition& condition, std::int32_t n_bins) {
     const std::int32_t code = condition.code;
+    const auto& labels = condition.labels;
     switch (condition.op) {
         case Op::kLessEqual:
-            return {condition.column, 0, code, -1};
+            return {condition.column, 0, code, {}};
         case Op::kGreaterEqual:
-            return {condition.column, code, n_bins - 1, -1};
+            return {condition.column, code, n_bins - 1, {}};
         case Op::kEqual:
-            return {condition.column, code, code, -1};
+            return labels.empty() ? CodeTest{condition.column, code, code, {}}
+                                  : test_of_set(condition.column, labels);
         case Op::kNotEqual:
-            return {condition.column, 0, n_bins - 1, code};
+            return {condition.column, 0, n_bins - 1,
+                    labels.empty() ? std::vector<std::int32_t>{code} : labels};
         case Op::kMissing:
-            return {condition.column, n_bins, n_bins, -1};
+            return {condition.column, n_bins, n_bins, {}};
         case Op::kKnown:
-            return {condition.column, 0, n_bins - 1, -1};
+            return {condition.column, 0, n_bins - 1, {}};
     }
-    return {condition.column, 0, -1, -1};
+    return {condition.column, 0, -1, {}};
 }
 
 // Writes the rows source(0), source(1), ... that pass to `kept` and the others to `dropped`;

@@ -1,7 +1,9 @@
 // Step 3 of a search: which condition does the score rate best, given the histograms?
 //
-// Ties: lower column, then <= >= = != missing known, then smaller code, then lower class.
-// Cost: O(codes x lanes).
+// Scores of one pair of lanes are asked about sets of labels as well (walk.hpp).
+// Ties: lower column, then <= >= = != missing known, then smaller code, then lower class; sets of
+// labels come last, those that begin the order of labels first, then the smaller, then "in".
+// Cost: O(codes x lanes), and sorting of the labels that may be in sets.
 #pragma once
 
 #include "search/histogram.hpp"
@@ -24,6 +26,7 @@ struct Scan {
     const Histogram& histogram;  // of the cover to which a condition is to be added
     const Opening& opening;
     Stat min_weight;
+    LabelSets sets;
     std::span<const Stat> all;  // the sums over all rows; empty if the cover is all rows
     double reached;             // the criterion of the rule so far, to which gains are added
 };

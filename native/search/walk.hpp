@@ -4,10 +4,19 @@
 // prefix those of ">=". A nominal column offers "=" for every label that some covered rows do not
 // have, and "!=" for every label of several. Missing rows lie in their own code and enter no sum
 // but that of "is missing". Only codes present in the cover are cut points.
+//
+// Sets of labels are looked for by one pair of lanes (g, h). The mean of a label is estimated by
+// g / (h + smoothing), and labels whose h is below the smoothing are in no set. The others are
+// ordered by their means, equal ones by their codes: without smoothing, the set of the largest
+// g^2 / h begins or ends this order. Sets are the first n and the last n labels, up to half of
+// them, because "not in" is asked about the others. The labels of a set were chosen for their g, so
+// the set is judged without the excess of their g over h times the mean: noise would win otherwise.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <utility>
 #include <vector>
 
 #include "search/histogram.hpp"
@@ -25,8 +34,15 @@ struct LaneSums<0> : std::vector<Stat> {
     using std::vector<Stat>::vector;
 };
 
-// `Judge` derives from the walk: judge(op, code, beyond, sums) sees every condition, and cuts(a, b)
-// tells whether a cut between two neighbouring codes is one.
+// The first or the last n labels of the order.
+struct LabelSet {
+    bool first;
+    std::size_t n;
+};
+
+// `Judge` derives from the walk: judge(op, code, beyond, sums) sees every condition on one code,
+// judge_set(op, set, sums, excess) every one on a set, and cuts(a, b) tells whether a cut between
+// two neighbouring codes is one.
 template <std::size_t kLanes, class Judge>
 class ColumnWalk {
   protected:
@@ -53,6 +69,32 @@ class ColumnWalk {
         walk_presence();
     }
 
+    void walk_sets(const LabelSets& sets) {
+        const std::size_t n_present = order_labels(sets.smoothing);
+        const std::size_t most = std::min(static_cast<std::size_t>(sets.most), n_present - 1);
+        const std::size_t longest = std::min(most, (order_.size() + 1) / 2);
+        for (const bool first : {true, false}) {
+            LaneSums<kLanes> sums(lanes());
+            Stat excess = 0;
+            for (std::size_t n = 1; n <= longest; ++n) {
+                add(sums, label(first, n - 1));
+                excess += excess_of(label(first, n - 1), sets.smoothing);
+                if (n == 1) continue;  // one label is no set
+                self().judge_set(Op::kEqual, {first, n}, sums.data(), excess);
+                self().judge_set(Op::kNotEqual, {first, n}, known_without(sums.data()), -excess);
+            }
+        }
+    }
+
+    // The codes of a set, ascending.
+    std::vector<std::int32_t> labels(const LabelSet& set) const {
+        std::vector<std::int32_t> codes;
+        for (std::size_t i = 0; i < set.n; ++i) codes.push_back(label(set.first, i));
+        std::ranges::sort(codes);
+        return codes;
+    }
+
+    bool nominal() const { return nominal_; }
     std::size_t lanes() const { return kLanes ? kLanes : n_lanes_; }
     const Stat* sums(std::int32_t code) const {
         return histogram_ + static_cast<std::size_t>(code) * lanes();
@@ -68,7 +110,7 @@ class ColumnWalk {
     void add(LaneSums<kLanes>& to, std::int32_t code) const {
         for (std::size_t lane = 0; lane < lanes(); ++lane) to[lane] += sums(code)[lane];
     }
-    const Stat* known_without(const Stat* part) {
+    Stat* known_without(const Stat* part) {
         for (std::size_t lane = 0; lane < lanes(); ++lane) rest_[lane] = known_[lane] - part[lane];
         return rest_.data();
     }
@@ -100,6 +142,29 @@ class ColumnWalk {
         }
     }
 
+    // Orders the labels that are heavy enough and returns how many are present.
+    std::size_t order_labels(Stat smoothing) {
+        std::size_t n_present = 0;
+        for (std::int32_t code = 0; code < n_bins_; ++code) {
+            if (!present(code)) continue;
+            ++n_present;
+            const Stat g = sums(code)[0], h = sums(code)[1];
+            if (h < smoothing) continue;
+            const double smooth = static_cast<double>(h) + static_cast<double>(smoothing);
+            order_.emplace_back(static_cast<double>(g) / smooth, code);
+        }
+        std::ranges::sort(order_);
+        return n_present;
+    }
+    Stat excess_of(std::int32_t code, Stat smoothing) const {
+        const auto g = static_cast<double>(sums(code)[0]), h = static_cast<double>(sums(code)[1]);
+        const double share = h / (h + static_cast<double>(smoothing));
+        return sums(code)[0] - static_cast<Stat>(std::nearbyint(g * share));
+    }
+    std::int32_t label(bool first, std::size_t i) const {
+        return order_[first ? i : order_.size() - 1 - i].second;
+    }
+
     void walk_presence() {
         if (!present(n_bins_)) return;
         self().judge(Op::kMissing, n_bins_, -1, sums(n_bins_));
@@ -111,6 +176,7 @@ class ColumnWalk {
     bool nominal_;
     const Stat* histogram_;
     LaneSums<kLanes> known_, rest_;
+    std::vector<std::pair<double, std::int32_t>> order_;
 };
 
 }  // namespace rulewright

@@ -54,6 +54,13 @@ def test_ordered_classes_are_never_learned_one_at_a_time():
     assert isinstance(auto.stopping(outside=True), Validation)
 
 
+@pytest.mark.parametrize("n_classes", [2, 12])
+def test_large_tables_have_sets_of_labels(n_classes):
+    """Beyond 10,000 rows there are enough of a label to tell where it belongs."""
+    assert Automatic(10_001, n_classes, ordinal=False).label_sets
+    assert not Automatic(10_000, n_classes, ordinal=False).label_sets
+
+
 def test_what_is_asked_for_is_done():
     """Given settings override the automatic ones, one by one."""
     rows = TrainingSet.of(read_table(np.arange(10_100.0)[:, None], target=np.arange(10_100) % 2))

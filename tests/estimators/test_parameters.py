@@ -40,6 +40,7 @@ WRONG = {
     "formulation": ["best", None, 3, Window()],
     "threshold": ["middle", None],
     "missing_conditions": [0, "no"],
+    "label_sets": [0, "no", None],
     "prune": [1, "yes"],
     "max_bins": [1, 0, -5, 2.5, "many"],
     "stopping": ["early", None, True, Window, Formulation()],

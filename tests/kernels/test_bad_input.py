@@ -90,6 +90,8 @@ GROW_FAULTS = {
     "negative weight": {"limits": good_limits(min_weight=-1)},
     "negative limit": {"limits": good_limits(max_conditions=-2)},
     "limit as text": {"limits": good_limits(max_conditions="many")},
+    "sets of no labels": {"limits": good_limits(max_labels=0)},
+    "no smoothing": {"limits": good_limits(label_smoothing=0)},
     "threads as text": {"n_threads": "two"},
 }
 

@@ -25,7 +25,7 @@ def pick(given, *names):
 
 SCORE = ("kind", "unit", "n_lanes", "first_lane", "l2", "k", "up", "down")
 LIMITS = ("max_conditions", "tolerance", "min_weight", "up_operators", "down_operators")
-LIMITS += ("required", "groups")
+LIMITS += ("required", "groups", "max_labels", "label_smoothing")
 DISTANCES = ("widths", "group_starts", "groups", "table_starts", "tables")
 COMPILED = ("intervals", "condition_starts", "rule_starts")
 
@@ -65,7 +65,7 @@ def parts(**given):
     columns = _core.Columns(**pick(given, "codes", "n_bins", "nominal"))
     gathered = columns, given["rows"], given["stats"]
     _core.add_counts(*gathered, given["starts"], given["sums"])
-    _core.split_rows(*gathered, *(given[name] for name in ("column", "low", "high", "skip")))
+    _core.split_rows(*gathered, given["test"])
 
 
 def likelihood(**given):
@@ -221,6 +221,7 @@ def good_search():
         **{"rows": ROWS, "stats": stats, "n_threads": 3, "workspace": _core.Workspace()},
         **{"kind": "newton", "unit": 1.0, "n_lanes": 2, "first_lane": 0, "l2": 1.0, "k": 2.0},
         **{"up": True, "down": True, "max_conditions": -1, "tolerance": 0.0, "min_weight": 1},
+        **{"max_labels": 3, "label_smoothing": 1},
         **{"up_operators": operators, "down_operators": operators.copy()},
         **{"required": np.zeros(2, np.uint8), "groups": np.ones(2, np.uint64)},
         **{"tests": int32([0, 0, 1, -1], [1, 1, 1, 0]), "side": (SIGNS > 0).astype(np.uint8)},
@@ -245,7 +246,7 @@ def good_roots():
 def good_parts():
     taken = pick(good_search(), "codes", "n_bins", "nominal", "rows", "stats")
     starts, sums = np.array([0, 9, N]), np.zeros((2, 7 * 3), np.int64)
-    return {**taken, "starts": starts, "sums": sums, "column": 0, "low": 0, "high": 1, "skip": -1}
+    return {**taken, "starts": starts, "sums": sums, "test": [0, 0, 1, -1]}
 
 
 def good_trees():

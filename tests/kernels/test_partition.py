@@ -40,7 +40,7 @@ def test_sides_are_those_of_the_twin(seed, n_lanes, dtype):
     rng = np.random.default_rng(seed)
     columns, gathered = drawn(rng, 40, n_lanes, dtype)
     column = int(rng.integers(len(columns.n_bins)))
-    test = (column, *(int(code) for code in rng.integers(-1, 7, size=3)))
+    test = (column, *(int(code) for code in rng.integers(-1, 7, size=rng.integers(3, 6))))
     for ours, twin in zip(
         kernels.split_rows(columns, gathered, test),
         reference.split_rows(columns, gathered, test),
@@ -68,4 +68,6 @@ def test_bad_input_is_refused():
             _core.add_counts(columns.native, *bad)
     for column in (-1, 3):
         with pytest.raises(ValueError, match="column"):
-            _core.split_rows(columns.native, rows, stats, column, 0, 1, -1)
+            _core.split_rows(columns.native, rows, stats, [column, 0, 1, -1])
+    with pytest.raises(ValueError, match="four numbers"):
+        _core.split_rows(columns.native, rows, stats, [0, 0, 1])

@@ -69,7 +69,7 @@ def covers(draw):
         rng.integers(0, n_columns, n_tests),
         low,
         low + rng.integers(-1, 7, n_tests),
-        rng.integers(-1, 6, n_tests),
+        *rng.integers(-1, 6, (draw(st.integers(1, 4)), n_tests)),
     ]
     return columns, np.ascontiguousarray(np.transpose(parts), dtype=np.int32)
 
@@ -83,13 +83,15 @@ def test_covers_equal_the_twin(case):
     np.testing.assert_array_equal(native, reference.cover_rows(columns, tests))
 
 
-def test_a_test_keeps_codes_between_low_and_high_but_skip():
-    """The four numbers of a test mean column, lowest, highest and excluded code."""
+def test_a_test_keeps_codes_between_low_and_high_but_those_skipped():
+    """The numbers of a test mean column, lowest, highest and excluded codes."""
     codes = np.zeros((1, 6, GROUP), dtype=np.uint8)
     codes[0, :, 0] = [0, 1, 2, 3, 4, 5]
     columns = kernels.CodeColumns(codes, np.array([5], np.int32), np.array([0], np.uint8))
     tests = np.array([[0, 1, 4, 2]], dtype=np.int32)
     assert kernels.cover_rows(columns, tests).tolist() == [1, 3, 4]
+    tests = np.array([[0, 1, 4, 2, -1], [0, 0, 5, 0, 3]], dtype=np.int32)
+    assert kernels.cover_rows(columns, tests).tolist() == [1, 4]
     assert kernels.cover_rows(columns, tests[:0]).tolist() == [0, 1, 2, 3, 4, 5]
 
 

@@ -25,16 +25,17 @@ from rulewright.rules.condition import Labels, Presence, Range
 from rulewright.rules.conjunction import Conjunction
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from rulewright.data import Column, ColumnSchema, Kind, Schema, Table
+    from rulewright.kernels import IntArray
     from rulewright.rules.any_of import Condition
 
 Threshold = Literal["midpoint", "observed", "short"]
-Test = tuple[int, int, int, int]
-"""A condition on codes: column, low, high, skip (`native/search/columns.hpp`)."""
+Test = tuple[int, ...]
+"""A condition on codes: column, low, high, skip, ... (`native/search/columns.hpp`)."""
 
 MOST_BINS = 65_533
 FAST_BINS = 255
@@ -160,8 +161,9 @@ class BinnedColumns:
             below = bins.last_below(grown.beyond, code, Op.GREATER_EQUAL, threshold)
             return j, below + 1, last_bin, -1
         if op in (Op.EQUAL, Op.MISSING):
-            return j, code, code, -1
-        return j, 0, last_bin, code if op == Op.NOT_EQUAL else -1
+            return _test_of_set(j, grown.labels or (code,))
+        skips = grown.labels or (code,) if op == Op.NOT_EQUAL else (-1,)
+        return j, 0, last_bin, *skips
 
     def condition(self, grown: GrownCondition, threshold: Threshold) -> Condition:
         """Turn a grown condition into its condition on values."""
@@ -201,8 +203,24 @@ class BinnedColumns:
             # Bins include their upper edge, so the next bin lies above it.
             return Range(name, low=value, low_open=bins.edges is not None, kind=kind)
         if op in (Op.EQUAL, Op.NOT_EQUAL):
-            return Labels(name, (bins.schema.labels[code],), negated=op == Op.NOT_EQUAL)
+            labels = tuple(bins.schema.labels[label] for label in grown.labels or (code,))
+            return Labels(name, labels, negated=op == Op.NOT_EQUAL)
         return Presence(name, missing=op == Op.MISSING)
+
+
+def _test_of_set(column: int, codes: tuple[int, ...]) -> Test:
+    """Return the test that passes these codes, which ascend: it skips those between them."""
+    between = set(range(codes[0], codes[-1])).difference(codes)
+    return column, codes[0], codes[-1], *(sorted(between) or (-1,))
+
+
+def padded_tests(tests: Iterable[Test]) -> IntArray:
+    """Return tests as kernels read them, all as long as the longest."""
+    rows = list(tests)
+    found = np.full((len(rows), max(map(len, rows), default=4)), -1, dtype=np.int32)
+    for row, test in zip(found, rows, strict=True):
+        row[: len(test)] = test
+    return found
 
 
 def bin_table(

@@ -248,7 +248,7 @@ def split_by_weight(weights: StatArray, strata: IntArray, share: float, seed: in
 
 
 def cover_rows(columns: CodeColumns, tests: IntArray, n_threads: int = 1) -> RowArray:
-    """Find the rows that satisfy all tests (column, low, high, skip), in ascending order."""
+    """Find the rows that satisfy all tests (column, low, high, skip, ...), ascending order."""
     return _core.cover_rows(columns.native, tests, n_threads)
 
 

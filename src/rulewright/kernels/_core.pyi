@@ -47,6 +47,8 @@ class Limits:
         down_operators: ByteArray,
         required: ByteArray,
         groups: WordArray,
+        max_labels: int,
+        label_smoothing: int,
     ) -> None: ...
 
 class Beam:
@@ -276,7 +278,7 @@ class Roots:
         limits: Limits,
         workspace: Workspace,
         n_threads: int,
-    ) -> tuple[list[tuple[int, int, int, int, float]], int]: ...
+    ) -> tuple[list[tuple[int, int, int, int, float, list[int]]], int]: ...
 
 def draw_rows(n: int, size: int, seed: int) -> tuple[RowArray, ByteArray]: ...
 def split_by_weight(weights: StatArray, strata: IntArray, share: float, seed: int) -> ByteArray: ...
@@ -288,10 +290,7 @@ def split_rows(
     columns: Columns,
     rows: RowArray,
     stats: StatArray,
-    column: int,
-    low: int,
-    high: int,
-    skip: int,
+    test: list[int],
 ) -> tuple[RowArray, StatArray, RowArray, StatArray]: ...
 def grow_rule(
     columns: Columns,
@@ -301,7 +300,7 @@ def grow_rule(
     limits: Limits,
     workspace: Workspace,
     n_threads: int,
-) -> tuple[list[tuple[int, int, int, int, float]], int]: ...
+) -> tuple[list[tuple[int, int, int, int, float, list[int]]], int]: ...
 def grow_beam(
     columns: Columns,
     rows: RowArray,
@@ -311,13 +310,13 @@ def grow_beam(
     limits: Limits,
     beam: Beam,
     n_threads: int,
-) -> tuple[list[tuple[int, int, int, int, float]], int]: ...
+) -> tuple[list[tuple[int, int, int, int, float, list[int]]], int]: ...
 def count_histogram(
     columns: Columns, rows: RowArray, stats: StatArray, n_threads: int
 ) -> StatArray: ...
 def scan_histogram(
     columns: Columns, histogram: StatArray, totals: StatArray, score: Score, limits: Limits
-) -> tuple[list[tuple[int, int, int, int, float]], int]: ...
+) -> tuple[list[tuple[int, int, int, int, float, list[int]]], int]: ...
 def prefix_sums(
     columns: Columns,
     tests: IntArray,

@@ -29,9 +29,10 @@ def add_counts(
 
 
 def split_rows(
-    columns: CodeColumns, gathered: Gathered, test: tuple[int, int, int, int]
+    columns: CodeColumns, gathered: Gathered, test: tuple[int, ...]
 ) -> tuple[Gathered, Gathered]:
-    """Part rows into those that pass a test (column, low, high, skip) and those that fail it."""
-    rows, stats, other_rows, other_stats = _core.split_rows(columns.native, *gathered, *test)
+    """Part rows into those that pass a test (column, low, high, skip, ...) and the others."""
+    parted = _core.split_rows(columns.native, *gathered, list(test))
+    rows, stats, other_rows, other_stats = parted
     shape = -1, gathered.stats.shape[1]
     return Gathered(rows, stats.reshape(shape)), Gathered(other_rows, other_stats.reshape(shape))

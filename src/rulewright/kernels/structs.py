@@ -105,9 +105,11 @@ class Limits(Struct):
     """What a rule may look like.
 
     `max_conditions` is -1 for no limit; `min_weight` is in fixed-point steps of the last lane, 0
-    for no minimum. Per column: `up_operators` (`down_operators`) has bit ``1 << Op`` set when
-    a rule that votes up (down) may use the operator; a rule must use every `required` column; the
-    columns of a rule must have a bit of `groups` in common.
+    for no minimum. A condition may name a set of up to `max_labels` labels of a nominal column;
+    `label_smoothing`, in steps, is added to the h of a label, and those of a smaller h are in no
+    set. Per column: `up_operators` (`down_operators`) has bit ``1 << Op`` set when a rule that
+    votes up (down) may use the operator; a rule must use every `required` column; the columns of a
+    rule must have a bit of `groups` in common.
     """
 
     max_conditions: int
@@ -117,6 +119,8 @@ class Limits(Struct):
     down_operators: ByteArray
     required: ByteArray
     groups: WordArray
+    max_labels: int = 1
+    label_smoothing: int = 1
 
     def only(self, drawn: BoolArray) -> Limits:
         """Close the columns that are not drawn, except required ones."""
@@ -145,18 +149,23 @@ class Limits(Struct):
 
 
 class GrownCondition(NamedTuple):
-    """One condition on codes; `beyond` is the nearest covered code on the other side of a cut."""
+    """One condition on codes; `beyond` is the nearest covered code on the other side of a cut.
+
+    Of a set of labels, `op` is EQUAL (in) or NOT_EQUAL (not in), `labels` are their codes in
+    ascending order and `code` is -1.
+    """
 
     column: int
     op: int
     code: int
     beyond: int
     criterion: float
+    labels: tuple[int, ...] = ()
 
     @property
     def key(self) -> tuple[int, ...]:
         """What tells the condition from others: all but the criterion."""
-        return self[:4]
+        return self[:4] + self.labels
 
 
 class GrownRule(NamedTuple):
@@ -166,9 +175,10 @@ class GrownRule(NamedTuple):
     vote: int
 
     @classmethod
-    def of(cls, found: tuple[list[tuple[int, int, int, int, float]], int]) -> GrownRule:
+    def of(cls, found: tuple[list[tuple[int, int, int, int, float, list[int]]], int]) -> GrownRule:
         """Give names to what a kernel returns."""
-        return cls([GrownCondition(*condition) for condition in found[0]], found[1])
+        conditions, vote = found
+        return cls([GrownCondition(*c[:5], tuple(c[5])) for c in conditions], vote)
 
 
 class CompiledRules(NamedTuple):

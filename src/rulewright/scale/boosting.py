@@ -136,6 +136,7 @@ class PartedBoosting:
             max_conditions=settings.max_conditions,
             min_weight=settings.min_weight,
             missing_conditions=settings.missing_conditions,
+            label_sets=settings.label_sets,
             constraints=settings.constraints,
         ).compile(coding.schema, self.likelihood.unit)
         self.n_blocks = block_count(settings.subsample, n_rows)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rulewright import kernels
+from rulewright.encoding.binned import padded_tests
 from rulewright.kernels import ROW, STAT, CodeColumns
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Applied(NamedTuple):
     @property
     def test_array(self) -> IntArray:
         """The tests as kernels read them."""
-        return np.array(self.tests, dtype=np.int32).reshape(-1, 4)
+        return padded_tests(self.tests)
 
 
 @dataclass(frozen=True)

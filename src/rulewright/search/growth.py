@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from rulewright import kernels
+from rulewright.encoding.binned import padded_tests
 from rulewright.rules import Adds, Rule
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class FoundRule:
     @cached_property
     def test_array(self) -> IntArray:
         """The tests as kernels read them."""
-        return np.array(self.tests, dtype=np.int32).reshape(-1, 4)
+        return padded_tests(self.tests)
 
     def prefix(self, length: int) -> FoundRule:
         """Return the rule with its first `length` conditions only."""

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
 MOST = 2**31 - 1
 
+MOST_LABELS = 32
+"""Labels of a set: as many as LightGBM takes."""
+
+LABEL_SMOOTHING = 10.0
+"""Weight, in units of h, that draws the mean of a label towards 0; lighter labels are in no set."""
+
 
 @dataclass(frozen=True)
 class SearchLimits:
@@ -33,6 +39,9 @@ class SearchLimits:
         Whether "is missing" and "is known" are conditions too.
     not_equal : bool
         Whether "!=" is a condition too.
+    label_sets : bool
+        Whether "in" and "not in" are conditions too, wherever "=" and "!=" are. Only scores of one
+        pair (g, h) have them.
     constraints : Constraints
         What an expert allows. Operators named there for a column are allowed whatever
         `missing_conditions` and `not_equal` say.
@@ -43,6 +52,7 @@ class SearchLimits:
     tolerance: float = 1e-8
     missing_conditions: bool = False
     not_equal: bool = True
+    label_sets: bool = False
     constraints: Constraints = field(default_factory=Constraints)
 
     def compile(self, schema: Schema, unit: float) -> Limits:
@@ -66,6 +76,8 @@ class SearchLimits:
             down_operators=down,
             required=np.array(required, dtype=np.uint8),
             groups=np.array(self.constraints.group_bits(schema), dtype=np.uint64),
+            max_labels=MOST_LABELS if self.label_sets else 1,
+            label_smoothing=round(max(1.0, min(LABEL_SMOOTHING / unit, 2.0**62))),
         )
 
     def _operators(self, column: str, vote: Literal["increasing", "decreasing"]) -> int:

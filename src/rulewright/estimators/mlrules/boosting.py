@@ -79,6 +79,7 @@ class Boosting:
             max_conditions=settings.max_conditions,
             min_weight=settings.min_weight,
             missing_conditions=settings.missing_conditions,
+            label_sets=settings.label_sets,
             constraints=constraints,
         ).compile(rows.schema, self.monitor.train.likelihood.unit)
         self.grower = RuleGrower(self.binned, settings.formulation.threshold, n_threads)

@@ -152,6 +152,13 @@ class MLRulesClassifier(BoostedClassifier):
     missing_conditions: bool = Parameter(
         Flag(), 'Whether "is missing" and "is known" are conditions too.', default=False
     )
+    label_sets: bool | str = Parameter(
+        Flag(words=("auto",)),
+        'Whether "in" and "not in" sets of labels of a nominal column are conditions too, where '
+        '"=" and "!=" are. Votes among several classes that are chosen with every condition '
+        '(`class_choice="joint"`) name single labels. "auto" is true beyond 10,000 rows.',
+        default="auto",
+    )
     max_bins: int | None = Parameter(
         Integer(2, optional=True),
         "Most bins of a numeric column; by default one per value up to 2,048 rows, 255 beyond.",
@@ -204,6 +211,7 @@ class MLRulesClassifier(BoostedClassifier):
         "prune": False,
         "class_choice": "joint",
         "formulation": "published",
+        "label_sets": False,
         "max_bins": MOST_BINS,
         "stopping": "none",
     }
@@ -269,6 +277,7 @@ class MLRulesClassifier(BoostedClassifier):
             prefixed=_chosen(self.class_choice, auto.prefixed) in (True, "prefixed"),
             formulation=FORMULATION.made(self.formulation),
             missing_conditions=self.missing_conditions,
+            label_sets=_chosen(self.label_sets, auto.label_sets),
             max_bins=self.max_bins,
             stopping=self._stopping(rows),
             ordinal=self._is_ordinal,

@@ -118,6 +118,11 @@ class Automatic:
             return "conditions"
         return "prefix" if self.large and not self.many else None
 
+    @property
+    def label_sets(self) -> bool:
+        """Whether rules may ask for sets of labels: with few rows their choice overfits."""
+        return self.large
+
     def stopping(self, outside: bool) -> Stopping:
         """When to stop; `outside` tells whether there are rows outside the subsamples."""
         if self.large and not self.many:
@@ -146,6 +151,7 @@ class BoostingSettings:
     prefixed: bool
     formulation: Formulation
     missing_conditions: bool
+    label_sets: bool
     max_bins: int | None
     stopping: Stopping
     ordinal: bool
@@ -155,7 +161,8 @@ class BoostingSettings:
     @property
     def counts_weights(self) -> bool:
         """Whether the rules depend on the size of the weights, not on their proportions only."""
-        return self.l2 > 0 or self.min_evidence > 0 or self.untested_evidence > 0
+        evidence = self.min_evidence > 0 or self.untested_evidence > 0
+        return self.l2 > 0 or evidence or self.label_sets
 
     def fixed_by_start(self, before: BoostingSettings) -> list[str]:
         """Name the settings that differ although a fit reads them only when it starts."""

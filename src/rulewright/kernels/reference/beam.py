@@ -120,7 +120,7 @@ def _specialisations(
     histogram, limits = count_histogram(columns, member.rows, lanes), member.limits
     for j in open_columns(limits):
         sums = histogram[starts[j] : starts[j + 1]]
-        for op, code, beyond, cover in candidates(sums, bool(columns.nominal[j])):
+        for op, code, beyond, cover, *_ in candidates(sums, bool(columns.nominal[j])):
             up = score.up and bool(limits.up_operators[j] >> op & 1)
             cut = beyond if op == Op.GREATER_EQUAL else code
             if limits.min_weight > 0 and cover[-2] < limits.min_weight:

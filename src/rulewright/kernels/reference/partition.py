@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.kernels.partition import Gathered
-from rulewright.kernels.reference.search import column_codes
+from rulewright.kernels.reference.search import column_codes, passes
 
 if TYPE_CHECKING:
     from rulewright.kernels import CodeColumns
@@ -27,11 +27,9 @@ def add_counts(
 
 
 def split_rows(
-    columns: CodeColumns, gathered: Gathered, test: tuple[int, int, int, int]
+    columns: CodeColumns, gathered: Gathered, test: tuple[int, ...]
 ) -> tuple[Gathered, Gathered]:
     """Part rows into those that pass a test and those that fail it."""
-    column, low, high, skip = test
-    codes = column_codes(columns, column)[gathered.rows].astype(np.intp)
-    passed = (codes >= low) & (codes <= high) & (codes != skip)
+    passed = passes(column_codes(columns, test[0])[gathered.rows], test)
     passing, failing = (Gathered(gathered.rows[on], gathered.stats[on]) for on in (passed, ~passed))
     return passing, failing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from rulewright.kernels.structs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from rulewright.kernels import CodeColumns
@@ -82,12 +82,17 @@ def column_codes(columns: CodeColumns, column: int) -> IntArray:
 
 
 def cover_rows(columns: CodeColumns, tests: IntArray, n_threads: int = 1) -> RowArray:
-    """Find the rows that satisfy all tests (column, low, high, skip)."""
+    """Find the rows that satisfy all tests (column, low, high, skip, ...)."""
     covered = np.ones(columns.n_rows, dtype=np.bool_)
-    for column, low, high, skip in tests.tolist():
-        codes = column_codes(columns, column)
-        covered &= (codes >= low) & (codes <= high) & (codes != skip)
+    for test in tests.tolist():
+        covered &= passes(column_codes(columns, test[0]), test)
     return np.flatnonzero(covered).astype(ROW)
+
+
+def passes(codes: IntArray, test: Sequence[int]) -> BoolArray:
+    """Tell which codes of its column pass a test (column, low, high, skip, ...)."""
+    low, high, *skips = test[1:]
+    return (codes >= low) & (codes <= high) & ~np.isin(codes, skips)
 
 
 def count_histogram(
@@ -102,23 +107,59 @@ def count_histogram(
     return np.concatenate(parts)
 
 
-def candidates(sums: StatArray, nominal: bool) -> Iterator[tuple[Op, int, int, StatArray]]:
-    """Yield (operator, code, beyond, covered sums) in the order in which ties are broken."""
+class Candidate(NamedTuple):
+    """A condition on one column and the sums that it covers; a set is judged without an excess."""
+
+    op: Op
+    code: int
+    beyond: int
+    cover: StatArray
+    labels: tuple[int, ...] = ()
+    excess: int = 0
+
+
+def candidates(sums: StatArray, nominal: bool) -> Iterator[Candidate]:
+    """Yield the conditions on one code in the order in which ties are broken."""
     n_bins, known = len(sums) - 1, sums[:-1].sum(axis=0)
     present = np.flatnonzero(sums[:-1].any(axis=1)).tolist()
     missing = bool(sums[-1].any())
     if nominal:
         several = len(present) > 1
-        yield from ((Op.EQUAL, c, -1, sums[c]) for c in present if several or missing)
-        yield from ((Op.NOT_EQUAL, c, -1, known - sums[c]) for c in present if several)
+        yield from (Candidate(Op.EQUAL, c, -1, sums[c]) for c in present if several or missing)
+        yield from (Candidate(Op.NOT_EQUAL, c, -1, known - sums[c]) for c in present if several)
     else:
         cuts = list(itertools.pairwise(present))
         below = sums.cumsum(axis=0)
-        yield from ((Op.LESS_EQUAL, a, b, below[a]) for a, b in cuts)
-        yield from ((Op.GREATER_EQUAL, b, a, known - below[a]) for a, b in cuts)
+        yield from (Candidate(Op.LESS_EQUAL, a, b, below[a]) for a, b in cuts)
+        yield from (Candidate(Op.GREATER_EQUAL, b, a, known - below[a]) for a, b in cuts)
     if missing:
-        yield Op.MISSING, n_bins, -1, sums[-1]
-        yield Op.KNOWN, n_bins, -1, known
+        yield Candidate(Op.MISSING, n_bins, -1, sums[-1])
+        yield Candidate(Op.KNOWN, n_bins, -1, known)
+
+
+def label_sets(sums: StatArray, limits: Limits) -> Iterator[Candidate]:
+    """Yield the conditions on sets of labels, by one pair of lanes (g, h).
+
+    The labels that are heavy enough are ordered by their estimated means, g / (h + smoothing). Sets
+    are the first and the last of them, up to half, because "not in" is asked about the others. The
+    excess is that of the covered g over what the means of the labels say.
+    """
+    known = sums[:-1].sum(axis=0)
+    n_present, least = int(np.count_nonzero(sums[:-1].any(axis=1))), limits.label_smoothing
+    heavy = [c for c in range(len(sums) - 1) if sums[c].any() and sums[c, 1] >= least]
+    order = sorted(heavy, key=lambda c: (float(sums[c, 0]) / (float(sums[c, 1]) + float(least)), c))
+    longest = min(limits.max_labels, (len(order) + 1) // 2, n_present - 1)
+    for end in (order, order[::-1]):
+        for n in range(2, longest + 1):
+            labels, cover = tuple(sorted(end[:n])), sums[end[:n]].sum(axis=0)
+            excess = sum(_excess(sums[c], least) for c in labels)
+            yield Candidate(Op.EQUAL, -1, -1, cover, labels, excess)
+            yield Candidate(Op.NOT_EQUAL, -1, -1, known - cover, labels, -excess)
+
+
+def _excess(sums: StatArray, smoothing: int) -> int:
+    g, h = float(sums[0]), float(sums[1])
+    return int(sums[0]) - round(g * (h / (h + float(smoothing))))
 
 
 def used_lanes(sums: StatArray, score: Score, limits: Limits) -> StatArray:
@@ -149,16 +190,21 @@ def scan_histogram(
     total = parent if totals is None else used_lanes(totals, score, limits)
     best, rule = math.inf, GrownRule([], -1)
     for j in open_columns(limits):
-        sums = histogram[starts[j] : starts[j + 1]]
-        for op, code, beyond, cover in candidates(sums, bool(columns.nominal[j])):
+        sums, nominal = histogram[starts[j] : starts[j + 1]], bool(columns.nominal[j])
+        found = [*candidates(sums, nominal)]
+        if nominal and SCORES[score.kind].pairs and score.n_lanes == 2:
+            found += label_sets(sums, limits)
+        for op, code, beyond, cover, labels, excess in found:
             if limits.min_weight > 0 and cover[-1] < limits.min_weight:
                 continue
             up = score.up and bool(limits.up_operators[j] >> op & 1)
             down = score.down and bool(limits.down_operators[j] >> op & 1)
-            value, vote = judge(score, (cover, parent, total), up, down)
-            if vote >= 0 and value < best:
-                criterion = SCORES[score.kind].criterion(value)
-                condition = GrownCondition(j, int(op), code, beyond, criterion)
+            whole, vote = judge(score, (cover, parent, total), up, down)
+            judged = np.concatenate([cover[:1] - excess, cover[1:]])
+            value, judged_vote = judge(score, (judged, parent, total), up, down)
+            if vote == judged_vote >= 0 and value < best:
+                criterion = SCORES[score.kind].criterion(whole)
+                condition = GrownCondition(j, int(op), code, beyond, criterion, labels)
                 best, rule = value, GrownRule([condition], vote)
     return rule
 
@@ -167,11 +213,12 @@ def refine_rows(columns: CodeColumns, rows: RowArray, condition: GrownCondition)
     """Keep the rows that satisfy the condition."""
     codes, n_bins = column_codes(columns, condition.column)[rows], columns.n_bins[condition.column]
     code, known = condition.code, codes < n_bins
+    equal = np.isin(codes, condition.labels or code)
     holds = {
         Op.LESS_EQUAL: known & (codes <= code),
         Op.GREATER_EQUAL: known & (codes >= code),
-        Op.EQUAL: codes == code,
-        Op.NOT_EQUAL: known & (codes != code),
+        Op.EQUAL: equal,
+        Op.NOT_EQUAL: known & ~equal,
         Op.MISSING: ~known,
         Op.KNOWN: known,
     }
