@@ -84,11 +84,11 @@ class Growth {
     // dropped, which are subtracted.
     Candidate count_and_scan(Cover& counted) {
         gather(stats_, lanes_, counted, n_threads_);
-        return scan_groups(counted.n, [&](std::size_t group, std::size_t first, std::size_t last) {
+        return scan_parts(counted.n, [&](const Part& part, std::size_t first, std::size_t last) {
             if (&counted == &cover_) {
-                count_group(columns_, group, counted, histogram_);
+                count_part(columns_, part, counted, histogram_);
             } else {
-                count_group(columns_, group, counted, other_);
+                count_part(columns_, part, counted, other_);
                 histogram_.subtract(other_, first, last);
             }
         });
@@ -96,23 +96,24 @@ class Growth {
 
     Candidate sum_and_scan(const ChosenBlocks& blocks) {
         const std::size_t n_sums = blocks.roots.n_blocks() * histogram_.size() / kGroup;
-        return scan_groups(n_sums, [&](std::size_t, std::size_t first, std::size_t last) {
+        return scan_parts(n_sums, [&](const Part&, std::size_t first, std::size_t last) {
             blocks.roots.sum(blocks.chosen, first, last, histogram_);
         });
     }
 
-    // Sets the histograms and scans them group by group, so that they are still in the cache when
+    // Sets the histograms and scans them part by part, so that they are still in the cache when
     // they are read. `work` is how many rows are counted.
     template <class Set>
-    Candidate scan_groups(std::size_t work, const Set& set) {
+    Candidate scan_parts(std::size_t work, const Set& set) {
         const Scan scan{columns_, histogram_, opening_, limits_.min_weight, all_, reached_};
         // Waking threads costs more than a little work.
         const int n_threads = work + histogram_.size() > kBlock ? n_threads_ : 1;
-        std::vector<Candidate> found(columns_.n_groups());
-        parallel_for(columns_.n_groups(), n_threads, [&](std::size_t group) {
-            const std::size_t first = group * kGroup, last = first + columns_.width(group);
-            set(group, first, last);
-            found[group] = scan_columns(choice_, scan, first, last);
+        std::vector<Candidate> found(columns_.parts.size());
+        parallel_for(found.size(), n_threads, [&](std::size_t i) {
+            const Part& part = columns_.parts[i];
+            const std::size_t first = part.first_column(), last = part.last_column(columns_);
+            set(part, first, last);
+            found[i] = scan_columns(choice_, scan, first, last);
         });
         Candidate best;
         for (const Candidate& candidate : found) best.improve(candidate);
