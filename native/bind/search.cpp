@@ -261,8 +261,8 @@ auto count(const BoundColumns& columns, const Vector<Row>& rows, const Matrix<St
         Histogram histogram(c, n_lanes);
         cover.assign(as_span(rows));
         gather(stats.data(), {0, n_lanes, n_lanes, false}, cover, n_threads);
-        parallel_for(c.n_groups(), n_threads,
-                     [&](std::size_t group) { count_group(c, group, cover, histogram); });
+        parallel_for(c.parts.size(), n_threads,
+                     [&](std::size_t i) { count_part(c, c.parts[i], cover, histogram); });
         return std::move(histogram.sums());
     }));
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "bind/bind.hpp"
+#include "search/joint.hpp"
 #include "search/limits.hpp"
 
 namespace rulewright {
@@ -38,7 +39,7 @@ class BoundColumns {
         for (const std::int32_t n : as_span(n_bins_)) {
             require(n >= 0 && n <= 65535, "a column has too many bins");
         }
-        visit([](const auto& columns) { check_codes(columns); });
+        visit([this](const auto& columns) { parts_ = checked_parts(columns); });
     }
 
     std::size_t n_rows() const { return codes_.shape(1); }
@@ -48,24 +49,26 @@ class BoundColumns {
   private:
     template <class Code>
     Columns<Code> view() const {
-        return {kinds(), static_cast<const Code*>(codes_.data()), n_rows()};
+        return {kinds(), static_cast<const Code*>(codes_.data()), n_rows(), parts_};
     }
 
     template <class Code>
-    static void check_codes(const Columns<Code>& columns) {
+    static std::vector<Part> checked_parts(const Columns<Code>& columns) {
+        std::vector<Code> largest(columns.n_columns());
         for (std::size_t j = 0; j < columns.n_columns(); ++j) {
             const Code* codes = columns.column(j);
-            std::int32_t largest = 0;
             for (std::size_t i = 0; i < columns.n_rows; ++i) {
-                largest = std::max(largest, static_cast<std::int32_t>(codes[i * kGroup]));
+                largest[j] = std::max(largest[j], codes[i * kGroup]);
             }
-            require(largest <= columns.n_bins[j], "a code is beyond the bins of its column");
+            require(largest[j] <= columns.n_bins[j], "a code is beyond the bins of its column");
         }
+        return parts_of(columns, std::span<const Code>(largest));
     }
 
     Codes codes_;
     Vector<std::int32_t> n_bins_;
     Vector<std::uint8_t> nominal_;
+    std::vector<Part> parts_;
 };
 
 // A test as Python gives it: column, low, high and the codes to skip.

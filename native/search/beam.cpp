@@ -85,31 +85,32 @@ class BeamSearch {
         return longer;
     }
 
-    // Counts and scans, group by group, all members; returns the best few of all and keeps the
+    // Counts and scans, part by part, all members; returns the best few of all and keeps the
     // best.
     std::vector<Specialisation> specialise() {
-        struct Part {
+        struct Found {
             Few few;
             Specialisation best;
         };
-        const std::size_t n_groups = columns_.n_groups();
-        std::vector<Part> parts(members_.size() * n_groups, Part{Few(beam_.width), best_});
+        const std::size_t n_parts = columns_.parts.size();
+        std::vector<Found> parts(members_.size() * n_parts, Found{Few(beam_.width), best_});
         std::size_t work = 0;
         for (Member& member : members_) {
             member.histogram.reshape(columns_, member.cover.lanes);
             work += member.cover.n + member.histogram.size();
         }
         parallel_for(parts.size(), work > kBlock ? n_threads_ : 1, [&](std::size_t i) {
-            const std::size_t parent = i / n_groups, group = i % n_groups, first = group * kGroup;
+            const std::size_t parent = i / n_parts;
+            const Part& part = columns_.parts[i % n_parts];
             Member& member = members_[parent];
-            count_group(columns_, group, member.cover, member.histogram);
+            count_part(columns_, part, member.cover, member.histogram);
             const FewScan scan{columns_, member.histogram,   member.opening, limits_.min_weight,
                                all_,     beam_.significance, seen_,          parent};
-            scan_few(choice_, scan, first, first + columns_.width(group), parts[i].few,
+            scan_few(choice_, scan, part.first_column(), part.last_column(columns_), parts[i].few,
                      parts[i].best);
         });
         Few few(beam_.width);
-        for (Part& part : parts) {
+        for (Found& part : parts) {
             for (Specialisation& found : part.few.list()) {
                 if (few.takes(found)) few.add(std::move(found));
             }

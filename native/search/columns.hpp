@@ -1,4 +1,5 @@
-// Binned columns as the kernels see them: codes [group][row][kGroup], bin counts, kinds.
+// Binned columns as the kernels see them: codes [group][row][kGroup], bin counts, kinds, and the
+// parts in which they are counted (joint.hpp).
 // Column j has the codes 0 .. n_bins[j]-1 and, for a missing value, n_bins[j].
 #pragma once
 
@@ -24,10 +25,34 @@ struct ColumnKinds {
     }
 };
 
+// The place of a column in a joint code: its code is `joint code / stride % n_codes`.
+struct Digit {
+    std::size_t column, n_codes, stride;
+};
+
+// The columns of a joint code; strides ascend from 1.
+struct Joint {
+    std::vector<Digit> digits;
+    std::size_t n_codes = 1;
+};
+
+// Consecutive groups of columns that are counted in one pass over rows.
+struct Part {
+    std::size_t first_group, last_group;
+    std::vector<Joint> joints;        // at most kGroup; none: a column has too many codes
+    std::vector<std::uint8_t> bytes;  // [row][kGroup]; empty: the codes of the group are the bytes
+
+    std::size_t first_column() const { return first_group * kGroup; }
+    std::size_t last_column(const ColumnKinds& columns) const {
+        return (last_group - 1) * kGroup + columns.width(last_group - 1);
+    }
+};
+
 template <class Code>
 struct Columns : ColumnKinds {
     const Code* codes;
     std::size_t n_rows;
+    std::span<const Part> parts;
 
     const Code* group(std::size_t g) const { return codes + g * n_rows * kGroup; }
     // Code of (row, column) is column(j)[row * kGroup].

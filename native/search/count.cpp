@@ -21,6 +21,10 @@ struct Counted {
     }
 };
 
+// Fewer rows than these are not worth a second table, of words or of joint codes.
+constexpr std::size_t kLeastRows = 1024;
+constexpr std::size_t kLeastJointRows = 128;
+
 // kLanes = 0 and kWidth = 0 mean "known at run time"; constants let the compiler unroll.
 template <std::size_t kLanes, std::size_t kWidth, class Code>
 void add_lanes(const Columns<Code>& columns, std::size_t group, const Counted& counted,
@@ -63,17 +67,16 @@ class Packing {
         : spare_(62 - width(reach.first) - width(reach.second)),
           shift_(width(reach.second) + spare_ / 2 + 1) {}
 
-    // Fewer rows than these are not worth the second table.
-    static constexpr std::size_t kLeastRows = 1024;
-    bool pays(std::size_t n_rows) const {
-        return n_rows >= kLeastRows && spare_ >= 2 * width(kLeastRows);
-    }
+    using Word = std::uint64_t;
+    static constexpr std::size_t kLanes = 2;
+
+    bool pays() const { return spare_ >= 2 * width(kLeastRows); }
     std::size_t most() const { return std::size_t{1} << (spare_ / 2); }
 
-    std::uint64_t pack(Stat first, Stat second) const {
-        return (static_cast<std::uint64_t>(first) << shift_) + static_cast<std::uint64_t>(second);
+    Word pack(const Stat* stats) const {
+        return (static_cast<Word>(stats[0]) << shift_) + static_cast<Word>(stats[1]);
     }
-    void unpack(std::uint64_t word, Stat* sums) const {
+    void unpack(Word word, Stat* sums) const {
         const int spare = 64 - shift_;
         const Stat second = static_cast<Stat>(word << spare) >> spare;
         sums[0] += static_cast<Stat>(word - static_cast<std::uint64_t>(second)) >> shift_;
@@ -86,51 +89,124 @@ class Packing {
     int spare_, shift_;
 };
 
-// A word for each code of a group: small enough to stay in the nearest cache.
+// Two lanes that are too long for one word.
+struct Pairs {
+    struct Word {
+        Stat first = 0, second = 0;
+        void operator+=(const Word& other) {
+            first += other.first;
+            second += other.second;
+        }
+    };
+
+    static constexpr std::size_t kLanes = 2;
+    static std::size_t most() { return ~std::size_t{0}; }
+    static Word pack(const Stat* stats) { return {stats[0], stats[1]}; }
+    static void unpack(const Word& word, Stat* sums) {
+        sums[0] += word.first;
+        sums[1] += word.second;
+    }
+};
+
+struct OneLane {
+    using Word = Stat;
+    static constexpr std::size_t kLanes = 1;
+    static std::size_t most() { return ~std::size_t{0}; }
+    static Word pack(const Stat* stats) { return *stats; }
+    static void unpack(Word word, Stat* sums) { *sums += word; }
+};
+
+// A word for each joint code of a part: small enough to stay in the nearest cache.
+template <class Packing>
 class Tile {
   public:
-    static constexpr std::size_t kCodes = 256;
+    explicit Tile(const Packing& packing) : packing_(packing) {}
 
-    template <std::size_t kWidth>
-    void add(const Packing& packing, const std::uint8_t* codes, std::size_t width,
-             const Counted& counted) {
-        const Stat* stats = counted.stats;
-        for (std::size_t i = 0; i < counted.rows.size(); ++i) {
-            counted.fetch_ahead(codes, i);
-            std::uint8_t code[kGroup];
-            std::memcpy(code, codes + std::size_t{counted.rows[i]} * kGroup, sizeof(code));
-            const std::uint64_t word = packing.pack(stats[0], stats[1]);
-            for (std::size_t j = 0; j < (kWidth ? kWidth : width); ++j) words_[j][code[j]] += word;
-            stats += 2;
+    void clear(std::span<const Joint> joints) {
+        for (std::size_t j = 0; j < joints.size(); ++j) {
+            std::fill_n(words_[j], joints[j].n_codes, Word{});
         }
     }
-    // Moves the words of the j-th column to its histogram.
-    void flush(const Packing& packing, std::size_t j, Stat* sums, const Stat* end) {
-        for (std::uint64_t* word = words_[j]; sums < end; sums += 2, ++word) {
-            packing.unpack(*word, sums);
-            *word = 0;
+
+    template <std::size_t kWidth>
+    void add(const std::uint8_t* bytes, std::size_t width, const Counted& counted) {
+        const Stat* stats = counted.stats;
+        for (std::size_t i = 0; i < counted.rows.size(); ++i) {
+            counted.fetch_ahead(bytes, i);
+            std::uint8_t code[kGroup];
+            std::memcpy(code, bytes + std::size_t{counted.rows[i]} * kGroup, sizeof(code));
+            const Word word = packing_.pack(stats);
+            for (std::size_t j = 0; j < (kWidth ? kWidth : width); ++j) words_[j][code[j]] += word;
+            stats += Packing::kLanes;
+        }
+    }
+
+    // Adds the words of the j-th joint code to the histograms of its columns.
+    void flush(std::size_t j, const Joint& joint, Histogram& histogram) {
+        for (std::size_t i = joint.digits.size(); i-- > 1;) {
+            take_out(words_[j], joint.digits[i], histogram.column(joint.digits[i].column));
+        }
+        Stat* sums = histogram.column(joint.digits[0].column);
+        for (std::size_t code = 0; code < joint.digits[0].n_codes;
+             ++code, sums += Packing::kLanes) {
+            packing_.unpack(words_[j][code], sums);
         }
     }
 
   private:
-    std::uint64_t words_[kGroup][kCodes] = {};
+    using Word = typename Packing::Word;
+
+    // Adds the sums per code of the last digit, then sums the words over its codes.
+    void take_out(Word* words, const Digit& last, Stat* sums) {
+        for (std::size_t code = 0; code < last.n_codes; ++code, sums += Packing::kLanes) {
+            const Word* run = words + code * last.stride;
+            Word sum{};
+            for (std::size_t i = 0; i < last.stride; ++i) sum += run[i];
+            packing_.unpack(sum, sums);
+        }
+        for (std::size_t i = last.stride; i < last.stride * last.n_codes; ++i) {
+            words[i % last.stride] += words[i];
+        }
+    }
+
+    const Packing& packing_;
+    Word words_[kGroup][256];
 };
 
-void add_packed(const Packing& packing, const Columns<std::uint8_t>& columns, std::size_t group,
-                const Counted& counted, Histogram& histogram) {
-    Tile tile;
-    const std::size_t width = columns.width(group), first = group * kGroup;
-    for (std::size_t from = 0; from < counted.rows.size(); from += packing.most()) {
+template <class Packing>
+void add_tile(const Packing& packing, const Part& part, const std::uint8_t* bytes,
+              const Counted& counted, Histogram& histogram) {
+    Tile<Packing> tile(packing);
+    const std::size_t width = part.joints.size();
+    for (std::size_t from = 0; from < counted.rows.size();) {
         const std::size_t n = std::min(packing.most(), counted.rows.size() - from);
-        const Counted part{counted.rows.subspan(from, n), counted.stats + 2 * from, 2};
+        const Counted some{counted.rows.subspan(from, n), counted.stats + Packing::kLanes * from,
+                           Packing::kLanes};
+        tile.clear(part.joints);
         if (width == kGroup) {
-            tile.add<kGroup>(packing, columns.group(group), width, part);
+            tile.template add<kGroup>(bytes, width, some);
         } else {
-            tile.add<0>(packing, columns.group(group), width, part);
+            tile.template add<0>(bytes, width, some);
         }
-        for (std::size_t j = 0; j < width; ++j) {
-            tile.flush(packing, j, histogram.column(first + j), histogram.column(first + j + 1));
-        }
+        for (std::size_t j = 0; j < width; ++j) tile.flush(j, part.joints[j], histogram);
+        from += n;
+    }
+}
+
+template <class Code>
+void add_group(const Columns<Code>& columns, std::size_t group, const Counted& counted,
+               Histogram& histogram) {
+    const bool whole = columns.width(group) == kGroup;
+    if (counted.lanes == 2 && whole) {
+        add_lanes<2, kGroup>(columns, group, counted, histogram);
+    } else if (counted.lanes == 2) {
+        add_lanes<2, 0>(columns, group, counted, histogram);
+    } else if (counted.lanes == 3 && whole) {
+        add_lanes<3, kGroup>(columns, group, counted, histogram);
+    } else if (counted.lanes == 1 && whole) {
+        add_lanes<1, kGroup>(columns, group, counted, histogram);
+    } else {
+        add_lanes<0, 0>(columns, group, counted, histogram);
     }
 }
 
@@ -155,34 +231,37 @@ void gather(const Stat* stats, const Lanes& lanes, Cover& cover, int n_threads) 
 }
 
 template <class Code>
-void add_group(const Columns<Code>& columns, std::size_t group, const Cover& cover,
-               std::size_t from, std::size_t to, Histogram& histogram) {
+void add_part(const Columns<Code>& columns, const Part& part, const Cover& cover, std::size_t from,
+              std::size_t to, Histogram& histogram) {
     const Counted counted{std::span(cover.rows).subspan(from, to - from),
                           cover.stats.data() + from * cover.lanes, cover.lanes};
-    const bool whole = columns.width(group) == kGroup;
-    if constexpr (sizeof(Code) == 1) {
+    const bool joint = !part.bytes.empty();
+    const std::size_t least = joint ? kLeastJointRows : kLeastRows;
+    if (cover.lanes == 1 && joint && to - from >= least) {
+        add_tile(OneLane{}, part, part.bytes.data(), counted, histogram);
+        return;
+    }
+    if (cover.lanes == 2 && !part.joints.empty() && to - from >= least) {
         const Packing packing(cover.reach);
-        if (cover.lanes == 2 && packing.pays(to - from)) {
-            add_packed(packing, columns, group, counted, histogram);
+        const std::uint8_t* bytes = part.bytes.data();
+        if constexpr (sizeof(Code) == 1) bytes = joint ? bytes : columns.group(part.first_group);
+        if (packing.pays()) {
+            add_tile(packing, part, bytes, counted, histogram);
+            return;
+        }
+        if (joint) {
+            add_tile(Pairs{}, part, bytes, counted, histogram);
             return;
         }
     }
-    if (cover.lanes == 2 && whole) {
-        add_lanes<2, kGroup>(columns, group, counted, histogram);
-    } else if (cover.lanes == 2) {
-        add_lanes<2, 0>(columns, group, counted, histogram);
-    } else if (cover.lanes == 3 && whole) {
-        add_lanes<3, kGroup>(columns, group, counted, histogram);
-    } else if (cover.lanes == 1 && whole) {
-        add_lanes<1, kGroup>(columns, group, counted, histogram);
-    } else {
-        add_lanes<0, 0>(columns, group, counted, histogram);
+    for (std::size_t group = part.first_group; group < part.last_group; ++group) {
+        add_group(columns, group, counted, histogram);
     }
 }
 
-template void add_group(const Columns<std::uint8_t>&, std::size_t, const Cover&, std::size_t,
-                        std::size_t, Histogram&);
-template void add_group(const Columns<std::uint16_t>&, std::size_t, const Cover&, std::size_t,
-                        std::size_t, Histogram&);
+template void add_part(const Columns<std::uint8_t>&, const Part&, const Cover&, std::size_t,
+                       std::size_t, Histogram&);
+template void add_part(const Columns<std::uint16_t>&, const Part&, const Cover&, std::size_t,
+                       std::size_t, Histogram&);
 
 }  // namespace rulewright

@@ -68,6 +68,14 @@ struct Cover {
     }
     std::span<const Row> covered() const { return std::span(rows).first(n); }
     std::span<const Stat> gathered() const { return std::span(stats).first(n * lanes); }
+    // The sums of the gathered statistics.
+    std::vector<Stat> sums() const {
+        std::vector<Stat> sums(lanes);
+        for (std::size_t i = 0; i < n * lanes; i += lanes) {
+            for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += stats[i + lane];
+        }
+        return sums;
+    }
     // Appends `count` rows that lie somewhere behind the rows in use.
     void append(std::size_t from, std::size_t count) {
         if (from != n) std::copy_n(rows.data() + from, count, rows.data() + n);

@@ -1,7 +1,10 @@
 #include "search/grow.hpp"
 
+#include <algorithm>
+
 #include "base/parallel.hpp"
 #include "search/count.hpp"
+#include "search/loose.hpp"
 #include "search/refine.hpp"
 #include "search/scan.hpp"
 #include "search/scores/registry.hpp"
@@ -55,7 +58,7 @@ class Growth {
         const auto max_conditions = static_cast<std::size_t>(limits_.max_conditions);
         if (max_conditions == 0) return rule;
         Candidate found = first();
-        all_ = histogram_.total(0);
+        all_ = parent_.empty() ? histogram_.total(0) : parent_;
         const double empty = with_score<double>(
             choice_, [&](const auto& score) { return score.empty(all_.data()); });
         double best = empty;
@@ -84,36 +87,67 @@ class Growth {
     // dropped, which are subtracted.
     Candidate count_and_scan(Cover& counted) {
         gather(stats_, lanes_, counted, n_threads_);
-        return scan_groups(counted.n, [&](std::size_t group, std::size_t first, std::size_t last) {
+        if (std::ranges::any_of(columns_.parts, [&](const Part& part) { return is_loose(part); })) {
+            if (&counted != &cover_) gather(stats_, lanes_, cover_, n_threads_);
+            parent_ = cover_.sums();
+        }
+        return scan_parts(counted.n, [&](const Part& part, std::size_t first, std::size_t last) {
+            if (is_loose(part)) return scan_loose(part);
             if (&counted == &cover_) {
-                count_group(columns_, group, counted, histogram_);
+                count_part(columns_, part, counted, histogram_);
             } else {
-                count_group(columns_, group, counted, other_);
+                count_part(columns_, part, counted, other_);
                 histogram_.subtract(other_, first, last);
             }
+            return scan_columns(choice_, scan(), first, last);
         });
     }
 
     Candidate sum_and_scan(const ChosenBlocks& blocks) {
         const std::size_t n_sums = blocks.roots.n_blocks() * histogram_.size() / kGroup;
-        return scan_groups(n_sums, [&](std::size_t, std::size_t first, std::size_t last) {
+        return scan_parts(n_sums, [&](const Part&, std::size_t first, std::size_t last) {
             blocks.roots.sum(blocks.chosen, first, last, histogram_);
+            return scan_columns(choice_, scan(), first, last);
         });
     }
 
-    // Sets the histograms and scans them group by group, so that they are still in the cache when
-    // they are read. `work` is how many rows are counted.
-    template <class Set>
-    Candidate scan_groups(std::size_t work, const Set& set) {
-        const Scan scan{columns_,     histogram_, opening_, limits_.min_weight,
-                        limits_.sets, all_,       reached_};
+    // Whether the cover has fewer rows than the columns of a part have codes. Covers only get
+    // smaller, so the histograms of the part are not needed any more.
+    bool is_loose(const Part& part) const {
+        const std::size_t first = part.first_column(), last = part.last_column(columns_);
+        const auto n_sums =
+            static_cast<std::size_t>(histogram_.column(last) - histogram_.column(first));
+        return cover_.n * (last - first) * lanes_.used() < n_sums;
+    }
+
+    Candidate scan_loose(const Part& part) const {
+        thread_local Loose loose;
+        Scan of_few = scan();
+        of_few.loose = &loose;
+        of_few.parent = parent_;
+        Candidate best;
+        for (std::size_t group = part.first_group; group < part.last_group; ++group) {
+            loose.count(columns_, group, cover_);
+            const std::size_t first = group * kGroup;
+            best.improve(scan_columns(choice_, of_few, first, first + columns_.width(group)));
+        }
+        return best;
+    }
+
+    Scan scan() const {
+        return {columns_, histogram_, opening_, limits_.min_weight, limits_.sets, all_, reached_};
+    }
+
+    // Counts and scans part by part, so that histograms are still in the cache when they are read.
+    // `work` is how many rows are counted.
+    template <class Find>
+    Candidate scan_parts(std::size_t work, const Find& find) {
         // Waking threads costs more than a little work.
         const int n_threads = work + histogram_.size() > kBlock ? n_threads_ : 1;
-        std::vector<Candidate> found(columns_.n_groups());
-        parallel_for(columns_.n_groups(), n_threads, [&](std::size_t group) {
-            const std::size_t first = group * kGroup, last = first + columns_.width(group);
-            set(group, first, last);
-            found[group] = scan_columns(choice_, scan, first, last);
+        std::vector<Candidate> found(columns_.parts.size());
+        parallel_for(found.size(), n_threads, [&](std::size_t i) {
+            const Part& part = columns_.parts[i];
+            found[i] = find(part, part.first_column(), part.last_column(columns_));
         });
         Candidate best;
         for (const Candidate& candidate : found) best.improve(candidate);
@@ -128,8 +162,9 @@ class Growth {
     Opening opening_;
     Cover &cover_, &dropped_;
     Histogram &histogram_, &other_;
-    std::vector<Stat> all_;  // sums over all rows, known after the first count
-    double reached_ = 0;     // the criterion of the rule so far
+    std::vector<Stat> all_;     // sums over all rows, known after the first count
+    std::vector<Stat> parent_;  // sums over the cover, if a part is loose
+    double reached_ = 0;        // the criterion of the rule so far
     int n_threads_;
 };
 

@@ -9,9 +9,16 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/bits.hpp"
 #include "search/columns.hpp"
 
 namespace rulewright {
+
+// Where the sums of a column are, and which of its codes rows may have (null: all of them).
+struct ColumnSums {
+    const Stat* sums;
+    const Bits* seen = nullptr;
+};
 
 class Histogram {
   public:

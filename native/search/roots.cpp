@@ -71,12 +71,13 @@ void Roots::follow(const Columns<Code>& columns, std::span<const Row> rows, cons
         const auto end = std::ranges::lower_bound(rows, static_cast<Row>(start(b)));
         ends[b] = static_cast<std::size_t>(end - rows.begin());
     }
-    const std::size_t n_tasks = n_blocks() * columns.n_groups();
+    const std::size_t n_parts = columns.parts.size();
     const std::size_t work = rows.size() * columns.n_groups();
-    parallel_for(n_tasks, work > kBlock ? n_threads : 1, [&](std::size_t task) {
-        const std::size_t b = task / columns.n_groups(), group = task % columns.n_groups();
+    parallel_for(n_blocks() * n_parts, work > kBlock ? n_threads : 1, [&](std::size_t task) {
+        const std::size_t b = task / n_parts;
+        const Part& part = columns.parts[task % n_parts];
         if (ends[b] < ends[b + 1]) {
-            add_group(columns, group, changes_, ends[b], ends[b + 1], blocks_[b]);
+            add_part(columns, part, changes_, ends[b], ends[b + 1], blocks_[b]);
         }
     });
 }

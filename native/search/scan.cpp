@@ -15,7 +15,8 @@ class Scanner : public ColumnWalk<kLanes, Scanner<kLanes, Score>> {
     // Only what is below `floor` is looked for.
     Scanner(const Scan& scan, const Score& score, std::size_t column, OpenOperators operators,
             const Stat* parent, double floor)
-        : ColumnWalk<kLanes, Scanner>(scan.columns, scan.histogram, column, parent),
+        : ColumnWalk<kLanes, Scanner>(scan.columns, scan.sums(column), scan.histogram.lanes(),
+                                      column, parent),
           column_(static_cast<std::int32_t>(column)),
           operators_(operators),
           min_weight_(scan.min_weight),
@@ -109,7 +110,7 @@ class Scanner : public ColumnWalk<kLanes, Scanner<kLanes, Score>> {
 
 template <std::size_t kLanes, class Score>
 Candidate scan_with(const Score& score, const Scan& scan, std::size_t first, std::size_t last) {
-    const std::vector<Stat> parent = scan.histogram.total(first);
+    const std::vector<Stat> parent = scan.total(first);
     Candidate best;
     for (std::size_t j = first; j < last; ++j) {
         const OpenOperators operators = scan.opening.operators(j);

@@ -8,6 +8,7 @@
 
 #include "search/histogram.hpp"
 #include "search/limits.hpp"
+#include "search/loose.hpp"
 
 namespace rulewright {
 
@@ -27,8 +28,18 @@ struct Scan {
     const Opening& opening;
     Stat min_weight;
     LabelSets sets;
-    std::span<const Stat> all;  // the sums over all rows; empty if the cover is all rows
-    double reached;             // the criterion of the rule so far, to which gains are added
+    std::span<const Stat> all;     // the sums over all rows; empty if the cover is all rows
+    double reached;                // the criterion of the rule so far, to which gains are added
+    const Loose* loose = nullptr;  // has the sums of few rows, and the histogram nothing
+    std::span<const Stat> parent = {};  // the sums over these rows
+
+    ColumnSums sums(std::size_t column) const {
+        return loose != nullptr ? loose->column(column) : ColumnSums{histogram.column(column)};
+    }
+    std::vector<Stat> total(std::size_t column) const {
+        return loose != nullptr ? std::vector(parent.begin(), parent.end())
+                                : histogram.total(column);
+    }
 };
 
 // The best condition on the columns [first, last); its vote is -1 if there is none.

@@ -59,8 +59,8 @@ class TreeGrowth {
         }
         if (grows(0)) {
             root.histogram.reshape(columns_, lanes_);
-            scan_groups(root.cover.n + root.histogram.size(), {&root}, [&](std::size_t group) {
-                count_group(columns_, group, root.cover, root.histogram);
+            scan_parts(root.cover.n + root.histogram.size(), {&root}, [&](const Part& part) {
+                count_part(columns_, part, root.cover, root.histogram);
             });
         }
         leaves_.push_back(std::move(root));
@@ -120,39 +120,40 @@ class TreeGrowth {
             larger.histogram.reshape(columns_, lanes_);
         }
         const std::size_t work = smaller.cover.n + larger.histogram.size();
-        scan_groups(work, {&left, &right}, [&](std::size_t group) {
-            const std::size_t begin = group * kGroup, end = begin + columns_.width(group);
-            count_group(columns_, group, smaller.cover, smaller.histogram);
+        scan_parts(work, {&left, &right}, [&](const Part& part) {
+            const std::size_t begin = part.first_column(), end = part.last_column(columns_);
+            count_part(columns_, part, smaller.cover, smaller.histogram);
             if (!subtract) {
-                count_group(columns_, group, larger.cover, larger.histogram);
+                count_part(columns_, part, larger.cover, larger.histogram);
                 return;
             }
             larger.histogram.subtract(smaller.histogram, begin, end);
             if (stayed_.n == 0) return;
-            count_group(columns_, group, stayed_, other_);
+            count_part(columns_, part, stayed_, other_);
             larger.histogram.subtract(other_, begin, end);
         });
     }
 
-    // Counts and scans group by group, so that a group's histograms are still in the cache when
+    // Counts and scans part by part, so that the histograms of a part are still in the cache when
     // they are read, and keeps the best split of each leaf.
     template <class Count>
-    void scan_groups(std::size_t work, std::initializer_list<Leaf*> leaves, const Count& count) {
-        const std::size_t n_groups = columns_.n_groups();
-        std::vector<Split> found(n_groups * leaves.size());
+    void scan_parts(std::size_t work, std::initializer_list<Leaf*> leaves, const Count& count) {
+        const std::size_t n_parts = columns_.parts.size();
+        std::vector<Split> found(n_parts * leaves.size());
         // Waking threads costs more than a little work.
-        parallel_for(n_groups, work > kBlock ? n_threads_ : 1, [&](std::size_t group) {
-            count(group);
-            const std::size_t first = group * kGroup, last = first + columns_.width(group);
-            Split* best = found.data() + group;
+        parallel_for(n_parts, work > kBlock ? n_threads_ : 1, [&](std::size_t i) {
+            const Part& part = columns_.parts[i];
+            count(part);
+            const std::size_t first = part.first_column(), last = part.last_column(columns_);
+            Split* best = found.data() + i;
             for (const Leaf* leaf : leaves) {
                 *best = scan_splits(scan_of(*leaf), first, last);
-                best += n_groups;
+                best += n_parts;
             }
         });
         Split* candidate = found.data();
         for (Leaf* leaf : leaves) {
-            for (std::size_t group = 0; group < n_groups; ++group, ++candidate) {
+            for (std::size_t i = 0; i < n_parts; ++i, ++candidate) {
                 if (candidate->score > leaf->best.score) leaf->best = std::move(*candidate);
             }
         }

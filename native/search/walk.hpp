@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -48,10 +49,15 @@ class ColumnWalk {
   protected:
     ColumnWalk(const ColumnKinds& columns, const Histogram& histogram, std::size_t column,
                const Stat* parent)
-        : n_lanes_(histogram.lanes()),
+        : ColumnWalk(columns, {histogram.column(column)}, histogram.lanes(), column, parent) {}
+
+    ColumnWalk(const ColumnKinds& columns, const ColumnSums& sums_of, std::size_t n_lanes,
+               std::size_t column, const Stat* parent)
+        : n_lanes_(n_lanes),
           n_bins_(columns.n_bins[column]),
           nominal_(columns.nominal[column] != 0),
-          histogram_(histogram.column(column)),
+          histogram_(sums_of.sums),
+          seen_(sums_of.seen),
           known_(n_lanes_),
           rest_(n_lanes_) {
         const Stat* missing = sums(n_bins_);
@@ -115,10 +121,22 @@ class ColumnWalk {
         return rest_.data();
     }
 
+    // The next code that rows may have; n_bins_ after the last.
+    std::int32_t after(std::int32_t code) const {
+        if (seen_ == nullptr) return code + 1;
+        const auto next = static_cast<std::size_t>(code + 1);
+        std::size_t w = next / kWordBits;
+        Bits left = seen_[w] >> (next % kWordBits) << (next % kWordBits);
+        const auto n_words = static_cast<std::size_t>(n_bins_) / kWordBits + 1;
+        while (left == 0 && ++w < n_words) left = seen_[w];
+        if (left == 0) return n_bins_;
+        return static_cast<std::int32_t>(w * kWordBits) + std::countr_zero(left);
+    }
+
     void walk_cuts() {
         LaneSums<kLanes> prefix(lanes());
         std::int32_t last = -1;  // the last code present so far
-        for (std::int32_t code = 0; code < n_bins_; ++code) {
+        for (std::int32_t code = after(-1); code < n_bins_; code = after(code)) {
             if (!present(code)) continue;
             if (last >= 0 && self().cuts(last, code)) {
                 self().judge(Op::kLessEqual, last, code, prefix.data());
@@ -133,9 +151,11 @@ class ColumnWalk {
     // from the missing, but no row differs from it.
     void walk_labels() {
         std::int32_t n_present = 0;
-        for (std::int32_t code = 0; code < n_bins_; ++code) n_present += present(code) ? 1 : 0;
+        for (std::int32_t code = after(-1); code < n_bins_; code = after(code)) {
+            n_present += present(code) ? 1 : 0;
+        }
         if (n_present + (present(n_bins_) ? 1 : 0) < 2) return;
-        for (std::int32_t code = 0; code < n_bins_; ++code) {
+        for (std::int32_t code = after(-1); code < n_bins_; code = after(code)) {
             if (!present(code)) continue;
             self().judge(Op::kEqual, code, -1, sums(code));
             if (n_present > 1) self().judge(Op::kNotEqual, code, -1, known_without(sums(code)));
@@ -145,7 +165,7 @@ class ColumnWalk {
     // Orders the labels that are heavy enough and returns how many are present.
     std::size_t order_labels(Stat smoothing) {
         std::size_t n_present = 0;
-        for (std::int32_t code = 0; code < n_bins_; ++code) {
+        for (std::int32_t code = after(-1); code < n_bins_; code = after(code)) {
             if (!present(code)) continue;
             ++n_present;
             const Stat g = sums(code)[0], h = sums(code)[1];
@@ -175,6 +195,7 @@ class ColumnWalk {
     std::int32_t n_bins_;
     bool nominal_;
     const Stat* histogram_;
+    const Bits* seen_;
     LaneSums<kLanes> known_, rest_;
     std::vector<std::pair<double, std::int32_t>> order_;
 };
