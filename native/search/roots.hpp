@@ -7,6 +7,8 @@
 // Cost: O(codes x lanes) per block chosen, O(rows changed x columns x lanes) per change.
 #pragma once
 
+#include <utility>
+
 #include "search/cover.hpp"
 #include "search/histogram.hpp"
 #include "search/refine.hpp"
@@ -15,15 +17,20 @@ namespace rulewright {
 
 class Roots {
   public:
+    // Block b has the rows from starts[b] to starts[b + 1]; the starts ascend from 0.
+    Roots(const ColumnKinds& columns, std::vector<std::size_t> starts, std::size_t lanes)
+        : starts_(std::move(starts)),
+          lanes_(lanes),
+          blocks_(starts_.size() - 1, Histogram(columns, lanes)) {}
+    // Blocks of about equal size.
     Roots(const ColumnKinds& columns, std::size_t n_rows, std::size_t n_blocks, std::size_t lanes)
-        : n_rows_(n_rows), lanes_(lanes), blocks_(n_blocks, Histogram(columns, lanes)) {}
+        : Roots(columns, even_starts(n_rows, n_blocks), lanes) {}
 
-    std::size_t n_rows() const { return n_rows_; }
+    std::size_t n_rows() const { return starts_.back(); }
     std::size_t n_blocks() const { return blocks_.size(); }
     std::size_t lanes() const { return lanes_; }
     bool fits(const ColumnKinds& columns) const { return blocks_[0].fits(columns); }
-    // Block b has the rows from start(b) to start(b + 1).
-    std::size_t start(std::size_t block) const { return block * n_rows_ / blocks_.size(); }
+    std::size_t start(std::size_t block) const { return starts_[block]; }
 
     // Adds by how much the statistics of the rows, which ascend, are no longer what they were
     // `before`; without it, what they are.
@@ -36,7 +43,14 @@ class Roots {
              Histogram& histogram) const;
 
   private:
-    std::size_t n_rows_, lanes_;
+    static std::vector<std::size_t> even_starts(std::size_t n_rows, std::size_t n_blocks) {
+        std::vector<std::size_t> starts;
+        for (std::size_t b = 0; b <= n_blocks; ++b) starts.push_back(b * n_rows / n_blocks);
+        return starts;
+    }
+
+    std::vector<std::size_t> starts_;
+    std::size_t lanes_;
     std::vector<Histogram> blocks_;
     Cover changes_;
 };

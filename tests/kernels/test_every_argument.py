@@ -61,10 +61,11 @@ def roots(**given):
 
 
 def parts(**given):
-    columns = _core.Columns(**pick(given, "codes", "n_bins", "nominal"))
-    gathered = columns, given["rows"], given["stats"]
-    _core.add_counts(*gathered, given["starts"], given["sums"])
-    _core.split_rows(*gathered, *(given[name] for name in ("column", "low", "high", "skip")))
+    columns, stats = _core.Columns(**pick(given, "codes", "n_bins", "nominal")), given["stats"]
+    search = _core.BlockSearch(columns, stats, given["starts"], given["keeps_roots"])
+    search.follow(columns, given["rows"], given["before"], stats)
+    search.start(columns, stats, *(given[name] for name in ("chosen", "first", "n", "weighted")))
+    search.narrow(columns, stats, *(given[name] for name in ("column", "low", "high", "skip")))
 
 
 def likelihood(**given):
@@ -237,8 +238,10 @@ def good_roots():
 
 def good_parts():
     taken = pick(good_search(), "codes", "n_bins", "nominal", "rows", "stats")
-    starts, sums = np.array([0, 9, N]), np.zeros((2, 7 * 3), np.int64)
-    return {**taken, "starts": starts, "sums": sums, "column": 0, "low": 0, "high": 1, "skip": -1}
+    lanes = {"chosen": np.array([1, 0], np.uint8), "first": 0, "n": 2, "weighted": True}
+    test = {"column": 0, "low": 0, "high": 1, "skip": -1}
+    starts, before = np.array([0, 9, N]), taken["stats"][taken["rows"]]
+    return {**taken, **lanes, **test, "starts": starts, "before": before, "keeps_roots": True}
 
 
 def good_trees():

@@ -42,7 +42,8 @@ COARSE_BITS = 19
 """Bits of the coarse g of a row of mean weight: two such sums share a word (`count.cpp`)."""
 
 
-def _coarse_unit(weights: FloatArray) -> float:
+def coarse_unit(weights: FloatArray) -> float:
+    """Return the unit of coarse statistics of rows with these weights."""
     return 2.0 ** max(math.ceil(math.log2(float(weights.mean()))) - COARSE_BITS, -1022)
 
 
@@ -113,7 +114,7 @@ class LogLikelihood:
         # As fine as 62 bits (and floats) allow: no sum of |g| <= w or h <= w can overflow.
         self.fine_unit = 2.0 ** max(math.ceil(math.log2(float(weights.sum()))) - 61, -1022)
         self.coarse = coarse and n > MOST_FINE_ROWS
-        self.unit = _coarse_unit(weights) if self.coarse else self.fine_unit
+        self.unit = coarse_unit(weights) if self.coarse else self.fine_unit
         self.stats = np.zeros((n, 2 * self.n_pairs + weigh_rows), dtype=STAT)
         if weigh_rows:
             self.stats[:, -1] = np.rint(weights / self.unit).astype(STAT)
