@@ -163,7 +163,7 @@ def test_a_killed_worker_costs_time_but_not_the_model(moment, tmp_path, monkeypa
     expected = content_hash(fit(est, [frame], "y").model_, tmp_path)
     with cluster(processes=True) as started, distributed.Client(started) as own:
         victims = sorted(own.run(os.getpid).values())[:1]
-        name, call = {"coding": ("_settle", 1), "growing": ("_answers", 25)}[moment]
+        name, call = {"coding": ("_settle", 1), "growing": ("total", 25)}[moment]
         original, calls = getattr(ActorParts, name), []
 
         def kill_before(parts, *args):

@@ -24,10 +24,12 @@ FAN_IN = 8
 """Sums that are added up in one place, where there are many."""
 
 MOST_FAILURES = 10
-"""Times that the same question is asked of actors of which some were lost."""
+"""Losses of actors before a question is answered, or an actor is made, that are put up with."""
 
-PATIENCE = 5.0
-"""Seconds between looks whether the actors that were asked are still there."""
+PATIENCE, MOST_PATIENCE = 5.0, 300.0
+"""Seconds before a question is asked again, if all actors are still there: at first, and at most.
+
+To answer twice costs little, because partitions know what they counted last."""
 
 LOST = (OSError, RuntimeError)
 """What Dask raises when an actor cannot be reached, or was lost with its worker."""
@@ -129,15 +131,19 @@ class ActorParts:
     def total(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call a function for each part and add up the answers; None if one of them is None."""
         question = pickle.dumps((function, args), pickle.HIGHEST_PROTOCOL)
-        for failure in range(MOST_FAILURES):
+        failures, patience = 0, PATIENCE
+        while True:
             try:
-                asked = [actor.total(below, question) for actor, below in grouped(self.actors)]
-                return added([pickle.loads(answer) for answer in self._answers(asked)])
+                trees = grouped(self.actors)
+                answers = self.client.sync(_asked, trees, question, callback_timeout=patience)
+                return added([pickle.loads(answer) for answer in answers])
+            except TimeoutError:  # much to do, or an answer that never comes: ask again
+                patience = min(2 * patience, MOST_PATIENCE)
             except LOST:
-                if failure == MOST_FAILURES - 1:
+                failures += 1
+                if failures == MOST_FAILURES:
                     raise
-                self._replace_lost()
-        return None
+            self._replace_lost()
 
     def close(self) -> None:
         """Let go of the parts."""
@@ -157,16 +163,6 @@ class ActorParts:
             workers=workers,
             allow_other_workers=workers is not None,
         )
-
-    def _answers(self, asked: Sequence[Any]) -> list[Any]:
-        """Wait for answers as long as the actors are there."""
-        while True:
-            try:
-                answers: list[Any] = self.client.sync(_all, asked, callback_timeout=PATIENCE)
-                return answers
-            except TimeoutError:
-                if any(future.status != "finished" for future in self.futures):
-                    raise
 
     def _replace_lost(self) -> None:
         """Make those actors again that do not answer."""
@@ -201,8 +197,9 @@ class ActorParts:
                 return
 
 
-async def _all(asked: Sequence[Any]) -> list[Any]:
-    return list(await asyncio.gather(*asked))
+async def _asked(trees: Sequence[tuple[Any, Any]], question: bytes) -> list[bytes]:
+    """Ask all actors at once, on the thread that talks to them."""
+    return list(await asyncio.gather(*(actor.total(below, question) for actor, below in trees)))
 
 
 def grouped(actors: Sequence[Any]) -> list[tuple[Any, Any]]:
