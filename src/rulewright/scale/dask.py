@@ -135,7 +135,7 @@ class ActorParts:
         while True:
             try:
                 trees = grouped(self.actors)
-                answers = self.client.sync(_asked, trees, question, callback_timeout=patience)
+                answers = self.client.sync(asked, trees, question, callback_timeout=patience)
                 return added([pickle.loads(answer) for answer in answers])
             except TimeoutError:  # much to do, or an answer that never comes: ask again
                 patience = min(2 * patience, MOST_PATIENCE)
@@ -197,7 +197,7 @@ class ActorParts:
                 return
 
 
-async def _asked(trees: Sequence[tuple[Any, Any]], question: bytes) -> list[bytes]:
+async def asked(trees: Sequence[tuple[Any, Any]], question: bytes) -> list[bytes]:
     """Ask all actors at once, on the thread that talks to them."""
     return list(await asyncio.gather(*(actor.total(below, question) for actor, below in trees)))
 
