@@ -17,9 +17,11 @@ import threading
 import time
 from pathlib import Path
 
+import dask
 import dask.array as da
 import distributed
 import numpy as np
+from distributed.utils import get_mp_context
 
 from rulewright import MLRulesClassifier
 from rulewright.scale import fit
@@ -81,6 +83,8 @@ def main() -> None:
     parser.add_argument("--direct", action="store_true", help="talk to workers directly")
     given = parser.parse_args()
     wrong = 0
+    dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})  # starts fast
+    get_mp_context().set_forkserver_preload(["distributed", "rulewright.scale"])
     settings = {"n_workers": N_WORKERS, "threads_per_worker": 1, "dashboard_address": ":0"}
     with (
         distributed.LocalCluster(**settings, silence_logs=50) as cluster,

@@ -31,6 +31,9 @@ PATIENCE, MOST_PATIENCE = 5.0, 300.0
 
 To answer twice costs little, because partitions know what they counted last."""
 
+PING = 2.0
+"""Seconds that an actor has to say that it is there, before the scheduler is believed."""
+
 LOST = (OSError, RuntimeError)
 """What Dask raises when an actor cannot be reached, or was lost with its worker."""
 
@@ -165,11 +168,12 @@ class ActorParts:
         )
 
     def _replace_lost(self) -> None:
-        """Make those actors again that do not answer."""
-        for place, actor in enumerate(self.actors):
+        """Make those actors again that cannot be reached, or whose worker the scheduler lost."""
+        for place, (actor, future) in enumerate(zip(self.actors, self.futures, strict=True)):
             try:
-                there = self.futures[place].status == "finished"
-                there = there and actor.is_there().result(timeout=PATIENCE)
+                there = bool(actor.is_there().result(timeout=PING))
+            except TimeoutError:  # a busy machine is no reason to start again
+                there = future.status == "finished"
             except LOST:
                 there = False
             if not there:
