@@ -101,7 +101,8 @@ class Holder:
         asked = [actor.total(below, question) for actor, below in others]
         function, args = pickle.loads(question)
         own = self.parts.total(function, *args)
-        return pickle.dumps(added([own, *(pickle.loads(answer.result()) for answer in asked)]))
+        answers = [pickle.loads(answer.result(timeout=MOST_PATIENCE)) for answer in asked]
+        return pickle.dumps(added([own, *answers]))
 
     async def is_there(self) -> bool:
         """Answer at once, even if there is much to do."""
