@@ -1,7 +1,8 @@
 """What do fits on partitions cost? `python benchmarks/scale.py --rows 50000000`.
 
 Three parts, each in a process of its own: the overhead over a fit in memory, the bytes that travel
-for a rule, and a fit on generated Parquet files. Processor time is that of all processes of a part.
+for a rule, and fits on generated Parquet files, of which a tenth and all are learned from.
+Processor time is that of all processes of a part.
 """
 
 from __future__ import annotations
@@ -22,16 +23,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from console import aligned
-from distributed.protocol import serialize
 
 from rulewright import MLRulesClassifier
 from rulewright.estimators.mlrules.boosting import Boosting
+from rulewright.scale import dask as on_workers
 from rulewright.scale import fit
 from rulewright.scale.boosting import PartedBoosting
-from rulewright.scale.scores import Sums
 
 N_COLUMNS = 30
-FILE_ROWS = 1_000_000
+MOST_FILE_ROWS = 1_000_000
 BYTES_PER_ROW = 8 * N_COLUMNS + 8  # of generated Parquet
 CODED_BYTES = 32  # of codes, for each row
 
@@ -77,7 +77,7 @@ def overhead(n_rows, n_parts=8, repeats=3):
     places = np.array_split(np.arange(n_rows), n_parts)
     parts, targets = [X[some] for some in places], [y[some] for some in places]
     cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
-    with cluster, distributed.Client(cluster) as client:
+    with cluster, distributed.Client(cluster, direct_to_workers=True) as client:
 
         def everyone():
             return own_time() + sum(client.run(own_time).values())
@@ -102,13 +102,16 @@ def overhead(n_rows, n_parts=8, repeats=3):
         for _ in range(repeats):
             for name, way in ways.items():
                 found[name].append(per_rule(*way))
-    best = {name: min(own, key=lambda one: one["cpu"]) for name, own in found.items()}
-    base = next(iter(best.values()))["cpu"]
+    best = {
+        name: {figure: min(one[figure] for one in own) for figure in own[0]}
+        for name, own in found.items()
+    }
+    base = next(iter(best.values()))
     return [
         {
             "fit": name,
             **{k: round(v, 4) for k, v in own.items()},
-            "ratio": round(own["cpu"] / base, 2),
+            **{f"{k} ratio": round(own[k] / base[k], 2) for k in ("wall", "cpu")},
         }
         for name, own in best.items()
     ]
@@ -120,19 +123,16 @@ def traffic(n_rows, n_parts=8, n_rules=20):
     chunk, sent, rounds = -(-n_rows // n_parts), [], []
     rows, classes = da.from_array(X, chunks=(chunk, -1)), da.from_array(y, chunks=chunk)
     cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
+    ask = on_workers.asked
+
+    async def counted(*args):
+        answers = await ask(*args)
+        sent.extend(map(len, answers))
+        rounds.extend(["histogram"] if len(answers[0]) > 8_000 else [])
+        return answers
+
     with cluster, distributed.Client(cluster) as client:
-        gather = client.gather
-
-        def counted(futures, *args, **options):
-            answers = gather(futures, *args, **options)
-            sums = [one for one in answers if isinstance(one, Sums)]
-            for one in sums:
-                header, frames = serialize(one)
-                sent.append(len(str(header)) + sum(memoryview(frame).nbytes for frame in frames))
-            rounds.extend(["histogram"] if sums and sums[0].arrays[0].size > 1000 else [])
-            return answers
-
-        client.gather = counted
+        on_workers.asked = counted
         est = fit(learner(n_rules, 1), rows, classes, client=client)
     assert len(est.stages_) == n_rules
     histogram = N_COLUMNS * 256 * 2 * 8
@@ -149,32 +149,46 @@ def traffic(n_rows, n_parts=8, n_rules=20):
     ]
 
 
-def files(n_rows, folder, n_rules=10):
+def files(n_rows, pattern, folder, n_rules=10):
     """Learn from Parquet files."""
-    pattern = str(Path(folder) / "*.parquet")
 
     def run(n):
         fit(learner(n), pattern, "y", folder=folder)
 
-    found = per_rule(run, PartedBoosting, own_time, n_rules)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    start = time.perf_counter()
+    found, millions = per_rule(run, PartedBoosting, own_time, n_rules), n_rows / 1e6
     return [
-        {"rows": n_rows, **{k: round(v, 3) for k, v in found.items()}, "peak GB": round(peak, 2)}
+        {
+            "rows": f"{n_rows:,}",
+            "cpu before rules": round(found["before"], 1),
+            "per million": round(found["before"] / millions, 2),
+            "cpu of a rule": round(found["cpu"], 3),
+            "of a million": round(found["cpu"] / millions, 4),
+            "wall of a rule": round(found["wall"], 3),
+            "wall of all": round(time.perf_counter() - start, 1),
+            "peak GB": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 2),
+        }
     ]
 
 
 def generate(folder, n_rows):
-    """Write files of a million rows; stop where the disk is too small."""
+    """Write files in ten folders of as many rows each; stop where the disk is too small."""
     needed, free = n_rows * (BYTES_PER_ROW + CODED_BYTES) * 1.1, shutil.disk_usage(folder).free
     if needed > free:
         sys.exit(
             f"{n_rows:,} rows need about {needed / 1e9:.0f} GB in {folder}, which has "
             f"{free / 1e9:.0f} GB left: give fewer --rows or another --folder"
         )
-    for place, start in enumerate(range(0, n_rows, FILE_ROWS)):
-        X, y = rows_of(min(FILE_ROWS, n_rows - start), place)
-        columns = {f"x{j}": X[:, j] for j in range(N_COLUMNS)}
-        pq.write_table(pa.table({**columns, "y": y}), Path(folder) / f"{place:04}.parquet")
+    tenth, seed = n_rows // 10, 0
+    for k in range(10):
+        place = Path(folder) / str(k)
+        place.mkdir()
+        for start in range(0, tenth, MOST_FILE_ROWS):
+            X, y = rows_of(min(MOST_FILE_ROWS, tenth - start), seed)
+            columns = {f"x{j}": X[:, j] for j in range(N_COLUMNS)}
+            pq.write_table(pa.table({**columns, "y": y}), place / f"{seed:04}.parquet")
+            seed += 1
+    return 10 * tenth
 
 
 def in_a_process(part, *args):
@@ -211,8 +225,9 @@ def main() -> None:
             show(in_a_process(name, given.memory_rows))
     if given.only in (None, "files"):
         with tempfile.TemporaryDirectory(dir=given.folder) as folder:
-            generate(folder, given.rows)
-            show(in_a_process("files", given.rows, folder))
+            n_rows, tenth = generate(folder, given.rows), f"{folder}/0/*.parquet"
+            smaller = in_a_process("files", n_rows // 10, tenth, folder)
+            show(smaller + in_a_process("files", n_rows, f"{folder}/*/*.parquet", folder))
 
 
 if __name__ == "__main__":

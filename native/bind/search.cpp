@@ -172,7 +172,7 @@ class BoundRoots {
     BoundRoots(const BoundColumns& columns, const Matrix<Stat>& stats, std::size_t n_blocks,
                int bits, int n_threads)
         : roots_(columns.kinds(), columns.n_rows(), checked(columns, stats, n_blocks),
-                 stats.shape(1), std::clamp(bits, 0, 62)) {
+                 stats.shape(1), std::clamp(bits, 0, kMostBits)) {
         columns.run([&](const auto& c) {
             std::vector<Row> everyone(c.n_rows);
             std::iota(everyone.begin(), everyone.end(), Row{0});

@@ -1,95 +1,113 @@
 #include "search/partition.hpp"
 
-#include <algorithm>
-#include <cstring>
+#include <numeric>
+
+#include "search/count.hpp"
 
 namespace rulewright {
-namespace {
 
-// kLanes = 0 means "known at run time"; constants let the compiler unroll.
-template <std::size_t kLanes, class Code>
-void add_group(const Columns<Code>& columns, std::size_t group, const Gathered& gathered,
-               std::size_t from, std::size_t to, Stat* const* base) {
-    const std::size_t lanes = kLanes ? kLanes : gathered.lanes;
-    const std::size_t width = columns.width(group);
-    const Code* codes = columns.group(group);
-    const Stat* stats = gathered.stats + from * lanes;
-    for (const Row row : gathered.rows.subspan(from, to - from)) {
-        Code code[kGroup];
-        std::memcpy(code, codes + std::size_t{row} * kGroup, sizeof(code));
-        for (std::size_t j = 0; j < width; ++j) {
-            Stat* sums = base[j] + code[j] * lanes;
-            for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += stats[lane];
-        }
-        stats += lanes;
-    }
+BlockSearch::BlockSearch(const ColumnKinds& columns, std::vector<std::size_t> starts,
+                         std::size_t lanes, bool keeps_roots)
+    : starts_(std::move(starts)),
+      stride_(lanes),
+      lanes_{0, lanes, lanes, false},
+      histogram_(columns, lanes) {
+    if (keeps_roots) roots_.emplace(columns, starts_, lanes, kMostBits);
 }
-
-// Where the sums of each column start in a histogram; the last entry is its size.
-std::vector<std::size_t> column_offsets(const ColumnKinds& columns, std::size_t lanes) {
-    std::vector<std::size_t> offsets(columns.n_columns() + 1);
-    for (std::size_t j = 0; j < columns.n_columns(); ++j) {
-        offsets[j + 1] = offsets[j] + (static_cast<std::size_t>(columns.n_bins[j]) + 1) * lanes;
-    }
-    return offsets;
-}
-
-}  // namespace
 
 template <class Code>
-void add_counts(const Columns<Code>& columns, const Gathered& gathered,
-                std::span<const Stat> starts, Stat* sums) {
-    const std::vector<std::size_t> offsets = column_offsets(columns, gathered.lanes);
-    for (std::size_t group = 0; group < columns.n_groups(); ++group) {
-        for (std::size_t block = 0; block + 1 < starts.size(); ++block) {
-            Stat* base[kGroup] = {};
-            for (std::size_t j = 0; j < columns.width(group); ++j) {
-                base[j] = sums + block * offsets.back() + offsets[group * kGroup + j];
-            }
-            const auto from = static_cast<std::size_t>(starts[block]);
-            const auto to = static_cast<std::size_t>(starts[block + 1]);
-            if (gathered.lanes == 2) {
-                add_group<2>(columns, group, gathered, from, to, base);
-            } else {
-                add_group<0>(columns, group, gathered, from, to, base);
-            }
-        }
+void BlockSearch::count(const Columns<Code>& columns, const Stat* stats) {
+    if (!roots_) return;
+    for (std::size_t b = 0; b < n_blocks(); ++b) {  // one by one, so that buffers stay small
+        std::vector<Row> rows(starts_[b + 1] - starts_[b]);
+        std::iota(rows.begin(), rows.end(), static_cast<Row>(starts_[b]));
+        roots_->follow(columns, rows, nullptr, stats, 1);
     }
 }
 
 template <class Code>
-Sides split_rows(const Columns<Code>& columns, const Gathered& gathered, const CodeTest& test) {
-    const std::size_t n = gathered.rows.size(), lanes = gathered.lanes;
-    const Code* codes = columns.column(static_cast<std::size_t>(test.column));
-    const CodeFilter<Code> passes(test);
-    std::vector<std::uint8_t> passed(n);
-    std::size_t n_passed = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const std::size_t passing = passes(codes[std::size_t{gathered.rows[i]} * kGroup]);
-        passed[i] = static_cast<std::uint8_t>(passing);
-        n_passed += passing;
-    }
-    Sides sides;
-    const std::size_t counts[2] = {n - n_passed, n_passed};
-    for (std::size_t side = 0; side < 2; ++side) {
-        sides.rows[side].resize(counts[side]);
-        sides.stats[side].resize(counts[side] * lanes);
-    }
-    std::size_t filled[2] = {};
-    for (std::size_t i = 0; i < n; ++i) {
-        const std::size_t side = passed[i], place = filled[side]++;
-        sides.rows[side][place] = gathered.rows[i];
-        const Stat* own = gathered.stats + i * lanes;
-        std::copy_n(own, lanes, sides.stats[side].data() + place * lanes);
-    }
-    return sides;
+void BlockSearch::follow(const Columns<Code>& columns, std::span<const Row> rows,
+                         const Stat* before, const Stat* stats) {
+    if (roots_) roots_->follow(columns, rows, before, stats, 1);
 }
 
-template void add_counts(const Columns<std::uint8_t>&, const Gathered&, std::span<const Stat>,
-                         Stat*);
-template void add_counts(const Columns<std::uint16_t>&, const Gathered&, std::span<const Stat>,
-                         Stat*);
-template Sides split_rows(const Columns<std::uint8_t>&, const Gathered&, const CodeTest&);
-template Sides split_rows(const Columns<std::uint16_t>&, const Gathered&, const CodeTest&);
+template <class Code>
+const Histogram& BlockSearch::start(const Columns<Code>& columns, const Stat* stats,
+                                    std::span<const std::uint8_t> chosen, const Lanes& lanes) {
+    lanes_ = lanes;
+    ranges_.clear();
+    cover_.n = 0;
+    for (std::size_t b = 0; b < n_blocks(); ++b) {
+        if (chosen[b] != 0) ranges_.push_back({starts_[b], starts_[b + 1]});
+    }
+    histogram_.reshape(columns, lanes.used());
+    other_.reshape(columns, lanes.used());
+    if (roots_) {
+        read_roots(columns, chosen);
+        return histogram_;
+    }
+    for (const RowRange& range : ranges_) {
+        cover_.reserve(cover_.n + range.to - range.from);
+        const auto begin = cover_.rows.begin() + static_cast<std::ptrdiff_t>(cover_.n);
+        cover_.n += range.to - range.from;
+        std::iota(begin, cover_.rows.begin() + static_cast<std::ptrdiff_t>(cover_.n),
+                  static_cast<Row>(range.from));
+    }
+    gather(stats, lanes_, cover_, 1);
+    set(columns, cover_, histogram_);
+    return histogram_;
+}
+
+template <class Code>
+const Histogram& BlockSearch::narrow(const Columns<Code>& columns, const Stat* stats,
+                                     const CodeTest& test) {
+    if (ranges_.empty()) {
+        refine(columns, test, cover_, dropped_, 1);
+    } else {
+        refine(columns, test, ranges_, cover_, dropped_, 1);
+        ranges_.clear();
+    }
+    const bool few = cover_.n <= dropped_.n;  // the smaller side is counted
+    Cover& counted = few ? cover_ : dropped_;
+    gather(stats, lanes_, counted, 1);
+    set(columns, counted, few ? histogram_ : other_);
+    if (!few) histogram_.subtract(other_, 0, columns.n_columns());
+    return histogram_;
+}
+
+template <class Code>
+void BlockSearch::set(const Columns<Code>& columns, const Cover& counted,
+                      Histogram& histogram) const {
+    for (const Part& part : columns.parts) count_part(columns, part, counted, histogram);
+}
+
+void BlockSearch::read_roots(const ColumnKinds& columns, std::span<const std::uint8_t> chosen) {
+    if (lanes_.used() == stride_) {
+        roots_->sum(chosen, 0, columns.n_columns(), histogram_);
+        return;
+    }
+    Histogram all(columns, stride_);
+    roots_->sum(chosen, 0, columns.n_columns(), all);
+    const std::size_t n_codes = all.size() / stride_;
+    for (std::size_t code = 0; code < n_codes; ++code) {
+        lanes_.pick(all.sums().data() + code * stride_,
+                    histogram_.sums().data() + code * lanes_.used());
+    }
+}
+
+template void BlockSearch::count(const Columns<std::uint8_t>&, const Stat*);
+template void BlockSearch::follow(const Columns<std::uint8_t>&, std::span<const Row>, const Stat*,
+                                  const Stat*);
+template const Histogram& BlockSearch::start(const Columns<std::uint8_t>&, const Stat*,
+                                             std::span<const std::uint8_t>, const Lanes&);
+template const Histogram& BlockSearch::narrow(const Columns<std::uint8_t>&, const Stat*,
+                                              const CodeTest&);
+template void BlockSearch::count(const Columns<std::uint16_t>&, const Stat*);
+template void BlockSearch::follow(const Columns<std::uint16_t>&, std::span<const Row>, const Stat*,
+                                  const Stat*);
+template const Histogram& BlockSearch::start(const Columns<std::uint16_t>&, const Stat*,
+                                             std::span<const std::uint8_t>, const Lanes&);
+template const Histogram& BlockSearch::narrow(const Columns<std::uint16_t>&, const Stat*,
+                                              const CodeTest&);
 
 }  // namespace rulewright

@@ -1,36 +1,61 @@
-// Steps of a search whose rows lie in partitions: count and refine of rows with their statistics
-// next to each other, which nobody but the partition sees. Histograms are added to, so that those
-// of blocks of rows can be kept up to date by what changed.
+// The search of a rule among the rows of a partition, step by step: which rows pass the tests so
+// far, and what do their statistics sum to per code? Whoever asks adds up the histograms of all
+// partitions and decides on the next test.
+//
+// Rows lie block after block; a search starts from the rows of chosen blocks. Where the histograms
+// of blocks are kept (`Roots`), these are not counted anew. Cost: O(codes) per block chosen to
+// start, O(rows x columns x lanes) of the smaller side per test.
 #pragma once
 
-#include <span>
-#include <vector>
+#include <optional>
 
-#include "search/columns.hpp"
+#include "search/roots.hpp"
 
 namespace rulewright {
 
-// Rows in any order, with `lanes` statistics each.
-struct Gathered {
-    std::span<const Row> rows;
-    const Stat* stats;
-    std::size_t lanes;
+class BlockSearch {
+  public:
+    // Block b has the rows from starts[b] to starts[b + 1]; the starts ascend from 0.
+    BlockSearch(const ColumnKinds& columns, std::vector<std::size_t> starts, std::size_t lanes,
+                bool keeps_roots);
+
+    std::size_t n_rows() const { return starts_.back(); }
+    std::size_t n_blocks() const { return starts_.size() - 1; }
+    std::size_t n_lanes() const { return stride_; }
+    bool keeps_roots() const { return roots_.has_value(); }
+    bool fits(const ColumnKinds& columns) const { return histogram_.fits(columns); }
+
+    // Takes note of the statistics of all rows.
+    template <class Code>
+    void count(const Columns<Code>& columns, const Stat* stats);
+
+    // Takes note that the statistics of the rows, which ascend, are no longer what they were
+    // `before`. A search has to start anew.
+    template <class Code>
+    void follow(const Columns<Code>& columns, std::span<const Row> rows, const Stat* before,
+                const Stat* stats);
+
+    // Starts a search among the rows of the chosen blocks that reads some lanes.
+    template <class Code>
+    const Histogram& start(const Columns<Code>& columns, const Stat* stats,
+                           std::span<const std::uint8_t> chosen, const Lanes& lanes);
+
+    // Leaves the rows that pass the test.
+    template <class Code>
+    const Histogram& narrow(const Columns<Code>& columns, const Stat* stats, const CodeTest& test);
+
+  private:
+    template <class Code>
+    void set(const Columns<Code>& columns, const Cover& counted, Histogram& histogram) const;
+    void read_roots(const ColumnKinds& columns, std::span<const std::uint8_t> chosen);
+
+    std::vector<std::size_t> starts_;
+    std::size_t stride_;
+    std::optional<Roots> roots_;
+    Lanes lanes_;
+    std::vector<RowRange> ranges_;  // chosen, as long as there is no test
+    Cover cover_, dropped_;
+    Histogram histogram_, other_;
 };
-
-// Adds the statistics of the rows at places starts[b], ..., starts[b + 1] - 1 to the histogram of
-// block b: `lanes` sums per code, codes after codes, column after column, block after block.
-// Cost: O(rows x columns x lanes).
-template <class Code>
-void add_counts(const Columns<Code>& columns, const Gathered& gathered,
-                std::span<const Stat> starts, Stat* sums);
-
-// The rows that pass a test and those that fail it, in their order. Cost: O(rows x lanes).
-struct Sides {
-    std::vector<Row> rows[2];  // failed, passed
-    std::vector<Stat> stats[2];
-};
-
-template <class Code>
-Sides split_rows(const Columns<Code>& columns, const Gathered& gathered, const CodeTest& test);
 
 }  // namespace rulewright

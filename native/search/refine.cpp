@@ -3,6 +3,7 @@
 #include "base/parallel.hpp"
 
 namespace rulewright {
+
 namespace {
 
 // The test that passes some codes, which ascend: it skips those between them.
@@ -16,7 +17,8 @@ CodeTest test_of_set(std::int32_t column, std::span<const std::int32_t> codes) {
     return test;
 }
 
-// The test that a condition stands for.
+}  // namespace
+
 CodeTest code_test(const GrownCondition& condition, std::int32_t n_bins) {
     const std::int32_t code = condition.code;
     const auto& labels = condition.labels;
@@ -38,6 +40,8 @@ CodeTest code_test(const GrownCondition& condition, std::int32_t n_bins) {
     }
     return {condition.column, 0, -1, {}};
 }
+
+namespace {
 
 // Writes the rows source(0), source(1), ... that pass to `kept` and the others to `dropped`;
 // returns how many passed. Both sides are written at every row, one of them for good: no branch to
@@ -77,10 +81,10 @@ void split_pieces(std::span<const std::size_t> starts, Cover& cover, Cover& drop
 }  // namespace
 
 template <class Code>
-void refine(const Columns<Code>& columns, const GrownCondition& condition, Cover& cover,
-            Cover& dropped, int n_threads) {
-    const auto column = static_cast<std::size_t>(condition.column);
-    const CodeFilter<Code> passes(code_test(condition, columns.n_bins[column]));
+void refine(const Columns<Code>& columns, const CodeTest& test, Cover& cover, Cover& dropped,
+            int n_threads) {
+    const auto column = static_cast<std::size_t>(test.column);
+    const CodeFilter<Code> passes(test);
     const std::size_t n_pieces = cover.n > kBlock ? count_threads(n_threads) : 1;
     std::vector<std::size_t> starts;
     for (std::size_t i = 0; i <= n_pieces; ++i) starts.push_back(i * cover.n / n_pieces);
@@ -92,10 +96,10 @@ void refine(const Columns<Code>& columns, const GrownCondition& condition, Cover
 }
 
 template <class Code>
-void refine(const Columns<Code>& columns, const GrownCondition& condition,
-            std::span<const RowRange> ranges, Cover& cover, Cover& dropped, int n_threads) {
-    const auto column = static_cast<std::size_t>(condition.column);
-    const CodeFilter<Code> passes(code_test(condition, columns.n_bins[column]));
+void refine(const Columns<Code>& columns, const CodeTest& test, std::span<const RowRange> ranges,
+            Cover& cover, Cover& dropped, int n_threads) {
+    const auto column = static_cast<std::size_t>(test.column);
+    const CodeFilter<Code> passes(test);
     std::vector<std::size_t> starts{0};
     for (const RowRange& range : ranges) starts.push_back(starts.back() + range.to - range.from);
     split_pieces<Code>(starts, cover, dropped, n_threads,
@@ -108,11 +112,11 @@ void refine(const Columns<Code>& columns, const GrownCondition& condition,
                        });
 }
 
-template void refine(const Columns<std::uint8_t>&, const GrownCondition&, Cover&, Cover&, int);
-template void refine(const Columns<std::uint16_t>&, const GrownCondition&, Cover&, Cover&, int);
-template void refine(const Columns<std::uint8_t>&, const GrownCondition&, std::span<const RowRange>,
+template void refine(const Columns<std::uint8_t>&, const CodeTest&, Cover&, Cover&, int);
+template void refine(const Columns<std::uint16_t>&, const CodeTest&, Cover&, Cover&, int);
+template void refine(const Columns<std::uint8_t>&, const CodeTest&, std::span<const RowRange>,
                      Cover&, Cover&, int);
-template void refine(const Columns<std::uint16_t>&, const GrownCondition&,
-                     std::span<const RowRange>, Cover&, Cover&, int);
+template void refine(const Columns<std::uint16_t>&, const CodeTest&, std::span<const RowRange>,
+                     Cover&, Cover&, int);
 
 }  // namespace rulewright

@@ -10,29 +10,37 @@
 // Cost: O(codes x lanes) per block chosen, O(rows changed x columns x lanes) per change.
 #pragma once
 
+#include <utility>
+
 #include "search/cover.hpp"
 #include "search/histogram.hpp"
 #include "search/refine.hpp"
 
 namespace rulewright {
 
+// Sums over all rows never have more bits.
+inline constexpr int kMostBits = 62;
+
 class Roots {
   public:
-    // No statistic of a row has ever more than `bits` bits, without the sign.
-    Roots(const ColumnKinds& columns, std::size_t n_rows, std::size_t n_blocks, std::size_t lanes,
-          int bits)
-        : n_rows_(n_rows),
+    // Block b has the rows from starts[b] to starts[b + 1]; the starts ascend from 0. No statistic
+    // of a row has ever more than `bits` bits, without the sign.
+    Roots(const ColumnKinds& columns, std::vector<std::size_t> starts, std::size_t lanes, int bits)
+        : starts_(std::move(starts)),
           lanes_(lanes),
           bits_(bits),
-          packed_(lanes == 2 && bits < 31 && (n_rows / n_blocks + 1) << bits < 1ULL << 31),
-          blocks_(n_blocks, Histogram(columns, packed_ ? 1 : lanes)) {}
+          packed_(lanes == 2 && bits < 31 && largest_block() << bits < 1ULL << 31),
+          blocks_(starts_.size() - 1, Histogram(columns, packed_ ? 1 : lanes)) {}
+    // Blocks of about equal size.
+    Roots(const ColumnKinds& columns, std::size_t n_rows, std::size_t n_blocks, std::size_t lanes,
+          int bits)
+        : Roots(columns, even_starts(n_rows, n_blocks), lanes, bits) {}
 
-    std::size_t n_rows() const { return n_rows_; }
+    std::size_t n_rows() const { return starts_.back(); }
     std::size_t n_blocks() const { return blocks_.size(); }
     std::size_t lanes() const { return lanes_; }
     bool fits(const ColumnKinds& columns) const { return blocks_[0].fits(columns); }
-    // Block b has the rows from start(b) to start(b + 1).
-    std::size_t start(std::size_t block) const { return block * n_rows_ / blocks_.size(); }
+    std::size_t start(std::size_t block) const { return starts_[block]; }
 
     // Adds by how much the statistics of the rows, which ascend, are no longer what they were
     // `before`; without it, what they are. Throws where a statistic has too many bits.
@@ -45,11 +53,25 @@ class Roots {
              Histogram& histogram) const;
 
   private:
+    static std::vector<std::size_t> even_starts(std::size_t n_rows, std::size_t n_blocks) {
+        std::vector<std::size_t> starts;
+        for (std::size_t b = 0; b <= n_blocks; ++b) starts.push_back(b * n_rows / n_blocks);
+        return starts;
+    }
+
+    std::size_t largest_block() const {
+        std::size_t most = 0;
+        for (std::size_t b = 0; b + 1 < starts_.size(); ++b) {
+            most = std::max(most, starts_[b + 1] - starts_[b]);
+        }
+        return most;
+    }
     void change(std::span<const Row> rows, const Stat* before, const Stat* stats, int n_threads);
     Reach change_block(std::span<const Row> rows, const Stat* before, const Stat* stats,
                        std::size_t from, std::size_t to);
 
-    std::size_t n_rows_, lanes_;
+    std::vector<std::size_t> starts_;
+    std::size_t lanes_;
     int bits_;
     bool packed_;
     std::vector<Histogram> blocks_;

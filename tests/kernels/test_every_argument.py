@@ -62,10 +62,11 @@ def roots(**given):
 
 
 def parts(**given):
-    columns = _core.Columns(**pick(given, "codes", "n_bins", "nominal"))
-    gathered = columns, given["rows"], given["stats"]
-    _core.add_counts(*gathered, given["starts"], given["sums"])
-    _core.split_rows(*gathered, given["test"])
+    columns, stats = _core.Columns(**pick(given, "codes", "n_bins", "nominal")), given["stats"]
+    search = _core.BlockSearch(columns, stats, given["starts"], given["keeps_roots"])
+    search.follow(columns, given["rows"], given["before"], stats)
+    search.start(columns, stats, *(given[name] for name in ("chosen", "first", "n", "weighted")))
+    search.narrow(columns, stats, given["test"])
 
 
 def likelihood(**given):
@@ -245,8 +246,16 @@ def good_roots():
 
 def good_parts():
     taken = pick(good_search(), "codes", "n_bins", "nominal", "rows", "stats")
-    starts, sums = np.array([0, 9, N]), np.zeros((2, 7 * 3), np.int64)
-    return {**taken, "starts": starts, "sums": sums, "test": [0, 0, 1, -1]}
+    lanes = {"chosen": np.array([1, 0], np.uint8), "first": 0, "n": 2, "weighted": True}
+    starts, before = np.array([0, 9, N]), taken["stats"][taken["rows"]]
+    return {
+        **taken,
+        **lanes,
+        "test": [0, 0, 1, -1],
+        "starts": starts,
+        "before": before,
+        "keeps_roots": True,
+    }
 
 
 def good_trees():

@@ -1,4 +1,4 @@
-"""Count and refine of rows in partitions: kernel = twin."""
+"""The search among the rows of a partition, step by step: kernel = twin."""
 
 import numpy as np
 import pytest
@@ -6,68 +6,82 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import SEEDS, random_columns
-from rulewright import kernels
-from rulewright.kernels import ROW, STAT, Gathered, _core, reference
+from rulewright.kernels import GROUP, ROW, STAT, BlockSearch, Lanes, reference
 
 pytestmark = pytest.mark.native
 
 
-def drawn(rng, n_rows, n_lanes, dtype):
-    """Make columns and some of their rows, a few of them twice, with statistics."""
+def drawn_starts(rng, n_rows, n_blocks):
+    """Cut rows into blocks, some of them empty."""
+    cuts = np.sort(rng.integers(0, n_rows + 1, size=n_blocks - 1))
+    return np.concatenate([[0], cuts, [n_rows]]).astype(STAT)
+
+
+@given(SEEDS, st.integers(1, 3), st.sampled_from([np.uint8, np.uint16]), st.booleans())
+def test_histograms_are_those_of_the_twin(seed, n_lanes, dtype, keeps_roots):
+    """After any changes, every step of a search counts the rows that are left."""
+    rng = np.random.default_rng(seed)
+    n_rows = int(rng.integers(0, 60))
     columns = random_columns(rng, n_rows, int(rng.integers(1, 20)), dtype=dtype)
-    rows = rng.integers(0, n_rows, size=int(rng.integers(0, 2 * n_rows))).astype(ROW)
-    stats = rng.integers(-(2**40), 2**40, size=(len(rows), n_lanes)).astype(STAT)
-    return columns, Gathered(rows, stats)
+    stats = rng.integers(-(2**40), 2**40, size=(n_rows, n_lanes)).astype(STAT)
+    given_ = columns, stats, drawn_starts(rng, n_rows, 5), keeps_roots
+    ours, twin = BlockSearch(*given_), reference.BlockSearch(*given_)
+    for _ in range(3):
+        first = int(rng.integers(n_lanes))
+        n = int(rng.integers(1, n_lanes - first + 1))
+        lanes = Lanes(first, n, bool(first + n < n_lanes and rng.random() < 0.5))
+        start = rng.random(5) < 0.6, lanes
+        np.testing.assert_array_equal(ours.start(*start), twin.start(*start))
+        for _ in range(3):
+            column = int(rng.integers(len(columns.n_bins)))
+            test = (column, *(int(code) for code in rng.integers(-1, 7, size=rng.integers(3, 6))))
+            np.testing.assert_array_equal(ours.narrow(test), twin.narrow(test))
+        rows = np.flatnonzero(rng.random(n_rows) < 0.4).astype(ROW)
+        with ours.following(rows):
+            stats[rows] = stats[rows[::-1]]
 
 
-@given(SEEDS, st.integers(1, 3), st.sampled_from([np.uint8, np.uint16]))
-def test_counts_of_blocks_are_those_of_the_twin(seed, n_lanes, dtype):
-    """Every block of rows is added to its own histogram, on top of what is there."""
-    rng = np.random.default_rng(seed)
-    columns, gathered = drawn(rng, 40, n_lanes, dtype)
-    starts = np.sort(rng.integers(0, len(gathered.rows) + 1, size=4)).astype(STAT)
-    n_codes = int((columns.n_bins + 1).sum())
-    ours = rng.integers(-9, 9, size=(3, n_codes * n_lanes)).astype(STAT)
-    twin = ours.copy()
-    kernels.add_counts(columns, gathered, starts, ours)
-    reference.add_counts(columns, gathered, starts, twin)
-    np.testing.assert_array_equal(ours, twin)
-
-
-@given(SEEDS, st.integers(1, 3), st.sampled_from([np.uint8, np.uint16]))
-def test_sides_are_those_of_the_twin(seed, n_lanes, dtype):
-    """Rows keep their order and their statistics on both sides of a test."""
-    rng = np.random.default_rng(seed)
-    columns, gathered = drawn(rng, 40, n_lanes, dtype)
-    column = int(rng.integers(len(columns.n_bins)))
-    test = (column, *(int(code) for code in rng.integers(-1, 7, size=rng.integers(3, 6))))
-    for ours, twin in zip(
-        kernels.split_rows(columns, gathered, test),
-        reference.split_rows(columns, gathered, test),
-        strict=True,
-    ):
-        np.testing.assert_array_equal(ours.rows, twin.rows)
-        np.testing.assert_array_equal(ours.stats, twin.stats)
+@pytest.mark.parametrize("keeps_roots", [False, True])
+def test_many_rows_with_small_numbers_are_counted_exactly(keeps_roots):
+    """Blocks so large that two sums share a word have the histograms of the twin."""
+    rng = np.random.default_rng(0)
+    n_rows = 12_000
+    columns = random_columns(rng, n_rows, GROUP + 3, 200)
+    stats = rng.integers(-(2**19), 2**19, size=(n_rows, 2)).astype(STAT)
+    given_ = columns, stats, np.array([0, 5000, 5000, n_rows], STAT), keeps_roots
+    ours, twin = BlockSearch(*given_), reference.BlockSearch(*given_)
+    rows = np.arange(0, n_rows, 2, dtype=ROW)
+    with ours.following(rows):
+        stats[rows] = stats[rows[::-1]]
+    start = np.array([True, False, True]), Lanes(0, 2, False)
+    np.testing.assert_array_equal(ours.start(*start), twin.start(*start))
+    for test in ((0, 20, 200, 30), (GROUP, 0, 60, -1)):
+        np.testing.assert_array_equal(ours.narrow(test), twin.narrow(test))
 
 
 def test_bad_input_is_refused():
-    """Rows, starts and histograms of the wrong size never reach the kernel."""
-    columns = random_columns(np.random.default_rng(0), 10, 3)
-    rows, stats = np.arange(4, dtype=ROW), np.ones((4, 2), dtype=STAT)
-    sums = np.zeros((1, 2 * int((columns.n_bins + 1).sum())), dtype=STAT)
-    places = np.array([0, 4], dtype=STAT)
-    for bad in (
-        (rows + 7, stats, places, sums),
-        (rows, stats[:3], places, sums),
-        (rows, stats, places[::-1].copy(), sums),
-        (rows, stats, places + 1, sums),
-        (rows, stats, places, sums[:, 1:].copy()),
-        (rows, stats, places[:0], sums),
-    ):
-        with pytest.raises(ValueError, match=r"row|start|histogram"):
-            _core.add_counts(columns.native, *bad)
+    """Blocks, lanes, rows and tests that do not belong to the rows never reach the kernel."""
+    rng = np.random.default_rng(0)
+    columns, stats = random_columns(rng, 10, 3), np.ones((10, 2), dtype=STAT)
+    starts = np.array([0, 4, 10], dtype=STAT)
+    for bad in (starts[::-1].copy(), starts + 1, starts[:1], starts[:2]):
+        with pytest.raises(ValueError, match=r"start|blocks"):
+            BlockSearch(columns, stats, bad, True)
+    with pytest.raises(ValueError, match="differ in rows"):
+        BlockSearch(columns, stats[:9], starts, True)
+    search, both = BlockSearch(columns, stats, starts, True), np.ones(2, np.bool_)
+    for lanes in ((0, 3, False), (1, 2, False), (0, 0, False), (0, 2, True)):
+        with pytest.raises(ValueError, match="lane"):
+            search.start(both, Lanes(*lanes))
+    with pytest.raises(ValueError, match="more or fewer blocks"):
+        search.start(np.ones(3, np.bool_), Lanes(0, 2, False))
     for column in (-1, 3):
         with pytest.raises(ValueError, match="column"):
-            _core.split_rows(columns.native, rows, stats, [column, 0, 1, -1])
+            search.narrow((column, 0, 1, -1))
     with pytest.raises(ValueError, match="four numbers"):
-        _core.split_rows(columns.native, rows, stats, [0, 0, 1])
+        search.narrow((0, 0, 1))
+    with pytest.raises(ValueError, match="ascend"), search.following(np.array([2, 1], ROW)):
+        pass
+    other = random_columns(rng, 11, 3).native
+    with pytest.raises(ValueError, match="not the rows"):
+        search.native.narrow(other, stats, [0, 0, 1, -1])

@@ -1,6 +1,7 @@
 """Fits on Dask: the model of one process, whatever the cluster does."""
 
 import os
+import signal
 import threading
 import time
 
@@ -9,7 +10,9 @@ import pytest
 
 from rulewright import CompactRulesClassifier, MLRulesClassifier, RuleFitRegressor, load_model
 from rulewright.data import DataError
+from rulewright.scale import dask as scale_dask
 from rulewright.scale import fit, on_dask
+from rulewright.scale.dask import ActorParts
 from scale.tables import content_hash, mixed_table
 
 distributed = pytest.importorskip("distributed", reason="the extra is not installed")
@@ -22,10 +25,10 @@ pytestmark = [
 ]
 
 
-def cluster(n_workers=2, processes=False):
+def cluster(n_workers=2, processes=False, n_threads=1):
     return distributed.LocalCluster(
         n_workers=n_workers,
-        threads_per_worker=1,
+        threads_per_worker=n_threads,
         processes=processes,
         dashboard_address=":0",
         silence_logs=50,
@@ -50,6 +53,20 @@ def test_partitions_on_workers_give_the_model_of_one_process(client, tmp_path):
         rows = dd.from_pandas(frame, npartitions=n_partitions, sort=False)
         est = on_dask(learner(), client).fit(rows, "y")
         assert content_hash(est.model_, tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    "shape", [(1, 1, False), (1, 1, True), (1, 3, False), (5, 2, False)], ids=str
+)
+def test_clusters_of_any_shape_give_the_model_of_one_process(shape, tmp_path, monkeypatch):
+    """One worker, as thread or process, several threads, and workers whose sums are a tree."""
+    frame = mixed_table()
+    expected = content_hash(fit(learner(), [frame], "y").model_, tmp_path)
+    monkeypatch.setattr(scale_dask, "FAN_IN", 2)
+    n_workers, n_threads, processes = shape
+    with cluster(n_workers, processes, n_threads) as started, distributed.Client(started) as own:
+        rows = dd.from_pandas(frame, npartitions=7, sort=False)
+        assert content_hash(fit(learner(), rows, "y", client=own).model_, tmp_path) == expected
 
 
 def test_predictions_are_lazy_and_those_of_memory(client, tmp_path):
@@ -121,8 +138,12 @@ def test_nothing_stays_on_the_workers(client):
 
 
 def n_kept(client):
-    """Count the results that workers hold."""
-    return sum(client.run(lambda dask_worker: len(dask_worker.data)).values())
+    """Count the results and actors that workers hold."""
+
+    def held(dask_worker):
+        return len(dask_worker.data) + len(dask_worker.state.actors)
+
+    return sum(client.run(held).values())
 
 
 def test_a_client_and_matching_partitions_are_needed(client):
@@ -134,23 +155,24 @@ def test_a_client_and_matching_partitions_are_needed(client):
         fit(learner(), rows, np.zeros(60), client=client)
 
 
-def test_a_killed_worker_costs_time_but_not_the_model(tmp_path):
-    """A process is killed in the middle of a fit: its partitions are rebuilt by replay."""
+@pytest.mark.parametrize("moment", ["coding", "growing"])
+def test_a_killed_worker_costs_time_but_not_the_model(moment, tmp_path, monkeypatch):
+    """A process is killed while rows are coded or rules are grown: its rows are told all rules."""
     frame = mixed_table(1000)
     est = MLRulesClassifier(n_rules=12, random_state=0, stopping="none")
     expected = content_hash(fit(est, [frame], "y").model_, tmp_path)
     with cluster(processes=True) as started, distributed.Client(started) as own:
-        victim = sorted(own.run(os.getpid).values())[0]
-        answered, killed, gather = [], [], own.gather
+        victims = sorted(own.run(os.getpid).values())[:1]
+        name, call = {"coding": ("_settle", 1), "growing": ("total", 25)}[moment]
+        original, calls = getattr(ActorParts, name), []
 
-        def kill_when_under_way(*args):
-            answered.append(1)
-            if len(answered) == 25 and not killed:
-                killed.append(victim)
-                os.kill(victim, 9)
-            return gather(*args)
+        def kill_before(parts, *args):
+            calls.append(1)
+            if len(calls) == call:
+                os.kill(victims.pop(), signal.SIGKILL)
+            return original(parts, *args)
 
-        own.gather = kill_when_under_way
+        monkeypatch.setattr(ActorParts, name, kill_before)
         model = fit(est, dd.from_pandas(frame, npartitions=4, sort=False), "y", client=own).model_
-    assert killed
+    assert not victims
     assert content_hash(model, tmp_path) == expected

@@ -56,15 +56,17 @@ def test_weights_that_are_no_whole_numbers_do_not_depend_on_partitions(tmp_path)
     assert len(hashes) == 1
 
 
+@pytest.mark.parametrize("n_rows", [700, 5000])
 @pytest.mark.parametrize(
     ("classes", "choice"), [(("no", "yes"), "joint"), (("no", "yes"), "prefixed"), (THREE, "joint")]
 )
-def test_without_subsamples_the_rules_are_those_of_a_fit_in_memory(classes, choice):
-    """Nothing is drawn, and the sample has all rows: not a bit differs.
+def test_without_subsamples_the_rules_are_those_of_a_fit_in_memory(classes, choice, n_rows):
+    """Nothing is drawn, and the sample has all rows: not a bit differs, coarse statistics or not.
 
     In memory, several classes whose rules are prefixed take turns by what their rows lack.
     """
-    frame, settings = mixed_table(classes=classes), {"subsample": 1.0, "class_choice": choice}
+    frame = mixed_table(n_rows, classes=classes)
+    settings = {"subsample": 1.0, "class_choice": choice}
     ours = fit(learner(**settings), parted(frame, 3, seed=0), "y").model_
     twin = learner(prune=False, **settings).fit(frame, "y").model_
     assert ours.rules == twin.rules

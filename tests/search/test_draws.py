@@ -55,7 +55,7 @@ def test_a_draw_is_a_choice_of_blocks():
     stats[:, 1] = abs(stats[:, 1]) + 1
     score, limits = Score("newton", unit=0.1, l2=1.0, down=True), free_limits(2)
     grower = RuleGrower(_Untested(), "observed")
-    drawn_by = BlockDraws(grower, codes, stats, 0.4, np.random.RandomState(0), 5)
+    drawn_by = BlockDraws(grower, codes, stats, 0.4, np.random.RandomState(0), 5, 10)
     for _ in range(5):
         found, drawn = drawn_by.grow(score, limits)
         rows = np.flatnonzero(drawn).astype(np.uint32)
@@ -74,7 +74,7 @@ def test_rows_are_drawn_after_a_rule_that_was_not_added():
     stats = rng.integers(1, 50, (1000, 2)).astype(STAT)
     score, limits = Score("newton", unit=0.1, l2=1.0, down=True), free_limits(2)
     grower = RuleGrower(_Untested(), "observed")
-    drawn_by = BlockDraws(grower, codes, stats, 0.4, np.random.RandomState(0), 5)
+    drawn_by = BlockDraws(grower, codes, stats, 0.4, np.random.RandomState(0), 5, 10)
     changes = []
     for added in (False, True, False):
         _, drawn = drawn_by.grow(score, limits)

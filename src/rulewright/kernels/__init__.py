@@ -36,7 +36,7 @@ from rulewright.kernels.grouping import (
     value_facts,
 )
 from rulewright.kernels.nearest import RiseSearch, nearest_rules
-from rulewright.kernels.partition import Gathered, add_counts, split_rows
+from rulewright.kernels.partition import BlockSearch, Lanes
 from rulewright.kernels.roots import Roots
 from rulewright.kernels.structs import (
     GROUP,
@@ -91,6 +91,7 @@ __all__ = [
     "STAT",
     "UNSEEN",
     "Beam",
+    "BlockSearch",
     "BoolArray",
     "Boxes",
     "BranchLimits",
@@ -110,7 +111,6 @@ __all__ = [
     "Exponential",
     "FloatArray",
     "FoundSubgraphs",
-    "Gathered",
     "GraphArrays",
     "GraphSet",
     "GroupSummary",
@@ -119,6 +119,7 @@ __all__ = [
     "GrownSplit",
     "GrownTree",
     "IntArray",
+    "Lanes",
     "Likelihood",
     "Limits",
     "Op",
@@ -140,7 +141,6 @@ __all__ = [
     "ValueFacts",
     "WordArray",
     "Workspace",
-    "add_counts",
     "choose_branching",
     "count_at_least",
     "count_histogram",
@@ -169,7 +169,6 @@ __all__ = [
     "signed_products",
     "signed_sums",
     "split_by_weight",
-    "split_rows",
     "summarise_groups",
     "usable_cpus",
     "value_facts",

@@ -280,18 +280,27 @@ class Roots:
         n_threads: int,
     ) -> tuple[list[tuple[int, int, int, int, float, list[int]]], int]: ...
 
+class BlockSearch:
+    def __init__(
+        self, columns: Columns, stats: StatArray, starts: StatArray, keeps_roots: bool
+    ) -> None: ...
+    def follow(
+        self, columns: Columns, rows: RowArray, before: StatArray, stats: StatArray
+    ) -> None: ...
+    def start(
+        self,
+        columns: Columns,
+        stats: StatArray,
+        chosen: ByteArray,
+        first: int,
+        n: int,
+        weighted: bool,
+    ) -> StatArray: ...
+    def narrow(self, columns: Columns, stats: StatArray, test: list[int]) -> StatArray: ...
+
 def draw_rows(n: int, size: int, seed: int) -> tuple[RowArray, ByteArray]: ...
 def split_by_weight(weights: StatArray, strata: IntArray, share: float, seed: int) -> ByteArray: ...
 def cover_rows(columns: Columns, tests: IntArray, n_threads: int) -> RowArray: ...
-def add_counts(
-    columns: Columns, rows: RowArray, stats: StatArray, starts: StatArray, sums: StatArray
-) -> None: ...
-def split_rows(
-    columns: Columns,
-    rows: RowArray,
-    stats: StatArray,
-    test: list[int],
-) -> tuple[RowArray, StatArray, RowArray, StatArray]: ...
 def grow_rule(
     columns: Columns,
     rows: RowArray,

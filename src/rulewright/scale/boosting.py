@@ -15,12 +15,13 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.capacity.stopping import Progress
-from rulewright.kernels import GrownRule
+from rulewright.kernels import GrownRule, Lanes
 from rulewright.rules import Coverage
 from rulewright.scale import questions
 from rulewright.scale.scores import BLOCKS, LOSS_STEPS, Applied, Setup, Story
 from rulewright.search import LEAST_ROWS, FoundRule, RuleGrower, SearchLimits, Subsampler
 from rulewright.weighting import LogLikelihood, default_scores
+from rulewright.weighting.likelihood import MOST_FINE_ROWS, coarse_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,17 +32,17 @@ if TYPE_CHECKING:
     from rulewright.rules import Head, Rule
     from rulewright.scale.coding import Coding
     from rulewright.scale.partition import Blocks
-    from rulewright.scale.parts import Parts
+    from rulewright.scale.parts import Kept
 
 MOST_FAILURES = 10
 """Subsamples without a useful rule before the search gives up."""
 
 
 class Covered(NamedTuple):
-    """The rows of a rule, by their sums: statistics, weights by class, and of those not drawn."""
+    """The rows of a rule, by their sums: derivatives, weights by class, and of those not drawn."""
 
     rule: Applied
-    sums: StatArray
+    derivatives: StatArray
     by_class: FloatArray
     outside: FloatArray
 
@@ -51,6 +52,7 @@ class Weighed(NamedTuple):
 
     train: FloatArray
     aside: FloatArray
+    n_train: int
 
 
 class PartedLikelihood(LogLikelihood):
@@ -61,13 +63,26 @@ class PartedLikelihood(LogLikelihood):
         one_row = np.zeros(1, dtype=np.int32)  # that weighs as much as all, for the unit
         weigh_rows = boosting.settings.min_weight > 0
         super().__init__(one_row, total, scores, ordinal=ordinal, weigh_rows=weigh_rows)
+        n_rows = boosting.weighed.n_train
+        self.unit = (
+            coarse_unit(float(total[0]) / n_rows, n_rows)
+            if n_rows > MOST_FINE_ROWS
+            else self.fine_unit
+        )
         self.boosting = boosting
         self.state = self  # type: ignore[assignment]
 
+    def derivatives(self, rows: Any, head: Head) -> tuple[float, float]:
+        """Return (g, h) of a vote over the rows of a rule."""
+        g, h = (rows.derivatives * np.float64(self.fine_unit)).tolist()
+        return -g if self._pair(head)[1] else g, h
+
+    def pair_of(self, head: Head) -> int:
+        """Return the pair of statistics that tells about a vote."""
+        return self._pair(head)[0]
+
     def sum_stats(self, rows: Any, n_threads: int) -> StatArray:
-        """Sum the statistics of the rows of a rule, or of all rows."""
-        if isinstance(rows, Covered):
-            return rows.sums
+        """Sum the statistics of all rows."""
         return self.boosting.ask(questions.totals)[0]
 
     def loss_change(self, rows: Covered, first: int, last: int, size: float, _: int) -> float:
@@ -89,7 +104,7 @@ class PartedBoosting:
         How rules are learned.
     coding : Coding
         What codes mean.
-    parts : Parts
+    parts : Kept
         The partitions.
     weighed : Weighed
         Weights of the classes, factors included.
@@ -105,7 +120,7 @@ class PartedBoosting:
         self,
         settings: BoostingSettings,
         coding: Coding,
-        parts: Parts,
+        parts: Kept,
         weighed: Weighed,
         factors: tuple[float, ...],
         n_rows: int,
@@ -126,6 +141,7 @@ class PartedBoosting:
             tuple(np.exp(self.intercepts - self.intercepts.max()).tolist()),
             factors,
             self.likelihood.unit,
+            self.likelihood.fine_unit,
             self.likelihood.cumulative,
             settings.min_weight > 0,
         )
@@ -207,7 +223,8 @@ class PartedBoosting:
 
     def _grow(self, blocks: Blocks, score: Score, limits: Limits) -> GrownRule:
         """Grow a conjunction, as `kernels.grow_rule` does, with histograms from everywhere."""
-        lanes, seen = self._lanes(score), replace(score, first_lane=0)
+        lanes = Lanes(score.first_lane, score.n_lanes, limits.min_weight > 0)
+        seen = replace(score, first_lane=0)
         rule, best = GrownRule([], -1), 0.0
         tests: tuple[Test, ...] = ()
         totals: StatArray | None = None
@@ -229,9 +246,9 @@ class PartedBoosting:
 
     def _covered(self, found: FoundRule, head: Head, blocks: Blocks) -> Covered:
         rule = Applied(found.tests, head.first, head.last, 0.0)
-        sums, by_class, outside = self.ask(questions.covered, blocks, rule)
-        unit = np.float64(self.likelihood.unit)
-        return Covered(rule, sums, by_class * unit, outside * unit)
+        pair, unit = self.likelihood.pair_of(head), np.float64(self.likelihood.fine_unit)
+        derivatives, by_class, outside = self.ask(questions.covered, blocks, pair, rule)
+        return Covered(rule, derivatives, by_class * unit, outside * unit)
 
     def _draw(self) -> Blocks:
         """Draw the blocks that the next rule is grown on."""
@@ -244,12 +261,6 @@ class PartedBoosting:
         criterion, l2 = self.settings.criterion, self.settings.l2
         head = self.likelihood.best_vote(criterion, l2) if self.settings.prefixed else None
         return self.likelihood.score(criterion, l2, head)
-
-    def _lanes(self, score: Score) -> tuple[int, ...]:
-        """Return the lanes of the statistics that a search reads."""
-        lanes = tuple(range(score.first_lane, score.first_lane + score.n_lanes))
-        weight = 2 * self.likelihood.n_pairs
-        return (*lanes, weight) if self.settings.min_weight > 0 else lanes
 
     def _drawn_limits(self) -> Limits:
         """Close the columns that are not drawn for this rule."""
@@ -272,7 +283,7 @@ class PartedBoosting:
         return loss / float(self.weighed.aside.sum())
 
     def _in_units(self, steps: Any) -> Any:
-        return steps * (LOSS_STEPS * self.likelihood.unit)
+        return steps * (LOSS_STEPS * self.likelihood.fine_unit)
 
     @property
     def n_kept(self) -> int:

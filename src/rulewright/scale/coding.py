@@ -29,7 +29,7 @@ from rulewright.scale.scores import BLOCKS, Rows
 from rulewright.scale.survey import aligned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -107,9 +107,9 @@ class Coding:
         return Rows(keep(codes), table.known_target.codes[order], weights, starts.astype(np.int64))
 
 
-def code_part(part: Part, reading: Reading, coding: Coding, keep: Keep) -> Partition:
-    """Read a part again and code its rows."""
-    return coding.partition(reading.table(part), keep)
+def code_parts(parts: Sequence[Part], reading: Reading, coding: Coding, keep: Keep) -> Partition:
+    """Read parts again and code their rows, which become one partition."""
+    return Partition.joined([coding.partition(reading.table(part), keep) for part in parts])
 
 
 def in_memory(codes: NDArray[Any]) -> NDArray[Any]:

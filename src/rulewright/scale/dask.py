@@ -1,25 +1,41 @@
-"""Parts on the workers of a Dask cluster: tasks only, no sockets and no tracker of our own.
+"""Parts on the workers of a Dask cluster: tasks and actors, no sockets and no tracker of our own.
 
-A partition is the result of a task, so that Dask computes it again when its worker is lost. What it
-knows beyond its rows stays with it in the memory of the worker; where that is gone too, the
-partition says so and is told all rules again.
+Tables as they were given are results of tasks, which Dask computes again when a worker is lost.
+Coded rows are held by actors, one on each worker, which are asked without the scheduler. An actor
+that is lost is made again from its tables; it knows no rules and is told all of them.
 """
 
 from __future__ import annotations
 
+import asyncio
+import pickle
 import uuid
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from rulewright.data import DataError
 from rulewright.data.optional import optional
-from rulewright.scale.parts import Part, added, total_of
+from rulewright.scale.parts import LocalParts, Part, added
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 FAN_IN = 8
-"""Sums that a task adds up, where there are many."""
+"""Sums that are added up in one place, where there are many."""
+
+MOST_FAILURES = 10
+"""Losses of actors before a question is answered, or an actor is made, that are put up with."""
+
+PATIENCE, MOST_PATIENCE = 5.0, 300.0
+"""Seconds before a question is asked again, if all actors are still there: at first, and at most.
+
+To answer twice costs little, because partitions know what they counted last."""
+
+PING = 2.0
+"""Seconds that an actor has to say that it is there, before the scheduler is believed."""
+
+LOST = (OSError, RuntimeError)
+"""What Dask raises when an actor cannot be reached, or was lost with its worker."""
 
 
 class DaskParts:
@@ -27,7 +43,6 @@ class DaskParts:
 
     def __init__(self, client: Any, futures: Sequence[Any]) -> None:
         self.client, self.futures = client, list(futures)
-        self._groups: list[list[Any]] = []
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         """Call a function for each part and bring the answers here."""
@@ -36,32 +51,21 @@ class DaskParts:
 
     def total(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call a function for each part and add up the answers: on workers first, then here."""
-        if not self._groups:
-            self._groups = self._grouped()
-        sums = self._submitted(total_of, self._groups, function, *args)
+        sums = self._submitted(function, self.futures, *args)
         while len(sums) > FAN_IN:
             some = [sums[k : k + FAN_IN] for k in range(0, len(sums), FAN_IN)]
             sums = self._submitted(added, some)
-        total = added(self.client.gather(sums))
-        if total is None:  # something was lost: partitions may be elsewhere now
-            self._groups = []
-        return total
+        return added(self.client.gather(sums))
 
-    def become(self, function: Callable[..., Any], *args: Any) -> Self:
-        """Return the parts that a function makes of these, on their workers."""
-        made = type(self)(self.client, self._submitted(function, self.futures, *args))
-        try:
-            self.client.gather(self._submitted(_is_there, made.futures))
-        except BaseException:
-            made.close()
-            raise
-        return made
+    def become(self, function: Callable[..., Any], *args: Any) -> ActorParts:
+        """Return what a function makes of the parts of each thread, held by their workers."""
+        return ActorParts(self.client, self._by_worker(), function, args)
 
     def close(self) -> None:
         """Let go of the parts."""
         for future in self.futures:
             future.release()
-        self.futures, self._groups = [], []
+        self.futures = []
 
     def _submitted(
         self, function: Callable[..., Any], items: Sequence[Any], *args: Any
@@ -73,23 +77,143 @@ class DaskParts:
         futures: list[Any] = self.client.map(function, items, *same, key=keys, pure=False)
         return futures
 
-    def _grouped(self) -> list[list[Any]]:
-        """Return the parts in groups, one for each thread of the workers that hold them."""
+    def _by_worker(self) -> dict[str, list[Any]]:
+        """Return the parts by the worker that holds them."""
         holders = self.client.who_has(self.futures)
-        threads = self.client.nthreads()
-        by_worker: dict[str, list[Any]] = defaultdict(list)
+        found: dict[str, list[Any]] = defaultdict(list)
         for future in self.futures:
-            workers = holders.get(future.key) or ("",)
-            by_worker[min(workers)].append(future)
-        groups = []
-        for worker, futures in by_worker.items():
-            n_threads = threads.get(worker, 1)
-            groups += [futures[k::n_threads] for k in range(min(n_threads, len(futures)))]
-        return groups
+            found[min(holders.get(future.key) or ("",))].append(future)
+        return found
 
 
-def _is_there(part: Any) -> bool:
-    return part is not None
+class Holder:
+    """The actor: what a function makes of some parts, shared by the threads of its worker."""
+
+    def __init__(self, parts: list[Any], function: Callable[..., Any], args: Any) -> None:
+        n_threads = optional("distributed").get_worker().state.nthreads
+        self.parts = LocalParts(parts, n_threads).become(function, *args)
+
+    def total(self, others: Sequence[Any], question: bytes) -> bytes:
+        """Add up the answers of the parts here, and of other actors with those below them.
+
+        Question and answer are pickled by us: Dask looks at every argument by itself.
+        """
+        asked = [actor.total(below, question) for actor, below in others]
+        function, args = pickle.loads(question)
+        own = self.parts.total(function, *args)
+        answers = [pickle.loads(answer.result(timeout=MOST_PATIENCE)) for answer in asked]
+        return pickle.dumps(added([own, *answers]))
+
+    async def is_there(self) -> bool:
+        """Answer at once, even if there is much to do."""
+        return True
+
+
+class ActorParts:
+    """Parts that actors hold, one actor on each worker; what is lost is made again."""
+
+    def __init__(
+        self,
+        client: Any,
+        by_worker: dict[str, list[Any]],
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+    ) -> None:
+        self.client, self.groups = client, list(by_worker.values())
+        self.recipe = function, args
+        self.futures = [
+            self._submitted(group, workers=[worker] if worker else None)
+            for worker, group in by_worker.items()
+        ]
+        self.actors: list[Any] = [None] * len(self.groups)
+        try:
+            self._settle()
+        except BaseException:
+            self.close()
+            raise
+
+    def total(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a function for each part and add up the answers; None if one of them is None."""
+        question = pickle.dumps((function, args), pickle.HIGHEST_PROTOCOL)
+        failures, patience = 0, PATIENCE
+        while True:
+            try:
+                trees = grouped(self.actors)
+                answers = self.client.sync(asked, trees, question, callback_timeout=patience)
+                return added([pickle.loads(answer) for answer in answers])
+            except TimeoutError:  # much to do, or an answer that never comes: ask again
+                patience = min(2 * patience, MOST_PATIENCE)
+            except LOST:
+                failures += 1
+                if failures == MOST_FAILURES:
+                    raise
+            self._replace_lost()
+
+    def close(self) -> None:
+        """Let go of the parts."""
+        for future in self.futures:
+            future.release()
+        self.futures, self.actors, self.groups = [], [], []
+
+    def _submitted(self, group: list[Any], workers: list[str] | None = None) -> Any:
+        """Make an actor of some parts, where they are if that is still possible."""
+        return self.client.submit(
+            Holder,
+            group,
+            *self.recipe,
+            actor=True,
+            key=f"rulewright-actor-{uuid.uuid4().hex}",
+            pure=False,
+            workers=workers,
+            allow_other_workers=workers is not None,
+        )
+
+    def _replace_lost(self) -> None:
+        """Make those actors again that cannot be reached, or whose worker the scheduler lost."""
+        for place, (actor, future) in enumerate(zip(self.actors, self.futures, strict=True)):
+            try:
+                there = bool(actor.is_there().result(timeout=PING))
+            except TimeoutError:  # a busy machine is no reason to start again
+                there = future.status == "finished"
+            except LOST:
+                there = False
+            if not there:
+                self._make_again(place)
+        self._settle()
+
+    def _make_again(self, place: int) -> None:
+        self.futures[place].release()
+        self.actors[place] = None
+        self.futures[place] = self._submitted(self.groups[place])
+
+    def _settle(self) -> None:
+        """Wait for the actors that are being made."""
+        for failure in range(MOST_FAILURES):
+            for place, actor in enumerate(self.actors):
+                if actor is not None:
+                    continue
+                try:
+                    self.actors[place] = self.futures[place].result()
+                except LOST:
+                    if failure == MOST_FAILURES - 1:
+                        raise
+                    self._make_again(place)
+            if all(actor is not None for actor in self.actors):
+                return
+
+
+async def asked(trees: Sequence[tuple[Any, Any]], question: bytes) -> list[bytes]:
+    """Ask all actors at once, on the thread that talks to them."""
+    return list(await asyncio.gather(*(actor.total(below, question) for actor, below in trees)))
+
+
+def grouped(actors: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """Return a tree of actors in which none adds up more than a few answers."""
+    trees: list[tuple[Any, Any]] = [(actor, ()) for actor in actors]
+    while len(trees) > FAN_IN:
+        some = [trees[k : k + FAN_IN] for k in range(0, len(trees), FAN_IN)]
+        trees = [(first[0], (*first[1], *others)) for first, *others in some]
+    return trees
 
 
 def dask_parts(X: Any, y: Any, sample_weight: Any, client: Any = None) -> DaskParts:

@@ -48,8 +48,8 @@ class FileParts:
         return added(self.map(function, *args))
 
     def become(self, function: Callable[..., Any], *args: Any) -> LocalParts:
-        """Return the parts that a function makes of these, in memory."""
-        return LocalParts(self.map(function, *args), self.n_threads)
+        """Return what a function makes of each part, in memory."""
+        return LocalParts([function([part], *args) for part in self], self.n_threads)
 
     def close(self) -> None:
         """Let go of nothing: files are open only while they are read."""

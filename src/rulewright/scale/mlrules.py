@@ -16,7 +16,7 @@ from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.common.weights import warn_of_shares
 from rulewright.model import AdditiveRules
 from rulewright.scale.boosting import PartedBoosting, Weighed
-from rulewright.scale.coding import Coding, choose_bins, code_part
+from rulewright.scale.coding import Coding, choose_bins, code_parts
 from rulewright.scale.questions import weights_by_class
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rulewright.estimators.mlrules.settings import BoostingSettings
     from rulewright.kernels import FloatArray
     from rulewright.scale.coding import Keep
-    from rulewright.scale.parts import Parts
+    from rulewright.scale.parts import Kept, Parts
     from rulewright.scale.survey import Overview, Reading
 
 
@@ -63,7 +63,7 @@ class PartedMLRules(MLRulesClassifier):
             int.from_bytes(random.bytes(8), "little") >> 1,
             settings.stopping.kept_aside,
         )
-        coded = parts.become(code_part, reading, coding, keep)
+        coded = parts.become(code_parts, reading, coding, keep)
         try:
             return self._learn_coded(coded, coding, replace(settings, prune=None), found, random)
         finally:
@@ -71,7 +71,7 @@ class PartedMLRules(MLRulesClassifier):
 
     def _learn_coded(
         self,
-        coded: Parts,
+        coded: Kept,
         coding: Coding,
         settings: BoostingSettings,
         found: Overview,
@@ -120,13 +120,13 @@ class PartedMLRules(MLRulesClassifier):
         self.stages_ = noted(model, rows="training", **figures)
         return self.stages_.merged()
 
-    def _weighed(self, coded: Parts, found: Overview) -> tuple[Weighed, tuple[float, ...]]:
+    def _weighed(self, coded: Kept, found: Overview) -> tuple[Weighed, tuple[float, ...]]:
         """Return the weights of the classes, and the factors that they were multiplied by."""
         unit, n_classes = found.weight_unit, len(self.classes_)
-        (sums,) = coded.total(weights_by_class, unit, n_classes).arrays
+        sums, n_train = coded.total(weights_by_class, unit, n_classes).arrays
         factors = self._factors(sums.sum(axis=0) * unit)
         train, aside = sums * unit * factors
-        return Weighed(train, aside), tuple(factors.tolist())
+        return Weighed(train, aside, int(n_train)), tuple(factors.tolist())
 
     def _factors(self, weights: FloatArray) -> FloatArray:
         """Return what the weights of each class are multiplied by, as `class_weight` says."""

@@ -8,39 +8,23 @@ the rules of the `Story` again. All answers are sums of whole numbers.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rulewright import kernels
-from rulewright.kernels import ROW, STAT, CodeColumns, Gathered
-from rulewright.scale.scores import BLOCKS, Scores
+from rulewright.kernels import STAT, CodeColumns
+from rulewright.scale.scores import BLOCKS, Rows, Scores
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rulewright.encoding.binned import Test
-    from rulewright.kernels import BoolArray, ByteArray, IntArray, StatArray
-    from rulewright.scale.scores import Applied, Rows, Setup, Story
+    from rulewright.kernels import BoolArray, ByteArray, IntArray, Lanes, StatArray
+    from rulewright.scale.scores import Applied, Setup, Story
 
 Blocks = tuple[int, ...]
-Lanes = tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Growth:
-    """The rows of a growing rule, of some blocks that pass some tests, and their histogram."""
-
-    blocks: Blocks
-    lanes: Lanes
-    tests: tuple[Test, ...]
-    gathered: Gathered
-    histogram: StatArray
-
-    def begins(self, blocks: Blocks, lanes: Lanes, tests: tuple[Test, ...]) -> bool:
-        """Tell whether more tests lead to these."""
-        same = (self.blocks, self.lanes) == (blocks, lanes)
-        return same and self.tests == tests[: len(self.tests)]
 
 
 class Known:
@@ -50,9 +34,12 @@ class Known:
         self.setup, self.starts = setup, partition.train.starts
         self.train = Scores(partition.codes, partition.train, setup)
         self.aside = Scores(partition.aside_codes, partition.aside, setup)
-        self.growth: Growth | None = None
         self.aside_changes: list[int] = []  # of the loss, by each rule
-        self._blocks = self._block_histograms() if self._are_affordable() else None
+        given = self.train.codes, self.train.stats, self.starts
+        self.search = kernels.BlockSearch(*given, self._are_affordable())
+        self._begun: tuple[Blocks, Lanes] | None = None  # what the search started from,
+        self._tests: tuple[Test, ...] = ()  # the tests that it went on with,
+        self._histogram = np.empty((0, 0), dtype=STAT)  # and what it found
 
     @property
     def n_rules(self) -> int:
@@ -61,80 +48,34 @@ class Known:
 
     def add(self, rule: Applied) -> None:
         """Add a rule and bring everything up to date."""
-        self.growth = None
+        self._begun = None
         self.aside_changes.append(self.aside.add(rule, with_loss=True))
-        if self._blocks is None:
+        with self.search.following(self.train.cover(rule)):
             self.train.add(rule)
-            return
-        cover = self.train.cover(rule)
-        before = self.train.stats[cover]
-        self.train.add(rule)
-        changed = Gathered(cover, self.train.stats[cover] - before)
-        starts = np.searchsorted(cover, self.starts)
-        kernels.add_counts(self.train.codes, changed, starts, self._blocks)
 
     def grow(self, blocks: Blocks, lanes: Lanes, tests: tuple[Test, ...]) -> StatArray:
         """Return the histogram of the rows of some blocks that pass all tests."""
-        found = self.growth
-        if found is None or not found.begins(blocks, lanes, tests):
-            found = self._root(blocks, lanes)
-        for test in tests[len(found.tests) :]:
-            found = self._narrowed(found, test)
-        self.growth = found
-        return found.histogram
-
-    def is_drawn(self, blocks: Blocks) -> BoolArray:
-        """Tell for each row whether its block is among these."""
-        chosen = np.zeros(BLOCKS, dtype=np.bool_)
-        chosen[list(blocks)] = True
-        return np.repeat(chosen, np.diff(self.starts))
-
-    def _root(self, blocks: Blocks, lanes: Lanes) -> Growth:
-        ends = [(int(self.starts[b]), int(self.starts[b + 1])) for b in blocks]
-        rows = np.concatenate([np.arange(*end, dtype=ROW) for end in ends])
-        stats = np.concatenate([self.train.stats[slice(*end)] for end in ends])
-        if lanes != tuple(range(stats.shape[1])):
-            stats = np.ascontiguousarray(stats[:, lanes])
-        gathered = Gathered(rows, stats)
-        if self._blocks is None:
-            return Growth(blocks, lanes, (), gathered, self._counted(gathered))
-        total = self._blocks[blocks[0]].copy()
-        for block in blocks[1:]:
-            total += self._blocks[block]
-        histogram = np.ascontiguousarray(total.reshape(self.n_codes, -1)[:, lanes])
-        return Growth(blocks, lanes, (), gathered, histogram)
-
-    def _narrowed(self, growth: Growth, test: Test) -> Growth:
-        """Add a test: the smaller side is counted, the larger one is the rest."""
-        passed, failed = kernels.split_rows(self.train.codes, growth.gathered, test)
-        if len(passed.rows) <= len(failed.rows):
-            histogram = self._counted(passed)
-        else:
-            histogram = growth.histogram - self._counted(failed)
-        return Growth(growth.blocks, growth.lanes, (*growth.tests, test), passed, histogram)
-
-    def _counted(self, gathered: Gathered) -> StatArray:
-        n_rows, n_lanes = gathered.stats.shape
-        sums = np.zeros((1, self.n_codes * n_lanes), dtype=STAT)
-        kernels.add_counts(self.train.codes, gathered, np.array([0, n_rows], dtype=STAT), sums)
-        return sums.reshape(self.n_codes, n_lanes)
-
-    @cached_property
-    def n_codes(self) -> int:
-        """Number of codes of all columns."""
-        return int((self.train.codes.n_bins + 1).sum())
+        done = len(self._tests)
+        if self._begun != (blocks, lanes) or self._tests != tests[:done]:
+            self._begun, self._tests, done = (blocks, lanes), (), 0
+            self._histogram = self.search.start(is_drawn(blocks), lanes)
+        for test in tests[done:]:
+            self._histogram = self.search.narrow(test)
+            self._tests = (*self._tests, test)
+        return self._histogram
 
     def _are_affordable(self) -> bool:
         """Tell whether histograms of all blocks take less memory than the rows do."""
+        n_codes, n_lanes = int((self.train.codes.n_bins + 1).sum()), self.train.stats.shape[1]
         per_row = self.train.codes.codes.nbytes + self.train.stats.nbytes
-        return BLOCKS * self.n_codes * self.train.stats.shape[1] * 8 <= per_row
+        return BLOCKS * n_codes * n_lanes * 8 <= per_row
 
-    def _block_histograms(self) -> StatArray:
-        n_rows, n_lanes = self.train.stats.shape
-        sums = np.zeros((BLOCKS, self.n_codes * n_lanes), dtype=STAT)
-        everyone = Gathered(np.arange(n_rows, dtype=ROW), self.train.stats)
-        kernels.add_counts(self.train.codes, everyone, self.starts, sums)
-        return sums
+
+def is_drawn(blocks: Blocks) -> BoolArray:
+    """Tell for each block whether it is among these."""
+    chosen = np.zeros(BLOCKS, dtype=np.bool_)
+    chosen[list(blocks)] = True
+    return chosen
 
 
 class Partition:
@@ -144,6 +85,16 @@ class Partition:
         self.train, self.aside, self.n_bins, self.nominal = train, aside, n_bins, nominal
         self.lock = threading.Lock()
         self._known: Known | None = None
+
+    @classmethod
+    def joined(cls, parts: Sequence[Partition]) -> Partition:
+        """Return the rows of several partitions in one, which is counted faster."""
+        if len(parts) == 1:
+            return parts[0]
+        train, aside = (
+            _joined([getattr(part, name) for part in parts]) for name in ("train", "aside")
+        )
+        return cls(train, aside, parts[0].n_bins, parts[0].nominal)
 
     def __reduce__(self) -> Any:  # what can be found again does not travel
         return Partition, (self.train, self.aside, self.n_bins, self.nominal)
@@ -173,3 +124,18 @@ class Partition:
         for rule in story.rules[known.n_rules - story.base :]:
             known.add(rule)
         return known
+
+
+def _joined(parts: Sequence[Rows]) -> Rows:
+    """Put the rows of several partitions together, block after block."""
+    blocks = np.concatenate([np.repeat(np.arange(BLOCKS), np.diff(own.starts)) for own in parts])
+    order = np.argsort(blocks, kind="stable")
+    codes = np.concatenate([own.codes for own in parts], axis=1)
+    for group in codes:  # in place, group by group: the codes are most of the memory
+        group[:] = group[order]
+    return Rows(
+        codes,
+        np.concatenate([own.labels for own in parts])[order],
+        np.concatenate([own.weights for own in parts])[order],
+        np.sum([own.starts for own in parts], axis=0),
+    )

@@ -27,20 +27,24 @@ class Part:
     sample_weight: Any = None
 
 
-class Parts(Protocol):
+class Kept(Protocol):
+    """Objects that are kept somewhere and asked the same questions."""
+
+    def total(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a function for each of them and add up the answers; None if one of them is None."""
+
+    def close(self) -> None:
+        """Let go of them."""
+
+
+class Parts(Kept, Protocol):
     """Objects that are kept somewhere, one for each part of a table."""
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         """Call a function for each part and bring the answers here, in the order of the parts."""
 
-    def total(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call a function for each part and add up the answers; None if one of them is None."""
-
-    def become(self, function: Callable[..., Any], *args: Any) -> Parts:
-        """Return parts that are what a function makes of these, kept where these are."""
-
-    def close(self) -> None:
-        """Let go of the parts."""
+    def become(self, function: Callable[..., Any], *args: Any) -> Kept:
+        """Return what a function makes of lists of these, kept where these are."""
 
 
 class LocalParts:
@@ -64,16 +68,21 @@ class LocalParts:
 
     def total(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call a function for each part and add up the answers, on each thread by itself."""
-        shares = [self.parts[k :: self.n_threads] for k in range(self.n_threads)]
-        return added(self._threaded(lambda share: total_of(share, function, *args), shares))
+        return added(self._threaded(lambda share: total_of(share, function, *args), self._shares))
 
     def become(self, function: Callable[..., Any], *args: Any) -> Self:
-        """Return the parts that a function makes of these."""
-        return type(self)(self.map(function, *args), self.n_threads)
+        """Return what a function makes of the parts of each thread."""
+        made = self._threaded(lambda share: function(share, *args), self._shares)
+        return type(self)(made, self.n_threads)
 
     def close(self) -> None:
         """Let go of the parts."""
         self.parts = []
+
+    @property
+    def _shares(self) -> list[list[Any]]:
+        """The parts of each thread."""
+        return [self.parts[k :: self.n_threads] for k in range(self.n_threads)]
 
     def _threaded(self, call: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         if self.n_threads == 1:

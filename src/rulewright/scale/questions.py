@@ -13,14 +13,15 @@ import numpy as np
 
 from rulewright.capacity.reliability import N_BINS, row_losses
 from rulewright.kernels import ROW, STAT
+from rulewright.scale.partition import is_drawn
 from rulewright.scale.scores import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rulewright.encoding.binned import Test
-    from rulewright.kernels import StatArray
-    from rulewright.scale.partition import Blocks, Known, Lanes, Partition
+    from rulewright.kernels import Lanes, StatArray
+    from rulewright.scale.partition import Blocks, Known, Partition
     from rulewright.scale.scores import Applied, Scores, Story
 
 
@@ -43,11 +44,15 @@ def histogram(known: Known, blocks: Blocks, lanes: Lanes, tests: tuple[Test, ...
 
 
 @asked
-def covered(known: Known, blocks: Blocks, rule: Applied) -> Sums:
-    """Sum statistics and weights by class over all rows of a rule, and outside some blocks."""
+def covered(known: Known, blocks: Blocks, pair: int, rule: Applied) -> Sums:
+    """Sum derivatives and weights by class over all rows of a rule, and outside some blocks.
+
+    The derivatives are those of one pair, as fine as floats are.
+    """
     cover, train = known.train.cover(rule), known.train
-    outside = cover[~known.is_drawn(blocks)[cover]]
-    return Sums.of(train.state.sum_stats(cover, 1), train.by_class(cover), train.by_class(outside))
+    derivatives = train.state.sum_pair(cover, pair, 1 / known.setup.fine_unit, 1)
+    by_block = train.by_class(cover, known.starts)
+    return Sums.of(derivatives, by_block.sum(axis=0), by_block[~is_drawn(blocks)].sum(axis=0))
 
 
 @asked
@@ -76,11 +81,14 @@ def figures(known: Known) -> Sums:
 
 
 def weights_by_class(partition: Partition, unit: float, n_classes: int) -> Sums:
-    """Sum the weights by class, in steps of the unit: of rows to learn from, and kept aside."""
+    """Sum the weights by class, in steps of the unit: of rows to learn from, and kept aside.
+
+    Count also the rows to learn from.
+    """
     sums = np.zeros((2, n_classes), dtype=STAT)
     for own, rows in zip(sums, (partition.train, partition.aside), strict=True):
         np.add.at(own, rows.labels, np.rint(rows.weights / unit).astype(STAT))
-    return Sums.of(sums)
+    return Sums.of(sums, len(partition.train.labels))
 
 
 def _figures(scores: Scores) -> StatArray:

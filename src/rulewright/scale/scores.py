@@ -50,11 +50,15 @@ class Applied(NamedTuple):
 
 @dataclass(frozen=True)
 class Setup:
-    """What every row starts from: exp scores, factors of the classes, the unit of statistics."""
+    """What every row starts from: exp scores, factors of the classes, and the units of sums.
+
+    `unit` is that of the statistics, which may be coarse; `fine_unit` that of all other sums.
+    """
 
     exp_scores: tuple[float, ...]
     factors: tuple[float, ...]
     unit: float
+    fine_unit: float
     cumulative: bool
     weigh_rows: bool
 
@@ -111,24 +115,25 @@ class Scores:
         n_lanes = 2 * (n_classes - setup.cumulative) + setup.weigh_rows
         self.stats = np.zeros((n_rows, n_lanes), dtype=STAT)
         if setup.weigh_rows:
-            self.stats[:, -1] = self.weight_steps(slice(None))
+            self.stats[:, -1] = np.rint(self.weights / setup.unit)
         self.state = kernels.Likelihood(
             self.labels, self.weights, self.exp_scores, self.stats, 1 / setup.unit, setup.cumulative
         )
         self.state.refresh_stats(np.arange(n_rows, dtype=ROW), 1)
 
-    def weight_steps(self, rows: Any) -> StatArray:
-        """Return the weights of rows in steps of the unit."""
-        return np.asarray(np.rint(self.weights[rows] / self.setup.unit), dtype=STAT)
-
-    def by_class(self, rows: RowArray) -> StatArray:
-        """Sum the weights of rows by class, in steps of the unit."""
-        n_classes, labels = self.exp_scores.shape[1], self.labels[rows]
+    def by_class(self, rows: RowArray, starts: StatArray) -> StatArray:
+        """Sum the weights of rows, which ascend, by block and class, in fine steps."""
+        n_classes, n_blocks = self.exp_scores.shape[1], len(starts) - 1
+        in_block = np.diff(np.searchsorted(rows, starts))
+        cells = np.repeat(np.arange(n_blocks) * n_classes, in_block) + self.labels[rows]
         if self.counts:
-            return np.bincount(labels, minlength=n_classes) * round(1 / self.setup.unit)
-        sums = np.zeros(n_classes, dtype=STAT)
-        np.add.at(sums, labels, self.weight_steps(rows))
-        return sums
+            steps = np.bincount(cells, minlength=n_blocks * n_classes)
+            steps *= round(1 / self.setup.fine_unit)
+        else:
+            steps = np.zeros(n_blocks * n_classes, dtype=STAT)
+            own = np.rint(self.weights[rows] / self.setup.fine_unit)
+            np.add.at(steps, cells, own.astype(STAT))
+        return steps.reshape(n_blocks, n_classes)
 
     def cover(self, rule: Applied) -> RowArray:
         """Find the rows that a rule covers; the last answer is remembered."""
@@ -154,5 +159,5 @@ class Scores:
 
     def steps(self, values: FloatArray, rows: Any) -> StatArray:
         """Return values times the weights of rows, in steps of losses."""
-        steps = values * self.weights[rows] / (LOSS_STEPS * self.setup.unit)
+        steps = values * self.weights[rows] / (LOSS_STEPS * self.setup.fine_unit)
         return np.asarray(np.rint(steps), dtype=STAT)

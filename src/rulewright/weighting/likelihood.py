@@ -45,9 +45,10 @@ Two sums of so many bits over a twentieth of the rows share a word (`native/sear
 """
 
 
-def _coarse_unit(weights: FloatArray) -> float:
-    bits = min(COARSE_BITS, SUM_BITS - math.ceil(math.log2(len(weights))))
-    return 2.0 ** max(math.ceil(math.log2(float(weights.mean()))) - bits, -1022)
+def coarse_unit(mean_weight: float, n_rows: int) -> float:
+    """Return the unit of coarse statistics of so many rows."""
+    bits = min(COARSE_BITS, SUM_BITS - math.ceil(math.log2(n_rows)))
+    return 2.0 ** max(math.ceil(math.log2(mean_weight)) - bits, -1022)
 
 
 def heads(n_classes: int, ordinal: bool) -> tuple[Head, ...]:
@@ -128,7 +129,7 @@ class LogLikelihood:
         # As fine as 62 bits (and floats) allow: no sum of |g| <= w or h <= w can overflow.
         self.fine_unit = 2.0 ** max(math.ceil(math.log2(float(weights.sum()))) - 61, -1022)
         self.coarse = coarse and n > MOST_FINE_ROWS
-        self.unit = _coarse_unit(weights) if self.coarse else self.fine_unit
+        self.unit = coarse_unit(float(weights.mean()), n) if self.coarse else self.fine_unit
         self.stats = np.zeros((n, 2 * self.n_pairs + weigh_rows), dtype=STAT)
         if weigh_rows:
             self.stats[:, -1] = np.rint(weights / self.unit).astype(STAT)

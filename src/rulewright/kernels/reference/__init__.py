@@ -20,7 +20,7 @@ from rulewright.kernels.reference.grouping import (
 )
 from rulewright.kernels.reference.model import rule_bits, rule_covers, rule_scores
 from rulewright.kernels.reference.nearest import RiseSearch, nearest_rules
-from rulewright.kernels.reference.partition import add_counts, split_rows
+from rulewright.kernels.reference.partition import BlockSearch
 from rulewright.kernels.reference.rule_matrix import Quadratic, RuleMatrix, descend_products
 from rulewright.kernels.reference.scores import SCORES, empty_criterion
 from rulewright.kernels.reference.search import (
@@ -45,6 +45,7 @@ from rulewright.kernels.reference.weighting import Exponential, Likelihood, Resp
 
 __all__ = [
     "SCORES",
+    "BlockSearch",
     "ClassLikelihood",
     "DnfSearch",
     "Elbow",
@@ -57,7 +58,6 @@ __all__ = [
     "Roots",
     "RuleMatrix",
     "SubgraphMiner",
-    "add_counts",
     "choose_branching",
     "column_codes",
     "count_at_least",
@@ -89,7 +89,6 @@ __all__ = [
     "signed_products",
     "signed_sums",
     "split_by_weight",
-    "split_rows",
     "summarise_groups",
     "used_lanes",
     "value_facts",

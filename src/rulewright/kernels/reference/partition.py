@@ -1,35 +1,50 @@
-"""Twins of `native/search/partition.hpp`."""
+"""Twin of `native/search/partition.hpp`."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.kernels.partition import Gathered
 from rulewright.kernels.reference.search import column_codes, passes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rulewright.kernels import CodeColumns
-    from rulewright.kernels.structs import StatArray
+    from rulewright.kernels.partition import Lanes
+    from rulewright.kernels.structs import BoolArray, RowArray, StatArray
 
 
-def add_counts(
-    columns: CodeColumns, gathered: Gathered, starts: StatArray, sums: StatArray
-) -> None:
-    """Add statistics to the histograms of blocks."""
-    offsets = np.concatenate([[0], np.cumsum(columns.n_bins + 1)])
-    for block, own in enumerate(sums.reshape(len(sums), offsets[-1], -1)):
-        places = slice(int(starts[block]), int(starts[block + 1]))
-        for j in range(len(columns.n_bins)):
-            codes = column_codes(columns, j)[gathered.rows[places]].astype(np.intp)
-            np.add.at(own, offsets[j] + codes, gathered.stats[places])
+class BlockSearch:
+    """The search of a rule, step by step: rows are counted anew at every step."""
 
+    def __init__(
+        self, columns: CodeColumns, stats: StatArray, starts: StatArray, keeps_roots: bool
+    ) -> None:
+        self.columns, self.stats, self.starts = columns, stats, starts
 
-def split_rows(
-    columns: CodeColumns, gathered: Gathered, test: tuple[int, ...]
-) -> tuple[Gathered, Gathered]:
-    """Part rows into those that pass a test and those that fail it."""
-    passed = passes(column_codes(columns, test[0])[gathered.rows], test)
-    passing, failing = (Gathered(gathered.rows[on], gathered.stats[on]) for on in (passed, ~passed))
-    return passing, failing
+    @contextmanager
+    def following(self, rows: RowArray) -> Iterator[None]:
+        """Let the statistics of the rows change in the body."""
+        yield
+
+    def start(self, chosen: BoolArray, lanes: Lanes) -> StatArray:
+        """Start from the rows of the chosen blocks."""
+        self.lanes = [*range(lanes.first, lanes.first + lanes.n)] + [-1] * lanes.weighted
+        self.rows = np.flatnonzero(np.repeat(chosen, np.diff(self.starts)))
+        return self._histogram()
+
+    def narrow(self, test: tuple[int, ...]) -> StatArray:
+        """Leave the rows that pass a test."""
+        self.rows = self.rows[passes(column_codes(self.columns, test[0])[self.rows], test)]
+        return self._histogram()
+
+    def _histogram(self) -> StatArray:
+        offsets = np.concatenate([[0], np.cumsum(self.columns.n_bins + 1)])
+        sums = np.zeros((offsets[-1], len(self.lanes)), dtype=self.stats.dtype)
+        for j in range(len(self.columns.n_bins)):
+            codes = column_codes(self.columns, j)[self.rows].astype(np.intp)
+            np.add.at(sums, offsets[j] + codes, self.stats[self.rows][:, self.lanes])
+        return sums
