@@ -22,6 +22,7 @@ THREE = ("high", "low", "medium")
 SETTINGS = {
     "default": ({}, ("no", "yes")),
     "validation": ({"stopping": "validation"}, ("no", "yes")),
+    "pruned": ({"prune": "prefix"}, ("no", "yes")),
     "three classes": ({"min_weight": 5.0, "column_subsample": 0.6}, THREE),
     "prefixed": ({"class_choice": "prefixed", "class_weight": "balanced"}, THREE),
     "ordinal": ({"ordinal": ["low", "medium", "high"], "missing_conditions": True}, THREE),
@@ -115,10 +116,11 @@ class DrawnBlocks:
         return Subsample(np.flatnonzero(drawn).astype(ROW), drawn)
 
 
-def test_subsampled_rules_are_those_of_a_fit_in_memory_that_draws_the_same_rows():
-    """Growth, responses and coverage agree to the bit with the ordinary boosting."""
+@pytest.mark.parametrize("prune", [False, "prefix"])
+def test_subsampled_rules_are_those_of_a_fit_in_memory_that_draws_the_same_rows(prune):
+    """Growth, pruning, responses and coverage agree to the bit with the ordinary boosting."""
     table = read_table(mixed_table(), target="y")
-    random, est = np.random.RandomState(0), learner(prune=False)
+    random, est = np.random.RandomState(0), learner(prune=prune)
     rows = TrainingSet.of(table)
     subsampler = DrawnBlocks(table, random)
     settings = est._settings(rows, est._checked_constraints(rows))

@@ -19,6 +19,7 @@ from rulewright.kernels import GrownRule, Lanes
 from rulewright.rules import Coverage
 from rulewright.scale import questions
 from rulewright.scale.scores import BLOCKS, LOSS_STEPS, Applied, Setup, Story
+from rulewright.estimators.mlrules.pruning import PrefixPruning
 from rulewright.search import LEAST_ROWS, FoundRule, RuleGrower, SearchLimits, Subsampler
 from rulewright.weighting import LogLikelihood, default_scores
 from rulewright.weighting.likelihood import MOST_FINE_ROWS, coarse_unit
@@ -95,6 +96,17 @@ class PartedLikelihood(LogLikelihood):
         self._totals = None
 
 
+class PartedPruning(PrefixPruning):
+    """Prunes rules by sums over the partitions; what is drawn are blocks."""
+
+    def __init__(self, boosting: PartedBoosting) -> None:
+        super().__init__(boosting.codes, boosting.limits.required, n_threads=1)
+        self.boosting = boosting
+
+    def _sums(self, found: FoundRule, stats: Any, score: Score, drawn: Any) -> StatArray:
+        return self.boosting.ask(questions.judged, drawn, score.first_lane, found.tests)[0]
+
+
 class PartedBoosting:
     """A fit in progress over partitions.
 
@@ -156,6 +168,8 @@ class PartedBoosting:
             constraints=settings.constraints,
         ).compile(coding.schema, self.likelihood.unit)
         self.n_blocks = block_count(settings.subsample, n_rows)
+        prunes = settings.prune is not None and not self.takes_all
+        self.pruning = PartedPruning(self) if prunes else None
         self.columns = Subsampler(len(coding.bins), settings.column_subsample, random, least=1)
         shares = (all_weights / all_weights.sum()).tolist()
         self.aside_steps = 0
@@ -183,12 +197,13 @@ class PartedBoosting:
         most_failures = 1 if self.takes_all and self.columns.takes_all else MOST_FAILURES
         failures = 0
         while len(self.rules) < n_rules and not self.stopped_by:
+            n_refused = self.pruning.n_refused if self.pruning else 0
             if self._add_rule():
                 failures = 0
                 advance()
-            else:
+            elif self.pruning is None or self.pruning.n_refused == n_refused:
                 failures += 1
-            if failures == most_failures:
+            if failures == most_failures or (self.pruning and self.pruning.gives_up):
                 self.stopped_by = "no_rule"
 
     def _add_rule(self) -> bool:
@@ -199,6 +214,11 @@ class PartedBoosting:
             return False
         settings, likelihood = self.settings, self.likelihood
         head = likelihood.head_of(score, found.vote)
+        if self.pruning:
+            vote = likelihood.score(settings.criterion, settings.l2, head)
+            found = self.pruning.pruned(found, likelihood.stats, vote, blocks)  # type: ignore[arg-type]
+        if found is None:  # no condition pays on other rows
+            return False
         cover = self._covered(found, head, blocks)
         step = likelihood.newton_step(
             cover,  # type: ignore[arg-type]

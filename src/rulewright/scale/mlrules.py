@@ -65,7 +65,9 @@ class PartedMLRules(MLRulesClassifier):
         )
         coded = parts.become(code_parts, reading, coding, keep)
         try:
-            return self._learn_coded(coded, coding, replace(settings, prune=None), found, random)
+            prune = "prefix" if settings.prune == "prefix" else None  # the one that adds up
+            settings = replace(settings, prune=prune)
+            return self._learn_coded(coded, coding, settings, found, random)
         finally:
             coded.close()
 
@@ -154,10 +156,10 @@ class PartedMLRules(MLRulesClassifier):
             if getattr(self, name) != allowed:
                 value = getattr(self, name)
                 raise ValueError(f"{name}={value!r} is not for fits on partitions; {instead}")
-        if self.prune in (True, "prefix"):
+        if self.prune is True:
             raise ValueError(
-                f"prune={self.prune!r} is not for fits on partitions, whose rules stay as grown; "
-                "set prune='auto'"
+                "prune=True is not for fits on partitions, where only the last conditions of a "
+                "rule are taken out; set prune='prefix' or 'auto'"
             )
 
     def _summary(self, *args: Any) -> dict[str, Any]:

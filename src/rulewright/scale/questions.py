@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulewright import kernels
 from rulewright.capacity.reliability import N_BINS, row_losses
+from rulewright.encoding.binned import padded_tests
 from rulewright.kernels import ROW, STAT
 from rulewright.scale.partition import is_drawn
 from rulewright.scale.scores import Sums
@@ -41,6 +43,14 @@ def asked(answer: Callable[..., Sums]) -> Callable[..., Sums | None]:
 def histogram(known: Known, blocks: Blocks, lanes: Lanes, tests: tuple[Test, ...]) -> Sums:
     """Count the rows of some blocks that pass all tests."""
     return Sums.of(known.grow(blocks, lanes, tests))
+
+
+@asked
+def judged(known: Known, blocks: Blocks, first_lane: int, tests: tuple[Test, ...]) -> Sums:
+    """Sum two statistics over the rows outside some blocks that pass the first 1, 2, ... tests."""
+    train, drawn = known.train, np.repeat(is_drawn(blocks), np.diff(known.starts))
+    given = train.codes, padded_tests(tests), train.stats, first_lane, drawn
+    return Sums.of(kernels.judged_sums(*given))
 
 
 @asked

@@ -122,11 +122,8 @@ class PrefixPruning(Pruning):
     def _kept(
         self, found: FoundRule, stats: StatArray, score: Score, drawn: BoolArray
     ) -> FoundRule | None:
-        sums = kernels.judged_sums(
-            self.codes, found.test_array, stats, score.first_lane, drawn, self.n_threads
-        )
         length, best = 0, 0.0
-        for place, (g, h) in enumerate(sums.tolist(), 1):
+        for place, (g, h) in enumerate(self._sums(found, stats, score, drawn).tolist(), 1):
             step = score.unit * (-g if score.down else g)
             evidence = -step / math.sqrt(max(score.unit * h + score.l2, 1e-12))
             if evidence > best + (LEAST_GAIN if length else 0.0):
@@ -136,6 +133,14 @@ class PrefixPruning(Pruning):
         # Required columns come first.
         length = max(length, sum(int(self.required[test[0]]) for test in found.tests))
         return found if length == len(found.tests) else found.prefix(length)
+
+    def _sums(
+        self, found: FoundRule, stats: StatArray, score: Score, drawn: BoolArray
+    ) -> StatArray:
+        """Sum g and h over the rows outside the subsample that satisfy each prefix."""
+        return kernels.judged_sums(
+            self.codes, found.test_array, stats, score.first_lane, drawn, self.n_threads
+        )
 
 
 PRUNING: dict[str | None, type[Pruning]] = {
