@@ -20,7 +20,7 @@ pytestmark = pytest.mark.native
 
 NO_KERNELS = {*vars(kernels.structs), "CodeColumns", "Workspace", "usable_cpus", "ThreadPool"}
 NO_KERNELS |= {"GrownSplit", "GrownTree", "Routes", "TreeShape", "side_of_codes"}
-NO_KERNELS |= {"BranchLimits", "Branching", "Entries", "Gathered", "GroupSummary", "ValueFacts"}
+NO_KERNELS |= {"BranchLimits", "Branching", "Entries", "GroupSummary", "Lanes", "ValueFacts"}
 TWINS = {name for name in kernels.__all__ if callable(getattr(kernels, name))} - NO_KERNELS
 
 

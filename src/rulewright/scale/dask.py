@@ -8,6 +8,7 @@ that is lost is made again from its tables; it knows no rules and is told all of
 from __future__ import annotations
 
 import asyncio
+import gc
 import pickle
 import uuid
 from collections import defaultdict
@@ -154,6 +155,7 @@ class ActorParts:
         for future in self.futures:
             future.release()
         self.futures, self.actors, self.groups = [], [], []
+        gc.collect()  # calls of Dask's actors are cycles that keep the actors on their workers
 
     def _submitted(self, group: list[Any], workers: list[str] | None = None) -> Any:
         """Make an actor of some parts, where they are if that is still possible."""
