@@ -68,23 +68,23 @@ def test_a_draw_is_a_choice_of_blocks():
 
 
 @pytest.mark.native
-def test_rows_are_drawn_after_a_rule_that_was_not_added():
-    """A second draw without a change of statistics is of rows, the one after a change of blocks."""
+def test_rows_are_drawn_after_rules_that_were_not_added():
+    """After three draws without a change of statistics rows are drawn, after a change blocks."""
     rng, codes = np.random.default_rng(2), columns(1000)
     stats = rng.integers(1, 50, (1000, 2)).astype(STAT)
     score, limits = Score("newton", unit=0.1, l2=1.0, down=True), free_limits(2)
     grower = RuleGrower(_Untested(), "observed")
     drawn_by = BlockDraws(grower, codes, stats, 0.4, np.random.RandomState(0), 5, 10)
     changes = []
-    for added in (False, True, False):
+    for added in (False, False, False, True, False):
         _, drawn = drawn_by.grow(score, limits)
         changes.append(np.count_nonzero(np.diff(drawn)))  # where a run of rows begins or ends
         if added:
             with drawn_by.following(np.arange(5, dtype=np.uint32)):
                 stats[:5] += 1
-    assert changes[0] <= 4
-    assert changes[1] > 100
-    assert changes[2] <= 4
+    assert max(changes[:3]) <= 4
+    assert changes[3] > 100
+    assert changes[4] <= 4
 
 
 @pytest.mark.native

@@ -22,6 +22,9 @@ N_BLOCKS = 20
 LEAST_BLOCKED_ROWS = 50_000
 """Fewer rows are drawn one by one: they are counted as fast as histograms of blocks are added."""
 
+MOST_MISSES = 3
+"""Choices of blocks in turn that may bring no rule before rows are drawn one by one."""
+
 FARTHEST = 0.02
 """How far the share of the blocks chosen may be from the share that was asked for."""
 
@@ -76,7 +79,7 @@ class BlockDraws(RowDraws):
     """Grows rules on blocks of consecutive rows, which are in random order if some are drawn.
 
     Where no condition helps alone, chance finds the first one, and twenty blocks leave it little
-    choice: after a rule that was not added, the rows for the next one are drawn one by one.
+    choice: after `MOST_MISSES` rules that were not added, rows are drawn one by one.
 
     Takes after the parameters of `RowDraws` the number of blocks, and the bits that no statistic
     of a row exceeds.
@@ -95,21 +98,21 @@ class BlockDraws(RowDraws):
         super().__init__(grower, codes, stats, share, random)
         # a sampler of blocks whose share is that of the rows
         self.blocks = Subsampler(n_blocks, round(share * n_blocks) / n_blocks, random, least=1)
-        self.added = True  # whether the last rule was
+        self.n_missed = 0  # rules since the last one that was added
         self.starts = np.arange(n_blocks + 1) * codes.n_rows // n_blocks
         self.roots = kernels.Roots(codes, stats, n_blocks, grower.n_threads, bits)
 
     def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, BoolArray]:
         """Grow a rule on the next choice of blocks, or rows; tell also which rows are in it."""
         reads_all = score.n_lanes + (limits.min_weight > 0) == self.stats.shape[1]
-        if not (reads_all and (self.added or self.takes_all)):
+        self.n_missed += 1
+        if not (reads_all and (self.n_missed <= MOST_MISSES or self.takes_all)):
             return super().grow(score, limits)
-        self.added = False
         chosen = self.blocks.draw().drawn
         drawn = np.repeat(chosen, np.diff(self.starts))
         return self.grower.grow_from(self.roots, chosen, score, limits), drawn
 
     def following(self, rows: RowArray) -> AbstractContextManager[None]:
         """Let the statistics of the rows, which ascend, change in the body: a rule is added."""
-        self.added = True
+        self.n_missed = 0
         return self.roots.following(rows)

@@ -117,7 +117,7 @@ class PrefixPruning(Pruning):
     evidence, because short rules cover more, and err less often together.
     """
 
-    last_rules, most_refused = 100, 85
+    last_rules, most_refused = 100, 95
 
     def _kept(
         self, found: FoundRule, stats: StatArray, score: Score, drawn: BoolArray
