@@ -92,9 +92,8 @@ class MLRulesClassifier(BoostedClassifier):
     )
     learning_rate: float | str = Parameter(
         Real(0, 1, above=True, words=("auto",)),
-        'Factor of every response, in (0, 1]. "auto" is 0.1 up to 10,000 rows, 0.3 up to 50,000 '
-        "(and of ten classes or more) and 0.4 beyond: with more rows larger steps overfit less, "
-        "and get further with as many rules.",
+        'Factor of every response, in (0, 1]. "auto" is 0.1 up to 10,000 rows and 0.3 beyond: with '
+        "more rows larger steps overfit less, and get further with as many rules.",
         default="auto",
     )
     subsample: float = Parameter(

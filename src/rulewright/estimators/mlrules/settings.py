@@ -63,7 +63,7 @@ MOST_CLASSES = 30
 MOST_PRUNED_ROWS = 2000
 """Rules of larger tables are pruned from the end, or stay as grown, unless pruning is asked for."""
 
-SMALL_ROWS, MEDIUM_ROWS = 10_000, 50_000
+SMALL_ROWS = 10_000
 """Larger tables are learned in larger steps."""
 
 LARGE_RULES, MANY_CLASSES = 1000, 10
@@ -102,9 +102,7 @@ class Automatic:
     @property
     def learning_rate(self) -> float:
         """The factor of responses: what shrinkage gains, many rows give."""
-        if not self.large:
-            return 0.1
-        return 0.3 if self.n_rows <= MEDIUM_ROWS or self.many else 0.4
+        return 0.3 if self.large else 0.1
 
     @property
     def max_conditions(self) -> int:
