@@ -236,13 +236,15 @@ def _scores(rng: Rng) -> tuple[Callable[..., Any], dict[str, Any]]:
 def _likelihood(rng: Rng) -> tuple[Callable[..., Any], dict[str, Any]]:
     n_rows, n_classes = int(rng.integers(1, 30)), int(rng.integers(2, 4))
 
-    def run(rows: Any, first: Any, last: Any, size: Any, n_threads: Any, **arguments: Any) -> None:
+    def run(
+        rows: Any, side: Any, first: Any, last: Any, size: Any, n_threads: Any, **arguments: Any
+    ) -> None:
         state = kernels.Likelihood(**arguments)
         state.refresh_stats(rows, n_threads)
         state.loss_change(rows, first, last, size, n_threads)
         state.add_step(rows, first, last, size, n_threads)
         state.sum_stats(rows, n_threads)
-        state.class_weights(rows, n_threads)
+        state.class_weights(rows, side, n_threads)
 
     return run, {
         "labels": rng.integers(0, n_classes, n_rows).astype(np.int32),
@@ -252,6 +254,7 @@ def _likelihood(rng: Rng) -> tuple[Callable[..., Any], dict[str, Any]]:
         "scale": 2.0**40,
         "cumulative": False,
         "rows": np.arange(n_rows, dtype=ROW),
+        "side": np.ones(n_rows, dtype=np.uint8),
         "first": 0,
         "last": 0,
         "size": 0.5,

@@ -71,6 +71,11 @@ inline void require_rows(std::span<const Row> rows, std::size_t n_rows) {
     require(rows.empty() || largest < n_rows, "a row index is out of range");
 }
 
+inline void require_ascending(std::span<const Row> rows, std::size_t n_rows) {
+    require_rows(rows, n_rows);
+    require(std::ranges::is_sorted(rows), "rows must ascend");
+}
+
 // An array argument whose type must be right as it is: kernels read Python's memory in place.
 inline auto array(const char* name) { return nb::arg(name).noconvert(); }
 

@@ -61,9 +61,11 @@ class BoundClassLikelihood {
     auto residuals(const Vector<Row>& rows, int n_threads) {
         return to_numpy(run(rows, [&] { return sum_residuals(view(), as_span(rows), n_threads); }));
     }
-    auto class_weights(const Vector<Row>& rows, int n_threads) {
-        return to_numpy(
-            run(rows, [&] { return rulewright::class_weights(view(), as_span(rows), n_threads); }));
+    auto class_weights(const Vector<Row>& rows, const Vector<std::uint8_t>& side, int n_threads) {
+        require(side.shape(0) == labels_.shape(0), "sides and labels differ in rows");
+        return to_numpy(run(rows, [&] {
+            return rulewright::class_weights(view(), as_span(rows), side.data(), n_threads);
+        }));
     }
 
   private:
@@ -106,7 +108,7 @@ void bind_class_likelihood(nb::module_& m) {
         .def("loss_change", &Bound::loss_change, array("rows"), "k"_a, "size"_a, "n_threads"_a)
         .def("add_step", &Bound::add_step, array("rows"), "k"_a, "size"_a, "n_threads"_a)
         .def("residuals", &Bound::residuals, array("rows"), "n_threads"_a)
-        .def("class_weights", &Bound::class_weights, array("rows"), "n_threads"_a);
+        .def("class_weights", &Bound::class_weights, array("rows"), array("side"), "n_threads"_a);
 }
 
 }  // namespace rulewright

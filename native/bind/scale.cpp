@@ -17,16 +17,17 @@ class BoundBlockSearch {
         columns.run([&](const auto& c) { search_.count(c, stats.data()); });
     }
 
-    void follow(const BoundColumns& columns, const Vector<Row>& rows, const Matrix<Stat>& before,
-                const Matrix<Stat>& stats) {
+    void remember(const BoundColumns& columns, const Vector<Row>& rows, const Matrix<Stat>& stats) {
         const InUse in_use(mutex_);
         require_same(columns, stats);
-        require(before.shape(0) == rows.shape(0) && before.shape(1) == search_.n_lanes(),
-                "rows and their statistics before differ");
-        require_rows(as_span(rows), columns.n_rows());
-        require(std::ranges::is_sorted(as_span(rows)), "rows must ascend");
-        columns.run(
-            [&](const auto& c) { search_.follow(c, as_span(rows), before.data(), stats.data()); });
+        require_ascending(as_span(rows), columns.n_rows());
+        without_gil([&] { search_.remember(as_span(rows), stats.data()); });
+    }
+
+    void follow(const BoundColumns& columns, const Matrix<Stat>& stats) {
+        const InUse in_use(mutex_);
+        require_same(columns, stats);
+        columns.run([&](const auto& c) { search_.follow(c, stats.data()); });
     }
 
     auto start(const BoundColumns& columns, const Matrix<Stat>& stats,
@@ -80,8 +81,8 @@ void bind_scale(nb::module_& m) {
     nb::class_<BoundBlockSearch>(m, "BlockSearch")
         .def(nb::init<const BoundColumns&, const Matrix<Stat>&, const Vector<Stat>&, bool>(),
              "columns"_a, array("stats"), array("starts"), "keeps_roots"_a)
-        .def("follow", &BoundBlockSearch::follow, "columns"_a, array("rows"), array("before"),
-             array("stats"))
+        .def("remember", &BoundBlockSearch::remember, "columns"_a, array("rows"), array("stats"))
+        .def("follow", &BoundBlockSearch::follow, "columns"_a, array("stats"))
         .def("start", &BoundBlockSearch::start, "columns"_a, array("stats"), array("chosen"),
              "first"_a, "n"_a, "weighted"_a)
         .def("narrow", &BoundBlockSearch::narrow, "columns"_a, array("stats"), "test"_a);

@@ -176,21 +176,23 @@ class BoundRoots {
         columns.run([&](const auto& c) {
             std::vector<Row> everyone(c.n_rows);
             std::iota(everyone.begin(), everyone.end(), Row{0});
-            roots_.follow(c, everyone, nullptr, stats.data(), n_threads);
+            roots_.remember(everyone, nullptr, n_threads);
+            roots_.follow(c, stats.data(), n_threads);
         });
     }
 
-    void follow(const BoundColumns& columns, const Vector<Row>& rows, const Matrix<Stat>& before,
-                const Matrix<Stat>& stats, int n_threads) {
+    void remember(const BoundColumns& columns, const Vector<Row>& rows, const Matrix<Stat>& stats,
+                  int n_threads) {
         const InUse in_use(mutex_);
         require_same(columns, stats);
-        require(before.shape(0) == rows.shape(0) && before.shape(1) == roots_.lanes(),
-                "rows and their statistics before differ");
-        require_rows(as_span(rows), columns.n_rows());
-        require(std::ranges::is_sorted(as_span(rows)), "rows must ascend");
-        columns.run([&](const auto& c) {
-            roots_.follow(c, as_span(rows), before.data(), stats.data(), n_threads);
-        });
+        require_ascending(as_span(rows), columns.n_rows());
+        without_gil([&] { roots_.remember(as_span(rows), stats.data(), n_threads); });
+    }
+
+    void follow(const BoundColumns& columns, const Matrix<Stat>& stats, int n_threads) {
+        const InUse in_use(mutex_);
+        require_same(columns, stats);
+        columns.run([&](const auto& c) { roots_.follow(c, stats.data(), n_threads); });
     }
 
     BoundRule grow(const BoundColumns& columns, const Vector<std::uint8_t>& chosen,
@@ -300,8 +302,9 @@ void bind_search(nb::module_& m) {
     nb::class_<BoundRoots>(m, "Roots")
         .def(nb::init<const BoundColumns&, const Matrix<Stat>&, std::size_t, int, int>(),
              "columns"_a, array("stats"), "n_blocks"_a, "bits"_a, "n_threads"_a)
-        .def("follow", &BoundRoots::follow, "columns"_a, array("rows"), array("before"),
-             array("stats"), "n_threads"_a)
+        .def("remember", &BoundRoots::remember, "columns"_a, array("rows"), array("stats"),
+             "n_threads"_a)
+        .def("follow", &BoundRoots::follow, "columns"_a, array("stats"), "n_threads"_a)
         .def("grow", &BoundRoots::grow, "columns"_a, array("chosen"), array("stats"), "score"_a,
              "limits"_a, "workspace"_a, "n_threads"_a);
     m.def("draw_rows", &draw, "n"_a, "size"_a, "seed"_a);

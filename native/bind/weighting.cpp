@@ -75,9 +75,12 @@ class BoundLikelihood {
         return to_numpy(
             run(rows, [&] { return rulewright::sum_stats(view(), as_span(rows), n_threads); }));
     }
-    auto class_weights(const Vector<Row>& rows, int n_threads) const {
-        return to_numpy(
-            run(rows, [&] { return rulewright::class_weights(view(), as_span(rows), n_threads); }));
+    auto class_weights(const Vector<Row>& rows, const Vector<std::uint8_t>& side,
+                       int n_threads) const {
+        require(side.shape(0) == labels_.shape(0), "sides and labels differ in rows");
+        return to_numpy(run(rows, [&] {
+            return rulewright::class_weights(view(), as_span(rows), side.data(), n_threads);
+        }));
     }
 
   private:
@@ -263,7 +266,8 @@ void bind_weighting(nb::module_& m) {
         .def("sum_pair", &BoundLikelihood::sum_pair, array("rows"), "pair"_a, "scale"_a,
              "n_threads"_a)
         .def("sum_stats", &BoundLikelihood::sum_stats, array("rows"), "n_threads"_a)
-        .def("class_weights", &BoundLikelihood::class_weights, array("rows"), "n_threads"_a);
+        .def("class_weights", &BoundLikelihood::class_weights, array("rows"), array("side"),
+             "n_threads"_a);
     nb::class_<BoundResponseFit>(m, "ResponseFit")
         .def(nb::init<Matrix<double>, Vector<double>, MutableMatrix<double>, Matrix<std::uint64_t>,
                       Matrix<std::int32_t>, Vector<std::int8_t>>(),

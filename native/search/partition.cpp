@@ -21,14 +21,18 @@ void BlockSearch::count(const Columns<Code>& columns, const Stat* stats) {
     for (std::size_t b = 0; b < n_blocks(); ++b) {  // one by one, so that buffers stay small
         std::vector<Row> rows(starts_[b + 1] - starts_[b]);
         std::iota(rows.begin(), rows.end(), static_cast<Row>(starts_[b]));
-        roots_->follow(columns, rows, nullptr, stats, 1);
+        roots_->remember(rows, nullptr, 1);
+        roots_->follow(columns, stats, 1);
     }
 }
 
+void BlockSearch::remember(std::span<const Row> rows, const Stat* stats) {
+    if (roots_) roots_->remember(rows, stats, 1);
+}
+
 template <class Code>
-void BlockSearch::follow(const Columns<Code>& columns, std::span<const Row> rows,
-                         const Stat* before, const Stat* stats) {
-    if (roots_) roots_->follow(columns, rows, before, stats, 1);
+void BlockSearch::follow(const Columns<Code>& columns, const Stat* stats) {
+    if (roots_) roots_->follow(columns, stats, 1);
 }
 
 template <class Code>
@@ -96,15 +100,13 @@ void BlockSearch::read_roots(const ColumnKinds& columns, std::span<const std::ui
 }
 
 template void BlockSearch::count(const Columns<std::uint8_t>&, const Stat*);
-template void BlockSearch::follow(const Columns<std::uint8_t>&, std::span<const Row>, const Stat*,
-                                  const Stat*);
+template void BlockSearch::follow(const Columns<std::uint8_t>&, const Stat*);
 template const Histogram& BlockSearch::start(const Columns<std::uint8_t>&, const Stat*,
                                              std::span<const std::uint8_t>, const Lanes&);
 template const Histogram& BlockSearch::narrow(const Columns<std::uint8_t>&, const Stat*,
                                               const CodeTest&);
 template void BlockSearch::count(const Columns<std::uint16_t>&, const Stat*);
-template void BlockSearch::follow(const Columns<std::uint16_t>&, std::span<const Row>, const Stat*,
-                                  const Stat*);
+template void BlockSearch::follow(const Columns<std::uint16_t>&, const Stat*);
 template const Histogram& BlockSearch::start(const Columns<std::uint16_t>&, const Stat*,
                                              std::span<const std::uint8_t>, const Lanes&);
 template const Histogram& BlockSearch::narrow(const Columns<std::uint16_t>&, const Stat*,

@@ -29,11 +29,12 @@ class BlockSearch {
     template <class Code>
     void count(const Columns<Code>& columns, const Stat* stats);
 
-    // Takes note that the statistics of the rows, which ascend, are no longer what they were
-    // `before`. A search has to start anew.
+    // Takes note of the statistics of rows, which ascend, before they change.
+    void remember(std::span<const Row> rows, const Stat* stats);
+
+    // Takes note that they have changed. A search has to start anew.
     template <class Code>
-    void follow(const Columns<Code>& columns, std::span<const Row> rows, const Stat* before,
-                const Stat* stats);
+    void follow(const Columns<Code>& columns, const Stat* stats);
 
     // Starts a search among the rows of the chosen blocks that reads some lanes.
     template <class Code>

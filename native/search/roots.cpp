@@ -22,17 +22,38 @@ void add_unpacked(const Stat* words, std::size_t n, Stat* sums) {
     }
 }
 
+void fetch_ahead(const Stat* stats, std::span<const Row> rows, std::size_t i, std::size_t lanes) {
+    __builtin_prefetch(stats + rows[std::min(i + kAhead, rows.size() - 1)] * lanes);
+}
+
 }  // namespace
 
-// Sets `changes_` to what is to be added for each of the rows.
-void Roots::change(std::span<const Row> rows, const Stat* before, const Stat* stats,
-                   int n_threads) {
+void Roots::remember(std::span<const Row> rows, const Stat* stats, int n_threads) {
     changes_.assign(rows);
-    changes_.reserve(rows.size(), packed_ ? 1 : lanes_);
-    std::vector<Reach> reach(count_blocks(rows.size()), Reach{0, 0});
-    parallel_blocks(rows.size(), n_threads,
+    changes_.reserve(rows.size(), width());
+    if (stats == nullptr) {
+        std::fill_n(changes_.stats.begin(), rows.size() * width(), 0);
+        return;
+    }
+    parallel_blocks(rows.size(), n_threads, [&](std::size_t, std::size_t from, std::size_t to) {
+        for (std::size_t i = from; i < to; ++i) {
+            fetch_ahead(stats, rows, i, lanes_);
+            const Stat* known = stats + rows[i] * lanes_;
+            if (packed_) {
+                changes_.stats[i] = packed(known);
+            } else {
+                std::copy_n(known, lanes_, changes_.stats.data() + i * lanes_);
+            }
+        }
+    });
+}
+
+// Turns what is remembered of the rows into what is to be added.
+void Roots::change(const Stat* stats, int n_threads) {
+    std::vector<Reach> reach(count_blocks(changes_.n), Reach{0, 0});
+    parallel_blocks(changes_.n, n_threads,
                     [&](std::size_t block, std::size_t from, std::size_t to) {
-                        reach[block] = change_block(rows, before, stats, from, to);
+                        reach[block] = change_block(stats, from, to);
                     });
     changes_.reach = {0, 0};
     for (const Reach& one : reach) changes_.reach.join(one);
@@ -42,30 +63,33 @@ void Roots::change(std::span<const Row> rows, const Stat* before, const Stat* st
     }
 }
 
-Reach Roots::change_block(std::span<const Row> rows, const Stat* before, const Stat* stats,
-                          std::size_t from, std::size_t to) {
-    std::vector<Stat> change(lanes_);
+Reach Roots::change_block(const Stat* stats, std::size_t from, std::size_t to) {
+    const std::span<const Row> rows = changes_.covered();
     Reach reach{0, 0};
     for (std::size_t i = from; i < to; ++i) {
-        __builtin_prefetch(stats + rows[std::min(i + kAhead, to - 1)] * lanes_);
+        fetch_ahead(stats, rows, i, lanes_);
         const Stat* now = stats + rows[i] * lanes_;
-        for (std::size_t lane = 0; lane < lanes_; ++lane) {
-            change[lane] = now[lane] - (before == nullptr ? 0 : before[i * lanes_ + lane]);
-        }
-        reach.see(change.data(), lanes_);
+        Stat* change = changes_.stats.data() + i * width();
         if (packed_) {
-            changes_.stats[i] = packed(change.data());
+            Stat pair[2] = {0, 0};
+            add_unpacked(change, 1, pair);
+            pair[0] = now[0] - pair[0];
+            pair[1] = now[1] - pair[1];
+            reach.see(pair, 2);
+            *change = packed(pair);
         } else {
-            std::ranges::copy(change, changes_.stats.data() + i * lanes_);
+            for (std::size_t lane = 0; lane < lanes_; ++lane)
+                change[lane] = now[lane] - change[lane];
+            reach.see(change, lanes_);
         }
     }
     return reach;
 }
 
 template <class Code>
-void Roots::follow(const Columns<Code>& columns, std::span<const Row> rows, const Stat* before,
-                   const Stat* stats, int n_threads) {
-    change(rows, before, stats, n_threads);
+void Roots::follow(const Columns<Code>& columns, const Stat* stats, int n_threads) {
+    change(stats, n_threads);
+    const std::span<const Row> rows = changes_.covered();
     std::vector<std::size_t> ends(n_blocks() + 1);
     for (std::size_t b = 1; b <= n_blocks(); ++b) {
         const auto end = std::ranges::lower_bound(rows, static_cast<Row>(start(b)));
@@ -80,6 +104,7 @@ void Roots::follow(const Columns<Code>& columns, std::span<const Row> rows, cons
             add_part(columns, part, changes_, ends[b], ends[b + 1], blocks_[b]);
         }
     });
+    changes_.n = 0;
 }
 
 void Roots::sum(std::span<const std::uint8_t> chosen, std::size_t first, std::size_t last,
@@ -105,9 +130,7 @@ std::vector<RowRange> ChosenBlocks::ranges() const {
     return ranges;
 }
 
-template void Roots::follow(const Columns<std::uint8_t>&, std::span<const Row>, const Stat*,
-                            const Stat*, int);
-template void Roots::follow(const Columns<std::uint16_t>&, std::span<const Row>, const Stat*,
-                            const Stat*, int);
+template void Roots::follow(const Columns<std::uint8_t>&, const Stat*, int);
+template void Roots::follow(const Columns<std::uint16_t>&, const Stat*, int);
 
 }  // namespace rulewright

@@ -42,11 +42,14 @@ class Roots {
     bool fits(const ColumnKinds& columns) const { return blocks_[0].fits(columns); }
     std::size_t start(std::size_t block) const { return starts_[block]; }
 
-    // Adds by how much the statistics of the rows, which ascend, are no longer what they were
-    // `before`; without it, what they are. Throws where a statistic has too many bits.
+    // Takes note of the statistics of rows, which ascend, before they change; without statistics
+    // they were not counted yet.
+    void remember(std::span<const Row> rows, const Stat* stats, int n_threads);
+
+    // Adds by how much the statistics of those rows have changed. Throws where a statistic has too
+    // many bits.
     template <class Code>
-    void follow(const Columns<Code>& columns, std::span<const Row> rows, const Stat* before,
-                const Stat* stats, int n_threads);
+    void follow(const Columns<Code>& columns, const Stat* stats, int n_threads);
 
     // Sets the columns [first, last) of the histogram to the sums over the chosen blocks.
     void sum(std::span<const std::uint8_t> chosen, std::size_t first, std::size_t last,
@@ -66,16 +69,16 @@ class Roots {
         }
         return most;
     }
-    void change(std::span<const Row> rows, const Stat* before, const Stat* stats, int n_threads);
-    Reach change_block(std::span<const Row> rows, const Stat* before, const Stat* stats,
-                       std::size_t from, std::size_t to);
+    void change(const Stat* stats, int n_threads);
+    Reach change_block(const Stat* stats, std::size_t from, std::size_t to);
+    std::size_t width() const { return packed_ ? 1 : lanes_; }
 
     std::vector<std::size_t> starts_;
     std::size_t lanes_;
     int bits_;
     bool packed_;
     std::vector<Histogram> blocks_;
-    Cover changes_;
+    Cover changes_;  // the rows with what is remembered, then with what is to be added
 };
 
 // The rows that a search starts from: chosen blocks, of which the histograms are known.

@@ -92,10 +92,8 @@ std::vector<double> sum_residuals(const ClassLikelihood& state, std::span<const 
 }
 
 std::vector<double> class_weights(const ClassLikelihood& state, std::span<const Row> rows,
-                                  int n_threads) {
-    return sum_by_block<double>(rows, state.n_classes, n_threads, [&](Row row, double* sums) {
-        sums[static_cast<std::size_t>(state.labels[row])] += state.weights[row];
-    });
+                                  const std::uint8_t* side, int n_threads) {
+    return weigh_classes(state, rows, side, n_threads);
 }
 
 }  // namespace rulewright

@@ -50,8 +50,8 @@ double add_class_step(const ClassLikelihood& state, std::span<const Row> rows, s
 std::vector<double> sum_residuals(const ClassLikelihood& state, std::span<const Row> rows,
                                   int n_threads);
 
-// Weight of each class among the rows.
+// Weight of each class among the rows on side 0, and then on side 1, of a split.
 std::vector<double> class_weights(const ClassLikelihood& state, std::span<const Row> rows,
-                                  int n_threads);
+                                  const std::uint8_t* side, int n_threads);
 
 }  // namespace rulewright

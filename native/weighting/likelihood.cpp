@@ -138,10 +138,9 @@ std::vector<Stat> sum_stats(const Likelihood& state, std::span<const Row> rows, 
 }
 
 std::vector<double> class_weights(const Likelihood& state, std::span<const Row> rows,
-                                  int n_threads) {
-    return sum_fetched<double>(state, rows, state.n_classes, n_threads, [&](Row row, double* sums) {
-        sums[static_cast<std::size_t>(state.labels[row])] += state.weights[row];
-    });
+                                  const std::uint8_t* side, int n_threads) {
+    return weigh_classes(state, rows, side, n_threads,
+                         [&](std::size_t i) { fetch_ahead(state, rows, i); });
 }
 
 }  // namespace rulewright

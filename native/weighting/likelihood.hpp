@@ -51,8 +51,8 @@ std::vector<Stat> sum_pair(const Likelihood& state, std::span<const Row> rows, s
 // Exact sums of all lanes over the rows.
 std::vector<Stat> sum_stats(const Likelihood& state, std::span<const Row> rows, int n_threads);
 
-// Weight of each class among the rows.
+// Weight of each class among the rows on side 0, and then on side 1, of a split.
 std::vector<double> class_weights(const Likelihood& state, std::span<const Row> rows,
-                                  int n_threads);
+                                  const std::uint8_t* side, int n_threads);
 
 }  // namespace rulewright

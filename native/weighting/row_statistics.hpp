@@ -70,4 +70,16 @@ std::vector<Number> sum_by_block(std::span<const Row> rows, std::size_t width, i
     return total;
 }
 
+// Weight of each class among the rows on side 0, and then on side 1, of a split.
+template <class State, class Fetch = FetchNothing>
+std::vector<double> weigh_classes(const State& state, std::span<const Row> rows,
+                                  const std::uint8_t* side, int n_threads,
+                                  const Fetch& fetch = {}) {
+    const auto add = [&](Row row, double* sums) {
+        const auto label = static_cast<std::size_t>(state.labels[row]);
+        sums[(side[row] == 0 ? 0 : state.n_classes) + label] += state.weights[row];
+    };
+    return sum_by_block<double>(rows, 2 * state.n_classes, n_threads, add, fetch);
+}
+
 }  // namespace rulewright

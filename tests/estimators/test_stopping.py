@@ -97,7 +97,8 @@ def test_as_good_as_guessing_is_not_acceptable(labels, acceptable):
     watch = Window(10, 8, "uniform").start([0.9, 0.1], np.nan)
     monitor = Monitor(Sample(binned.codes, likelihood, 4.0), None, watch)
     rule = FoundRule(1, (), (), binned, "midpoint")
-    monitor.watch(rule, Head(1, 1), 0.1, likelihood.class_weights(np.array([2, 3], dtype=ROW)))
+    outside, _ = likelihood.class_weights(np.array([2, 3], dtype=ROW), np.zeros(4, np.bool_))
+    monitor.watch(rule, Head(1, 1), 0.1, outside)
     assert monitor.trace()["acceptable"].tolist() == [acceptable]
 
 

@@ -270,7 +270,7 @@ def test_likelihood_methods_refuse_rows(rows):
         lambda: state.add_step(rows, 0, 0, 0.1, 1),
         lambda: state.sum_stats(rows, 1),
         lambda: state.sum_pair(rows, 0, 1.0, 1),
-        lambda: state.class_weights(rows, 1),
+        lambda: state.class_weights(rows, np.zeros(3, np.uint8), 1),
     ]
     for call in calls:
         with pytest.raises(REFUSED):

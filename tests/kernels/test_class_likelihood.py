@@ -49,7 +49,8 @@ def test_one_class_at_a_time_equals_the_twin(seed, n_rows, n_classes, large):
         assert np.all(np.abs(sums[0] - sums[1]) <= step[rows].sum())
         lacking = [state.residuals(rows, 1) for state in (native, twin)]
         np.testing.assert_allclose(*lacking, atol=1e-11)
-        counts = [state.class_weights(rows, 1) for state in (native, twin)]
+        side = rng.integers(0, 2, n_rows).astype(np.uint8)
+        counts = [state.class_weights(rows, side, 1) for state in (native, twin)]
         np.testing.assert_allclose(*counts, rtol=1e-12)
 
 

@@ -57,14 +57,16 @@ def roots(**given):
     limits = _core.Limits(**pick(given, *LIMITS))
     stats, n_threads = given["stats"], given["n_threads"]
     kept = _core.Roots(columns, stats, given["n_blocks"], given["bits"], n_threads)
-    kept.follow(columns, given["rows"], given["before"], stats, n_threads)
+    kept.remember(columns, given["rows"], stats, n_threads)
+    kept.follow(columns, stats, n_threads)
     kept.grow(columns, given["chosen"], stats, score, limits, given["workspace"], n_threads)
 
 
 def parts(**given):
     columns, stats = _core.Columns(**pick(given, "codes", "n_bins", "nominal")), given["stats"]
     search = _core.BlockSearch(columns, stats, given["starts"], given["keeps_roots"])
-    search.follow(columns, given["rows"], given["before"], stats)
+    search.remember(columns, given["rows"], stats)
+    search.follow(columns, stats)
     search.start(columns, stats, *(given[name] for name in ("chosen", "first", "n", "weighted")))
     search.narrow(columns, stats, given["test"])
 
@@ -79,7 +81,7 @@ def likelihood(**given):
     state.add_step(rows, *step, n_threads)
     state.sum_stats(rows, n_threads)
     state.sum_pair(rows, 0, given["scale"], n_threads)
-    state.class_weights(rows, n_threads)
+    state.class_weights(rows, given["side"], n_threads)
 
 
 def encode_columns(values, cuts, places, codes, n_threads):
@@ -95,7 +97,7 @@ def class_likelihood(**given):
     state.loss_change(rows, k, given["size"], n_threads)
     state.add_step(rows, k, given["size"], n_threads)
     state.residuals(rows, n_threads)
-    state.class_weights(rows, n_threads)
+    state.class_weights(rows, given["side"], n_threads)
 
 
 def exponential(**given):
@@ -239,7 +241,6 @@ def good_roots():
         **taken,
         "n_blocks": 3,
         "bits": 20,
-        "before": taken["stats"][taken["rows"]],
         "chosen": chosen,
     }
 
@@ -247,13 +248,12 @@ def good_roots():
 def good_parts():
     taken = pick(good_search(), "codes", "n_bins", "nominal", "rows", "stats")
     lanes = {"chosen": np.array([1, 0], np.uint8), "first": 0, "n": 2, "weighted": True}
-    starts, before = np.array([0, 9, N]), taken["stats"][taken["rows"]]
+    starts = np.array([0, 9, N])
     return {
         **taken,
         **lanes,
         "test": [0, 0, 1, -1],
         "starts": starts,
-        "before": before,
         "keeps_roots": True,
     }
 
@@ -321,7 +321,7 @@ def good_likelihood():
     return {
         **{"labels": (np.arange(N) % 3).astype(np.int32), "weights": np.ones(N)},
         **{"exp_scores": np.ones((N, 3)), "stats": np.zeros((N, 6), np.int64)},
-        **{"scale": 2.0**40, "cumulative": False, "rows": ROWS},
+        **{"scale": 2.0**40, "cumulative": False, "rows": ROWS, "side": np.ones(N, np.uint8)},
         **{"first": 0, "last": 1, "size": 0.5, "n_threads": 3},
     }
 
@@ -330,7 +330,8 @@ def good_class_likelihood():
     return {
         **{"labels": (np.arange(N) % 3).astype(np.int32), "weights": np.ones(N)},
         **{"exp_scores": np.ones((3, N)), "stats": np.zeros((N, 2), np.int64)},
-        **{"scale": 2.0**40, "rows": ROWS, "k": 2, "size": 0.5, "n_threads": 3},
+        **{"scale": 2.0**40, "rows": ROWS, "side": np.ones(N, np.uint8)},
+        **{"k": 2, "size": 0.5, "n_threads": 3},
     }
 
 

@@ -96,15 +96,15 @@ def test_added_steps_equal_the_twin(seed, n_rows, n_classes, extreme):
 @CASES
 def test_sums_equal_the_twin(seed, n_rows, n_classes, weighted):
     """Sums of statistics are exact, class weights agree to 1e-12."""
-    (native, twin), _, rows, _ = twins(seed, n_rows, n_classes, weighted)
+    (native, twin), _, rows, rng = twins(seed, n_rows, n_classes, weighted)
     np.testing.assert_array_equal(native.sum_stats(rows, 1), twin.sum_stats(rows, 1))
-    np.testing.assert_allclose(
-        native.class_weights(rows, 1), twin.class_weights(rows, 1), rtol=1e-12
-    )
+    side = rng.integers(0, 2, n_rows).astype(np.uint8)
+    counts = [state.class_weights(rows, side, 1) for state in (native, twin)]
+    np.testing.assert_allclose(*counts, rtol=1e-12)
     none = rows[:0]
     assert not native.sum_stats(none, 1).any()
     assert not native.sum_pair(none, 0, 1.0, 1).any()
-    assert native.class_weights(none, 1).tolist() == [0.0] * n_classes
+    assert native.class_weights(none, side, 1).tolist() == [0.0] * 2 * n_classes
 
 
 @CASES

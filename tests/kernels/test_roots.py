@@ -100,4 +100,6 @@ def test_roots_refuse_other_rows():
         pass
     other = random_columns(rng, 51, 3)
     with pytest.raises(ValueError, match="not the rows"):
-        roots.native.follow(other.native, np.zeros(1, ROW), stats[:1], stats, 1)
+        roots.native.remember(other.native, np.zeros(1, ROW), stats, 1)
+    with pytest.raises(ValueError, match="not the rows"):
+        roots.native.follow(other.native, stats, 1)

@@ -150,7 +150,7 @@ def test_the_cover_of_a_found_rule_is_that_of_its_conditions():
     grower = RuleGrower(binned, "midpoint")
     rows = np.arange(0, 200, 2, dtype=ROW)
     found = grower.grow(binned.codes, rows, state.stats, state.score("newton", 1.0), limits)
-    weights = state.class_weights(found.cover(binned.codes)).tolist()
+    weights = state.class_weights(found.cover(binned.codes), np.ones(200, np.bool_))[1].tolist()
     rule = found.rule(Head(1, 1), 0.5, Coverage.of(tuple(weights)))
     np.testing.assert_array_equal(np.flatnonzero(rule.body.holds(table)), found.cover(binned.codes))
     assert (

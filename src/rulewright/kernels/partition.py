@@ -53,9 +53,9 @@ class BlockSearch:
     @contextmanager
     def following(self, rows: RowArray) -> Iterator[None]:
         """Let the statistics of the rows, which ascend, change in the body."""
-        before = np.take(self.stats, rows, axis=0)
+        self.native.remember(self.columns.native, rows, self.stats)
         yield
-        self.native.follow(self.columns.native, rows, before, self.stats)
+        self.native.follow(self.columns.native, self.stats)
 
     def start(self, chosen: BoolArray, lanes: Lanes) -> StatArray:
         """Start from the rows of the chosen blocks; return their histogram, (codes, lanes)."""

@@ -54,9 +54,9 @@ class Roots:
     @contextmanager
     def following(self, rows: RowArray) -> Iterator[None]:
         """Let the statistics of the rows, which ascend, change in the body."""
-        before = np.take(self.stats, rows, axis=0)
+        self.native.remember(self.columns.native, rows, self.stats, self.n_threads)
         yield
-        self.native.follow(self.columns.native, rows, before, self.stats, self.n_threads)
+        self.native.follow(self.columns.native, self.stats, self.n_threads)
 
     def grow(
         self, chosen: BoolArray, score: Score, limits: Limits, workspace: _core.Workspace

@@ -19,7 +19,7 @@ from rulewright.rules import Head
 from rulewright.weighting.likelihood import start_exponentials, start_loss, step_of
 
 if TYPE_CHECKING:
-    from rulewright.kernels import FloatArray, IntArray, RowArray
+    from rulewright.kernels import BoolArray, FloatArray, IntArray, RowArray
 
 
 class ClassLogLikelihood:
@@ -62,7 +62,8 @@ class ClassLogLikelihood:
             labels, weights, self._exp_scores, self.stats, 1 / self.unit
         )
         everyone = np.arange(n, dtype=ROW)
-        self.loss = start_loss(scores, labels, weights, self.class_weights(everyone))
+        by_class, _ = self.class_weights(everyone, np.zeros(n, np.bool_))
+        self.loss = start_loss(scores, labels, weights, by_class)
         self._lacking = self.state.residuals(everyone, n_threads)
         self._due = np.zeros(n_classes)  # rules that each class should have had by now and has not
         self._written: int | None = None  # the class whose statistics are up to date
@@ -123,6 +124,7 @@ class ClassLogLikelihood:
         answer: FloatArray = (self._exp_scores / self._exp_scores.sum(axis=0)).T
         return np.ascontiguousarray(answer)
 
-    def class_weights(self, rows: RowArray) -> FloatArray:
-        """Return the weight of each class among the rows."""
-        return self.state.class_weights(rows, self.n_threads)
+    def class_weights(self, rows: RowArray, drawn: BoolArray) -> FloatArray:
+        """Return the weight of each class among the rows that are not drawn, and that are."""
+        found = self.state.class_weights(rows, drawn.view(np.uint8), self.n_threads)
+        return found.reshape(2, -1)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.kernels import FloatArray, IntArray, RowArray, StatArray
+    from rulewright.kernels import BoolArray, FloatArray, IntArray, RowArray, StatArray
 
 LARGEST_STEP = 4.0
 """Largest response before it is multiplied by the learning rate."""
@@ -141,7 +141,8 @@ class LogLikelihood:
         self._everyone = np.arange(n, dtype=ROW)
         self._totals: StatArray | None = None  # kept up to date once somebody asked for them
         self.state.refresh_stats(self._everyone, n_threads)
-        self.loss = start_loss(scores, labels, weights, self.class_weights(self._everyone))
+        by_class, _ = self.class_weights(self._everyone, np.zeros(n, np.bool_))
+        self.loss = start_loss(scores, labels, weights, by_class)
 
     @property
     def bits(self) -> int:
@@ -239,9 +240,10 @@ class LogLikelihood:
         answer: FloatArray = self._exp_scores / self._exp_scores.sum(axis=1, keepdims=True)
         return answer
 
-    def class_weights(self, rows: RowArray) -> FloatArray:
-        """Return the weight of each class among the rows."""
-        return self.state.class_weights(rows, self.n_threads)
+    def class_weights(self, rows: RowArray, drawn: BoolArray) -> FloatArray:
+        """Return the weight of each class among the rows that are not drawn, and that are."""
+        found = self.state.class_weights(rows, drawn.view(np.uint8), self.n_threads)
+        return found.reshape(2, -1)
 
     def _pair(self, head: Head) -> tuple[int, bool]:
         """Return the pair that tells about the head, and whether its g is to be negated."""

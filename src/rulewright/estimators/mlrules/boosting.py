@@ -131,9 +131,8 @@ class Boosting:
         response = settings.learning_rate * step
         with self.draws.following(cover):
             likelihood.add(cover, head, response)
-        outside = likelihood.class_weights(cover[~drawn[cover]])
-        covered = likelihood.class_weights(cover)
-        self.rules.append(_Added(found.body, Adds(head, response), covered, outside))
+        outside, inside = likelihood.class_weights(cover, drawn)
+        self.rules.append(_Added(found.body, Adds(head, response), outside + inside, outside))
         if self.monitor.watch(found, head, response, outside):
             self.monitor.stopped_by = settings.stopping.name
         return True

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rulewright.kernels.structs import STAT, FloatArray, IntArray, RowArray, StatArray
+from rulewright.kernels.structs import STAT, ByteArray, FloatArray, IntArray, RowArray, StatArray
 
 
 class ClassLikelihood:
@@ -58,10 +58,11 @@ class ClassLikelihood:
         lacking = self.weights[rows] * (1 - p)
         return np.bincount(labels, lacking, len(self.exp_scores)).astype(np.float64)
 
-    def class_weights(self, rows: RowArray, n_threads: int) -> FloatArray:
-        """Return the weight of each class among the rows."""
+    def class_weights(self, rows: RowArray, side: ByteArray, n_threads: int) -> FloatArray:
+        """Return the weight of each class among the rows on side 0, and then on side 1."""
         n_classes = len(self.exp_scores)
-        return np.bincount(self.labels[rows], self.weights[rows], n_classes).astype(np.float64)
+        places = self.labels[rows] + n_classes * side[rows]
+        return np.bincount(places, self.weights[rows], 2 * n_classes).astype(np.float64)
 
     def _pairs(self, rows: RowArray | np.ndarray, k: int) -> StatArray:
         p, w = self.exp_scores[k, rows] / self.totals[rows], self.weights[rows]

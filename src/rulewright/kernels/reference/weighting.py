@@ -8,6 +8,7 @@ import numpy as np
 
 from rulewright.kernels.structs import (
     STAT,
+    ByteArray,
     FloatArray,
     IntArray,
     RowArray,
@@ -121,10 +122,11 @@ class Likelihood:
         sums: StatArray = self.stats[rows].sum(axis=0, dtype=STAT)
         return sums
 
-    def class_weights(self, rows: RowArray, n_threads: int) -> FloatArray:
-        """Return the weight of each class among the rows."""
+    def class_weights(self, rows: RowArray, side: ByteArray, n_threads: int) -> FloatArray:
+        """Return the weight of each class among the rows on side 0, and then on side 1."""
         n_classes = self.exp_scores.shape[1]
-        return np.bincount(self.labels[rows], self.weights[rows], n_classes).astype(np.float64)
+        places = self.labels[rows] + n_classes * side[rows]
+        return np.bincount(places, self.weights[rows], 2 * n_classes).astype(np.float64)
 
 
 class ResponseFit:
