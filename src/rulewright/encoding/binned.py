@@ -217,7 +217,10 @@ def _test_of_set(column: int, codes: tuple[int, ...]) -> Test:
 def padded_tests(tests: Iterable[Test]) -> IntArray:
     """Return tests as kernels read them, all as long as the longest."""
     rows = list(tests)
-    found = np.full((len(rows), max(map(len, rows), default=4)), -1, dtype=np.int32)
+    widths = set(map(len, rows))
+    if len(widths) == 1:
+        return np.array(rows, dtype=np.int32)
+    found = np.full((len(rows), max(widths, default=4)), -1, dtype=np.int32)
     for row, test in zip(found, rows, strict=True):
         row[: len(test)] = test
     return found

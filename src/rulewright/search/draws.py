@@ -99,7 +99,7 @@ class BlockDraws(RowDraws):
         # a sampler of blocks whose share is that of the rows
         self.blocks = Subsampler(n_blocks, round(share * n_blocks) / n_blocks, random, least=1)
         self.n_missed = 0  # rules since the last one that was added
-        self.starts = np.arange(n_blocks + 1) * codes.n_rows // n_blocks
+        self.sizes = np.diff(np.arange(n_blocks + 1) * codes.n_rows // n_blocks)
         self.roots = kernels.Roots(codes, stats, n_blocks, grower.n_threads, bits)
 
     def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, BoolArray]:
@@ -109,7 +109,7 @@ class BlockDraws(RowDraws):
         if not (reads_all and (self.n_missed <= MOST_MISSES or self.takes_all)):
             return super().grow(score, limits)
         chosen = self.blocks.draw().drawn
-        drawn = np.repeat(chosen, np.diff(self.starts))
+        drawn = np.repeat(chosen, self.sizes)
         return self.grower.grow_from(self.roots, chosen, score, limits), drawn
 
     def following(self, rows: RowArray) -> AbstractContextManager[None]:

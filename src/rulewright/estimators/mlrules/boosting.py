@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rulewright.data import TrainingSet
     from rulewright.estimators.mlrules.settings import BoostingSettings
     from rulewright.kernels import FloatArray, Limits, Score
-    from rulewright.rules import Conjunction
+    from rulewright.search import FoundRule
 
 MOST_FAILURES = 10
 """Subsamples without a useful rule before the search gives up."""
@@ -39,7 +39,7 @@ MOST_FAILURES = 10
 class _Added(NamedTuple):
     """A rule of the fit, and the class weights of the rows that it covers, all and outside."""
 
-    body: Conjunction
+    found: FoundRule
     outcome: Adds
     covered: FloatArray
     outside: FloatArray
@@ -132,7 +132,7 @@ class Boosting:
         with self.draws.following(cover):
             likelihood.add(cover, head, response)
         outside, inside = likelihood.class_weights(cover, drawn)
-        self.rules.append(_Added(found.body, Adds(head, response), outside + inside, outside))
+        self.rules.append(_Added(found, Adds(head, response), outside + inside, outside))
         if self.monitor.watch(found, head, response, outside):
             self.monitor.stopped_by = settings.stopping.name
         return True
@@ -141,7 +141,8 @@ class Boosting:
         """Return the rules that the stopping rule keeps."""
         kept = self.rules[: self.monitor.n_kept]
         coverages = self._coverages(kept)
-        return tuple(Rule(*one[:2], found) for one, found in zip(kept, coverages, strict=True))
+        parts = zip(kept, coverages, strict=True)
+        return tuple(Rule(one.found.body, one.outcome, coverage) for one, coverage in parts)
 
     def _coverages(self, rules: list[_Added]) -> list[Coverage]:
         """Return what rules cover, counted outside their subsamples if there are such rows."""
