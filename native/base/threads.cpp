@@ -1,6 +1,7 @@
 #include "base/threads.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -12,8 +13,10 @@ namespace {
 // than 32 MB always come from the system and go back to it, where the thread can get them.
 constexpr std::size_t kReserve = std::size_t{33} << 20;
 
-// Work often follows work: a thread that looks for it for a short while need not be woken.
-constexpr int kLooks = 2000;
+// Work often follows work: a thread that looks for it for a short while need not be woken, which
+// may take longer than the work. The clock is read after so many looks.
+constexpr std::chrono::microseconds kPatience{300};
+constexpr int kLooks = 64;
 
 void pause() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -68,10 +71,13 @@ class Helper {
         state_.notify_one();
     }
     void wait_while(int state) const {
-        for (int i = 0; i < kLooks; ++i) {
-            if (state_.load(std::memory_order_acquire) != state) return;
-            pause();
-        }
+        const auto end = std::chrono::steady_clock::now() + kPatience;
+        do {
+            for (int i = 0; i < kLooks; ++i) {
+                if (state_.load(std::memory_order_acquire) != state) return;
+                pause();
+            }
+        } while (std::chrono::steady_clock::now() < end);
         state_.wait(state, std::memory_order_acquire);
     }
 
