@@ -138,10 +138,14 @@ class LogLikelihood:
             labels, weights, self._exp_scores, self.stats, 1 / self.unit, self.cumulative
         )
         self._scores: dict[tuple[str, float, Head | None], Score] = {}  # with their bound structs
-        self._everyone = np.arange(n, dtype=ROW)
         self._totals: StatArray | None = None  # kept up to date once somebody asked for them
         self.state.refresh_stats(self._everyone, n_threads)
         self.loss = start_loss(scores, labels, weights, self.class_weights(self._everyone))
+
+    @property
+    def _everyone(self) -> RowArray:
+        """All rows; few ask for them, so they are not kept."""
+        return np.arange(len(self.stats), dtype=ROW)
 
     @property
     def bits(self) -> int:
