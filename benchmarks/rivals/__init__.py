@@ -18,6 +18,7 @@ MODULES = {
     "lightgbm": "lightgbm",
     "lleaves": "lleaves_trees",
     "xgboost": "xgboost_trees",
+    "ydf": "ydf_trees",
     "hgb": "scikit_learn:Boosting",
     "forest": "scikit_learn:Forest",
     "logistic": "scikit_learn:Logistic",

@@ -174,10 +174,12 @@ class BoundRoots {
         : roots_(columns.kinds(), columns.n_rows(), checked(columns, stats, n_blocks),
                  stats.shape(1), std::clamp(bits, 0, kMostBits)) {
         columns.run([&](const auto& c) {
-            std::vector<Row> everyone(c.n_rows);
-            std::iota(everyone.begin(), everyone.end(), Row{0});
-            roots_.remember(everyone, nullptr, n_threads);
-            roots_.follow(c, stats.data(), n_threads);
+            for (std::size_t b = 0; b < roots_.n_blocks(); ++b) {  // needs the memory of one block
+                std::vector<Row> rows(roots_.start(b + 1) - roots_.start(b));
+                std::iota(rows.begin(), rows.end(), static_cast<Row>(roots_.start(b)));
+                roots_.remember(rows, nullptr, n_threads);
+                roots_.follow(c, stats.data(), n_threads);
+            }
         });
     }
 

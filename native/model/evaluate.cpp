@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "base/parallel.hpp"
 #include "model/code_masks.hpp"
@@ -99,9 +100,9 @@ void for_each_fired(const ValueCodes& values, const CompiledRules& rules, int n_
     for_each_cover(values, rules, n_threads, visit);
 }
 
-constexpr std::size_t kMaskWords = 8;    // of the rules that share masks
-constexpr std::size_t kFewRows = 1024;   // too few for masks to pay
-constexpr std::size_t kMaskRows = 4096;  // rows that go through all masks of some rules
+constexpr std::size_t kMaskWords = 8;   // of the rules that share masks
+constexpr std::size_t kFewRows = 1024;  // too few for masks to pay
+constexpr std::size_t kMaskRows = 256;  // rows that go through all masks of some rules
 
 // Calls visit(row, first, bits) for every row, with the bits of the rules [first, last) that fire.
 template <std::size_t kSize, class Visit>
@@ -111,10 +112,11 @@ void fire_by_masks(const ValueCodes& values, const CompiledRules& rules, std::si
     const CodeMasks<kSize> masks(values, rules, first, last, tops);
     const std::size_t n_blocks = (values.n_rows + kMaskRows - 1) / kMaskRows;
     parallel_for(n_blocks, n_threads, [&](std::size_t block) {
-        const std::size_t end = std::min(values.n_rows, (block + 1) * kMaskRows);
-        for (std::size_t row = block * kMaskRows; row < end; ++row) {
-            visit(row, first, masks.covers(row));
-        }
+        const std::size_t begin = block * kMaskRows;
+        const std::size_t n = std::min(kMaskRows, values.n_rows - begin);
+        std::array<std::uint64_t, kSize> bits[kMaskRows];
+        masks.covers(begin, n, bits);
+        for (std::size_t i = 0; i < n; ++i) visit(begin + i, first, bits[i]);
     });
 }
 
@@ -132,17 +134,14 @@ bool fire_all_by_masks(const ValueCodes& values, const CompiledRules& rules, int
     for (std::size_t part = 0; part < tops.size(); ++part) {
         const std::size_t first = part * 64 * kMaskWords;
         const std::size_t last = std::min(rules.n_rules(), first + 64 * kMaskWords);
-        const auto fire = [&]<std::size_t kSize>() {
-            fire_by_masks<kSize>(values, rules, first, last, tops[part], n_threads, visit);
-        };
-        if (last - first <= 64)
-            fire.template operator()<1>();
-        else if (last - first <= 128)
-            fire.template operator()<2>();
-        else if (last - first <= 256)
-            fire.template operator()<4>();
-        else
-            fire.template operator()<kMaskWords>();
+        const std::size_t n_words = (last - first + 63) / 64;
+        // As many words as the rules need: each kind is compiled.
+        [&]<std::size_t... kLess>(std::index_sequence<kLess...>) {
+            ((n_words == kLess + 1 ? fire_by_masks<kLess + 1>(values, rules, first, last,
+                                                              tops[part], n_threads, visit)
+                                   : void()),
+             ...);
+        }(std::make_index_sequence<kMaskWords>{});
     }
     return true;
 }

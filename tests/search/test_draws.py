@@ -128,4 +128,4 @@ def test_probabilities_are_in_the_order_of_the_rows(blocks_of_few_rows, monkeypa
     learner = MLRulesClassifier(n_rules=15, random_state=0, stopping="none").fit(X, y)
     assert made[0].n_blocks == 20
     assert made[0].binned.codes is made[0].monitor.train.codes
-    np.testing.assert_allclose(made[0].probabilities(), learner.predict_proba(X), rtol=1e-9)
+    np.testing.assert_allclose(made[0].scored.probabilities(), learner.predict_proba(X), rtol=1e-9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,14 +31,18 @@ class Subsampler:
     ) -> None:
         self.n_rows = n_rows
         self.size = n_rows if n_rows < least else max(1, int(share * n_rows))
-        everyone = np.arange(n_rows, dtype=kernels.ROW)
-        self.everyone = Subsample(everyone, np.ones(n_rows, dtype=np.bool_))
         self.seed = 0 if self.takes_all else int.from_bytes(random.bytes(8), "little")
 
     @property
     def takes_all(self) -> bool:
         """Whether every draw is the whole set."""
         return self.size == self.n_rows
+
+    @cached_property
+    def everyone(self) -> Subsample:
+        """The whole set."""
+        rows = np.arange(self.n_rows, dtype=kernels.ROW)
+        return Subsample(rows, np.ones(self.n_rows, dtype=np.bool_))
 
     def draw(self) -> Subsample:
         """Draw the next subsample."""

@@ -138,11 +138,15 @@ class LogLikelihood:
             labels, weights, self._exp_scores, self.stats, 1 / self.unit, self.cumulative
         )
         self._scores: dict[tuple[str, float, Head | None], Score] = {}  # with their bound structs
-        self._everyone = np.arange(n, dtype=ROW)
         self._totals: StatArray | None = None  # kept up to date once somebody asked for them
         self.state.refresh_stats(self._everyone, n_threads)
         by_class, _ = self.class_weights(self._everyone, np.zeros(n, np.bool_))
         self.loss = start_loss(scores, labels, weights, by_class)
+
+    @property
+    def _everyone(self) -> RowArray:
+        """All rows; few ask for them, so they are not kept."""
+        return np.arange(len(self.stats), dtype=ROW)
 
     @property
     def bits(self) -> int:

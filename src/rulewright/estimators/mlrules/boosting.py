@@ -10,6 +10,7 @@ from rulewright.encoding.binned import BinnedColumns, bin_table
 from rulewright.estimators.mlrules.linear import Start, fitted_start
 from rulewright.estimators.mlrules.monitor import Monitor, Sample
 from rulewright.estimators.mlrules.pruning import PRUNING
+from rulewright.kernels import ROW
 from rulewright.rules import Adds, Coverage, Rule
 from rulewright.search import (
     BlockDraws,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import TrainingSet
     from rulewright.estimators.mlrules.settings import BoostingSettings
-    from rulewright.kernels import FloatArray, Limits, Score
+    from rulewright.kernels import CodeColumns, FloatArray, Limits, RowArray, Score
     from rulewright.search import FoundRule
 
 MOST_FAILURES = 10
@@ -43,6 +44,22 @@ class _Added(NamedTuple):
     outcome: Adds
     covered: FloatArray
     outside: FloatArray
+
+
+class Scored(NamedTuple):
+    """What is left of a fit: the scores of its rows, and the order that these are in."""
+
+    likelihood: LogLikelihood | ClassLogLikelihood
+    order: RowArray | None
+
+    def probabilities(self) -> FloatArray:
+        """Return those of the rows in the order of the table."""
+        found = self.likelihood.probabilities
+        if self.order is None:
+            return found
+        ordered = np.empty_like(found)
+        ordered[self.order] = found
+        return ordered
 
 
 class Boosting:
@@ -72,9 +89,8 @@ class Boosting:
         digits = constraints.digits_by_column(rows.schema)
         self.binned = bin_table(rows.table, settings.max_bins, n_threads, digits)
         self.n_blocks = 0
-        self.order: NDArray[np.intp] | None = None  # of the training rows, if they are shuffled
+        self.order: RowArray | None = None  # of the training rows, if they are shuffled
         self.monitor = self._monitor(random)
-        self.binned = BinnedColumns(rows.schema, self.binned.bins, self.monitor.train.codes)
         self.limits = SearchLimits(
             max_conditions=settings.max_conditions,
             min_weight=settings.min_weight,
@@ -151,13 +167,11 @@ class Boosting:
         covered = np.array([rule.covered for rule in rules])
         return Coverage.all_outside(covered, np.array([rule.outside for rule in rules]))
 
-    def probabilities(self) -> FloatArray | None:
-        """Return those of all rows, if the likelihood has them."""
+    @property
+    def scored(self) -> Scored | None:
+        """All rows with their scores, unless some were kept aside and some rules may go."""
         monitor = self.monitor
-        if monitor.validation is not None:  # some rows were kept aside, some rules may go
-            return None
-        found = monitor.train.likelihood.probabilities
-        return found if self.order is None else found[np.argsort(self.order)]
+        return Scored(monitor.train.likelihood, self.order) if monitor.validation is None else None
 
     def learns_from(self, rows: TrainingSet) -> bool:
         """Tell whether these are the rows of this fit."""
@@ -210,8 +224,8 @@ class Boosting:
         rows = self.rows if isinstance(train, slice) else self.rows.take(train)
         return fitted_start(rows, self.settings) or plain
 
-    def _sample(self, rows: NDArray[np.intp] | slice) -> Sample:
-        codes, weights = self.binned.codes, self.rows.weights[rows]
+    def _sample(self, rows: NDArray[np.integer] | slice, codes: CodeColumns) -> Sample:
+        weights = self.rows.weights[rows]
         given = self.rows.labels[rows], weights, self.start.scores(self.rows.table, rows)
         options: dict[str, Any] = {"n_threads": self.n_threads}
         options["weigh_rows"] = self.settings.min_weight > 0
@@ -221,8 +235,7 @@ class Boosting:
         else:
             options |= {"ordinal": self.settings.ordinal, "coarse": True}
             likelihood = LogLikelihood(*given, **options)
-        taken = codes if isinstance(rows, slice) else codes.take(rows)
-        return Sample(taken, likelihood, float(weights.sum()))
+        return Sample(codes, likelihood, float(weights.sum()))
 
     def _monitor(self, random: np.random.RandomState) -> Monitor:
         """Part the rows if some are kept aside, and start the stopping rule."""
@@ -233,17 +246,21 @@ class Boosting:
             train, aside = split_rows(rows.labels, stopping.kept_aside, random)
         self.start = self._start(train)
         if aside is not None:
-            validation = self._sample(aside)
+            validation = self._sample(aside, self.binned.codes.take(aside))
             start_loss = validation.mean_loss
         shares = (rows.class_weights / rows.class_weights.sum()).tolist()
         watch = stopping.start(shares, start_loss)
-        return Monitor(self._sample(self._shuffled(train, random)), validation, watch)
+        taken = self._shuffled(train, random)
+        if not isinstance(taken, slice):  # the codes of all rows are not needed any more
+            codes = self.binned.codes.take(taken)
+            self.binned = BinnedColumns(rows.schema, self.binned.bins, codes)
+        return Monitor(self._sample(taken, self.binned.codes), validation, watch)
 
     def _shuffled(
         self, rows: NDArray[np.intp] | slice, random: np.random.RandomState
-    ) -> NDArray[np.intp] | slice:
+    ) -> NDArray[np.integer] | slice:
         """Put the training rows into random order if blocks of them are to be drawn."""
-        places = np.arange(self.rows.n_rows)[rows]
+        places = np.arange(self.rows.n_rows, dtype=ROW)[rows]
         if not (self.settings.prefixed and len(self.rows.classes) > 2):  # reads all statistics
             self.n_blocks = count_blocks(self.binned.codes, len(places), self.settings.subsample)
         if self.n_blocks <= 1:

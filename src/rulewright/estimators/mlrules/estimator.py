@@ -244,7 +244,10 @@ class MLRulesClassifier(BoostedClassifier):
         out_of_fold = None
         if calibration is not None:
             out_of_fold = self._out_of_fold(settings, rows, calibration, random)
-        model, known = self._model(boosting), boosting.probabilities()
+        model, scored = self._model(boosting), boosting.scored
+        del boosting  # its codes make room
+        known = None if scored is None else scored.probabilities()
+        del scored
         self.stages_ = with_probabilities(model, rows, calibration, out_of_fold, known)
         return self.stages_.merged()
 

@@ -51,7 +51,7 @@ class Start:
     intercepts: FloatArray
     linear: tuple[LinearTerm, ...] = ()
 
-    def scores(self, table: Table, rows: NDArray[np.intp] | slice) -> FloatArray:
+    def scores(self, table: Table, rows: NDArray[np.integer] | slice) -> FloatArray:
         """Return scores for all of the rows together, or where there are lines for each."""
         if not self.linear:
             return self.intercepts
