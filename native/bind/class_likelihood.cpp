@@ -44,6 +44,12 @@ class BoundClassLikelihood {
         require_class(k);
         without_gil([&] { write_class_stats(view(), k, n_threads); });
     }
+    auto write_telling_rows(const Vector<Row>& rows, std::size_t k, double least) {
+        require_class(k);
+        require_within(least, 0, 1, "the least probability is out of range");
+        return to_numpy(run(
+            rows, [&] { return rulewright::write_telling_rows(view(), as_span(rows), k, least); }));
+    }
     auto sum_stats(const Vector<Row>& rows, std::size_t k, int n_threads) {
         require_class(k);
         return to_numpy(
@@ -102,6 +108,7 @@ void bind_class_likelihood(nb::module_& m) {
                       MutableMatrix<Stat>, double>(),
              array("labels"), array("weights"), array("exp_scores"), array("stats"), "scale"_a)
         .def("write_stats", &Bound::write_stats, "k"_a, "n_threads"_a)
+        .def("write_telling_rows", &Bound::write_telling_rows, array("rows"), "k"_a, "least"_a)
         .def("sum_stats", &Bound::sum_stats, array("rows"), "k"_a, "n_threads"_a)
         .def("loss_change", &Bound::loss_change, array("rows"), "k"_a, "size"_a, "n_threads"_a)
         .def("add_step", &Bound::add_step, array("rows"), "k"_a, "size"_a, "n_threads"_a)

@@ -34,6 +34,12 @@ struct ClassLikelihood {
 // The statistics of a vote for class k, of all rows.
 void write_class_stats(const ClassLikelihood& state, std::size_t k, int n_threads);
 
+// Those of the rows that tell about a vote for class k: rows of the class, and rows that have it
+// with a probability of `least` or more. Their statistics are written; the others have hardly any
+// g and h to count, and keep what they had.
+std::vector<Row> write_telling_rows(const ClassLikelihood& state, std::span<const Row> rows,
+                                    std::size_t k, double least);
+
 // (g, h) of a vote for class k over the rows, exact sums.
 std::vector<Stat> sum_class_stats(const ClassLikelihood& state, std::span<const Row> rows,
                                   std::size_t k, int n_threads);

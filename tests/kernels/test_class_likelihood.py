@@ -53,6 +53,24 @@ def test_one_class_at_a_time_equals_the_twin(seed, n_rows, n_classes, large):
         np.testing.assert_allclose(*counts, rtol=1e-12)
 
 
+@given(SEEDS, st.integers(1, 40), st.sampled_from([2, 9]), st.sampled_from([0.0, 0.1, 0.5, 1.0]))
+def test_telling_rows_equal_the_twin(seed, n_rows, n_classes, least):
+    """Rows of the class and likely rows are given and written; the others keep what they had."""
+    (native, twin), arrays, rows, _, (labels, _, _) = twins(seed, n_rows, n_classes)
+    for _, stats in arrays:
+        stats[:] = 7
+    kept = [state.write_telling_rows(rows, 1, least) for state in (native, twin)]
+    np.testing.assert_array_equal(*kept)
+    assert set(rows[labels[rows] == 1]) <= set(kept[0]) <= set(rows)
+    if least == 0:
+        np.testing.assert_array_equal(kept[0], rows)
+    others = np.setdiff1d(np.arange(n_rows), kept[0])
+    assert np.all(arrays[0][1][others] == 7)
+    written = arrays[0][1][kept[0], :2].copy()
+    native.write_stats(1, 1)
+    np.testing.assert_array_equal(written, arrays[0][1][kept[0], :2])
+
+
 @given(SEEDS, st.integers(1, 40), st.sampled_from([3, 9]))
 def test_one_class_at_a_time_equals_all_at_once(seed, n_rows, n_classes):
     """Steps and statistics are those of the likelihood that keeps all classes up to date."""

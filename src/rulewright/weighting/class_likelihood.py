@@ -19,7 +19,10 @@ from rulewright.rules import Head
 from rulewright.weighting.likelihood import start_exponentials, start_loss, step_of
 
 if TYPE_CHECKING:
-    from rulewright.kernels import FloatArray, IntArray, RowArray
+    from rulewright.kernels import FloatArray, IntArray, RowArray, StatArray
+
+LEAST_PROBABILITY = 0.001
+"""Rows of other classes are not counted for a rule if they have its class with less."""
 
 
 class ClassLogLikelihood:
@@ -54,18 +57,20 @@ class ClassLogLikelihood:
         n, n_classes, self.n_threads = len(labels), scores.shape[-1], n_threads
         # As fine as 62 bits (and floats) allow, as in `LogLikelihood`.
         self.unit = 2.0 ** max(math.ceil(math.log2(float(weights.sum()))) - 61, -1022)
-        self.stats = np.zeros((n, 2 + weigh_rows), dtype=STAT)
+        self._stats = np.zeros((n, 2 + weigh_rows), dtype=STAT)
         if weigh_rows:
-            self.stats[:, -1] = np.rint(weights / self.unit).astype(STAT)
+            self._stats[:, -1] = np.rint(weights / self.unit).astype(STAT)
         self._exp_scores = np.ascontiguousarray(start_exponentials(scores, n).T)
         self.state = kernels.ClassLikelihood(
-            labels, weights, self._exp_scores, self.stats, 1 / self.unit
+            labels, weights, self._exp_scores, self._stats, 1 / self.unit
         )
         everyone = np.arange(n, dtype=ROW)
         self.loss = start_loss(scores, labels, weights, self.class_weights(everyone))
         self._lacking = self.state.residuals(everyone, n_threads)
         self._due = np.zeros(n_classes)  # rules that each class should have had by now and has not
+        self._class = 0  # that of the score last asked for
         self._written: int | None = None  # the class whose statistics are up to date
+        self._scores: dict[tuple[str, float], Score] = {}  # with their bound structs
 
     @property
     def bits(self) -> int:
@@ -81,18 +86,34 @@ class ClassLogLikelihood:
         return Head(k, k)
 
     def score(self, kind: str, l2: float, head: Head | None = None) -> Score:
-        """Describe the score for the search, and have the statistics of the class ready for it."""
+        """Describe the score for the search; statistics are from now on those of the class."""
         if head is None:
             raise ValueError("the class of a rule must be chosen before it is grown")
-        if self._written != head.first:
-            self.state.write_stats(head.first, self.n_threads)
-            self._written = head.first
-        return Score(kind, unit=self.unit, l2=l2)
+        self._class = head.first
+        if (kind, l2) not in self._scores:
+            self._scores[kind, l2] = Score(kind, unit=self.unit, l2=l2)
+        return self._scores[kind, l2]
+
+    @property
+    def stats(self) -> StatArray:
+        """The statistics of all rows, always in the same place."""
+        if self._written != self._class:
+            self.state.write_stats(self._class, self.n_threads)
+            self._written = self._class
+        return self._stats
+
+    def telling_rows(self, rows: RowArray) -> RowArray:
+        """Return those of the rows that tell about a vote, with their statistics up to date.
+
+        Where row weights are counted, all rows are.
+        """
+        least = 0.0 if self._stats.shape[1] > 2 else LEAST_PROBABILITY
+        self._written = None
+        return self.state.write_telling_rows(rows, self._class, least)
 
     def head_of(self, score: Score, vote: int) -> Head:
         """Return the class that the rules of this search vote for."""
-        assert self._written is not None
-        return Head(self._written, self._written)
+        return Head(self._class, self._class)
 
     def newton_step(
         self,

@@ -17,6 +17,7 @@ from rulewright.search import (
     RuleGrower,
     SearchLimits,
     Subsampler,
+    TellingDraws,
     count_blocks,
     split_rows,
 )
@@ -254,6 +255,8 @@ class Boosting:
     def _draws(self, random: np.random.RandomState) -> RowDraws:
         train, share = self.monitor.train, self.settings.subsample
         given = self.grower, train.codes, train.likelihood.stats, share, random
+        if isinstance(train.likelihood, ClassLogLikelihood):
+            return TellingDraws(*given, train.likelihood.telling_rows)
         if not self.n_blocks:
             return RowDraws(*given)
         return BlockDraws(*given, self.n_blocks, train.likelihood.bits)

@@ -28,6 +28,13 @@ class ClassLikelihood:
         """Write g = w (p - [y = k]) and h = w p (1 - p) of all rows, in fixed point."""
         self.stats[:, :2] = self._pairs(np.arange(len(self.labels)), k)
 
+    def write_telling_rows(self, rows: RowArray, k: int, least: float) -> RowArray:
+        """Write the statistics of rows of class k, or that have it with `least`; return them."""
+        likely = self.exp_scores[k, rows] >= least * self.totals[rows]
+        kept: RowArray = rows[(self.labels[rows] == k) | likely]
+        self.stats[kept, :2] = self._pairs(kept, k)
+        return kept
+
     def sum_stats(self, rows: RowArray, k: int, n_threads: int) -> StatArray:
         """Sum (g, h) of a vote for class k over the rows."""
         sums: StatArray = self._pairs(rows, k).sum(axis=0, dtype=STAT)
