@@ -69,11 +69,11 @@ std::vector<Row> write_telling_rows(const ClassLikelihood& state, std::span<cons
 }
 
 std::vector<Stat> sum_class_stats(const ClassLikelihood& state, std::span<const Row> rows,
-                                  std::size_t k, int n_threads) {
+                                  std::size_t k, double scale, int n_threads) {
     return sum_by_block<Stat>(rows, 2, n_threads, [&](Row row, Stat* sums) {
         Stat pair[2];
-        write_pair(state.probability(k, row), is_class(state, row, k), state.weights[row],
-                   state.scale, pair);
+        write_pair(state.probability(k, row), is_class(state, row, k), state.weights[row], scale,
+                   pair);
         sums[0] += pair[0];
         sums[1] += pair[1];
     });

@@ -40,9 +40,9 @@ void write_class_stats(const ClassLikelihood& state, std::size_t k, int n_thread
 std::vector<Row> write_telling_rows(const ClassLikelihood& state, std::span<const Row> rows,
                                     std::size_t k, double least);
 
-// (g, h) of a vote for class k over the rows, exact sums.
+// (g, h) of a vote for class k over the rows, exact sums, with `scale` steps per unit.
 std::vector<Stat> sum_class_stats(const ClassLikelihood& state, std::span<const Row> rows,
-                                  std::size_t k, int n_threads);
+                                  std::size_t k, double scale, int n_threads);
 
 // What adding `size` >= 0 to the scores of class k would do to the loss.
 double class_loss_change(const ClassLikelihood& state, std::span<const Row> rows, std::size_t k,

@@ -44,7 +44,7 @@ def test_one_class_at_a_time_equals_the_twin(seed, n_rows, n_classes, large):
         for state in (native, twin):
             state.write_stats(k, 1)
         assert np.all(np.abs(arrays[0][1] - arrays[1][1]) <= step[:, np.newaxis])
-        sums = [state.sum_stats(rows, k, 1) for state in (native, twin)]
+        sums = [state.sum_stats(rows, k, scale, 1) for state in (native, twin)]
         np.testing.assert_array_equal(sums[0], arrays[0][1][rows, :2].sum(axis=0))
         assert np.all(np.abs(sums[0] - sums[1]) <= step[rows].sum())
         lacking = [state.residuals(rows, 1) for state in (native, twin)]

@@ -92,7 +92,7 @@ def class_likelihood(**given):
     rows, k, n_threads = (given[name] for name in ("rows", "k", "n_threads"))
     state.write_stats(k, n_threads)
     state.write_telling_rows(rows, k, given["least"])
-    state.sum_stats(rows, k, n_threads)
+    state.sum_stats(rows, k, given["scale"], n_threads)
     state.loss_change(rows, k, given["size"], n_threads)
     state.add_step(rows, k, given["size"], n_threads)
     state.residuals(rows, n_threads)

@@ -16,7 +16,13 @@ from rulewright import kernels
 from rulewright.kernels import ROW, STAT, Score
 from rulewright.kernels.roots import MOST_BITS
 from rulewright.rules import Head
-from rulewright.weighting.likelihood import start_exponentials, start_loss, step_of
+from rulewright.weighting.likelihood import (
+    MOST_FINE_ROWS,
+    coarse_unit,
+    start_exponentials,
+    start_loss,
+    step_of,
+)
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, IntArray, RowArray, StatArray
@@ -41,6 +47,8 @@ class ClassLogLikelihood:
         Scores f_0 that every row starts from, one per class, or a row of them for each row.
     weigh_rows : bool
         Whether the statistics end with a lane of row weights (for a minimum covered weight).
+    coarse : bool
+        Whether the statistics of many rows are only as fine as a search needs.
     n_threads : int
         Threads to use; the result does not depend on it.
     """
@@ -52,11 +60,14 @@ class ClassLogLikelihood:
         scores: FloatArray,
         *,
         weigh_rows: bool = False,
+        coarse: bool = False,
         n_threads: int = 1,
     ) -> None:
         n, n_classes, self.n_threads = len(labels), scores.shape[-1], n_threads
         # As fine as 62 bits (and floats) allow, as in `LogLikelihood`.
-        self.unit = 2.0 ** max(math.ceil(math.log2(float(weights.sum()))) - 61, -1022)
+        self.fine_unit = 2.0 ** max(math.ceil(math.log2(float(weights.sum()))) - 61, -1022)
+        coarse = coarse and n > MOST_FINE_ROWS
+        self.unit = coarse_unit(float(weights.mean()), n) if coarse else self.fine_unit
         self._stats = np.zeros((n, 2 + weigh_rows), dtype=STAT)
         if weigh_rows:
             self._stats[:, -1] = np.rint(weights / self.unit).astype(STAT)
@@ -124,7 +135,8 @@ class ClassLogLikelihood:
         min_evidence: float = 0.0,
     ) -> float:
         """Return the response of a vote over the rows; not positive when it would not help."""
-        g, h = (self.state.sum_stats(rows, head.first, self.n_threads) * self.unit).tolist()
+        sums = self.state.sum_stats(rows, head.first, 1 / self.fine_unit, self.n_threads)
+        g, h = (sums * self.fine_unit).tolist()
         change = partial(self._loss_change, rows, head) if backtrack else None
         return step_of(g, max(h + l2, 1e-12), min_evidence, change)
 

@@ -214,13 +214,13 @@ class Boosting:
     def _sample(self, rows: NDArray[np.intp] | slice) -> Sample:
         codes, weights = self.binned.codes, self.rows.weights[rows]
         given = self.rows.labels[rows], weights, self.start.scores(self.rows.table, rows)
-        options: dict[str, Any] = {"n_threads": self.n_threads}
+        options: dict[str, Any] = {"n_threads": self.n_threads, "coarse": True}
         options["weigh_rows"] = self.settings.min_weight > 0
         likelihood: LogLikelihood | ClassLogLikelihood
         if self.settings.prefixed and len(self.rows.classes) > 2:
             likelihood = ClassLogLikelihood(*given, **options)
         else:
-            options |= {"ordinal": self.settings.ordinal, "coarse": True}
+            options["ordinal"] = self.settings.ordinal
             likelihood = LogLikelihood(*given, **options)
         taken = codes if isinstance(rows, slice) else codes.take(rows)
         return Sample(taken, likelihood, float(weights.sum()))
