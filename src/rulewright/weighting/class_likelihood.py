@@ -17,6 +17,7 @@ from rulewright.kernels import ROW, STAT, Score
 from rulewright.kernels.roots import MOST_BITS
 from rulewright.rules import Head
 from rulewright.weighting.likelihood import (
+    LARGEST_STEP,
     MOST_FINE_ROWS,
     coarse_unit,
     start_exponentials,
@@ -133,12 +134,13 @@ class ClassLogLikelihood:
         l2: float,
         backtrack: bool = True,
         min_evidence: float = 0.0,
+        largest: float = LARGEST_STEP,
     ) -> float:
-        """Return the response of a vote over the rows; not positive when it would not help."""
+        """Return the response of a vote over the rows, as `LogLikelihood` does."""
         sums = self.state.sum_stats(rows, head.first, 1 / self.fine_unit, self.n_threads)
         g, h = (sums * self.fine_unit).tolist()
         change = partial(self._loss_change, rows, head) if backtrack else None
-        return step_of(g, max(h + l2, 1e-12), min_evidence, change)
+        return step_of(g, max(h + l2, 1e-12), min_evidence, largest, change)
 
     def _loss_change(self, rows: RowArray, head: Head, step: float) -> float:
         return self.state.loss_change(rows, head.first, step, self.n_threads)

@@ -125,7 +125,12 @@ class Boosting:
             return False
         cover = found.cover(codes, self.n_threads)
         step = likelihood.newton_step(
-            cover, head, settings.l2, settings.formulation.backtracking, self._min_evidence
+            cover,
+            head,
+            settings.l2,
+            settings.formulation.backtracking,
+            self._min_evidence,
+            settings.largest_step,
         )
         if step <= 0:  # helps on the subsample, not (enough) on all rows
             return False
