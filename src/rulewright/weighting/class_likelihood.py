@@ -28,7 +28,7 @@ from rulewright.weighting.likelihood import (
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, IntArray, RowArray, StatArray
 
-LEAST_PROBABILITY = 0.001
+LEAST_PROBABILITY = 0.0003
 """Rows of other classes are not counted for a rule if they have its class with less."""
 
 

@@ -87,7 +87,7 @@ class MLRulesClassifier(BoostedClassifier):
     n_rules: int | None = Parameter(
         Integer(0, optional=True),
         "Most rules to learn; by default 250 for each class, but 7,500 at most and, beyond 10,000 "
-        "rows, 1,000 at least. Where these have ten classes or more: 300 for each, 9,000 at most.",
+        "rows, 1,000 at least. Where these have ten classes or more: 350 for each, 10,500 at most.",
         default=None,
         kw_only=False,
     )

@@ -55,7 +55,7 @@ FORMULATIONS: dict[str, Callable[..., Formulation]] = {
 """The formulations by name: ours, and that of the paper."""
 
 
-RULES_PER_CLASS, RULES_OF_MANY = 250, 300
+RULES_PER_CLASS, RULES_OF_MANY = 250, 350
 """Rules learned at most for each class, unless a number is given: 500 for two, as in the paper.
 
 The second is for classes that are learned one at a time on more than `SMALL_ROWS`.
