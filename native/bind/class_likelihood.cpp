@@ -31,6 +31,7 @@ class BoundClassLikelihood {
         }
         require_positive(scale, "the scale must be positive and finite");
         require_weights(as_span(weights_), scale);
+        for (const double weight : as_span(weights_)) total_weight_ += weight;
         for (std::size_t i = 0; i < n * n_classes; ++i) {
             require(exp_scores_.data()[i] >= 0, "exponentials of scores must not be negative");
             totals_[i % n] += exp_scores_.data()[i];
@@ -44,10 +45,18 @@ class BoundClassLikelihood {
         require_class(k);
         without_gil([&] { write_class_stats(view(), k, n_threads); });
     }
-    auto sum_stats(const Vector<Row>& rows, std::size_t k, int n_threads) {
+    auto write_telling_rows(const Vector<Row>& rows, std::size_t k, double least) {
         require_class(k);
+        require_within(least, 0, 1, "the least probability is out of range");
+        return to_numpy(run(
+            rows, [&] { return rulewright::write_telling_rows(view(), as_span(rows), k, least); }));
+    }
+    auto sum_stats(const Vector<Row>& rows, std::size_t k, double scale, int n_threads) {
+        require_class(k);
+        require_positive(scale, "the scale must be positive and finite");
+        require(total_weight_ * scale <= kLargestSum, "the weights are too large for the scale");
         return to_numpy(
-            run(rows, [&] { return sum_class_stats(view(), as_span(rows), k, n_threads); }));
+            run(rows, [&] { return sum_class_stats(view(), as_span(rows), k, scale, n_threads); }));
     }
     double loss_change(const Vector<Row>& rows, std::size_t k, double size, int n_threads) {
         require_step(k, size);
@@ -91,7 +100,7 @@ class BoundClassLikelihood {
     Vector<double> weights_;
     MutableMatrix<double> exp_scores_;
     MutableMatrix<Stat> stats_;
-    double scale_;
+    double scale_, total_weight_ = 0;
     std::vector<double> totals_;
 };
 
@@ -104,7 +113,8 @@ void bind_class_likelihood(nb::module_& m) {
                       MutableMatrix<Stat>, double>(),
              array("labels"), array("weights"), array("exp_scores"), array("stats"), "scale"_a)
         .def("write_stats", &Bound::write_stats, "k"_a, "n_threads"_a)
-        .def("sum_stats", &Bound::sum_stats, array("rows"), "k"_a, "n_threads"_a)
+        .def("write_telling_rows", &Bound::write_telling_rows, array("rows"), "k"_a, "least"_a)
+        .def("sum_stats", &Bound::sum_stats, array("rows"), "k"_a, "scale"_a, "n_threads"_a)
         .def("loss_change", &Bound::loss_change, array("rows"), "k"_a, "size"_a, "n_threads"_a)
         .def("add_step", &Bound::add_step, array("rows"), "k"_a, "size"_a, "n_threads"_a)
         .def("residuals", &Bound::residuals, array("rows"), "n_threads"_a)

@@ -11,6 +11,11 @@ bool is_class(const ClassLikelihood& state, std::size_t row, std::size_t k) {
     return static_cast<std::size_t>(state.labels[row]) == k;
 }
 
+void write_row(const ClassLikelihood& state, std::size_t row, std::size_t k) {
+    write_pair(state.probability(k, row), is_class(state, row, k), state.weights[row], state.scale,
+               state.stats + row * state.n_lanes);
+}
+
 // Far from overflow nothing happens; close to it the row is scaled, which changes no probability.
 void keep_finite(const ClassLikelihood& state, std::size_t row) {
     const double before = state.totals[row];
@@ -44,19 +49,31 @@ double sum_changes(const ClassLikelihood& state, std::span<const Row> rows, std:
 
 void write_class_stats(const ClassLikelihood& state, std::size_t k, int n_threads) {
     parallel_blocks(state.n_rows, n_threads, [&](std::size_t, std::size_t from, std::size_t to) {
-        for (std::size_t row = from; row < to; ++row) {
-            write_pair(state.probability(k, row), is_class(state, row, k), state.weights[row],
-                       state.scale, state.stats + row * state.n_lanes);
-        }
+        for (std::size_t row = from; row < to; ++row) write_row(state, row, k);
     });
 }
 
+std::vector<Row> write_telling_rows(const ClassLikelihood& state, std::span<const Row> rows,
+                                    std::size_t k, double least) {
+    std::vector<Row> kept(rows.size() + 1);  // every row is written, some are written over
+    std::size_t n = 0;
+    const double* exp_scores = state.exp_scores + k * state.n_rows;
+    for (const Row row : rows) {
+        kept[n] = row;
+        const bool likely = exp_scores[row] >= least * state.totals[row];
+        n += static_cast<std::size_t>(likely) | static_cast<std::size_t>(is_class(state, row, k));
+    }
+    kept.resize(n);
+    for (const Row row : kept) write_row(state, row, k);
+    return kept;
+}
+
 std::vector<Stat> sum_class_stats(const ClassLikelihood& state, std::span<const Row> rows,
-                                  std::size_t k, int n_threads) {
+                                  std::size_t k, double scale, int n_threads) {
     return sum_by_block<Stat>(rows, 2, n_threads, [&](Row row, Stat* sums) {
         Stat pair[2];
-        write_pair(state.probability(k, row), is_class(state, row, k), state.weights[row],
-                   state.scale, pair);
+        write_pair(state.probability(k, row), is_class(state, row, k), state.weights[row], scale,
+                   pair);
         sums[0] += pair[0];
         sums[1] += pair[1];
     });

@@ -34,9 +34,15 @@ struct ClassLikelihood {
 // The statistics of a vote for class k, of all rows.
 void write_class_stats(const ClassLikelihood& state, std::size_t k, int n_threads);
 
-// (g, h) of a vote for class k over the rows, exact sums.
+// Those of the rows that tell about a vote for class k: rows of the class, and rows that have it
+// with a probability of `least` or more. Their statistics are written; the others have hardly any
+// g and h to count, and keep what they had.
+std::vector<Row> write_telling_rows(const ClassLikelihood& state, std::span<const Row> rows,
+                                    std::size_t k, double least);
+
+// (g, h) of a vote for class k over the rows, exact sums, with `scale` steps per unit.
 std::vector<Stat> sum_class_stats(const ClassLikelihood& state, std::span<const Row> rows,
-                                  std::size_t k, int n_threads);
+                                  std::size_t k, double scale, int n_threads);
 
 // What adding `size` >= 0 to the scores of class k would do to the loss.
 double class_loss_change(const ClassLikelihood& state, std::span<const Row> rows, std::size_t k,

@@ -8,6 +8,7 @@ from rulewright import MLRulesClassifier, Validation, Window
 from rulewright.data import TrainingSet, read_table
 from rulewright.estimators.mlrules.settings import Automatic
 from rulewright.search import Constraints
+from rulewright.weighting.likelihood import LARGEST_STEP
 
 
 @pytest.mark.parametrize(
@@ -16,12 +17,12 @@ from rulewright.search import Constraints
         (10_000, 2, (500, 0.1, 4, False, Window())),
         (10_001, 2, (1000, 0.3, 4, False, Validation(n_iter_no_change=50))),
         (10_001, 9, (2250, 0.3, 4, False, Validation(n_iter_no_change=225))),
-        (10_001, 10, (2500, 0.3, 8, True, Window())),
+        (10_001, 10, (3500, 0.3, 8, True, Window())),
         (50_000, 2, (1000, 0.3, 4, False, Validation(n_iter_no_change=50))),
         (50_001, 3, (1000, 0.3, 4, False, Validation(n_iter_no_change=75))),
         (10_000, 26, (6500, 0.1, 4, False, Window())),
         (10_000, 31, (7500, 0.1, 4, True, Window())),
-        (10_001, 40, (7500, 0.3, 8, True, Window())),
+        (10_001, 40, (10_500, 0.3, 8, True, Window())),
     ],
 )
 def test_larger_tables_are_learned_in_larger_steps(n_rows, n_classes, expected):
@@ -29,6 +30,28 @@ def test_larger_tables_are_learned_in_larger_steps(n_rows, n_classes, expected):
     auto = Automatic(n_rows, n_classes, ordinal=False)
     found = auto.n_rules, auto.learning_rate, auto.max_conditions, auto.prefixed
     assert (*found, auto.stopping(outside=True)) == expected
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_classes", "expected"),
+    [
+        (10_000, 26, (0.5, 1.0, 1.0, LARGEST_STEP)),
+        (10_001, 9, (0.5, 1.0, 1.0, LARGEST_STEP)),
+        (10_001, 10, (0.8, 0.7, 0.3, 2.0)),
+    ],
+)
+def test_many_classes_have_draws_of_their_own(n_rows, n_classes, expected):
+    """Shares of rows and columns, l2 and the largest response; what is asked for comes first."""
+    target = np.arange(n_rows) % n_classes
+    rows = TrainingSet.of(read_table(np.arange(float(n_rows))[:, None], target=target))
+    found = MLRulesClassifier()._settings(rows, Constraints())
+    assert (found.subsample, found.column_subsample, found.l2, found.largest_step) == expected
+    asked = MLRulesClassifier(subsample=0.6, column_subsample=0.9, l2=2.0)
+    found = asked._settings(rows, Constraints())
+    assert (found.subsample, found.column_subsample, found.l2) == (0.6, 0.9, 2.0)
+    found = MLRulesClassifier.paper()._settings(rows, Constraints())
+    assert (found.subsample, found.column_subsample, found.l2) == (0.5, 1.0, 0.0)
+    assert found.largest_step == LARGEST_STEP
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_one_class_at_a_time_equals_the_twin(seed, n_rows, n_classes, large):
         for state in (native, twin):
             state.write_stats(k, 1)
         assert np.all(np.abs(arrays[0][1] - arrays[1][1]) <= step[:, np.newaxis])
-        sums = [state.sum_stats(rows, k, 1) for state in (native, twin)]
+        sums = [state.sum_stats(rows, k, scale, 1) for state in (native, twin)]
         np.testing.assert_array_equal(sums[0], arrays[0][1][rows, :2].sum(axis=0))
         assert np.all(np.abs(sums[0] - sums[1]) <= step[rows].sum())
         lacking = [state.residuals(rows, 1) for state in (native, twin)]
@@ -52,6 +52,24 @@ def test_one_class_at_a_time_equals_the_twin(seed, n_rows, n_classes, large):
         side = rng.integers(0, 2, n_rows).astype(np.uint8)
         counts = [state.class_weights(rows, side, 1) for state in (native, twin)]
         np.testing.assert_allclose(*counts, rtol=1e-12)
+
+
+@given(SEEDS, st.integers(1, 40), st.sampled_from([2, 9]), st.sampled_from([0.0, 0.1, 0.5, 1.0]))
+def test_telling_rows_equal_the_twin(seed, n_rows, n_classes, least):
+    """Rows of the class and likely rows are given and written; the others keep what they had."""
+    (native, twin), arrays, rows, _, (labels, _, _) = twins(seed, n_rows, n_classes)
+    for _, stats in arrays:
+        stats[:] = 7
+    kept = [state.write_telling_rows(rows, 1, least) for state in (native, twin)]
+    np.testing.assert_array_equal(*kept)
+    assert set(rows[labels[rows] == 1]) <= set(kept[0]) <= set(rows)
+    if least == 0:
+        np.testing.assert_array_equal(kept[0], rows)
+    others = np.setdiff1d(np.arange(n_rows), kept[0])
+    assert np.all(arrays[0][1][others] == 7)
+    written = arrays[0][1][kept[0], :2].copy()
+    native.write_stats(1, 1)
+    np.testing.assert_array_equal(written, arrays[0][1][kept[0], :2])
 
 
 @given(SEEDS, st.integers(1, 40), st.sampled_from([3, 9]))

@@ -93,7 +93,8 @@ def class_likelihood(**given):
     state = _core.ClassLikelihood(**pick(given, *made))
     rows, k, n_threads = (given[name] for name in ("rows", "k", "n_threads"))
     state.write_stats(k, n_threads)
-    state.sum_stats(rows, k, n_threads)
+    state.write_telling_rows(rows, k, given["least"])
+    state.sum_stats(rows, k, given["scale"], n_threads)
     state.loss_change(rows, k, given["size"], n_threads)
     state.add_step(rows, k, given["size"], n_threads)
     state.residuals(rows, n_threads)
@@ -331,7 +332,7 @@ def good_class_likelihood():
         **{"labels": (np.arange(N) % 3).astype(np.int32), "weights": np.ones(N)},
         **{"exp_scores": np.ones((3, N)), "stats": np.zeros((N, 2), np.int64)},
         **{"scale": 2.0**40, "rows": ROWS, "side": np.ones(N, np.uint8)},
-        **{"k": 2, "size": 0.5, "n_threads": 3},
+        **{"k": 2, "size": 0.5, "least": 0.5, "n_threads": 3},
     }
 
 

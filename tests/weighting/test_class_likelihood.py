@@ -59,3 +59,18 @@ def test_statistics_are_those_of_the_class_asked_for():
         np.testing.assert_allclose(one.stats * one.unit, expected, atol=1e-12)
     with pytest.raises(ValueError, match="before it is grown"):
         one.score("newton", 1.0)
+
+
+@pytest.mark.parametrize("weigh_rows", [False, True])
+def test_rows_that_hardly_have_the_class_are_not_counted(weigh_rows):
+    """Rows of the class and rows that may be taken for it are; where weights count, all rows."""
+    labels = np.repeat([0, 1, 2], 10).astype(np.int32)
+    start = np.zeros((30, 3))
+    start[10:20, 0] = -9.0  # rows of class 1 that are certainly not of class 0
+    state = ClassLogLikelihood(labels, np.ones(30), start, weigh_rows=weigh_rows)
+    state.score("newton", 1.0, Head(0, 0))
+    rows = np.arange(0, 30, 2, dtype=ROW)
+    expected = rows if weigh_rows else rows[(rows < 10) | (rows >= 20)]
+    np.testing.assert_array_equal(state.telling_rows(rows), expected)
+    one_by_one = state._stats[expected].copy()
+    np.testing.assert_array_equal(one_by_one, state.stats[expected])

@@ -217,13 +217,9 @@ def _test_of_set(column: int, codes: tuple[int, ...]) -> Test:
 def padded_tests(tests: Iterable[Test]) -> IntArray:
     """Return tests as kernels read them, all as long as the longest."""
     rows = list(tests)
-    widths = set(map(len, rows))
-    if len(widths) == 1:
-        return np.array(rows, dtype=np.int32)
-    found = np.full((len(rows), max(widths, default=4)), -1, dtype=np.int32)
-    for row, test in zip(found, rows, strict=True):
-        row[: len(test)] = test
-    return found
+    longest = max(map(len, rows), default=4)
+    padded = [(*row, *(-1,) * (longest - len(row))) for row in rows]
+    return np.array(padded, dtype=np.int32).reshape(len(rows), longest)
 
 
 def bin_table(

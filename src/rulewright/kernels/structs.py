@@ -124,7 +124,8 @@ class Limits(Struct):
 
     def only(self, drawn: BoolArray) -> Limits:
         """Close the columns that are not drawn, except required ones."""
-        return self._masked(drawn | (self.required > 0), drawn | (self.required > 0))
+        left = drawn | (self.required > 0)
+        return self._masked(left, left)
 
     def allows(self, conditions: tuple[GrownCondition, ...]) -> bool:
         """Tell whether a rule with some of its conditions taken out still has what it must."""

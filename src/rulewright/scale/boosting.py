@@ -226,6 +226,7 @@ class PartedBoosting:
             settings.l2,
             settings.formulation.backtracking,
             settings.untested_evidence if self.takes_all else settings.min_evidence,
+            settings.largest_step,
         )
         if step <= 0:  # helps on the subsample, not (enough) on all rows
             return False

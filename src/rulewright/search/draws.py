@@ -11,6 +11,7 @@ from rulewright import kernels
 from rulewright.search.sampling import Subsampler
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from rulewright.kernels import BoolArray, CodeColumns, Limits, RowArray, Score, StatArray
@@ -73,6 +74,31 @@ class RowDraws:
     def following(self, rows: RowArray) -> AbstractContextManager[None]:
         """Let the statistics of the rows change in the body."""
         return nullcontext()
+
+
+class TellingDraws(RowDraws):
+    """Grows every rule on those of the rows drawn that tell about its vote.
+
+    Takes after the parameters of `RowDraws` the function that returns them.
+    """
+
+    def __init__(
+        self,
+        grower: RuleGrower,
+        codes: CodeColumns,
+        stats: StatArray,
+        share: float,
+        random: np.random.RandomState,
+        telling: Callable[[RowArray], RowArray],
+    ) -> None:
+        super().__init__(grower, codes, stats, share, random)
+        self.telling = telling
+
+    def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, BoolArray]:
+        """Grow a rule on the next draw; tell also which rows were drawn."""
+        rows, drawn = self.sampler.draw()
+        search = self.codes, self.telling(rows), self.stats, score, limits
+        return self.grower.grow(*search), drawn
 
 
 class BlockDraws(RowDraws):

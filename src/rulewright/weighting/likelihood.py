@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray, IntArray, RowArray, StatArray
 
 LARGEST_STEP = 4.0
-"""Largest response before it is multiplied by the learning rate."""
+"""Largest response before it is multiplied by the learning rate, unless another is given."""
 
 SAFE_STEP = 1.79
 """Newton steps up to here lower the loss for certain.
@@ -76,12 +76,16 @@ def start_loss(
 
 
 def step_of(
-    g: float, curvature: float, min_evidence: float, loss_change: Callable[[float], float] | None
+    g: float,
+    curvature: float,
+    min_evidence: float,
+    largest: float,
+    loss_change: Callable[[float], float] | None,
 ) -> float:
     """Return the Newton step, halved until it lowers the loss if the change of that is given."""
     if -g < min_evidence * math.sqrt(curvature):
         return 0.0
-    step = min(-g / curvature, LARGEST_STEP)
+    step = min(-g / curvature, largest)
     if loss_change is not None and step > SAFE_STEP:
         while loss_change(step) >= 0 and step > 0:
             step /= 2
@@ -216,16 +220,17 @@ class LogLikelihood:
         l2: float,
         backtrack: bool = True,
         min_evidence: float = 0.0,
+        largest: float = LARGEST_STEP,
     ) -> float:
         """Return the response of a vote over the rows; not positive when it would not help.
 
         The evidence for a vote is ``-g / sqrt(h + l2)``, about its distance from zero in standard
-        errors; with less than `min_evidence` the response is 0. With `backtrack` the step is
-        halved until it lowers the loss.
+        errors; with less than `min_evidence` the response is 0. It is at most `largest`. With
+        `backtrack` the step is halved until it lowers the loss.
         """
         g, h = self.derivatives(rows, head)
         change = partial(self._loss_change, rows, head) if backtrack else None
-        return step_of(g, max(h + l2, 1e-12), min_evidence, change)
+        return step_of(g, max(h + l2, 1e-12), min_evidence, largest, change)
 
     def _loss_change(self, rows: RowArray, head: Head, step: float) -> float:
         return self.state.loss_change(rows, *head, step, self.n_threads)

@@ -18,6 +18,7 @@ from rulewright.search import (
     RuleGrower,
     SearchLimits,
     Subsampler,
+    TellingDraws,
     count_blocks,
     split_rows,
 )
@@ -140,7 +141,12 @@ class Boosting:
             return False
         cover = found.cover(codes, self.n_threads)
         step = likelihood.newton_step(
-            cover, head, settings.l2, settings.formulation.backtracking, self._min_evidence
+            cover,
+            head,
+            settings.l2,
+            settings.formulation.backtracking,
+            self._min_evidence,
+            settings.largest_step,
         )
         if step <= 0:  # helps on the subsample, not (enough) on all rows
             return False
@@ -227,13 +233,13 @@ class Boosting:
     def _sample(self, rows: NDArray[np.integer] | slice, codes: CodeColumns) -> Sample:
         weights = self.rows.weights[rows]
         given = self.rows.labels[rows], weights, self.start.scores(self.rows.table, rows)
-        options: dict[str, Any] = {"n_threads": self.n_threads}
+        options: dict[str, Any] = {"n_threads": self.n_threads, "coarse": True}
         options["weigh_rows"] = self.settings.min_weight > 0
         likelihood: LogLikelihood | ClassLogLikelihood
         if self.settings.prefixed and len(self.rows.classes) > 2:
             likelihood = ClassLogLikelihood(*given, **options)
         else:
-            options |= {"ordinal": self.settings.ordinal, "coarse": True}
+            options["ordinal"] = self.settings.ordinal
             likelihood = LogLikelihood(*given, **options)
         return Sample(codes, likelihood, float(weights.sum()))
 
@@ -271,6 +277,8 @@ class Boosting:
     def _draws(self, random: np.random.RandomState) -> RowDraws:
         train, share = self.monitor.train, self.settings.subsample
         given = self.grower, train.codes, train.likelihood.stats, share, random
+        if isinstance(train.likelihood, ClassLogLikelihood):
+            return TellingDraws(*given, train.likelihood.telling_rows)
         if not self.n_blocks:
             return RowDraws(*given)
         return BlockDraws(*given, self.n_blocks, train.likelihood.bits)

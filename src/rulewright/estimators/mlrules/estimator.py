@@ -34,6 +34,7 @@ from rulewright.estimators.mlrules.settings import (
 from rulewright.model import AdditiveRules
 from rulewright.search import LEAST_ROWS
 from rulewright.weighting import CALIBRATIONS, Calibration, Isotonic
+from rulewright.weighting.likelihood import LARGEST_STEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -86,7 +87,7 @@ class MLRulesClassifier(BoostedClassifier):
     n_rules: int | None = Parameter(
         Integer(0, optional=True),
         "Most rules to learn; by default 250 for each class, but 7,500 at most and, beyond 10,000 "
-        "rows, 1,000 at least.",
+        "rows, 1,000 at least. Where these have ten classes or more: 350 for each, 10,500 at most.",
         default=None,
         kw_only=False,
     )
@@ -96,16 +97,20 @@ class MLRulesClassifier(BoostedClassifier):
         "more rows larger steps overfit less, and get further with as many rules.",
         default="auto",
     )
-    subsample: float = Parameter(
-        Real(0, 1, above=True),
-        "Share of the rows that each rule is grown on; fewer than 50 rows are always taken whole.",
-        default=0.5,
+    subsample: float | str = Parameter(
+        Real(0, 1, above=True, words=("auto",)),
+        "Share of the rows that each rule is grown on; fewer than 50 rows are always taken whole. "
+        '"auto" is 0.5, and 0.8 where more than 10,000 rows have ten classes or more.',
+        default="auto",
     )
     criterion: str = Parameter(
         Choice(("newton", "gradient")), "What growth minimises.", default="newton"
     )
-    l2: float = Parameter(
-        Real(0), "Added to h: keeps rules away from single outliers.", default=1.0
+    l2: float | str = Parameter(
+        Real(0, words=("auto",)),
+        'Added to h: keeps rules away from single outliers. "auto" is 1, and 0.3 where more than '
+        "10,000 rows have ten classes or more.",
+        default="auto",
     )
     max_conditions: int | str | None = Parameter(
         Integer(1, optional=True, words=("auto",)),
@@ -180,10 +185,11 @@ class MLRulesClassifier(BoostedClassifier):
         "rules, which learn what the lines leave.",
         default=False,
     )
-    column_subsample: float = Parameter(
-        Real(0, 1, above=True),
-        "Share of the columns that each rule may use, drawn for every rule.",
-        default=1.0,
+    column_subsample: float | str = Parameter(
+        Real(0, 1, above=True, words=("auto",)),
+        'Share of the columns that each rule may use, drawn for every rule. "auto" is 1, and 0.7 '
+        "where more than 10,000 rows have ten classes or more.",
+        default="auto",
     )
     calibration: Any = Parameter(
         CALIBRATED,
@@ -213,6 +219,7 @@ class MLRulesClassifier(BoostedClassifier):
         "label_sets": False,
         "max_bins": MOST_BINS,
         "stopping": "none",
+        "column_subsample": 1.0,
     }
 
     @classmethod
@@ -265,18 +272,20 @@ class MLRulesClassifier(BoostedClassifier):
         """Resolve what depends on the rows."""
         auto, asked = self._automatic(rows), self.min_evidence
         untested = float(self.stopping == "auto")
+        prefixed = _chosen(self.class_choice, auto.prefixed) in (True, "prefixed")
         return BoostingSettings(
             learning_rate=_chosen(self.learning_rate, auto.learning_rate),
-            subsample=self.subsample,
-            column_subsample=self.column_subsample,
+            largest_step=auto.largest_step if prefixed else LARGEST_STEP,
+            subsample=_chosen(self.subsample, auto.subsample),
+            column_subsample=_chosen(self.column_subsample, auto.column_subsample),
             criterion=self.criterion,
-            l2=self.l2,
+            l2=_chosen(self.l2, auto.l2),
             max_conditions=_chosen(self.max_conditions, auto.max_conditions),
             min_weight=self.min_weight,
             min_evidence=0.0 if asked is None else asked,
             untested_evidence=untested if asked is None else asked,
             prune=PRUNE.get(self.prune, auto.prune),
-            prefixed=_chosen(self.class_choice, auto.prefixed) in (True, "prefixed"),
+            prefixed=prefixed,
             formulation=FORMULATION.made(self.formulation),
             missing_conditions=self.missing_conditions,
             label_sets=_chosen(self.label_sets, auto.label_sets),
@@ -289,14 +298,16 @@ class MLRulesClassifier(BoostedClassifier):
 
     def _stopping(self, rows: TrainingSet) -> Stopping:
         """Return the stopping rule; one that needs rows outside the subsample must have some."""
-        outside = self.subsample < 1 and rows.n_rows >= LEAST_ROWS
+        auto = self._automatic(rows)
+        subsample = _chosen(self.subsample, auto.subsample)
+        outside = subsample < 1 and rows.n_rows >= LEAST_ROWS
         if self.stopping == "auto":
-            return self._automatic(rows).stopping(outside)
+            return auto.stopping(outside)
         stopping: Stopping = STOPPING_RULE.made(self.stopping)
         if stopping.needs_outside and not outside:
             raise ValueError(
                 f"stopping={self.stopping!r} needs rows outside the subsample to judge rules by, "
-                f"but subsample={self.subsample:g} of {rows.n_rows} rows leaves none (fewer than "
+                f"but subsample={subsample:g} of {rows.n_rows} rows leaves none (fewer than "
                 f"{LEAST_ROWS} rows are always taken whole): set subsample < 1, more rows or "
                 "another stopping"
             )

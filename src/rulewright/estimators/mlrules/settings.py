@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rulewright.capacity import Stopping, Validation, Window
 from rulewright.weighting import DEFAULT_RULES
+from rulewright.weighting.likelihood import LARGEST_STEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,8 +55,11 @@ FORMULATIONS: dict[str, Callable[..., Formulation]] = {
 """The formulations by name: ours, and that of the paper."""
 
 
-RULES_PER_CLASS = 250
-"""Rules learned at most for each class, unless a number is given: 500 for two, as in the paper."""
+RULES_PER_CLASS, RULES_OF_MANY = 250, 350
+"""Rules learned at most for each class, unless a number is given: 500 for two, as in the paper.
+
+The second is for classes that are learned one at a time on more than `SMALL_ROWS`.
+"""
 
 MOST_CLASSES = 30
 """More classes get no more rules, and have the class of a rule chosen before it is grown."""
@@ -96,13 +100,34 @@ class Automatic:
     @property
     def n_rules(self) -> int:
         """Most rules."""
-        n_rules = RULES_PER_CLASS * min(self.n_classes, MOST_CLASSES)
+        per_class = RULES_OF_MANY if self.many else RULES_PER_CLASS
+        n_rules = per_class * min(self.n_classes, MOST_CLASSES)
         return max(n_rules, LARGE_RULES) if self.large else n_rules
 
     @property
     def learning_rate(self) -> float:
         """The factor of responses: what shrinkage gains, many rows give."""
         return 0.3 if self.large else 0.1
+
+    @property
+    def largest_step(self) -> float:
+        """The largest response before the factor: a rare class has large Newton steps."""
+        return 2.0 if self.many else LARGEST_STEP
+
+    @property
+    def subsample(self) -> float:
+        """The share of the rows of a rule: one of many classes has few of them."""
+        return 0.8 if self.many else 0.5
+
+    @property
+    def column_subsample(self) -> float:
+        """The share of the columns of a rule."""
+        return 0.7 if self.many else 1.0
+
+    @property
+    def l2(self) -> float:
+        """What is added to h: rules of one among many classes cover few rows."""
+        return 0.3 if self.many else 1.0
 
     @property
     def max_conditions(self) -> int:
@@ -137,6 +162,7 @@ class BoostingSettings:
     """
 
     learning_rate: float
+    largest_step: float
     subsample: float
     column_subsample: float
     criterion: str
@@ -164,6 +190,9 @@ class BoostingSettings:
 
     def fixed_by_start(self, before: BoostingSettings) -> list[str]:
         """Name the settings that differ although a fit reads them only when it starts."""
-        free = {"learning_rate", "criterion", "l2", "min_evidence", "untested_evidence", "prefixed"}
+        free = {
+            *{"learning_rate", "largest_step", "criterion", "l2"},
+            *{"min_evidence", "untested_evidence", "prefixed"},
+        }
         names = [field.name for field in fields(self) if field.name not in free]
         return [name for name in names if getattr(self, name) != getattr(before, name)]

@@ -26,11 +26,18 @@ class ClassLikelihood:
 
     def write_stats(self, k: int, n_threads: int) -> None:
         """Write g = w (p - [y = k]) and h = w p (1 - p) of all rows, in fixed point."""
-        self.stats[:, :2] = self._pairs(np.arange(len(self.labels)), k)
+        self.stats[:, :2] = self._pairs(np.arange(len(self.labels)), k, self.scale)
 
-    def sum_stats(self, rows: RowArray, k: int, n_threads: int) -> StatArray:
-        """Sum (g, h) of a vote for class k over the rows."""
-        sums: StatArray = self._pairs(rows, k).sum(axis=0, dtype=STAT)
+    def write_telling_rows(self, rows: RowArray, k: int, least: float) -> RowArray:
+        """Write the statistics of rows of class k, or that have it with `least`; return them."""
+        likely = self.exp_scores[k, rows] >= least * self.totals[rows]
+        kept: RowArray = rows[(self.labels[rows] == k) | likely]
+        self.stats[kept, :2] = self._pairs(kept, k, self.scale)
+        return kept
+
+    def sum_stats(self, rows: RowArray, k: int, scale: float, n_threads: int) -> StatArray:
+        """Sum (g, h) of a vote for class k over the rows, with `scale` steps per unit."""
+        sums: StatArray = self._pairs(rows, k, scale).sum(axis=0, dtype=STAT)
         return sums
 
     def loss_change(self, rows: RowArray, k: int, size: float, n_threads: int) -> float:
@@ -64,8 +71,8 @@ class ClassLikelihood:
         places = self.labels[rows] + n_classes * side[rows]
         return np.bincount(places, self.weights[rows], 2 * n_classes).astype(np.float64)
 
-    def _pairs(self, rows: RowArray | np.ndarray, k: int) -> StatArray:
+    def _pairs(self, rows: RowArray | np.ndarray, k: int, scale: float) -> StatArray:
         p, w = self.exp_scores[k, rows] / self.totals[rows], self.weights[rows]
-        g = np.rint(w * (p - (self.labels[rows] == k)) * self.scale).astype(STAT)
-        h = np.rint(w * p * (1 - p) * self.scale).astype(STAT)
+        g = np.rint(w * (p - (self.labels[rows] == k)) * scale).astype(STAT)
+        h = np.rint(w * p * (1 - p) * scale).astype(STAT)
         return np.stack([g, np.maximum(1, h)], axis=1)
