@@ -1,7 +1,7 @@
 """How long do rules take to reach the log-loss of LightGBM's defaults? `time_to_loss.py [SET ...]`.
 
 Processor time of one thread. The rules reach the loss of 100 trees of 31 leaves after a number of
-rounds; the time to it is that share of the time of all rounds.
+rounds; the time to it is that of a fit which ends there.
 """
 
 from __future__ import annotations
@@ -51,11 +51,25 @@ def compared(name: str, train: tuple, test: tuple, options: argparse.Namespace) 
     rules, ours = fitted(
         lambda: MLRulesClassifier(n_jobs=1, random_state=0), *train, options.repeat
     )
-    staged = enumerate(rules.staged_predict_proba(test[0]))
-    reached = next((i for i, p in staged if i % EVERY == 0 and log_loss(test[1], p) <= goal), None)
+    kept = len(rules.stages_.rules)
+    reached = next(
+        (
+            size
+            for size, p in enumerate(rules.staged_predict_proba(test[0]))
+            if (size % EVERY == 0 or size == kept) and log_loss(test[1], p) <= goal
+        ),
+        None,
+    )
     rounds = len(rules.trace_["train_loss"])
     loss = log_loss(test[1], rules.predict_proba(test[0]))
-    ratio = None if reached is None else ours * reached / rounds / seconds
+    ratio = None
+    if reached is not None:
+        _, spent = fitted(
+            lambda: MLRulesClassifier(n_rules=reached, n_jobs=1, random_state=0),
+            *train,
+            options.repeat,
+        )
+        ratio = spent / seconds
     return [name, goal, loss, seconds, ours, rounds, reached, ratio]
 
 
