@@ -43,18 +43,22 @@ def speed(bench: Bench) -> list[Row]:
 
 
 def threads(bench: Bench) -> list[Row]:
-    """Fit seconds with one and with two threads, 100,000 x 30."""
-    jobs = {
-        f"{learner}, n_jobs={n}": bench.job(learner, n_jobs=n)
-        for learner in ("rulewright", "lightgbm")
-        for n in (1, 2)
-    }
-    got = bench.best(jobs)
-    rows = [Row(label, result) for label, result in got.items()]
-    for learner, target in (("rulewright", ">= 1.5"), ("lightgbm", "")):
-        one, two = got[f"{learner}, n_jobs=1"], got[f"{learner}, n_jobs=2"]
-        row = compare(f"{learner}: 1 thread / 2 threads", one, two, target, lambda r: r >= 1.5)
-        rows.append(row if target else replace(row, met=None))
+    """Fit seconds with one and with two threads, 100,000 and 1,000,000 x 30."""
+    rows = []
+    for size in (100_000, 1_000_000):
+        jobs = {
+            f"{learner}, {size} rows, n_jobs={n}": bench.job(learner, f"wide-{size}x30-2", n_jobs=n)
+            for learner in ("rulewright", "lightgbm")
+            for n in (1, 2)
+        }
+        got = bench.best(jobs)
+        rows += [Row(label, result) for label, result in got.items()]
+        ours, ours_on_two, theirs, theirs_on_two = got.values()
+        speed_up = f"1 thread / 2 threads, {size} rows"
+        rows += [
+            compare(f"rulewright: {speed_up}", ours, ours_on_two, ">= 1.8", lambda r: r >= 1.8),
+            replace(compare(f"lightgbm: {speed_up}", theirs, theirs_on_two, "", bool), met=None),
+        ]
     return rows
 
 

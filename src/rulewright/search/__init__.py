@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rulewright.search.consistency import ConsistencyResult, find_consistent_dnf
     from rulewright.search.constraints import Constraints
     from rulewright.search.dnf import DnfSearchResult, dnf_covers, search_dnf, simplify_dnf
-    from rulewright.search.draws import BlockDraws, RowDraws, TellingDraws, count_blocks
+    from rulewright.search.draws import BlockDraws, RowDraws, count_blocks
     from rulewright.search.extraction import rules_from
     from rulewright.search.growth import FoundRule, RuleGrower
     from rulewright.search.limits import SearchLimits
@@ -32,7 +32,6 @@ __all__ = [
     "RuleGrower",
     "SearchLimits",
     "Subsampler",
-    "TellingDraws",
     "TreeRules",
     "clean_rules",
     "count_blocks",
@@ -58,7 +57,6 @@ _PLACES = {
     "RuleGrower": ".growth",
     "SearchLimits": ".limits",
     "Subsampler": ".sampling",
-    "TellingDraws": ".draws",
     "TreeRules": ".tree_rules",
     "clean_rules": ".tree_rules",
     "count_blocks": ".draws",

@@ -52,6 +52,8 @@ class RowDraws:
         Share of the rows to draw.
     random : RandomState
         Source of the draws.
+    telling : function, optional
+        Returns those of the rows drawn that tell about the rule; only these are counted.
     """
 
     def __init__(
@@ -61,44 +63,21 @@ class RowDraws:
         stats: StatArray,
         share: float,
         random: np.random.RandomState,
+        telling: Callable[[RowArray], RowArray] = lambda rows: rows,
     ) -> None:
-        self.grower, self.codes, self.stats = grower, codes, stats
+        self.grower, self.codes, self.stats, self.telling = grower, codes, stats, telling
         self.sampler = Subsampler(codes.n_rows, share, random)
         self.takes_all = self.sampler.takes_all
 
     def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, BoolArray]:
         """Grow a rule on the next draw; tell also which rows were drawn."""
         rows, drawn = self.sampler.draw()
-        return self.grower.grow(self.codes, rows, self.stats, score, limits), drawn
+        search = self.codes, self.telling(rows), self.stats, score, limits
+        return self.grower.grow(*search), drawn
 
     def following(self, rows: RowArray) -> AbstractContextManager[None]:
         """Let the statistics of the rows change in the body."""
         return nullcontext()
-
-
-class TellingDraws(RowDraws):
-    """Grows every rule on those of the rows drawn that tell about its vote.
-
-    Takes after the parameters of `RowDraws` the function that returns them.
-    """
-
-    def __init__(
-        self,
-        grower: RuleGrower,
-        codes: CodeColumns,
-        stats: StatArray,
-        share: float,
-        random: np.random.RandomState,
-        telling: Callable[[RowArray], RowArray],
-    ) -> None:
-        super().__init__(grower, codes, stats, share, random)
-        self.telling = telling
-
-    def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, BoolArray]:
-        """Grow a rule on the next draw; tell also which rows were drawn."""
-        rows, drawn = self.sampler.draw()
-        search = self.codes, self.telling(rows), self.stats, score, limits
-        return self.grower.grow(*search), drawn
 
 
 class BlockDraws(RowDraws):
@@ -107,8 +86,8 @@ class BlockDraws(RowDraws):
     Where no condition helps alone, chance finds the first one, and twenty blocks leave it little
     choice: after `MOST_MISSES` rules that were not added, rows are drawn one by one.
 
-    Takes after the parameters of `RowDraws` the number of blocks, and the bits that no statistic
-    of a row exceeds.
+    Takes instead of `telling` the number of blocks, and the bits that no statistic of a row
+    exceeds.
     """
 
     def __init__(

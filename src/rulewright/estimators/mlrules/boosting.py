@@ -18,7 +18,6 @@ from rulewright.search import (
     RuleGrower,
     SearchLimits,
     Subsampler,
-    TellingDraws,
     count_blocks,
     split_rows,
 )
@@ -278,7 +277,7 @@ class Boosting:
         train, share = self.monitor.train, self.settings.subsample
         given = self.grower, train.codes, train.likelihood.stats, share, random
         if isinstance(train.likelihood, ClassLogLikelihood):
-            return TellingDraws(*given, train.likelihood.telling_rows)
+            return RowDraws(*given, train.likelihood.telling_rows)
         if not self.n_blocks:
             return RowDraws(*given)
         return BlockDraws(*given, self.n_blocks, train.likelihood.bits)
