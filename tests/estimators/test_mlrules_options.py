@@ -7,9 +7,13 @@ import pytest
 
 from builders import mixed_table, mlrules
 from rulewright import Formulation, MLRulesClassifier, Window
+from rulewright.data import read_table
+from rulewright.encoding.binned import bin_table
 from rulewright.estimators.mlrules.monitor import Monitor
+from rulewright.estimators.mlrules.pruning import PrefixPruning
+from rulewright.kernels import GrownCondition, GrownRule, Op, Score
 from rulewright.rules import Head
-from rulewright.search import RuleGrower, Subsampler
+from rulewright.search import Constraints, RuleGrower, SearchLimits, Subsampler
 
 pytestmark = pytest.mark.native
 
@@ -247,6 +251,28 @@ def test_a_prefix_ends_where_conditions_stop_paying():
         grown = mlrules(n_rules=5, subsample=0.5, prune=False, learning_rate=0.3).fit(X, y)
         assert set().union(*(rule.body.columns for rule in est.stages_.rules)) == columns
         assert set().union(*(rule.body.columns for rule in grown.stages_.rules)) > columns
+
+
+def test_columns_of_rules_refused_in_turn_are_closed():
+    """From the fourth on, their first columns are closed until a rule pays, but required ones."""
+    binned = bin_table(read_table(np.arange(12.0).reshape(3, 4)), 10, 1)
+    limits = SearchLimits(constraints=Constraints(required=["x3"])).compile(binned.schema, 1.0)
+    pays = [False] * 5 + [True]
+
+    class Judged(PrefixPruning):
+        def _sums(self, found, stats, score, drawn):
+            return np.array([[-1 if pays.pop(0) else 1, 1]])
+
+    pruning = Judged(binned.codes, limits.required, n_threads=1)
+    grower = RuleGrower(binned, "midpoint")
+    is_open = []
+    for column in (1, 1, 3, 1, 0, 2):
+        found = grower.found(GrownRule([GrownCondition(column, Op.LESS_EQUAL, 0, 1, -1.0)], 0))
+        pruning.pruned(found, None, Score("newton", unit=1.0), None)
+        is_open.append((pruning.opened(limits).up_operators > 0).tolist())
+    everything = [True] * 4
+    closed = [[True, False, True, True], [False, False, True, True]]
+    assert is_open == [everything, everything, everything, *closed, everything]
 
 
 def test_nothing_is_pruned_without_rows_outside():

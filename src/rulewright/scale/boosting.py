@@ -211,6 +211,8 @@ class PartedBoosting:
         blocks, score = self._draw(), self._score()
         found = self.grower.found(self._grow(blocks, score, self._drawn_limits()))
         if found is None:
+            if self.pruning:
+                self.pruning.reopen()
             return False
         settings, likelihood = self.settings, self.likelihood
         head = likelihood.head_of(score, found.vote)
@@ -284,10 +286,9 @@ class PartedBoosting:
         return self.likelihood.score(criterion, l2, head)
 
     def _drawn_limits(self) -> Limits:
-        """Close the columns that are not drawn for this rule."""
-        if self.columns.takes_all:
-            return self.limits
-        return self.limits.only(self.columns.draw().drawn)
+        """Close the columns that are not drawn for this rule, and those of rules refused."""
+        limits = self.pruning.opened(self.limits) if self.pruning else self.limits
+        return limits if self.columns.takes_all else limits.only(self.columns.draw().drawn)
 
     def _start_loss(self, weights: FloatArray) -> float:
         """Return the loss of rows before any rule."""

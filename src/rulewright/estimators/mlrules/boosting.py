@@ -131,6 +131,7 @@ class Boosting:
         score = self._score(likelihood)
         found, drawn = self.draws.grow(score, self._drawn_limits())
         if found is None:
+            self.pruning.reopen()
             return False
         head = likelihood.head_of(score, found.vote)
         if self.prunes:
@@ -205,10 +206,9 @@ class Boosting:
         return likelihood.score(criterion, l2, head)
 
     def _drawn_limits(self) -> Limits:
-        """Close the columns that are not drawn for this rule."""
-        if self.columns.takes_all:
-            return self.limits
-        return self.limits.only(self.columns.draw().drawn)
+        """Close the columns that are not drawn for this rule, and those of rules refused."""
+        limits = self.pruning.opened(self.limits)
+        return limits if self.columns.takes_all else limits.only(self.columns.draw().drawn)
 
     def _default_scores(self) -> FloatArray:
         settings, rows = self.settings, self.rows

@@ -15,7 +15,7 @@ import numpy as np
 from rulewright import kernels
 
 if TYPE_CHECKING:
-    from rulewright.kernels import BoolArray, ByteArray, CodeColumns, Score, StatArray
+    from rulewright.kernels import BoolArray, ByteArray, CodeColumns, Limits, Score, StatArray
     from rulewright.search import FoundRule
 
 LEAST_WORTH = 0.15
@@ -24,6 +24,9 @@ LEAST_WORTH = 0.15
 
 LEAST_GAIN = 1.0
 """What a longer prefix of a rule must add to the evidence: about one standard error."""
+
+MOST_ALIKE = 4
+"""Rules refused in turn before the columns that they begin with are closed."""
 
 
 class Pruning:
@@ -43,11 +46,14 @@ class Pruning:
     """
 
     last_rules, most_refused = 40, 30
+    closes = False
+    """Whether columns that rules are refused for are closed for the next ones."""
 
     def __init__(self, codes: CodeColumns, required: ByteArray, n_threads: int) -> None:
         self.codes, self.required, self.n_threads = codes, required, n_threads
         self.n_refused = 0
         self.last: deque[bool] = deque(maxlen=self.last_rules)  # whether each was refused
+        self.begun: list[int] = []  # the first columns of the rules refused in turn
 
     def pruned(
         self, found: FoundRule, stats: StatArray, score: Score, drawn: BoolArray
@@ -59,7 +65,27 @@ class Pruning:
         kept = self._kept(found, stats, score, drawn)
         self.last.append(kept is None)
         self.n_refused += kept is None
+        if kept is None:
+            self.begun.append(found.grown[0].column)
+        else:
+            self.reopen()
         return kept
+
+    def opened(self, limits: Limits) -> Limits:
+        """Close the columns that rules in turn began with and were refused, except required ones.
+
+        Growth takes the best of so many conditions that a column of noise often wins on the rows
+        drawn, and would win again.
+        """
+        if not self.closes or len(self.begun) < MOST_ALIKE:
+            return limits
+        left = np.ones(len(self.required), dtype=np.bool_)
+        left[self.begun] = False
+        return limits.only(left)
+
+    def reopen(self) -> None:
+        """Open all columns: a rule pays, or there is none without those that are closed."""
+        self.begun.clear()
 
     def _kept(
         self, found: FoundRule, stats: StatArray, score: Score, drawn: BoolArray
@@ -118,6 +144,7 @@ class PrefixPruning(Pruning):
     """
 
     last_rules, most_refused = 100, 95
+    closes = True
 
     def _kept(
         self, found: FoundRule, stats: StatArray, score: Score, drawn: BoolArray
