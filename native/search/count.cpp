@@ -8,11 +8,16 @@
 namespace rulewright {
 namespace {
 
-// The rows to add: their places in the codes, and their statistics.
+// The rows to add: their places in the codes, and their statistics, `lanes` apart.
 struct Counted {
     std::span<const Row> rows;
     const Stat* stats;
     std::size_t lanes;
+
+    Counted some(std::size_t from, std::size_t n) const {
+        return {rows.subspan(from, n), stats + from * lanes, lanes};
+    }
+    Counted from_lane(std::size_t lane) const { return {rows, stats + lane, lanes}; }
 
     template <class Code>
     void fetch_ahead(const Code* codes, std::size_t i) const {
@@ -68,7 +73,6 @@ class Packing {
           shift_(width(reach.second) + spare_ / 2 + 1) {}
 
     using Word = std::uint64_t;
-    static constexpr std::size_t kLanes = 2;
 
     bool pays() const { return spare_ >= 2 * width(kLeastRows); }
     std::size_t most() const { return std::size_t{1} << (spare_ / 2); }
@@ -99,7 +103,6 @@ struct Pairs {
         }
     };
 
-    static constexpr std::size_t kLanes = 2;
     static std::size_t most() { return ~std::size_t{0}; }
     static Word pack(const Stat* stats) { return {stats[0], stats[1]}; }
     static void unpack(const Word& word, Stat* sums) {
@@ -110,7 +113,6 @@ struct Pairs {
 
 struct OneLane {
     using Word = Stat;
-    static constexpr std::size_t kLanes = 1;
     static std::size_t most() { return ~std::size_t{0}; }
     static Word pack(const Stat* stats) { return *stats; }
     static void unpack(Word word, Stat* sums) { *sums += word; }
@@ -137,18 +139,19 @@ class Tile {
             std::memcpy(code, bytes + std::size_t{counted.rows[i]} * kGroup, sizeof(code));
             const Word word = packing_.pack(stats);
             for (std::size_t j = 0; j < (kWidth ? kWidth : width); ++j) words_[j][code[j]] += word;
-            stats += Packing::kLanes;
+            stats += counted.lanes;
         }
     }
 
-    // Adds the words of the j-th joint code to the histograms of its columns.
-    void flush(std::size_t j, const Joint& joint, Histogram& histogram) {
+    // Adds the words of the j-th joint code to the histograms of its columns, from a lane on.
+    void flush(std::size_t j, const Joint& joint, std::size_t lane, Histogram& histogram) {
+        const std::size_t lanes = histogram.lanes();
         for (std::size_t i = joint.digits.size(); i-- > 1;) {
-            take_out(words_[j], joint.digits[i], histogram.column(joint.digits[i].column));
+            const Digit& last = joint.digits[i];
+            take_out(words_[j], last, histogram.column(last.column) + lane, lanes);
         }
-        Stat* sums = histogram.column(joint.digits[0].column);
-        for (std::size_t code = 0; code < joint.digits[0].n_codes;
-             ++code, sums += Packing::kLanes) {
+        Stat* sums = histogram.column(joint.digits[0].column) + lane;
+        for (std::size_t code = 0; code < joint.digits[0].n_codes; ++code, sums += lanes) {
             packing_.unpack(words_[j][code], sums);
         }
     }
@@ -157,8 +160,8 @@ class Tile {
     using Word = typename Packing::Word;
 
     // Adds the sums per code of the last digit, then sums the words over its codes.
-    void take_out(Word* words, const Digit& last, Stat* sums) {
-        for (std::size_t code = 0; code < last.n_codes; ++code, sums += Packing::kLanes) {
+    void take_out(Word* words, const Digit& last, Stat* sums, std::size_t lanes) {
+        for (std::size_t code = 0; code < last.n_codes; ++code, sums += lanes) {
             const Word* run = words + code * last.stride;
             Word sum{};
             for (std::size_t i = 0; i < last.stride; ++i) sum += run[i];
@@ -173,23 +176,32 @@ class Tile {
     Word words_[kGroup][256];
 };
 
+// Counts the lanes of a word, of which the first is given.
 template <class Packing>
 void add_tile(const Packing& packing, const Part& part, const std::uint8_t* bytes,
-              const Counted& counted, Histogram& histogram) {
+              const Counted& counted, std::size_t lane, Histogram& histogram) {
     Tile<Packing> tile(packing);
-    const std::size_t width = part.joints.size();
-    for (std::size_t from = 0; from < counted.rows.size();) {
-        const std::size_t n = std::min(packing.most(), counted.rows.size() - from);
-        const Counted some{counted.rows.subspan(from, n), counted.stats + Packing::kLanes * from,
-                           Packing::kLanes};
+    const std::size_t width = part.joints.size(), n_rows = counted.rows.size();
+    for (std::size_t from = 0; from < n_rows;) {
+        const std::size_t n = std::min(packing.most(), n_rows - from);
+        const Counted some = counted.some(from, n).from_lane(lane);
         tile.clear(part.joints);
         if (width == kGroup) {
             tile.template add<kGroup>(bytes, width, some);
         } else {
             tile.template add<0>(bytes, width, some);
         }
-        for (std::size_t j = 0; j < width; ++j) tile.flush(j, part.joints[j], histogram);
+        for (std::size_t j = 0; j < width; ++j) tile.flush(j, part.joints[j], lane, histogram);
         from += n;
+    }
+}
+
+// Counts pair after pair of lanes: the words of one stay in the nearest cache, those of all do not.
+template <class Packing>
+void add_pairs(const Packing& packing, const Part& part, const std::uint8_t* bytes,
+               const Counted& counted, Histogram& histogram) {
+    for (std::size_t lane = 0; lane < counted.lanes; lane += 2) {
+        add_tile(packing, part, bytes, counted, lane, histogram);
     }
 }
 
@@ -238,19 +250,19 @@ void add_part(const Columns<Code>& columns, const Part& part, const Cover& cover
     const bool joint = !part.bytes.empty();
     const std::size_t least = joint ? kLeastJointRows : kLeastRows;
     if (cover.lanes == 1 && joint && to - from >= least) {
-        add_tile(OneLane{}, part, part.bytes.data(), counted, histogram);
+        add_tile(OneLane{}, part, part.bytes.data(), counted, 0, histogram);
         return;
     }
-    if (cover.lanes == 2 && !part.joints.empty() && to - from >= least) {
+    if (cover.lanes % 2 == 0 && !part.joints.empty() && to - from >= least) {
         const Packing packing(cover.reach);
         const std::uint8_t* bytes = part.bytes.data();
         if constexpr (sizeof(Code) == 1) bytes = joint ? bytes : columns.group(part.first_group);
         if (packing.pays()) {
-            add_tile(packing, part, bytes, counted, histogram);
+            add_pairs(packing, part, bytes, counted, histogram);
             return;
         }
         if (joint) {
-            add_tile(Pairs{}, part, bytes, counted, histogram);
+            add_pairs(Pairs{}, part, bytes, counted, histogram);
             return;
         }
     }

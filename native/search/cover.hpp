@@ -22,14 +22,17 @@ struct Lanes {
     }
 };
 
-// The bits that the first and the last statistic of any row of a cover need, without the sign.
+// The bits that the first and the second of any pair of statistics of a cover need, without the
+// sign; a last lane without a partner is left out.
 struct Reach {
     static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
     std::uint64_t first = kUnknown, second = kUnknown;
 
     void see(const Stat* stats, std::size_t lanes) {
-        first |= magnitude(stats[0]);
-        second |= magnitude(stats[lanes - 1]);
+        for (std::size_t lane = 0; lane + 1 < lanes; lane += 2) {
+            first |= magnitude(stats[lane]);
+            second |= magnitude(stats[lane + 1]);
+        }
     }
     void join(const Reach& other) {
         first |= other.first;

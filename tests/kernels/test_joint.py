@@ -28,7 +28,7 @@ def drawn_stats(rng, n_rows, bits, lanes=2):
 
 
 @settings(max_examples=60)
-@given(SEEDS, st.data(), st.sampled_from([3, 19, 60]), st.sampled_from([2, 2, 3]))
+@given(SEEDS, st.data(), st.sampled_from([3, 19, 60]), st.sampled_from([2, 2, 3, 4, 6]))
 def test_sums_of_joint_codes_are_exact(seed, data, bits, lanes):
     """Any mix of short and long columns, few and many rows, gives the histogram of the twin."""
     rng = np.random.default_rng(seed)
@@ -38,6 +38,7 @@ def test_sums_of_joint_codes_are_exact(seed, data, bits, lanes):
     n_rows = data.draw(st.sampled_from([100, 400, 2_500]))
     columns = drawn_columns(rng, n_rows, n_codes, dtype)
     stats = drawn_stats(rng, n_rows, bits, lanes)
+    stats[:, rng.integers(lanes)] //= 64  # pairs of lanes need not be alike
     rows = np.flatnonzero(rng.random(n_rows) < 0.8).astype(ROW)
     found = count_histogram(columns, rows, stats, n_threads=2)
     np.testing.assert_array_equal(found, reference.count_histogram(columns, rows, stats))
