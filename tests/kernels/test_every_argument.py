@@ -102,9 +102,13 @@ def class_likelihood(**given):
 
 
 def exponential(**given):
-    state = _core.Exponential(**pick(given, "own", "weights", "stats", "scale", "by_cost"))
-    state.refresh(given["n_threads"])
-    state.add(given["rows"], given["place"], given["confidence"], given["n_threads"])
+    state = _core.Exponential(**pick(given, "own", "weights", "scores", "stats", "by_cost"))
+    rows, place, n_threads = given["rows"], given["place"], given["n_threads"]
+    state.write(rows, given["scale"], n_threads)
+    state.sum(rows, place, given["scale"], n_threads)
+    state.row_steps(n_threads)
+    state.add(rows, place, given["confidence"], n_threads)
+    state.scale(given["factor"], n_threads)
 
 
 def response_fit(**given):
@@ -339,8 +343,9 @@ def good_class_likelihood():
 def good_exponential():
     return {
         **{"own": (np.arange(N) % 2).astype(np.int32), "weights": np.full((N, 2), 0.5 / N)},
-        **{"stats": np.zeros((N, 4), np.int64), "scale": 2.0**61, "by_cost": False},
+        **{"scores": np.zeros((N, 2)), "stats": np.zeros((N, 4), np.int64), "by_cost": False},
         **{"rows": ROWS, "place": 1, "confidence": 0.3, "n_threads": 3},
+        **{"scale": 2.0**61, "factor": 4.0},
     }
 
 
