@@ -92,6 +92,16 @@ auto judged(const BoundColumns& columns, const Matrix<std::int32_t>& tests,
         columns.run([&](const auto& c) { return judged_sums(c, parsed, pairs, n_threads); }));
 }
 
+auto failures(const BoundColumns& columns, const Matrix<std::int32_t>& tests,
+              const Matrix<Stat>& stats, std::size_t first_lane, const Vector<std::uint8_t>& side,
+              int n_threads) {
+    require(tests.shape(0) <= kMostTests, "there are too many tests");
+    const std::vector<CodeTest> parsed = checked_tests(columns, tests);
+    const SplitPairs pairs = checked_pairs(columns, stats, first_lane, side);
+    return to_numpy(
+        columns.run([&](const auto& c) { return failure_sums(c, parsed, pairs, n_threads); }));
+}
+
 auto prune(const BoundColumns& columns, const Matrix<std::int32_t>& tests,
            const Matrix<Stat>& stats, std::size_t first_lane, const Vector<std::uint8_t>& side,
            double unit, bool down, double l2, const MutableVector<double>& worth,
@@ -344,6 +354,8 @@ void bind_search(nb::module_& m) {
     m.def("prefix_sums", &prefixes, "columns"_a, array("tests"), array("stats"), "first_lane"_a,
           array("side"), "n_threads"_a);
     m.def("judged_sums", &judged, "columns"_a, array("tests"), array("stats"), "first_lane"_a,
+          array("side"), "n_threads"_a);
+    m.def("failure_sums", &failures, "columns"_a, array("tests"), array("stats"), "first_lane"_a,
           array("side"), "n_threads"_a);
     m.def("prune_tests", &prune, "columns"_a, array("tests"), array("stats"), "first_lane"_a,
           array("side"), "unit"_a, "down"_a, "l2"_a, array("worth"), array("required"), "least"_a,

@@ -39,6 +39,7 @@ def search(**given):
     _core.cover_rows(columns, given["tests"], n_threads)
     _core.prefix_sums(columns, given["tests"], stats, 0, given["side"], n_threads)
     _core.judged_sums(columns, given["tests"], stats, 0, given["side"], n_threads)
+    _core.failure_sums(columns, given["tests"], stats, 0, given["side"], n_threads)
     unit, down, l2 = (given[name] for name in ("unit", "down", "l2"))
     worth, required = given["worth"], given["required"]
     split = given["tests"], stats, 0, given["side"]
@@ -457,6 +458,17 @@ def good_group():
     }
 
 
+def held(**given):
+    _core.count_held(given["words"])
+    _core.group_rows(**given)
+
+
+def good_held():
+    words = np.full((2, 2), 2**64 - 1, np.uint64)
+    words[:, 1] = 2 ** (N - 64) - 1
+    return {"words": words, "weights": np.ones(N), "shares": np.full((N, 2), 0.5)}
+
+
 def good_split():
     return {
         **{"weights": np.ones(N, np.int64), "strata": (np.arange(N) % 2).astype(np.int32)},
@@ -485,6 +497,7 @@ CALLS = {
     "partition": (_core.find_partition, good_partition),
     "encode": (_core.encode_values, good_encoding),
     "group": (group, good_group),
+    "held": (held, good_held),
     "encode columns": (encode_columns, good_columns),
     "draw": (_core.draw_rows, lambda: {"n": N, "size": 9, "seed": 1}),
     "split": (_core.split_by_weight, good_split),

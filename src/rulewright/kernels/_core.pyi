@@ -250,6 +250,10 @@ def last_values(
 def middle_values(
     groups: RowArray, rows: RowArray, values: FloatArray, out: FloatArray
 ) -> None: ...
+def count_held(words: WordArray) -> StatArray: ...
+def group_rows(
+    words: WordArray, weights: FloatArray, shares: FloatArray
+) -> tuple[IntArray, WordArray, FloatArray, FloatArray]: ...
 def value_facts(rows: RowArray, values: FloatArray, most: int) -> tuple[float, float, int]: ...
 def encode_columns(
     values: list[FloatArray],
@@ -335,6 +339,14 @@ def prefix_sums(
     n_threads: int,
 ) -> StatArray: ...
 def judged_sums(
+    columns: Columns,
+    tests: IntArray,
+    stats: StatArray,
+    first_lane: int,
+    side: ByteArray,
+    n_threads: int,
+) -> StatArray: ...
+def failure_sums(
     columns: Columns,
     tests: IntArray,
     stats: StatArray,
