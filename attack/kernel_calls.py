@@ -265,20 +265,33 @@ def _likelihood(rng: Rng) -> tuple[Callable[..., Any], dict[str, Any]]:
 def _exponential(rng: Rng) -> tuple[Callable[..., Any], dict[str, Any]]:
     n_rows = int(rng.integers(1, 30))
 
-    def run(rows: Any, place: Any, confidence: Any, n_threads: Any, **arguments: Any) -> None:
+    def run(
+        rows: Any,
+        place: Any,
+        confidence: Any,
+        scale: Any,
+        factor: Any,
+        n_threads: Any,
+        **arguments: Any,
+    ) -> None:
         state = kernels.Exponential(**arguments)
-        state.refresh(n_threads)
+        state.write(rows, scale, n_threads)
+        state.sum(rows, place, scale, n_threads)
+        state.row_steps(n_threads)
         state.add(rows, place, confidence, n_threads)
+        state.scale(factor, n_threads)
 
     return run, {
         "own": rng.integers(0, 2, n_rows).astype(np.int32),
         "weights": rng.random((n_rows, 2)),
+        "scores": np.zeros((n_rows, 2)),
         "stats": np.ones((n_rows, 4), dtype=STAT),
-        "scale": 2.0**40,
         "by_cost": False,
         "rows": np.arange(n_rows, dtype=ROW),
         "place": 0,
         "confidence": 0.5,
+        "scale": 2.0**40,
+        "factor": 2.0,
         "n_threads": 2,
     }
 

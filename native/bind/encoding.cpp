@@ -1,4 +1,5 @@
 #include "bind/bind.hpp"
+#include "encoding/covers.hpp"
 #include "encoding/encode.hpp"
 #include "encoding/group.hpp"
 
@@ -78,6 +79,33 @@ auto facts(const Rows& rows, const Vector<double>& values, int most) {
     return std::make_tuple(found.size, found.least, found.digits);
 }
 
+CoverLines checked_lines(const Matrix<std::uint64_t>& words, std::size_t n_rows) {
+    require(n_rows < std::size_t{1} << 31 && words.shape(1) == count_words(n_rows),
+            "the words are not those of so many rows");
+    const CoverLines covers{words.data(), words.shape(0), n_rows};
+    Bits beyond = 0;
+    for (std::size_t c = 0; c < covers.n_covers && n_rows % kWordBits != 0; ++c) {
+        beyond |= covers.line(c)[covers.n_words() - 1] >> (n_rows % kWordBits);
+    }
+    require(beyond == 0, "a cover holds rows beyond the last");
+    return covers;
+}
+
+auto count_held_rows(const Matrix<std::uint64_t>& words) {
+    const CoverLines covers{words.data(), words.shape(0), words.shape(1) * kWordBits};
+    return to_numpy(without_gil([&] { return count_held(covers); }));
+}
+
+auto group_held_rows(const Matrix<std::uint64_t>& words, const Vector<double>& weights,
+                     const Matrix<double>& shares) {
+    const CoverLines covers = checked_lines(words, weights.shape(0));
+    require(shares.shape(0) == covers.n_rows, "weights and shares differ in rows");
+    const std::span<const double> all{shares.data(), shares.shape(0) * shares.shape(1)};
+    CoverGroups found = without_gil([&] { return group_rows(covers, as_span(weights), all); });
+    return std::make_tuple(to_numpy(std::move(found.groups)), to_numpy(std::move(found.covers)),
+                           to_numpy(std::move(found.weights)), to_numpy(std::move(found.sums)));
+}
+
 // Writes row places[i] of the codes from values[i].
 void encode_all(const std::vector<AnyStride>& values, const std::vector<Vector<double>>& cuts,
                 const Vector<std::int32_t>& places, const MutableMatrix<ValueCode>& out,
@@ -108,6 +136,8 @@ void bind_encoding(nb::module_& m) {
           array("out"));
     m.def("middle_values", &middle, array("groups"), array("rows"), array("values"), array("out"));
     m.def("value_facts", &facts, array("rows"), array("values"), "most"_a);
+    m.def("count_held", &count_held_rows, array("words"));
+    m.def("group_rows", &group_held_rows, array("words"), array("weights"), array("shares"));
     m.def("encode_values", &encode, array("values"), array("cuts"), "on_cut"_a, "missing"_a,
           "n_threads"_a);
     m.def("encode_columns", &encode_all, "values"_a, "cuts"_a, array("places"), array("out"),

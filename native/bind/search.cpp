@@ -24,17 +24,23 @@ auto split(const Vector<Stat>& weights, const Vector<std::int32_t>& strata, doub
            std::uint64_t seed) {
     require(weights.shape(0) == strata.shape(0), "weights and strata differ in length");
     require_within(share, 0, 1, "a share lies between 0 and 1");
-    double sum = 0;
+    // Plain loops, which the compiler turns into vector instructions. Halves of words cannot
+    // overflow.
+    Stat least = 0, high = 0, low = 0;
     for (const Stat weight : as_span(weights)) {
-        require(weight >= 0, "a weight is negative");
-        sum += static_cast<double>(weight);
+        least = std::min(least, weight);
+        high += weight >> 32;
+        low += weight & 0xFFFFFFFF;
     }
-    require(sum <= kLargestSum, "the weights are too large");
-    std::int32_t largest = -1;
+    require(least >= 0, "a weight is negative");
+    require(static_cast<double>(high) * 0x1p32 + static_cast<double>(low) <= kLargestSum,
+            "the weights are too large");
+    std::int32_t smallest = 0, largest = -1;
     for (const std::int32_t stratum : as_span(strata)) {
-        require(stratum >= 0 && stratum < 65536, "a stratum is out of range");
+        smallest = std::min(smallest, stratum);
         largest = std::max(largest, stratum);
     }
+    require(smallest >= 0 && largest < 65536, "a stratum is out of range");
     const Strata rows{as_span(weights), as_span(strata), static_cast<std::size_t>(largest + 1)};
     return to_numpy(without_gil([&] { return split_by_weight(rows, share, seed); }));
 }
@@ -84,6 +90,16 @@ auto judged(const BoundColumns& columns, const Matrix<std::int32_t>& tests,
     const SplitPairs pairs = checked_pairs(columns, stats, first_lane, side);
     return to_numpy(
         columns.run([&](const auto& c) { return judged_sums(c, parsed, pairs, n_threads); }));
+}
+
+auto failures(const BoundColumns& columns, const Matrix<std::int32_t>& tests,
+              const Matrix<Stat>& stats, std::size_t first_lane, const Vector<std::uint8_t>& side,
+              int n_threads) {
+    require(tests.shape(0) <= kMostTests, "there are too many tests");
+    const std::vector<CodeTest> parsed = checked_tests(columns, tests);
+    const SplitPairs pairs = checked_pairs(columns, stats, first_lane, side);
+    return to_numpy(
+        columns.run([&](const auto& c) { return failure_sums(c, parsed, pairs, n_threads); }));
 }
 
 auto prune(const BoundColumns& columns, const Matrix<std::int32_t>& tests,
@@ -338,6 +354,8 @@ void bind_search(nb::module_& m) {
     m.def("prefix_sums", &prefixes, "columns"_a, array("tests"), array("stats"), "first_lane"_a,
           array("side"), "n_threads"_a);
     m.def("judged_sums", &judged, "columns"_a, array("tests"), array("stats"), "first_lane"_a,
+          array("side"), "n_threads"_a);
+    m.def("failure_sums", &failures, "columns"_a, array("tests"), array("stats"), "first_lane"_a,
           array("side"), "n_threads"_a);
     m.def("prune_tests", &prune, "columns"_a, array("tests"), array("stats"), "first_lane"_a,
           array("side"), "unit"_a, "down"_a, "l2"_a, array("worth"), array("required"), "least"_a,

@@ -199,60 +199,93 @@ class BoundResponseFit {
 class BoundExponential {
   public:
     BoundExponential(Vector<std::int32_t> own, MutableMatrix<double> weights,
-                     MutableMatrix<Stat> stats, double scale, bool by_cost)
+                     MutableMatrix<double> scores, MutableMatrix<Stat> stats, bool by_cost)
         : own_(std::move(own)),
           weights_(std::move(weights)),
+          scores_(std::move(scores)),
           stats_(std::move(stats)),
-          scale_(scale),
           by_cost_(by_cost) {
         const std::size_t n = own_.shape(0), n_heads = weights_.shape(1);
-        require(weights_.shape(0) == n && stats_.shape(0) == n,
-                "classes, weights and statistics differ in rows");
+        require(weights_.shape(0) == n && scores_.shape(0) == n && stats_.shape(0) == n,
+                "classes, weights, scores and statistics differ in rows");
         require(n_heads >= 1 && n_heads < 65536 && stats_.shape(1) >= 2 * n_heads,
                 "statistics have too few lanes");
-        require_positive(scale, "the scale must be positive and finite");
-        require_weights({weights_.data(), n * n_heads}, scale);
+        require(scores_.shape(1) == n_heads, "weights and scores differ in heads");
+        require_weights({weights_.data(), n * n_heads}, 1.0);
+        range_ = measure_weights(view(), 1);
         for (const std::int32_t place : as_span(own_)) {
             require(place >= -1 && place < static_cast<std::int32_t>(n_heads),
                     "a class is out of range");
         }
     }
 
-    double add(const Vector<Row>& rows, std::size_t place, double confidence, int n_threads) {
-        require(place < weights_.shape(1), "the head is out of range");
+    // The sum of all weights and the largest.
+    auto range() const { return std::tuple(range_.total, range_.largest); }
+    void add(const Vector<Row>& rows, std::size_t place, double confidence, int n_threads) {
+        require_place(place);
         require_within(confidence, -kLargestConfidence, kLargestConfidence,
                        "the confidence is out of range");
         require_rows(as_span(rows), own_.shape(0));
         nb::gil_scoped_release release;
-        return add_confidence(view(), as_span(rows), place, confidence, n_threads);
+        add_confidence(view(), as_span(rows), place, confidence, n_threads);
+        range_ = measure_weights(view(), n_threads);
     }
-    void refresh(int n_threads) {
+    void scale(double factor, int n_threads) {
+        require_positive(factor, "the factor must be positive and finite");
         nb::gil_scoped_release release;
-        refresh_lanes(view(), n_threads);
+        scale_weights(view(), factor, n_threads);
+        range_ = measure_weights(view(), n_threads);
+    }
+    void write(const Vector<Row>& rows, double scale, int n_threads) {
+        require_rows(as_span(rows), own_.shape(0));
+        require_scale(scale);
+        nb::gil_scoped_release release;
+        write_lanes(view(), as_span(rows), scale, n_threads);
+    }
+    auto sum(const Vector<Row>& rows, std::size_t place, double scale, int n_threads) const {
+        require_place(place);
+        require_rows(as_span(rows), own_.shape(0));
+        require_scale(scale);
+        return to_numpy(without_gil(
+            [&] { return sum_weights(view(), as_span(rows), place, scale, n_threads); }));
+    }
+    auto row_steps(int n_threads) const {
+        return to_numpy(without_gil([&] { return rulewright::row_steps(view(), n_threads); }));
     }
 
   private:
+    void require_place(std::size_t place) const {
+        require(place < weights_.shape(1), "the head is out of range");
+    }
+    void require_scale(double scale) const {
+        require_positive(scale, "the scale must be positive and finite");
+        require(range_.total * scale <= kLargestSum, "the weights are too large for the scale");
+    }
     ExponentialLoss view() const {
         return {own_.shape(0), weights_.shape(1), stats_.shape(1), by_cost_,
-                scale_,        own_.data(),       weights_.data(), stats_.data()};
+                own_.data(),   weights_.data(),   scores_.data(),  stats_.data()};
     }
 
     Vector<std::int32_t> own_;
-    MutableMatrix<double> weights_;
+    MutableMatrix<double> weights_, scores_;
     MutableMatrix<Stat> stats_;
-    double scale_;
     bool by_cost_;
+    WeightRange range_;  // of the weights as they are now
 };
 
 }  // namespace
 
 void bind_weighting(nb::module_& m) {
     nb::class_<BoundExponential>(m, "Exponential")
-        .def(nb::init<Vector<std::int32_t>, MutableMatrix<double>, MutableMatrix<Stat>, double,
-                      bool>(),
-             array("own"), array("weights"), array("stats"), "scale"_a, "by_cost"_a)
+        .def(nb::init<Vector<std::int32_t>, MutableMatrix<double>, MutableMatrix<double>,
+                      MutableMatrix<Stat>, bool>(),
+             array("own"), array("weights"), array("scores"), array("stats"), "by_cost"_a)
+        .def("range", &BoundExponential::range)
         .def("add", &BoundExponential::add, array("rows"), "place"_a, "confidence"_a, "n_threads"_a)
-        .def("refresh", &BoundExponential::refresh, "n_threads"_a);
+        .def("scale", &BoundExponential::scale, "factor"_a, "n_threads"_a)
+        .def("write", &BoundExponential::write, array("rows"), "scale"_a, "n_threads"_a)
+        .def("sum", &BoundExponential::sum, array("rows"), "place"_a, "scale"_a, "n_threads"_a)
+        .def("row_steps", &BoundExponential::row_steps, "n_threads"_a);
     nb::class_<BoundLikelihood>(m, "Likelihood")
         .def(nb::init<Vector<std::int32_t>, Vector<double>, MutableMatrix<double>,
                       MutableMatrix<Stat>, double, bool>(),

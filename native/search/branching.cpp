@@ -1,7 +1,7 @@
 #include "search/branching.hpp"
 
+#include <bit>
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include "base/parallel.hpp"
@@ -49,15 +49,17 @@ std::vector<Cell> count_cells(const Columns<Code>& columns, std::size_t column,
         }
         return cells;
     }
-    std::vector<std::pair<std::size_t, Stat>> sorted;
-    for (std::size_t i = 0; i < node.rows.size(); ++i) {
-        sorted.emplace_back(key(node.rows[i]), node.weights[i]);
-    }
+    // One number for the key and, below it, the place among the rows: quickly compared.
+    std::vector<std::uint64_t> sorted(node.rows.size());
+    const auto shift = static_cast<std::size_t>(std::bit_width(sorted.size()));
+    for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = key(node.rows[i]) << shift | i;
     std::ranges::sort(sorted);
     for (std::size_t i = 0; i < sorted.size();) {
         Stat sum = 0;
-        const std::size_t k = sorted[i].first;
-        for (; i < sorted.size() && sorted[i].first == k; ++i) sum += sorted[i].second;
+        const std::size_t k = sorted[i] >> shift;
+        for (; i < sorted.size() && sorted[i] >> shift == k; ++i) {
+            sum += node.weights[sorted[i] - (k << shift)];
+        }
         cells.push_back(cell(k, sum));
     }
     return cells;
@@ -123,7 +125,13 @@ Test judge_cuts(const Counted& column) {
     const double needed = std::min(
         kMostNeeded, std::max(column.limits.min_cases, 0.1 * known / column.limits.n_classes));
     const double class_sum = column.class_sum(), base = h(known) - class_sum;
-    std::vector<Stat> below(column.by_class.size());
+    // What each class weighs below the cut, and its h below and above it.
+    struct Side {
+        Stat below = 0;
+        double h_below = 0, h_above;
+    };
+    std::vector<Side> sides;
+    for (const Stat steps : column.by_class) sides.push_back({0, 0, h(column.weight(steps))});
     double below_sum = 0, above_sum = class_sum;
     Stat left = 0;
     int n_tried = 0;
@@ -132,11 +140,14 @@ Test judge_cuts(const Counted& column) {
         const std::int32_t code = column.cells[i].code;
         for (; i < column.cells.size() && column.cells[i].code == code; ++i) {
             const auto label = static_cast<std::size_t>(column.cells[i].label);
-            const Stat before = below[label], after = before + column.cells[i].weight;
-            const Stat all = column.by_class[label];
-            below_sum += h(column.weight(after)) - h(column.weight(before));
-            above_sum += h(column.weight(all - after)) - h(column.weight(all - before));
-            below[label] = after;
+            Side& side = sides[label];
+            side.below += column.cells[i].weight;
+            const double h_below = h(column.weight(side.below));
+            const double h_above = h(column.weight(column.by_class[label] - side.below));
+            below_sum += h_below - side.h_below;
+            above_sum += h_above - side.h_above;
+            side.h_below = h_below;
+            side.h_above = h_above;
             left += column.cells[i].weight;
         }
         const double low = column.weight(left), high = column.weight(column.known - left);

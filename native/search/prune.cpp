@@ -10,7 +10,6 @@ namespace rulewright {
 
 namespace {
 
-constexpr std::size_t kMostTests = 12;
 constexpr double kLeastCurvature = 1e-12;
 
 // What a test adds to the set of the tests that a row fails; those beyond the most have one bit.
@@ -70,6 +69,8 @@ class FailureSums {
         for (std::size_t i = 0; i < partial.size(); ++i) sums_[i % width] += partial[i];
     }
 
+    const std::vector<Stat>& all() const { return sums_; }
+
     // Sums over the rows that fail only the l-th of the tests kept, and at last over those that
     // fail none.
     std::vector<Stat> by_test(std::size_t kept) const {
@@ -97,6 +98,12 @@ double evidence(Stat g, Stat h, const EvidenceUnit& unit) {
 }
 
 }  // namespace
+
+template <class Code>
+std::vector<Stat> failure_sums(const Columns<Code>& columns, std::span<const CodeTest> tests,
+                               const SplitPairs& pairs, int n_threads) {
+    return FailureSums(columns, tests, pairs, n_threads).all();
+}
 
 template <class Code>
 std::vector<std::int32_t> prune_tests(const Columns<Code>& columns, std::span<const CodeTest> tests,
@@ -142,6 +149,10 @@ std::vector<std::int32_t> prune_tests(const Columns<Code>& columns, std::span<co
     return places;
 }
 
+template std::vector<Stat> failure_sums(const Columns<std::uint8_t>&, std::span<const CodeTest>,
+                                        const SplitPairs&, int);
+template std::vector<Stat> failure_sums(const Columns<std::uint16_t>&, std::span<const CodeTest>,
+                                        const SplitPairs&, int);
 template std::vector<std::int32_t> prune_tests(const Columns<std::uint8_t>&,
                                                std::span<const CodeTest>, const SplitPairs&,
                                                const EvidenceUnit&, const ColumnWorth&, int);

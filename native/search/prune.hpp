@@ -31,6 +31,15 @@ struct EvidenceUnit {
     double l2;
 };
 
+// More tests than these are not told apart.
+inline constexpr std::size_t kMostTests = 12;
+
+// Sums of both lanes over the rows to judge by, for each set of tests that a row fails:
+// [set][lane]. At most kMostTests tests. Cost: O(n x tests).
+template <class Code>
+std::vector<Stat> failure_sums(const Columns<Code>& columns, std::span<const CodeTest> tests,
+                               const SplitPairs& pairs, int n_threads);
+
 template <class Code>
 std::vector<std::int32_t> prune_tests(const Columns<Code>& columns, std::span<const CodeTest> tests,
                                       const SplitPairs& pairs, const EvidenceUnit& unit,

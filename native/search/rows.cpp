@@ -34,7 +34,7 @@ namespace {
 
 // Rows fall into buckets by the leading bits of their keys: all of the buckets before the one where
 // a stratum reaches its share are taken, and only the rows of that bucket need an order.
-constexpr int kBucketBits = 12;
+constexpr int kBucketBits = 10;  // their weights stay in the nearest cache
 constexpr std::size_t kBuckets = std::size_t{1} << kBucketBits;
 
 struct Crossing {
@@ -150,6 +150,24 @@ void add_pairs(const SplitPairs& pairs, std::span<const Row> rows, Stat* sums, s
     }
 }
 
+// The same of consecutive rows: the sums of all rows and of side 1 stay in registers.
+void add_range(const SplitPairs& pairs, std::size_t begin, std::size_t end, Stat* sums,
+               std::size_t stride) {
+    Stat all[2] = {}, side[2] = {};
+    const Stat* pair = pairs.values + begin * pairs.n_lanes;
+    for (std::size_t row = begin; row < end; ++row, pair += pairs.n_lanes) {
+        const Stat mask = -Stat{pairs.side[row]};
+        for (std::size_t lane = 0; lane < 2; ++lane) {
+            all[lane] += pair[lane];
+            side[lane] += pair[lane] & mask;
+        }
+    }
+    for (std::size_t lane = 0; lane < 2; ++lane) {
+        sums[lane] += all[lane] - side[lane];
+        sums[stride + lane] += side[lane];
+    }
+}
+
 }  // namespace
 
 template <class Code>
@@ -175,20 +193,19 @@ template <class Code>
 std::vector<Stat> prefix_sums(const Columns<Code>& columns, std::span<const CodeTest> tests,
                               const SplitPairs& pairs, int n_threads) {
     const std::vector<ColumnTest<Code>> asked = column_tests(columns, tests);
+    const auto first = std::span(asked).first(std::min<std::size_t>(asked.size(), 1));
     const std::size_t stride = 2 * (tests.size() + 1), width = 2 * stride;
     std::vector<Stat> partial(count_blocks(columns.n_rows) * width);
-    parallel_blocks(columns.n_rows, n_threads,
-                    [&](std::size_t block, std::size_t begin, std::size_t end) {
-                        Stat* sums = partial.data() + block * width;
-                        Row rows[kBlock];
-                        std::size_t n = end - begin;
-                        std::iota(rows, rows + n, static_cast<Row>(begin));
-                        add_pairs(pairs, {rows, n}, sums, stride);
-                        for (const ColumnTest<Code>& test : asked) {
-                            n = keep(test, rows, n);
-                            add_pairs(pairs, {rows, n}, sums += 2, stride);
-                        }
-                    });
+    parallel_blocks(
+        columns.n_rows, n_threads, [&](std::size_t block, std::size_t begin, std::size_t end) {
+            Stat* sums = partial.data() + block * width;
+            Row rows[kBlock];
+            add_range(pairs, begin, end, sums, stride);
+            for (std::size_t t = 0, n = 0; t < asked.size(); ++t) {
+                n = t == 0 ? cover_block<Code>(first, begin, end, rows) : keep(asked[t], rows, n);
+                add_pairs(pairs, {rows, n}, sums += 2, stride);
+            }
+        });
     std::vector<Stat> total(width);
     for (std::size_t i = 0; i < partial.size(); ++i) total[i % width] += partial[i];
     return total;

@@ -7,8 +7,9 @@ from builders import compact, mixed_table, softmax
 from rulewright import CompactRulesClassifier, CompactRulesRegressor, load_model
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.compact import settings
-from rulewright.estimators.compact.losses import ClassLoss, NumberLoss
+from rulewright.estimators.compact.losses import ClassLoss
 from rulewright.estimators.compact.members import Problem
+from rulewright.estimators.compact.number_loss import NumberLoss
 from rulewright.rules import Head
 
 pytestmark = pytest.mark.native

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.native
 NO_KERNELS = {*vars(kernels.structs), "CodeColumns", "Workspace", "usable_cpus", "ThreadPool"}
 NO_KERNELS |= {"GrownSplit", "GrownTree", "Routes", "TreeShape", "side_of_codes"}
 NO_KERNELS |= {"BranchLimits", "Branching", "Entries", "GroupSummary", "Lanes", "ValueFacts"}
+NO_KERNELS |= {"CoverGroups"}
 TWINS = {name for name in kernels.__all__ if callable(getattr(kernels, name))} - NO_KERNELS
 
 

@@ -39,6 +39,7 @@ def search(**given):
     _core.cover_rows(columns, given["tests"], n_threads)
     _core.prefix_sums(columns, given["tests"], stats, 0, given["side"], n_threads)
     _core.judged_sums(columns, given["tests"], stats, 0, given["side"], n_threads)
+    _core.failure_sums(columns, given["tests"], stats, 0, given["side"], n_threads)
     unit, down, l2 = (given[name] for name in ("unit", "down", "l2"))
     worth, required = given["worth"], given["required"]
     split = given["tests"], stats, 0, given["side"]
@@ -102,9 +103,13 @@ def class_likelihood(**given):
 
 
 def exponential(**given):
-    state = _core.Exponential(**pick(given, "own", "weights", "stats", "scale", "by_cost"))
-    state.refresh(given["n_threads"])
-    state.add(given["rows"], given["place"], given["confidence"], given["n_threads"])
+    state = _core.Exponential(**pick(given, "own", "weights", "scores", "stats", "by_cost"))
+    rows, place, n_threads = given["rows"], given["place"], given["n_threads"]
+    state.write(rows, given["scale"], n_threads)
+    state.sum(rows, place, given["scale"], n_threads)
+    state.row_steps(n_threads)
+    state.add(rows, place, given["confidence"], n_threads)
+    state.scale(given["factor"], n_threads)
 
 
 def response_fit(**given):
@@ -339,8 +344,9 @@ def good_class_likelihood():
 def good_exponential():
     return {
         **{"own": (np.arange(N) % 2).astype(np.int32), "weights": np.full((N, 2), 0.5 / N)},
-        **{"stats": np.zeros((N, 4), np.int64), "scale": 2.0**61, "by_cost": False},
+        **{"scores": np.zeros((N, 2)), "stats": np.zeros((N, 4), np.int64), "by_cost": False},
         **{"rows": ROWS, "place": 1, "confidence": 0.3, "n_threads": 3},
+        **{"scale": 2.0**61, "factor": 4.0},
     }
 
 
@@ -452,6 +458,17 @@ def good_group():
     }
 
 
+def held(**given):
+    _core.count_held(given["words"])
+    _core.group_rows(**given)
+
+
+def good_held():
+    words = np.full((2, 2), 2**64 - 1, np.uint64)
+    words[:, 1] = 2 ** (N - 64) - 1
+    return {"words": words, "weights": np.ones(N), "shares": np.full((N, 2), 0.5)}
+
+
 def good_split():
     return {
         **{"weights": np.ones(N, np.int64), "strata": (np.arange(N) % 2).astype(np.int32)},
@@ -480,6 +497,7 @@ CALLS = {
     "partition": (_core.find_partition, good_partition),
     "encode": (_core.encode_values, good_encoding),
     "group": (group, good_group),
+    "held": (held, good_held),
     "encode columns": (encode_columns, good_columns),
     "draw": (_core.draw_rows, lambda: {"n": N, "size": 9, "seed": 1}),
     "split": (_core.split_by_weight, good_split),

@@ -3,7 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from builders import SEEDS
 from rulewright import kernels
+from rulewright.encoding.covers import PackedCovers
 from rulewright.kernels import ROW, Entries, reference
 
 pytestmark = pytest.mark.native
@@ -62,3 +64,22 @@ def test_digits_of_large_numbers():
     values = np.array([0.123456, 9007199254740993.0, 1e22])
     assert kernels.value_facts(None, values, 6) == reference.value_facts(None, values, 6)
     assert kernels.value_facts(None, values, 6).digits == 6
+
+
+@given(st.integers(0, 200), st.integers(0, 40), st.integers(1, 3), SEEDS)
+def test_groups_of_covers_equal_the_twin(n_rows, n_covers, n_classes, seed):
+    """Rows in the same covers, their sums, and the covers of the groups, to the bit."""
+    rng = np.random.default_rng(seed)
+    few = rng.random((n_covers, 5)) < 0.5
+    matrix = few[:, rng.integers(0, 5, n_rows)] ^ (rng.random((n_covers, n_rows)) < 0.01)
+    covers = PackedCovers.pack(matrix)
+    weights, shares = rng.exponential(size=n_rows), rng.random((n_rows, n_classes))
+    native, twin = (door.group_rows(covers.words, weights, shares) for door in (kernels, reference))
+    for found, expected in zip(native, twin, strict=True):
+        np.testing.assert_array_equal(found, expected)
+        assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(
+        kernels.count_held(covers.words), reference.count_held(covers.words)
+    )
+    held = PackedCovers(native.words, len(native.weights)).unpack()
+    np.testing.assert_array_equal(held[:, native.groups], matrix)

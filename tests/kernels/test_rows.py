@@ -112,7 +112,7 @@ def test_prefix_sums_equal_the_twin(case, seed):
     rng = np.random.default_rng(seed)
     stats = rng.integers(-(2**50), 2**50, (columns.n_rows, 5))
     side, first = rng.random(columns.n_rows) < 0.6, int(rng.integers(0, 4))
-    for name in ("prefix_sums", "judged_sums"):
+    for name in ("prefix_sums", "judged_sums", "failure_sums"):
         native, twin = (
             getattr(door, name)(columns, tests, stats, first, side) for door in (kernels, reference)
         )
@@ -125,7 +125,7 @@ def test_threads_do_not_change_prefix_sums():
     columns = random_columns(rng, 13_000, 5)
     tests = np.array([[0, 0, 3, 1], [3, 0, 2, -1]], dtype=np.int32)
     stats, side = rng.integers(0, 2**40, (13_000, 2)), rng.random(13_000) < 0.5
-    for sums in (kernels.prefix_sums, kernels.judged_sums):
+    for sums in (kernels.prefix_sums, kernels.judged_sums, kernels.failure_sums):
         one, two = (sums(columns, tests, stats, 0, side, n_threads) for n_threads in (1, 2))
         np.testing.assert_array_equal(one, two)
         assert one.sum() > 0

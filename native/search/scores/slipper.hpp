@@ -12,9 +12,17 @@ struct SlipperScore : WeightScore {
     static constexpr std::string_view kName = "slipper";
 
     double empty(const Stat* all) const { return value(all); }
-    // sqrt(W+) > z + sqrt(W-) needs W+ > z^2 + W-: most candidates fail this and need no root.
+    // The judge's question squared twice: it needs no root, and few candidates get past it that
+    // are no better. A tie goes to the judge, so differences count as a little more than they are.
     bool hopeless(const Sums& sums, double best) const {
-        return best < 0 && plus(sums.cover) < (best * best + minus(sums.cover)) * kSurely;
+        const double p = plus(sums.cover), m = minus(sums.cover), square = best * best;
+        const double slack = (1 - kSurely) * (p + m + square);
+        if (best < 0) {  // sqrt(W+) > z + sqrt(W-)
+            const double over = p - (m + square) + slack;
+            return over <= 0 || over * over < 4 * square * m;
+        }
+        const double over = m - (p + square) - slack;  // sqrt(W-) < z + sqrt(W+)
+        return over > 0 && over * over > 4 * square * p;
     }
     Verdict judge(const Sums& sums, Directions allowed) const {
         if (!may_vote(sums.cover, allowed)) return {};

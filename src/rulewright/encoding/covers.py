@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulewright import kernels
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from rulewright.kernels import BoolArray, FloatArray, IntArray, WordArray
+    from rulewright.kernels import BoolArray, CoverGroups, FloatArray, IntArray, WordArray
 
 WORD = 64
 """Rows in a word."""
 
 _BLOCK = 128
 """Words that are unpacked at a time to count what covers share."""
-
-_HALF_WORD = 32
-"""Covers that are told apart at a time to number rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +107,7 @@ class PackedCovers:
 
     def count(self) -> IntArray:
         """Return the number of rows of each cover."""
-        counts: IntArray = self.unpack().sum(axis=1, dtype=np.int32)
-        return counts
+        return kernels.count_held(np.ascontiguousarray(self.words)).astype(np.int32)
 
     def pair_counts(self, other: PackedCovers) -> NDArray[np.int64]:
         """Return the number of rows that each of these covers shares with each of others."""
@@ -132,17 +130,9 @@ class PackedCovers:
         rows = np.ascontiguousarray(np.packbits(self.unpack(), axis=0).T)
         return rows.view(np.dtype((np.void, rows.shape[1]))).ravel()
 
-    def row_groups(self) -> IntArray:
-        """Give rows numbers: the same to rows in the same covers, and none is left out."""
-        groups = np.zeros(self.n_rows, dtype=np.uint64)
-        bits = self.unpack()
-        for first in range(0, len(bits), _HALF_WORD):
-            flat = np.zeros((self.n_rows, _HALF_WORD // 8), dtype=np.uint8)
-            part = np.packbits(bits[first : first + _HALF_WORD], axis=0, bitorder="little")
-            flat[:, : len(part)] = part.T
-            keys = (groups << np.uint64(_HALF_WORD)) | flat.view("<u4").ravel()
-            groups = np.unique(keys, return_inverse=True)[1].astype(np.uint64)
-        return groups.astype(np.int32)
+    def grouped(self, weights: FloatArray, shares: FloatArray) -> CoverGroups:
+        """Group rows in the same covers, with sums of their weights and of their shares."""
+        return kernels.group_rows(np.ascontiguousarray(self.words), weights, shares)
 
 
 def unpack_words(words: WordArray, n_rows: int | None = None) -> BoolArray:

@@ -26,10 +26,13 @@ from rulewright.kernels._core import (
 from rulewright.kernels.dnf import DnfSearch, find_partition
 from rulewright.kernels.graphs import GraphSet, SubgraphMiner
 from rulewright.kernels.grouping import (
+    CoverGroups,
     Entries,
     GroupSummary,
     ValueFacts,
     count_at_least,
+    count_held,
+    group_rows,
     last_values,
     middle_values,
     summarise_groups,
@@ -87,6 +90,7 @@ from rulewright.kernels.trees import (
 __all__ = [
     "GROUP",
     "MISSING",
+    "MOST_FAILURES",
     "ROW",
     "STAT",
     "UNSEEN",
@@ -101,6 +105,7 @@ __all__ = [
     "CodeArray",
     "CodeColumns",
     "CompiledRules",
+    "CoverGroups",
     "DistanceColumns",
     "DnfBest",
     "DnfSearch",
@@ -143,13 +148,16 @@ __all__ = [
     "Workspace",
     "choose_branching",
     "count_at_least",
+    "count_held",
     "count_histogram",
     "cover_rows",
     "descend_products",
     "draw_rows",
     "encode_columns",
     "encode_values",
+    "failure_sums",
     "find_partition",
+    "group_rows",
     "grow_beam",
     "grow_rule",
     "grow_tree",
@@ -350,6 +358,28 @@ def judged_sums(
         columns.native, tests, stats, first_lane, side.view(np.uint8), n_threads
     )
     return sums.reshape(len(tests), 2)
+
+
+MOST_FAILURES = 12
+"""Tests that `failure_sums` tells apart."""
+
+
+def failure_sums(
+    columns: CodeColumns,
+    tests: IntArray,
+    stats: StatArray,
+    first_lane: int,
+    side: BoolArray,
+    n_threads: int = 1,
+) -> StatArray:
+    """Sum two lanes over the rows off `side` for each set of tests that a row fails.
+
+    Test i is bit i of the number of a set; there are at most `MOST_FAILURES` tests.
+    """
+    sums = _core.failure_sums(
+        columns.native, tests, stats, first_lane, side.view(np.uint8), n_threads
+    )
+    return sums.reshape(-1, 2)
 
 
 def prune_tests(

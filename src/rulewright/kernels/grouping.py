@@ -1,4 +1,7 @@
-"""The door to native kernels for the values of rows by group (`native/encoding/group.hpp`)."""
+"""The door to native kernels that group rows: their values, and those in the same covers.
+
+See `native/encoding/group.hpp` and `native/encoding/covers.hpp`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from rulewright.kernels import _core
 from rulewright.kernels.structs import ROW
 
 if TYPE_CHECKING:
-    from rulewright.kernels.structs import FloatArray, RowArray
+    from rulewright.kernels.structs import FloatArray, IntArray, RowArray, StatArray, WordArray
 
 
 class Entries(NamedTuple):
@@ -38,7 +41,36 @@ class ValueFacts(NamedTuple):
     digits: int
 
 
+class CoverGroups(NamedTuple):
+    """Rows in the same covers: the group of each row and, for each group, what there is of it.
+
+    `words` are the packed covers of the groups, `weights` their weights, and `sums` (groups,
+    classes) those of weight times share.
+    """
+
+    groups: IntArray
+    words: WordArray
+    weights: FloatArray
+    sums: FloatArray
+
+
 _ALL: RowArray = np.zeros(0, dtype=ROW)
+
+
+def count_held(words: WordArray) -> StatArray:
+    """Count the rows that each of the packed covers holds."""
+    return _core.count_held(words)
+
+
+def group_rows(words: WordArray, weights: FloatArray, shares: FloatArray) -> CoverGroups:
+    """Group the rows that the same covers hold, and sum weights and weighted shares of each.
+
+    Of every 32 covers the later one counts for more in the order of the groups, and earlier covers
+    count for more than the next 32.
+    """
+    groups, covers, totals, sums = _core.group_rows(words, weights, np.ascontiguousarray(shares))
+    lines = covers.reshape(len(words), -(-len(totals) // 64))
+    return CoverGroups(groups, lines, totals, sums.reshape(len(totals), shares.shape[1]))
 
 
 def summarise_groups(entries: Entries, values: FloatArray, factor: float) -> GroupSummary:

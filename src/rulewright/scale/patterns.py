@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.encoding.covers import PackedCovers
-from rulewright.estimators.compact.losses import ClassLoss, NumberLoss
+from rulewright.estimators.compact.losses import ClassLoss
 from rulewright.estimators.compact.members import Problem
+from rulewright.estimators.compact.number_loss import NumberLoss
 from rulewright.kernels import STAT
 from rulewright.model import AdditiveRules
 from rulewright.rules import Adds, Head

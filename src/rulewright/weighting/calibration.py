@@ -225,7 +225,9 @@ def _fit_linear(
     shares = weights[seen] / weights.max()
     shares /= shares.sum()
     largest = -float(gaps.min())
-    spread = float(shares @ (gaps.min(axis=1) / -largest)) * largest if largest > 0 else 0.0
+    spread = 0.0
+    if largest > 0:
+        spread = float((shares * (gaps.T.min(axis=0) / -largest)).sum()) * largest
     if spread == 0 and not free:
         return unchanged
     smooth = targets(labels, shares, n_classes, n_rows)
@@ -242,41 +244,47 @@ def _fit_linear(
 
 
 class _Objective:
-    """Mean cross-entropy between targets and softmax(slope * s + offsets), convex in both."""
+    """Mean cross-entropy between targets and softmax(slope * s + offsets), convex in both.
+
+    Arrays have a line per class: sums over the classes of a row are then sums of long lines.
+    """
 
     def __init__(self, scores: FloatArray, targets: FloatArray, shares: FloatArray) -> None:
-        self.scores, self.targets, self.shares = scores, targets, shares
+        self.scores, self.targets = (np.ascontiguousarray(part.T) for part in (scores, targets))
+        self.shares = shares
 
-    def logits(self, point: FloatArray) -> FloatArray:
-        logits: FloatArray = point[0] * self.scores
-        logits[:, 1:] += point[1:]
-        logits -= logits.max(axis=1, keepdims=True)
-        return logits
+    def evaluate(self, point: FloatArray) -> tuple[float, FloatArray]:
+        """Return the value and the probabilities (classes, rows)."""
+        logits = point[0] * self.scores
+        logits[1:] += point[1:, None]
+        logits -= logits.max(axis=0)
+        p = np.exp(logits)
+        totals = p.sum(axis=0)
+        p /= totals
+        logits *= self.targets
+        # No product of vectors: that would wake the threads of BLAS for a few additions.
+        return float((self.shares * (np.log(totals) - logits.sum(axis=0))).sum()), p
 
-    def value(self, point: FloatArray) -> float:
-        logits = self.logits(point)
-        totals = np.log(np.exp(logits).sum(axis=1))
-        return float(self.shares @ (totals - (self.targets * logits).sum(axis=1)))
+    def derivatives(self, p: FloatArray, free: BoolArray) -> tuple[FloatArray, FloatArray]:
+        """Return the gradient and the Hessian of the free coordinates of (slope, offsets).
 
-    def derivatives(self, point: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the gradient and the Hessian: means and covariances of (s, e_1, ..) under p."""
-        p = softmax(self.logits(point))
-        errors = self.shares[:, None] * (p - self.targets)
-        gradient = np.concatenate([[(errors * self.scores).sum()], errors.sum(axis=0)[1:]])
-        weighted = self.shares[:, None] * p
-        off = self.scores - (p * self.scores).sum(axis=1, keepdims=True)
-        hessian = np.diag(np.concatenate([[0.0], weighted.sum(axis=0)[1:]]))
-        hessian[1:, 1:] -= weighted[:, 1:].T @ p[:, 1:]
-        hessian[0, 1:] = hessian[1:, 0] = (weighted * off).sum(axis=0)[1:]
-        hessian[0, 0] = (weighted * off**2).sum()
-        return gradient, hessian
+        They are means and covariances of (s, e_1, ..) under the probabilities p.
+        """
+        gradient, hessian = np.zeros(len(free)), np.zeros((len(free), len(free)))
+        errors, weighted = (p - self.targets) * self.shares, p * self.shares
+        off = self.scores - (p * self.scores).sum(axis=0)
+        gradient[0], hessian[0, 0] = (errors * self.scores).sum(), (weighted * off**2).sum()
+        if free[1:].any():
+            gradient[1:] = errors[1:].sum(axis=1)
+            hessian[1:, 1:] = np.diag(weighted[1:].sum(axis=1)) - weighted[1:] @ p[1:].T
+            hessian[0, 1:] = hessian[1:, 0] = (weighted[1:] * off[1:]).sum(axis=1)
+        return gradient[free], hessian[free][:, free]
 
     def minimise(self, point: FloatArray, free: BoolArray) -> FloatArray:
         """Take Newton steps over the free coordinates, halved until the value falls enough."""
-        value = self.value(point)
+        value, p = self.evaluate(point)
         for _ in range(MOST_STEPS):
-            gradient, hessian = (part[free] for part in self.derivatives(point))
-            hessian = hessian[:, free]
+            gradient, hessian = self.derivatives(p, free)
             # The shift keeps directions without curvature from being followed.
             shift = 1e-10 * np.trace(hessian) + 1e-300
             step = np.zeros_like(point)
@@ -284,11 +292,12 @@ class _Objective:
             promised = float(gradient @ step[free])
             if -promised <= 1e-15 * (1 + value):
                 break
-            size = 1.0
-            while (moved := self.value(point + size * step)) > value + 1e-4 * size * promised:
+            size, (moved, p) = 1.0, self.evaluate(point + step)
+            while moved > value + 1e-4 * size * promised:
                 size /= 2
                 if size < 1e-10:  # the promise is below the rounding of the value
                     return point
+                moved, p = self.evaluate(point + size * step)
             point, value = point + size * step, moved
         return point
 

@@ -13,15 +13,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright import kernels
-from rulewright.kernels import STAT, Score
+from rulewright.kernels import ROW, STAT, Score
+from rulewright.weighting.likelihood import MOST_FINE_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.kernels import FloatArray, IntArray, RowArray, StatArray
 
-UNIT = 2.0**-61
-"""Fixed-point step of the weights, which sum to one."""
+FINE_BITS = 61
+"""Bits of the sum of all weights, of which no sum overflows."""
+
+LARGEST_BITS, MEAN_BITS = 19, 8
+"""Bits of the largest weight in coarse steps, and the least of a mean weight.
+
+Two sums of such weights share a word in `native/search/count.cpp`. As a row in play counts as one
+step at least, rounding adds at most ``2**-MEAN_BITS`` to the weight of all rows; where the largest
+weight is more than 2,048 times the mean, the steps are fine.
+"""
+
+LEAST_TOTAL = 2.0**-64
+"""Weights of a smaller sum are scaled up."""
 
 
 class ExponentialLoss:
@@ -31,6 +43,9 @@ class ExponentialLoss:
     Y = +1 for the row's class and -1 else; two-class problems need the pairs of one label only.
     With `by_cost` a pair asks whether row i prefers its class to the wrong label l,
     ``D(i, l) ~ start(i, l) exp(F_l - F_y)``.
+
+    Only the rows that a rule covers change: weights are kept up to the factor `total`. The lanes
+    that a search reads are in steps of `unit`, coarse ones for many rows; `sums` is always fine.
 
     Parameters
     ----------
@@ -63,7 +78,6 @@ class ExponentialLoss:
         n_threads: int = 1,
     ) -> None:
         self.heads, self.n_threads = tuple(heads), n_threads
-        self.weights: FloatArray = start / start.sum()
         self.scores = np.zeros(start.shape)
         self.smoothing = 1 / (2 * (n_rows or len(labels)) * len(self.heads))
         self.stats = np.zeros((len(labels), 2 * len(heads) + (row_weights is not None)), STAT)
@@ -75,14 +89,43 @@ class ExponentialLoss:
         own = np.full(int(labels.max(initial=0)) + 1, -1, dtype=np.int32)
         for place, head in enumerate(self.heads):
             own[head : head + 1] = place
-        places = range(len(self.heads))
-        self._scores = [Score("slipper", unit=UNIT, first_lane=2 * place) for place in places]
-        self.state = kernels.Exponential(own[labels], self.weights, self.stats, 1 / UNIT, by_cost)
-        self.state.refresh(n_threads)
+        self._weights: FloatArray = start / start.sum()
+        self._everyone = np.arange(len(labels), dtype=ROW)
+        state = own[labels], self._weights, self.scores, self.stats, by_cost
+        self.state = kernels.Exponential(*state)
+        self.total, largest = self.state.range()
+        self._exponent = self._choose_exponent(largest)
+        self._write(self._everyone)
+
+    @property
+    def weights(self) -> FloatArray:
+        """The weights D, which sum to one."""
+        return self._weights / self.total
+
+    @property
+    def unit(self) -> float:
+        """What a step of the lanes is worth in weights that sum to one."""
+        return 2.0**self._exponent / self.total
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether the lanes are coarser than `sums`."""
+        return self._exponent > self._fine_exponent + 1
+
+    @property
+    def row_steps(self) -> StatArray:
+        """Weight of each row over all its pairs, in steps of the lanes."""
+        return self.state.row_steps(self.n_threads)
 
     def score(self, place: int) -> Score:
         """Describe the score for the search of rules with the head at this place."""
-        return self._scores[place]
+        return Score("slipper", unit=self.unit, first_lane=2 * place)
+
+    def sums(self, rows: RowArray, place: int) -> tuple[float, float]:
+        """Return (W+, W-) of a rule for one head that covers the rows, as fine as floats are."""
+        step = 2.0**self._fine_exponent
+        plus, minus = self.state.sum(rows, place, 1 / step, self.n_threads).tolist()
+        return plus * step / self.total, minus * step / self.total
 
     def confidence(self, plus: FloatArray | float, minus: FloatArray | float) -> FloatArray:
         """Return the smoothed confidence ``ln((W+ + e) / (W- + e)) / 2``, e = 1 / (2 pairs)."""
@@ -92,14 +135,33 @@ class ExponentialLoss:
 
     def add(self, rows: RowArray, place: int, confidence: float) -> float:
         """Add a confidence to the scores of one head on the rows; return Z."""
-        self.scores[rows, place] += confidence
-        return self.state.add(rows, place, confidence, self.n_threads)
+        before = self.total
+        self.state.add(rows, place, confidence, self.n_threads)
+        self.total, largest = self.state.range()
+        z = self.total / before
+        if self.total < LEAST_TOTAL:
+            self.state.scale(2.0 ** -math.floor(math.log2(self.total)), self.n_threads)
+            self.total, largest = self.state.range()
+        wanted = self._choose_exponent(largest)
+        if wanted in (self._exponent, self._exponent - 1):
+            self._write(rows)
+        else:
+            self._exponent = wanted
+            self._write(self._everyone)
+        return z
 
     @property
-    def row_steps(self) -> StatArray:
-        """Weight of each row over all its pairs, in fixed point."""
-        if len(self.heads) == 1:
-            one_pair: StatArray = self.stats[:, 0] + self.stats[:, 1]
-            return one_pair
-        steps: StatArray = np.rint(self.weights.sum(axis=1) / UNIT).astype(STAT)
-        return steps
+    def _fine_exponent(self) -> int:
+        """The power of two that is the finest step; the slack is for the rounding of the total."""
+        return math.ceil(math.log2(self.total) - 1e-6) - FINE_BITS
+
+    def _choose_exponent(self, largest: float) -> int:
+        """Choose the power of two that is the step of the lanes."""
+        if len(self.stats) > MOST_FINE_ROWS:
+            coarse = math.ceil(math.log2(largest)) - LARGEST_BITS
+            if self.total / self._weights.size >= 2.0 ** (coarse + MEAN_BITS):
+                return coarse
+        return self._fine_exponent
+
+    def _write(self, rows: RowArray) -> None:
+        self.state.write(rows, 2.0**-self._exponent, self.n_threads)

@@ -81,6 +81,14 @@ class ClassFit(Multinomial):
         signs = np.ones(len(heads), dtype=np.int8)
         super().__init__(problem.covers.words, heads, signs, *rows, **options)
 
+    def fit_all(self) -> None:
+        """Fit all responses without a penalty."""
+        self._descend(np.concatenate([self.free, self.rules]), 0.0)
+
+    def _find_pulls(self) -> FloatArray:
+        """Nobody asks how far a penalty could fall."""
+        return np.zeros(self.n_rules)
+
     def _sweep(self, ids: IntArray, l1: float) -> bool:
         if not self.problem.lines:
             return super()._sweep(ids, l1)

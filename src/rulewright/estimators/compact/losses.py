@@ -7,20 +7,28 @@ length: for classes the negative log-likelihood, for numbers that of errors of u
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from rulewright import kernels
 from rulewright.estimators.compact.lines import ClassFit
 from rulewright.kernels import STAT, Score
-from rulewright.rules import Head
 from rulewright.weighting import LogLikelihood
 
 if TYPE_CHECKING:
-    from rulewright.estimators.compact.members import Problem
-    from rulewright.kernels import BoolArray, FloatArray, IntArray, RowArray, StatArray
+    from rulewright.estimators.compact.members import Problem, RuleOnRows
+    from rulewright.kernels import (
+        BoolArray,
+        CodeColumns,
+        FloatArray,
+        IntArray,
+        RowArray,
+        StatArray,
+    )
+    from rulewright.rules import Head
 
 LEAST_PROBABILITY = 1e-12
 """Probabilities count as no less: rows that are surely wrong have a gradient, and a finite one."""
@@ -38,14 +46,22 @@ class Fitted:
         One for each rule or line, in the direction of its head.
     intercepts : float64 array
         Scores that every row starts with.
-    answers : float64 array of shape (rows, outputs)
-        Probabilities, or numbers, of all rows.
+    by_group : float64 array of shape (groups, outputs)
+        Probabilities, or numbers, of the groups of rows that the same rules cover.
+    groups : int32 array, optional
+        The group of each row; by default every row is one.
     """
 
     loss: float
     responses: FloatArray
     intercepts: FloatArray
-    answers: FloatArray
+    by_group: FloatArray
+    groups: IntArray | None = None
+
+    @cached_property
+    def answers(self) -> FloatArray:
+        """Probabilities, or numbers, of all rows; of most fits nobody asks for them."""
+        return self.by_group if self.groups is None else self.by_group[self.groups]
 
 
 class Loss(Protocol):
@@ -73,6 +89,15 @@ class Loss(Protocol):
 
     def gain(self, rows: RowArray, head: Head) -> float:
         """Return about what a rule over these rows would gain."""
+
+    def prefix_gains(self, rule: RuleOnRows) -> FloatArray:
+        """Return about what the first 1, 2, ... tests of a rule would gain."""
+
+    def part_gains(self, rule: RuleOnRows) -> FloatArray | None:
+        """Return what each part of a rule would gain; None: only `gain` tells.
+
+        Entry s is that of the tests whose bits are in s.
+        """
 
     def loss_of(self, fitted: Fitted, rows: BoolArray) -> FloatArray:
         """Return the losses of some rows."""
@@ -149,12 +174,12 @@ class ClassLoss:
             start=start,
             n_threads=self.n_threads,
         )
-        fit.keep(fit.rules)
+        fit.fit_all()
         p, b = fit.probabilities, fit.responses.copy()
         logs = np.log(np.maximum(p, LEAST_PROBABILITY))
         loss = -float(rows.weights @ (rows.shares * logs).sum(axis=1))
         loss += 0.5 * self.l2 * float(b @ b)
-        return Fitted(loss, b, fit.intercepts, p[rows.groups])
+        return Fitted(loss, b, fit.intercepts, p, rows.groups)
 
     def look(self, fitted: Fitted) -> None:
         """Compute the derivatives at the probabilities."""
@@ -174,86 +199,38 @@ class ClassLoss:
         g, h = self.likelihood.derivatives(rows, head)
         return g * g / (2 * (h + self.l2)) if g < 0 else 0.0
 
+    def prefix_gains(self, rule: RuleOnRows) -> FloatArray:
+        """Return what Newton steps of the first 1, 2, ... tests gain."""
+        sums = kernels.judged_sums(*self._summed(rule))
+        return self._gains_of(sums, rule.head)
+
+    def part_gains(self, rule: RuleOnRows) -> FloatArray | None:
+        """Return the gains of all parts of a rule, from one pass over the rows."""
+        if len(rule.tests) > kernels.MOST_FAILURES:
+            return None
+        sums = kernels.failure_sums(*self._summed(rule))
+        for place in range(len(rule.tests)):  # sums of all sets that are part of a set
+            by_test = sums.reshape(-1, 2, 2**place, 2)
+            by_test[:, 1] += by_test[:, 0]
+        # A part covers the rows that fail none but the other tests.
+        return self._gains_of(sums[::-1], rule.head)
+
+    def _summed(
+        self, rule: RuleOnRows
+    ) -> tuple[CodeColumns, IntArray, StatArray, int, BoolArray, int]:
+        """Return the arguments of kernels that sum statistics of the rows learned from."""
+        lane = self.score(rule.head).first_lane
+        return rule.codes, rule.tests, self.stats, lane, rule.left_out, self.n_threads
+
+    def _gains_of(self, sums: StatArray, head: Head) -> FloatArray:
+        """Return what Newton steps gain, from the sums (g, h) of statistics."""
+        g, h = sums.T * self.unit
+        helps = g > 0 if self.score(head).down else g < 0
+        with np.errstate(all="ignore"):  # squares of enormous weights, and parts without rows
+            gains: FloatArray = np.where(helps, g * g / (2 * (h + self.l2)), 0.0)
+        return gains
+
     def loss_of(self, fitted: Fitted, rows: BoolArray) -> FloatArray:
         """Return the log-losses of some rows."""
         own = fitted.answers[rows, self.labels[rows]]
         return -np.log(np.maximum(own, LEAST_PROBABILITY))
-
-
-class NumberLoss:
-    """The squared error of numbers, as the negative log-likelihood of errors of unknown variance.
-
-    A rule of head 1 adds to the number, one of head 0 takes away.
-    """
-
-    heads: tuple[Head, ...] = (Head(0, 0), Head(1, 1))
-
-    def __init__(self, numbers: FloatArray, weights: FloatArray, l2: float) -> None:
-        self.numbers, self.weights, self.l2 = numbers, weights, l2
-        self.total = float(weights.sum())
-        self.unit = 2.0 ** max(math.ceil(math.log2(self.total)) - 55, -1022)
-        self.stats = np.zeros((len(numbers), 3), dtype=STAT)
-        self.stats[:, 2] = np.rint(weights / self.unit).astype(STAT)
-        center = float(np.average(numbers, weights=weights))
-        self.floor = 1e-12 * max(float(weights @ (numbers - center) ** 2), 1e-300)
-        self.scale = 1.0
-        self.residuals = numbers - center
-
-    def fit(self, problem: Problem, tolerance: float, start: FloatArray | None = None) -> Fitted:
-        """Solve the normal equations; rules whose response turns round are fitted as 0."""
-        signs = np.array([1.0 if head.first else -1.0 for head in problem.heads])
-        columns = problem.covers.unpack().astype(np.float64)
-        for place, values in problem.lines.items():
-            columns[place] = values
-        columns *= signs[:, np.newaxis]
-        means = columns @ self.weights / self.total
-        center = float(self.weights @ self.numbers) / self.total
-        centred = columns - means[:, np.newaxis]
-        gram = (centred * self.weights) @ centred.T + self.l2 * np.eye(len(columns))
-        pulls = centred @ (self.weights * (self.numbers - center))
-        b, kept = np.zeros(len(columns)), np.ones(len(columns), dtype=np.bool_)
-        while kept.any():
-            b[:] = 0.0
-            b[kept] = np.linalg.solve(gram[np.ix_(kept, kept)], pulls[kept])
-            if not (b < 0).any():
-                break
-            kept &= b > 0
-        else:
-            b[:] = 0.0
-        answers = center + b @ centred
-        squares = float(self.weights @ (self.numbers - answers) ** 2) + self.l2 * float(b @ b)
-        loss = 0.5 * self.total * math.log(max(squares, self.floor) / self.total)
-        intercept = np.array([center - float(b @ means)])
-        return Fitted(loss, signs * b, intercept, answers[:, np.newaxis])
-
-    def settle(self, problem: Problem) -> Fitted:
-        """Fit as always: the normal equations are exact."""
-        return self.fit(problem, 0.0)
-
-    def look(self, fitted: Fitted) -> None:
-        """Take the residuals in units of their deviation."""
-        self.residuals = self.numbers - fitted.answers[:, 0]
-        squares = max(float(self.weights @ self.residuals**2), self.floor)
-        self.scale = math.sqrt(squares / self.total)
-        g = -self.weights * np.clip(self.residuals / self.scale, -16.0, 16.0)
-        self.stats[:, 0] = np.rint(g / self.unit).astype(STAT)
-        self.stats[:, 1] = self.stats[:, 2]
-
-    def score(self, head: Head | None) -> Score:
-        """Describe the decrease of the squares."""
-        up, down = (True, True) if head is None else (bool(head.first), not head.first)
-        return Score("newton", unit=self.unit, n_lanes=2, l2=self.l2, up=up, down=down)
-
-    def head_of(self, score: Score, vote: int) -> Head:
-        """Return 1 for a rule that adds, 0 for one that takes away."""
-        return self.heads[1 - vote % 2]
-
-    def gain(self, rows: RowArray, head: Head) -> float:
-        """Return what a step of this rule alone gains."""
-        weights = self.weights[rows]
-        pull = float(weights @ self.residuals[rows]) / self.scale * (1 if head.first else -1)
-        return pull * pull / (2 * (float(weights.sum()) + self.l2)) if pull > 0 else 0.0
-
-    def loss_of(self, fitted: Fitted, rows: BoolArray) -> FloatArray:
-        """Return the squared errors of some rows."""
-        return np.asarray((self.numbers[rows] - fitted.answers[rows, 0]) ** 2)

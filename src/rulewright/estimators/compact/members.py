@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
+from rulewright import kernels
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.common.linear import SCALE, linear_columns
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.data import Table
-    from rulewright.kernels import FloatArray, IntArray
+    from rulewright.kernels import BoolArray, CodeColumns, FloatArray, IntArray, RowArray
     from rulewright.model.linear import LinearTerm
     from rulewright.rules import Conjunction, Head
     from rulewright.search import FoundRule
@@ -37,6 +39,11 @@ class Member:
     def n_conditions(self) -> int:
         """Number of conditions."""
         return len(self.found.tests)
+
+    @cached_property
+    def n_covered(self) -> int:
+        """Number of rows it covers."""
+        return int(self.cover.count()[0])
 
     def on(self, table: Table) -> Self:
         """Return the same rule with the rows of a table that it covers."""
@@ -79,6 +86,21 @@ class Line:
         return replace(self, values=self.sign * linear_columns((self.term,), table)[:, 0])
 
 
+class RuleOnRows(NamedTuple):
+    """Tests of a rule, its head, and the rows to learn from: all but some that are left out."""
+
+    tests: IntArray
+    head: Head
+    codes: CodeColumns
+    left_out: BoolArray
+
+    def covered(self, places: Sequence[int]) -> RowArray:
+        """Find the rows to learn from that pass some of the tests."""
+        rows = kernels.cover_rows(self.codes, self.tests[list(places)])
+        covered: RowArray = rows[~self.left_out[rows]]
+        return covered
+
+
 class Problem(NamedTuple):
     """Rules and lines to fit: covers and heads of all, and the values of the lines by place."""
 
@@ -89,7 +111,7 @@ class Problem(NamedTuple):
     @classmethod
     def of(cls, members: Sequence[Member | Line], n_rows: int) -> Self:
         """Put the columns of all members together."""
-        none = PackedCovers.pack(np.empty((0, n_rows), dtype=np.bool_))
+        none = PackedCovers.all_rows(0, n_rows)
         lines = {k: one.values for k, one in enumerate(members) if isinstance(one, Line)}
         covers = none.stack(*(member.cover for member in members))
         return cls(covers, [member.head for member in members], lines)
@@ -103,15 +125,10 @@ class Problem(NamedTuple):
         n_rows = self.covers.n_rows
         if self.lines:
             return Grouped(self, np.arange(n_rows, dtype=np.int32), weights, shares)
-        groups = self.covers.row_groups()
-        n_groups = int(groups.max(initial=-1)) + 1
-        member = np.empty(n_groups, dtype=np.int32)
-        member[groups] = np.arange(n_rows, dtype=np.int32)
-        total = np.bincount(groups, weights, n_groups).astype(np.float64)
-        # Weighted sums first: a weight of two adds what a row twice does.
-        sums = np.stack([np.bincount(groups, weights * share, n_groups) for share in shares.T], 1)
+        # Sums of weighted shares: a weight of two adds what a row twice does.
+        groups, words, total, sums = self.covers.grouped(weights, shares)
         means = np.divide(sums, total[:, np.newaxis], out=sums, where=total[:, np.newaxis] > 0)
-        problem = self._replace(covers=self.covers.take(member))
+        problem = self._replace(covers=PackedCovers(words, len(total)))
         return Grouped(problem, groups, total, np.clip(means, 0, 1))
 
 

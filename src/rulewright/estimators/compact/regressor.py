@@ -12,8 +12,8 @@ from rulewright.estimators.common.folds import number_folds
 from rulewright.estimators.common.parameters import CheckedByFit, Parameter
 from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.boosted import price_of_numbers
-from rulewright.estimators.compact.losses import NumberLoss
 from rulewright.estimators.compact.members import Member, Problem, fitted_lines, n_lines
+from rulewright.estimators.compact.number_loss import NumberLoss
 from rulewright.estimators.compact.settings import CompactRules
 from rulewright.estimators.rulefit.regressor import scaled_numbers
 from rulewright.model import RegressionRules

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rulewright.encoding.covers import PackedCovers
-from rulewright.estimators.compact.members import Line, Member, Problem
+from rulewright.estimators.compact.cutting import RuleCutter
+from rulewright.estimators.compact.members import Line, Member, Problem, RuleOnRows
 from rulewright.kernels import ROW
 from rulewright.search import RuleGrower
 
@@ -92,6 +93,7 @@ class CompactSearch:
         self.min_gain, self.n_subsamples = min_gain, n_subsamples
         self.loss, self.binned, self.limits, self.random = loss, binned, limits, random
         self.train, self.rows = train, np.flatnonzero(train).astype(ROW)
+        self.left_out = ~train
         self.n_threads, self.lines = n_threads, lines
         self.last_class = max(head.last for head in loss.heads)
         self.charge = charge * math.log(max(2, int(np.sum(binned.codes.n_bins))))
@@ -184,19 +186,22 @@ class CompactSearch:
 
         A rule for all other classes says the same of the rest of the rows.
         """
+        rules = [one for one in others if isinstance(one, Member)]
+        rules = [one for one in rules if self._says_the_same(one.head, member.head)]
+        if not rules:
+            return 0.0
+        shared = PackedCovers.all_rows(0, len(self.train)).stack(*(one.cover for one in rules))
         largest = 0.0
-        for other in others:
-            if isinstance(other, Line):
-                continue
-            if other.head == member.head:
-                cover = other.cover
-            elif self._opposite(other.head, member.head):
-                cover = ~other.cover
-            else:
-                continue
-            shared, either = (member.cover & cover).count(), (member.cover | cover).count()
-            largest = max(largest, float(shared[0]) / max(1, int(either[0])))
+        for other, both in zip(rules, (shared & member.cover).count().tolist(), strict=True):
+            either = member.n_covered + other.n_covered - both
+            if other.head != member.head:  # the rows outside the other rule
+                both = member.n_covered - both
+                either = len(self.train) - other.n_covered + member.n_covered - both
+            largest = max(largest, both / max(1, either))
         return largest
+
+    def _says_the_same(self, one: Head, other: Head) -> bool:
+        return one == other or self._opposite(one, other)
 
     def _opposite(self, one: Head, other: Head) -> bool:
         """Tell whether one head speaks for all classes that the other does not speak for."""
@@ -220,41 +225,15 @@ class CompactSearch:
             if found is None:
                 continue
             head = self.loss.head_of(score, found.vote)
-            for one in (found, self._cut_back(found, head)):
-                proposed[one.test_array.tobytes(), head] = (one, head)
-        gains = [self._gain(found, head) for found, head in proposed.values()]
+            rule = RuleOnRows(found.test_array, head, self.binned.codes, self.left_out)
+            cutter = RuleCutter(found, rule, self.loss, self.limits, self.charge)
+            for one, gain in (cutter.whole(), cutter.cut_back()):
+                proposed[one.test_array.tobytes(), head] = one, gain
+        gains = [gain for _, gain in proposed.values()]
         order = np.argsort(-np.array(gains), kind="stable")
         useful = [place for place in order.tolist() if gains[place] > -math.inf]
-        listed = list(proposed.values())
+        listed = [(found, head) for (_, head), (found, _) in proposed.items()]
         return [listed[place] for place in useful]
-
-    def _cut_back(self, found: FoundRule, head: Head) -> FoundRule:
-        """Take out conditions that do not gain their charge, the least useful first."""
-        ends = [found.prefix(length) for length in range(1, len(found.tests) + 1)]
-        ends = [one for one in ends if self.limits.allows(one.grown)]
-        gains = [self._gain(one, head) for one in ends]
-        gain = max(gains)
-        found = ends[gains.index(gain)]
-        while shorter := self._without_one(found):
-            gains = [self._gain(one, head) for one in shorter]
-            if max(gains) < gain:
-                break
-            gain = max(gains)
-            found = shorter[gains.index(gain)]
-        return found
-
-    def _gain(self, found: FoundRule, head: Head) -> float:
-        """Return what a rule gains alone, less its charge."""
-        rows = self._covered(found)
-        if not len(rows):
-            return -math.inf
-        gain = self.loss.gain(rows, head)
-        return gain - self.charge * len(found.tests) if gain > 0 else -math.inf
-
-    def _covered(self, found: FoundRule) -> RowArray:
-        rows = found.cover(self.binned.codes, self.n_threads)
-        covered: RowArray = rows[self.train[rows]]
-        return covered
 
     def _member(self, found: FoundRule, head: Head) -> Member:
         mask = np.zeros((1, len(self.train)), dtype=np.bool_)

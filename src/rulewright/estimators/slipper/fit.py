@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.estimators.common.folds import run_parallel
+from rulewright.estimators.slipper.problem import ErrorSum
 from rulewright.estimators.slipper.rounds import Round, Rounds
 from rulewright.rules import Coverage
 from rulewright.search import RuleGrower
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from rulewright.encoding.binned import BinnedColumns, Threshold
     from rulewright.estimators.slipper.problem import Problem
-    from rulewright.kernels import BoolArray, CodeColumns, FloatArray, IntArray
+    from rulewright.kernels import BoolArray, CodeColumns, FloatArray, IntArray, RowArray
     from rulewright.search import SearchLimits
 
 
@@ -105,9 +106,11 @@ class SlipperFit:
             for run in runs:
                 result.left_out[run.rows] = run.scores(n_rounds, len(problem.heads))
         boosting = self._boosting(problem, self.binned.codes, seed, self.n_threads)
+        errors = ErrorSum(problem, boosting.loss.scores)
         for kept in boosting.rounds(n_rounds or max_rounds):
+            errors.update(boosting.cover(kept.rule))
             result.rounds.append(kept)
-            result.errors.append(problem.error(boosting.loss.scores))
+            result.errors.append(errors.error)
             result.coverages.append(self._coverage(problem, boosting, kept))
             advance()
         return result
@@ -141,12 +144,13 @@ class SlipperFit:
         boosting = self._boosting(problem.take(train), self.binned.codes.take(train), seed, 1)
         codes, judged = self.binned.codes.take(test), problem.take(test)
         scores = np.zeros((len(test), len(problem.heads)))
+        errors = ErrorSum(judged, scores)
         run = FoldRun(test, codes, [], np.empty(n_rounds))
         for t, kept in enumerate(boosting.rounds(n_rounds)):
             check()
-            add_round(scores, kept, codes)
+            errors.update(add_round(scores, kept, codes))
             run.rounds.append(kept)
-            run.errors[t:] = judged.error(scores)  # of all later rounds too, if this is the last
+            run.errors[t:] = errors.error  # of all later rounds too, if this is the last
             advance()
         return run
 
@@ -170,9 +174,8 @@ class SlipperFit:
         return Rounds(codes, grower, limits, loss, strata, share, seed)
 
 
-def add_round(scores: FloatArray, kept: Round, codes: CodeColumns) -> None:
-    """Add what a round kept to the scores (rows, heads) of other rows."""
-    if kept.rule is None:
-        scores[:, kept.place] += kept.confidence
-    else:
-        scores[kept.rule.cover(codes), kept.place] += kept.confidence
+def add_round(scores: FloatArray, kept: Round, codes: CodeColumns) -> RowArray | slice:
+    """Add what a round kept to the scores (rows, heads) of other rows; return the rows covered."""
+    rows = slice(None) if kept.rule is None else kept.rule.cover(codes)
+    scores[rows, kept.place] += kept.confidence
+    return rows

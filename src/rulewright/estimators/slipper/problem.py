@@ -70,16 +70,21 @@ class Problem:
 
     def error(self, scores: FloatArray) -> float:
         """Return the share of weight that the scores (rows, heads) get wrong, or its mean cost."""
+        return ErrorSum(self, scores).error
+
+    def paid(self, scores: FloatArray, rows: RowArray | slice) -> FloatArray:
+        """Return what the scores (rows, heads) of these rows cost each: 1 if wrong, or its cost."""
+        labels, paid = self.labels[rows], np.zeros(len(scores))
         if len(self.heads) == 1:
-            wrong = (scores[:, 0] > 0) != (self.labels == self.heads[0])
-            return float(wrong @ self.start[:, 0] / self.start.sum())
+            paid[(scores[:, 0] > 0) != (labels == self.heads[0])] = 1.0
+            return paid
         heaviest = np.argsort(-self.class_weights, kind="stable")
         predicted = heaviest[scores[:, heaviest].argmax(axis=1)]
         if self.costs is None:
-            wrong = predicted != self.labels
-            return float(wrong @ self.weights / self.weights.sum())
-        paid = self.costs[self.labels, predicted]
-        return float(paid @ self.weights / self.weights.sum())
+            paid[predicted != labels] = 1.0
+        else:
+            paid[:] = self.costs[labels, predicted]
+        return paid
 
     @property
     def n_classes(self) -> int:
@@ -94,6 +99,26 @@ class Problem:
         if self.costs is None:
             return len(self.heads) / 2
         return float(np.average(self.costs.sum(axis=1)[self.labels], weights=self.weights))
+
+
+class ErrorSum:
+    """The error of scores (rows, heads) that change for some rows at a time."""
+
+    def __init__(self, problem: Problem, scores: FloatArray) -> None:
+        self.problem, self.scores = problem, scores
+        self._weights = problem.start[:, 0] if len(problem.heads) == 1 else problem.weights
+        self._total = float(self._weights.sum())
+        self._charges = np.empty(len(scores))
+        self.update(slice(None))
+
+    def update(self, rows: RowArray | slice) -> None:
+        """Take note that the scores of these rows have changed."""
+        self._charges[rows] = self.problem.paid(self.scores[rows], rows) * self._weights[rows]
+
+    @property
+    def error(self) -> float:
+        """The share of weight that the scores get wrong, or its mean cost."""
+        return float(self._charges.sum()) / self._total
 
 
 def one_class(rows: TrainingSet, head: int, costs: FloatArray | None = None) -> Problem:

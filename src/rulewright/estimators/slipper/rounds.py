@@ -8,7 +8,6 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.kernels import ROW
-from rulewright.weighting.exponential import UNIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -85,6 +84,7 @@ class Rounds:
         self.strata, self.grow_share, self.seed = strata, grow_share, seed
         self.everyone = np.arange(codes.n_rows, dtype=ROW)
         self.grown = np.ones(codes.n_rows, dtype=np.bool_)  # rows that the last rules grew on
+        self._last: tuple[FoundRule | None, RowArray] = None, self.everyone  # a rule and its cover
 
     def rounds(self, n_rounds: int) -> Iterator[Round]:
         """Run the algorithm of the paper; a round of confidence 0 taught nothing."""
@@ -92,7 +92,7 @@ class Rounds:
         for _ in range(n_rounds):
             # The default rules come first and win ties.
             best = max(self.candidates(), key=lambda candidate: candidate.gain)
-            confidence = float(self.loss.confidence(best.plus, best.minus))
+            confidence = self.confidence(best)
             if abs(confidence) < SMALLEST_CONFIDENCE:
                 idle += 1
                 yield Round(best.place, None, 0.0, 1.0)
@@ -105,7 +105,19 @@ class Rounds:
 
     def cover(self, rule: FoundRule | None) -> RowArray:
         """Find the rows that a rule covers; the default rule covers all."""
-        return self.everyone if rule is None else rule.cover(self.codes, self.grower.n_threads)
+        if rule is None:
+            return self.everyone
+        if self._last[0] is not rule:
+            self._last = rule, rule.cover(self.codes, self.grower.n_threads)
+        return self._last[1]
+
+    def confidence(self, candidate: Candidate) -> float:
+        """Return the confidence of a candidate; a rule speaks for its class, or not at all."""
+        rule, plus, minus = candidate.rule, candidate.plus, candidate.minus
+        if self.loss.is_coarse:
+            plus, minus = self.loss.sums(self.cover(rule), candidate.place)
+        confidence = float(self.loss.confidence(plus, minus))
+        return confidence if rule is None else max(confidence, 0.0)
 
     def candidates(self) -> list[Candidate]:
         """Part the rows anew, then grow and prune a rule for every head beside its default rule."""
@@ -139,7 +151,7 @@ class Rounds:
         sums = kernels.prefix_sums(
             self.codes, tests, self.loss.stats, 2 * place, grow, self.grower.n_threads
         )
-        return sums.astype(np.float64) * UNIT
+        return sums.astype(np.float64) * self.loss.unit
 
 
 def best_prefix(

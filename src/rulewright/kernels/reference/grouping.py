@@ -1,4 +1,4 @@
-"""Twins of the kernels that summarise the values of rows by group."""
+"""Twins of the kernels that group rows."""
 
 from __future__ import annotations
 
@@ -7,14 +7,47 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.kernels.grouping import Entries, GroupSummary, ValueFacts
+from rulewright.kernels.grouping import CoverGroups, Entries, GroupSummary, ValueFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rulewright.kernels.structs import FloatArray, RowArray
+    from rulewright.kernels.structs import (
+        ByteArray,
+        FloatArray,
+        RowArray,
+        StatArray,
+        WordArray,
+    )
 
 _LARGEST_WHOLE, _LARGEST_TOTAL = 2**53, 2**62
+
+
+def count_held(words: WordArray) -> StatArray:
+    """Count the rows that each of the packed covers holds."""
+    counts: StatArray = _bits(words).sum(axis=1, dtype=np.int64)
+    return counts
+
+
+def group_rows(words: WordArray, weights: FloatArray, shares: FloatArray) -> CoverGroups:
+    """Group the rows that the same covers hold, and sum weights and weighted shares of each."""
+    n_rows, bits = len(weights), _bits(words)[:, : len(weights)]
+    keys = [bits[first : first + 32][::-1] for first in range(0, len(bits), 32)]
+    lines = np.concatenate([*keys, np.zeros((1, n_rows), dtype=np.uint8)])
+    _, members, groups = np.unique(lines, axis=1, return_index=True, return_inverse=True)
+    groups, n_groups = groups.reshape(n_rows), len(members)
+    totals, sums = np.zeros(n_groups), np.zeros((n_groups, shares.shape[1]))
+    np.add.at(totals, groups, weights)
+    np.add.at(sums, groups, weights[:, np.newaxis] * shares)
+    packed = np.zeros((len(bits), -(-n_groups // 64) * 8), dtype=np.uint8)
+    packed[:, : -(-n_groups // 8)] = np.packbits(bits[:, members], axis=1, bitorder="little")
+    covers = packed.view("<u8").astype(np.uint64)
+    return CoverGroups(groups.astype(np.int32), covers, totals, sums)
+
+
+def _bits(words: WordArray) -> ByteArray:
+    flat = words.astype("<u8").view(np.uint8)
+    return np.unpackbits(flat, axis=1, bitorder="little")
 
 
 def summarise_groups(entries: Entries, values: FloatArray, factor: float) -> GroupSummary:

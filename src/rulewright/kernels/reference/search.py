@@ -312,6 +312,23 @@ def judged_sums(
     return prefix_sums(columns, tests, stats, first_lane, side)[0, 1:]
 
 
+def failure_sums(
+    columns: CodeColumns,
+    tests: IntArray,
+    stats: StatArray,
+    first_lane: int,
+    side: BoolArray,
+    n_threads: int = 1,
+) -> StatArray:
+    """Sum two lanes over the rows off `side` for each set of tests that a row fails."""
+    failed = np.zeros(columns.n_rows, dtype=np.int64)
+    for place, test in enumerate(tests.tolist()):
+        failed += ~passes(column_codes(columns, test[0]), test) * 2**place
+    sums, judged = np.zeros((2 ** len(tests), 2), dtype=STAT), ~side.astype(np.bool_)
+    np.add.at(sums, failed[judged], stats[judged, first_lane : first_lane + 2])
+    return sums
+
+
 MOST_PRUNED = 12
 """Tests beyond stay."""
 

@@ -17,6 +17,9 @@ from rulewright.kernels.structs import (
     WordArray,
 )
 
+LEAST_WEIGHT = 1e-300
+"""Weights never underflow to zero."""
+
 
 class Exponential:
     """Weights of the pairs (row, head) of confidence-rated boosting, and their lanes (W+, W-)."""
@@ -25,36 +28,65 @@ class Exponential:
         self,
         own: IntArray,
         weights: FloatArray,
+        scores: FloatArray,
         stats: StatArray,
-        scale: float,
         by_cost: bool,
     ) -> None:
         self.own = own[:, None] == np.arange(weights.shape[1])
-        self.weights, self.stats, self.scale, self.by_cost = weights, stats, scale, by_cost
+        self.weights, self.scores, self.stats, self.by_cost = weights, scores, stats, by_cost
 
-    def add(self, rows: RowArray, place: int, confidence: float, n_threads: int) -> float:
-        """Add a confidence to one head on the rows; return Z, what the weights then sum to."""
-        hit = self.own[rows, place]
+    def range(self) -> tuple[float, float]:
+        """Return the sum of all weights, and the largest that a lane of a row stands for."""
+        by_lane = self.weights.sum(axis=1) if self.by_cost else self.weights
+        return float(self.weights.sum()), float(by_lane.max(initial=0.0))
+
+    def add(self, rows: RowArray, place: int, confidence: float, n_threads: int) -> None:
+        """Add a confidence to the scores of one head on the rows, and change their weights."""
+        self.scores[rows, place] += confidence
+        hit, positive = self.own[rows, place], self.weights > 0
         helped, hurt = rows[hit], rows[~hit]
         self.weights[hurt, place] *= math.exp(confidence)
         if self.by_cost:
             self.weights[helped] *= math.exp(-confidence)
         else:
             self.weights[helped, place] *= math.exp(-confidence)
-        z = float(self.weights.sum())
-        self.weights /= z
-        np.maximum(self.weights, 1e-300, out=self.weights, where=self.weights > 0)
-        self.refresh(n_threads)
-        return z
+        np.maximum(self.weights, LEAST_WEIGHT, out=self.weights, where=positive)
 
-    def refresh(self, n_threads: int) -> None:
-        """Write the lanes of every head, in fixed point; a row in play is never 0."""
-        steps = np.rint(self.weights * self.scale).astype(STAT)
-        np.maximum(steps, 1, out=steps, where=self.weights > 0)
-        helped = steps.sum(axis=1, keepdims=True) if self.by_cost else steps
+    def scale(self, factor: float, n_threads: int) -> None:
+        """Multiply all weights."""
+        positive = self.weights > 0
+        self.weights *= factor
+        np.maximum(self.weights, LEAST_WEIGHT, out=self.weights, where=positive)
+
+    def write(self, rows: RowArray, scale: float, n_threads: int) -> None:
+        """Write the lanes of the rows, in steps of 1 / scale."""
         last = 2 * self.weights.shape[1]
-        self.stats[:, 0:last:2] = np.where(self.own, helped, 0)
-        self.stats[:, 1:last:2] = np.where(self.own, 0, steps)
+        self.stats[rows, :last] = self._lanes(rows, scale)
+
+    def sum(self, rows: RowArray, place: int, scale: float, n_threads: int) -> StatArray:
+        """Return (W+, W-) of a rule for one head that covers the rows, in steps of 1 / scale."""
+        pairs = self._lanes(rows, scale)[:, 2 * place : 2 * place + 2]
+        sums: StatArray = pairs.sum(axis=0, dtype=STAT)
+        return sums
+
+    def row_steps(self, n_threads: int) -> StatArray:
+        """Return the steps of each row over all its pairs, read off its lanes."""
+        lanes = self.stats[:, : 2 * self.weights.shape[1]]
+        helped, hurt = lanes[:, 0::2], lanes[:, 1::2]
+        apart = self.by_cost & self.own.any(axis=1, keepdims=True)
+        steps: StatArray = (helped + np.where(apart, 0, hurt)).sum(axis=1, dtype=STAT)
+        return steps
+
+    def _lanes(self, rows: RowArray, scale: float) -> StatArray:
+        """Return the lanes of every head, in fixed point; a row in play is never 0."""
+        weights, own = self.weights[rows], self.own[rows]
+        steps = np.rint(weights * scale).astype(STAT)
+        np.maximum(steps, 1, out=steps, where=weights > 0)
+        helped = steps.sum(axis=1, keepdims=True) if self.by_cost else steps
+        lanes = np.empty((len(rows), 2 * weights.shape[1]), dtype=STAT)
+        lanes[:, 0::2] = np.where(own, helped, 0)
+        lanes[:, 1::2] = np.where(own, 0, steps)
+        return lanes
 
 
 class Likelihood:

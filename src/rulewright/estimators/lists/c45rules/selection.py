@@ -11,7 +11,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from rulewright.capacity.description_length import (
     c45_book_exception_bits,
@@ -84,7 +83,11 @@ class RuleSubsets:
         _, places, groups = np.unique(keys, return_index=True, return_inverse=True)
         sides = [np.bincount(groups, weights * side) for side in (~positive, positive)]
         self._covers, self._sides = covers[:, places], np.stack(sides).astype(np.float64)
-        self._by_row = csr_array(self._covers.T.astype(np.float64))
+        self._rows_of = [np.flatnonzero(cover) for cover in self._covers]
+        # The rules of row i are those from starts[i] on, n_rules[i] of them.
+        self._n_rules = self._covers.sum(axis=0, dtype=np.intp)
+        self._starts = np.cumsum(self._n_rules) - self._n_rules
+        self._rules = np.nonzero(self._covers.T)[1]
         self._bits, self._totals = bits, self._sides.sum(axis=1)
         self._exceptions = EXCEPTIONS[exceptions]
 
@@ -131,18 +134,25 @@ class RuleSubsets:
             best = int(np.flatnonzero(lengths <= lengths.min() + TIE)[0])
             if not lengths[best] < length - TIE:
                 return length, chosen
-            rows = np.flatnonzero(self._covers[best])
-            for k in (0, 1):
-                weigh[k] -= self._in_rules(rows[times[rows] == k])
+            rows = self._rows_of[best]
+            before = times[rows]
             times[rows] += sign[best]
-            for k in (0, 1):
-                weigh[k] += self._in_rules(rows[times[rows] == k])
+            fewer = np.minimum(before, times[rows])
+            # Rows between none and one rule, and between one and two.
+            low, high = (self._in_rules(rows[fewer == k]) for k in (0, 1))
+            weigh[0] -= sign[best] * low
+            weigh[1] += sign[best] * (low - high)
             chosen[best] = not chosen[best]
             covered, length = after[:, best], float(lengths[best])
 
     def _in_rules(self, rows: Places) -> FloatArray:
         """Return what some rows weigh in each rule, by side."""
-        return np.asarray(self._by_row[rows].T @ self._sides[:, rows].T).T
+        n = self._n_rules[rows]
+        ends = np.cumsum(n)
+        offsets = np.repeat(self._starts[rows] - (ends - n), n)
+        rules, n_all = self._rules[offsets + np.arange(len(offsets))], len(self._bits)
+        sums = [np.bincount(rules, np.repeat(side[rows], n), n_all) for side in self._sides]
+        return np.stack(sums).astype(np.float64)  # those of no rows are whole numbers
 
 
 def select_rules(

@@ -74,7 +74,7 @@ def simplify(
     fails = ~brancher.holds(tests).reshape(len(tests), len(weights))
     n_failed = fails.sum(axis=0, dtype=np.int32)
     kept = list(range(len(tests)))
-    cases, errors = (both @ (n_failed == 0)).tolist()
+    cases, errors = both[:, n_failed == 0].sum(axis=1).tolist()
     error = pessimistic_rate(cases, errors, confidence)
     while kept:
         once = np.flatnonzero(n_failed == 1)

@@ -1,0 +1,104 @@
+"""The squared error as a loss of compact models."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rulewright.estimators.compact.losses import Fitted
+from rulewright.kernels import STAT, Score
+from rulewright.rules import Head
+
+if TYPE_CHECKING:
+    from rulewright.estimators.compact.members import Problem, RuleOnRows
+    from rulewright.kernels import BoolArray, FloatArray, RowArray
+
+
+class NumberLoss:
+    """The squared error of numbers, as the negative log-likelihood of errors of unknown variance.
+
+    A rule of head 1 adds to the number, one of head 0 takes away.
+    """
+
+    heads: tuple[Head, ...] = (Head(0, 0), Head(1, 1))
+
+    def __init__(self, numbers: FloatArray, weights: FloatArray, l2: float) -> None:
+        self.numbers, self.weights, self.l2 = numbers, weights, l2
+        self.total = float(weights.sum())
+        self.unit = 2.0 ** max(math.ceil(math.log2(self.total)) - 55, -1022)
+        self.stats = np.zeros((len(numbers), 3), dtype=STAT)
+        self.stats[:, 2] = np.rint(weights / self.unit).astype(STAT)
+        center = float(np.average(numbers, weights=weights))
+        self.floor = 1e-12 * max(float(weights @ (numbers - center) ** 2), 1e-300)
+        self.scale = 1.0
+        self.residuals = numbers - center
+
+    def fit(self, problem: Problem, tolerance: float, start: FloatArray | None = None) -> Fitted:
+        """Solve the normal equations; rules whose response turns round are fitted as 0."""
+        signs = np.array([1.0 if head.first else -1.0 for head in problem.heads])
+        columns = problem.covers.unpack().astype(np.float64)
+        for place, values in problem.lines.items():
+            columns[place] = values
+        columns *= signs[:, np.newaxis]
+        means = columns @ self.weights / self.total
+        center = float(self.weights @ self.numbers) / self.total
+        centred = columns - means[:, np.newaxis]
+        gram = (centred * self.weights) @ centred.T + self.l2 * np.eye(len(columns))
+        pulls = centred @ (self.weights * (self.numbers - center))
+        b, kept = np.zeros(len(columns)), np.ones(len(columns), dtype=np.bool_)
+        while kept.any():
+            b[:] = 0.0
+            b[kept] = np.linalg.solve(gram[np.ix_(kept, kept)], pulls[kept])
+            if not (b < 0).any():
+                break
+            kept &= b > 0
+        else:
+            b[:] = 0.0
+        answers = center + b @ centred
+        squares = float(self.weights @ (self.numbers - answers) ** 2) + self.l2 * float(b @ b)
+        loss = 0.5 * self.total * math.log(max(squares, self.floor) / self.total)
+        intercept = np.array([center - float(b @ means)])
+        return Fitted(loss, signs * b, intercept, answers[:, np.newaxis])
+
+    def settle(self, problem: Problem) -> Fitted:
+        """Fit as always: the normal equations are exact."""
+        return self.fit(problem, 0.0)
+
+    def look(self, fitted: Fitted) -> None:
+        """Take the residuals in units of their deviation."""
+        self.residuals = self.numbers - fitted.answers[:, 0]
+        squares = max(float(self.weights @ self.residuals**2), self.floor)
+        self.scale = math.sqrt(squares / self.total)
+        g = -self.weights * np.clip(self.residuals / self.scale, -16.0, 16.0)
+        self.stats[:, 0] = np.rint(g / self.unit).astype(STAT)
+        self.stats[:, 1] = self.stats[:, 2]
+
+    def score(self, head: Head | None) -> Score:
+        """Describe the decrease of the squares."""
+        up, down = (True, True) if head is None else (bool(head.first), not head.first)
+        return Score("newton", unit=self.unit, n_lanes=2, l2=self.l2, up=up, down=down)
+
+    def head_of(self, score: Score, vote: int) -> Head:
+        """Return 1 for a rule that adds, 0 for one that takes away."""
+        return self.heads[1 - vote % 2]
+
+    def gain(self, rows: RowArray, head: Head) -> float:
+        """Return what a step of this rule alone gains."""
+        weights = self.weights[rows]
+        pull = float(weights @ self.residuals[rows]) / self.scale * (1 if head.first else -1)
+        return pull * pull / (2 * (float(weights.sum()) + self.l2)) if pull > 0 else 0.0
+
+    def prefix_gains(self, rule: RuleOnRows) -> FloatArray:
+        """Return what steps of the first 1, 2, ... tests gain."""
+        lengths = range(1, len(rule.tests) + 1)
+        return np.array([self.gain(rule.covered(range(length)), rule.head) for length in lengths])
+
+    def part_gains(self, rule: RuleOnRows) -> FloatArray | None:
+        """Say nothing: the statistics cut off large residuals."""
+        return None
+
+    def loss_of(self, fitted: Fitted, rows: BoolArray) -> FloatArray:
+        """Return the squared errors of some rows."""
+        return np.asarray((self.numbers[rows] - fitted.answers[rows, 0]) ** 2)
