@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.compact.losses import Fitted
 from rulewright.kernels import STAT, Score
 from rulewright.rules import Head
 
 if TYPE_CHECKING:
     from rulewright.estimators.compact.members import Problem, RuleOnRows
-    from rulewright.kernels import BoolArray, FloatArray, RowArray
+    from rulewright.kernels import BoolArray, FloatArray, IntArray, RowArray
+
+
+class _Rows(NamedTuple):
+    """Rows, or groups of them: columns, weights, sums of weighted deviations, group of each row."""
+
+    columns: FloatArray
+    weights: FloatArray
+    pulls: FloatArray
+    groups: IntArray | None
 
 
 class NumberLoss:
@@ -30,37 +40,40 @@ class NumberLoss:
         self.unit = 2.0 ** max(math.ceil(math.log2(self.total)) - 55, -1022)
         self.stats = np.zeros((len(numbers), 3), dtype=STAT)
         self.stats[:, 2] = np.rint(weights / self.unit).astype(STAT)
-        center = float(np.average(numbers, weights=weights))
-        self.floor = 1e-12 * max(float(weights @ (numbers - center) ** 2), 1e-300)
+        self.center = float(np.average(numbers, weights=weights))
+        self.deviations = numbers - self.center
+        self.squares = float(weights @ self.deviations**2)
+        self.floor = 1e-12 * max(self.squares, 1e-300)
         self.scale = 1.0
-        self.residuals = numbers - center
+        self.residuals = self.deviations
 
     def fit(self, problem: Problem, tolerance: float, start: FloatArray | None = None) -> Fitted:
         """Solve the normal equations; rules whose response turns round are fitted as 0."""
+        rows = self._grouped(problem)
         signs = np.array([1.0 if head.first else -1.0 for head in problem.heads])
+        columns = rows.columns * signs[:, np.newaxis]
+        means = columns @ rows.weights / self.total
+        centred = columns - means[:, np.newaxis]
+        gram = (centred * rows.weights) @ centred.T + self.l2 * np.eye(len(columns))
+        b = _not_negative(gram, centred @ rows.pulls)
+        moved = b @ centred
+        # Of the squares, what lies within groups does not depend on the responses.
+        squares = self.squares + float(moved @ (rows.weights * moved - 2 * rows.pulls))
+        squares += self.l2 * float(b @ b)
+        loss = 0.5 * self.total * math.log(max(squares, self.floor) / self.total)
+        intercept = np.array([self.center - float(b @ means)])
+        return Fitted(loss, signs * b, intercept, (self.center + moved)[:, None], rows.groups)
+
+    def _grouped(self, problem: Problem) -> _Rows:
+        """Put rows together that the same rules cover; a line has a value for each row."""
+        if not problem.lines:
+            found = problem.covers.grouped(self.weights, self.deviations[:, np.newaxis])
+            columns = PackedCovers(found.words, len(found.weights)).unpack().astype(np.float64)
+            return _Rows(columns, found.weights, found.sums[:, 0], found.groups)
         columns = problem.covers.unpack().astype(np.float64)
         for place, values in problem.lines.items():
             columns[place] = values
-        columns *= signs[:, np.newaxis]
-        means = columns @ self.weights / self.total
-        center = float(self.weights @ self.numbers) / self.total
-        centred = columns - means[:, np.newaxis]
-        gram = (centred * self.weights) @ centred.T + self.l2 * np.eye(len(columns))
-        pulls = centred @ (self.weights * (self.numbers - center))
-        b, kept = np.zeros(len(columns)), np.ones(len(columns), dtype=np.bool_)
-        while kept.any():
-            b[:] = 0.0
-            b[kept] = np.linalg.solve(gram[np.ix_(kept, kept)], pulls[kept])
-            if not (b < 0).any():
-                break
-            kept &= b > 0
-        else:
-            b[:] = 0.0
-        answers = center + b @ centred
-        squares = float(self.weights @ (self.numbers - answers) ** 2) + self.l2 * float(b @ b)
-        loss = 0.5 * self.total * math.log(max(squares, self.floor) / self.total)
-        intercept = np.array([center - float(b @ means)])
-        return Fitted(loss, signs * b, intercept, answers[:, np.newaxis])
+        return _Rows(columns, self.weights, self.weights * self.deviations, None)
 
     def settle(self, problem: Problem) -> Fitted:
         """Fit as always: the normal equations are exact."""
@@ -102,3 +115,15 @@ class NumberLoss:
     def loss_of(self, fitted: Fitted, rows: BoolArray) -> FloatArray:
         """Return the squared errors of some rows."""
         return np.asarray((self.numbers[rows] - fitted.answers[rows, 0]) ** 2)
+
+
+def _not_negative(gram: FloatArray, pulls: FloatArray) -> FloatArray:
+    """Solve the normal equations; columns whose coefficient is negative are left out."""
+    b, kept = np.zeros(len(pulls)), np.ones(len(pulls), dtype=np.bool_)
+    while kept.any():
+        b[:] = 0.0
+        b[kept] = np.linalg.solve(gram[np.ix_(kept, kept)], pulls[kept])
+        if not (b < 0).any():
+            return b
+        kept &= b > 0
+    return np.zeros(len(pulls))
