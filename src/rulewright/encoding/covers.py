@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulewright import kernels
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -100,7 +102,9 @@ class PackedCovers:
 
     def take(self, rows: IntArray | BoolArray) -> PackedCovers:
         """Return the covers of some of the rows: a mask or places."""
-        return self.pack(self.unpack()[:, rows])
+        taken = np.arange(self.n_rows, dtype=kernels.ROW)[rows]
+        words = kernels.take_rows(np.ascontiguousarray(self.words), taken, 1)
+        return PackedCovers(words.reshape(len(self), count_words(len(taken))), len(taken))
 
     def transpose(self) -> PackedCovers:
         """Return for each row the set of covers that hold it."""

@@ -40,6 +40,7 @@ from rulewright.kernels.reference.search import (
     used_lanes,
 )
 from rulewright.kernels.reference.signed_rules import signed_products, signed_sums
+from rulewright.kernels.reference.sorted_covers import count_shared, take_rows
 from rulewright.kernels.reference.trees import grow_tree, route_rows
 from rulewright.kernels.reference.weighting import Exponential, Likelihood, ResponseFit
 
@@ -62,6 +63,7 @@ __all__ = [
     "column_codes",
     "count_at_least",
     "count_histogram",
+    "count_shared",
     "cover_rows",
     "descend_products",
     "draw_rows",
@@ -90,6 +92,7 @@ __all__ = [
     "signed_sums",
     "split_by_weight",
     "summarise_groups",
+    "take_rows",
     "used_lanes",
     "value_facts",
 ]

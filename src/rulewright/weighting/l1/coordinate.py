@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 
 from rulewright import kernels
+from rulewright.weighting.l1.products import CrossProducts
 from rulewright.weighting.l1.solver import Solver, strong_columns, violators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rulewright.kernels import BoolArray, FloatArray, IntArray
-    from rulewright.weighting.l1.design import Design
+    from rulewright.kernels import BoolArray, FloatArray
     from rulewright.weighting.l1.problem import Point, Problem
 
 Mode = Literal["auto", "covariance", "naive"]
@@ -127,71 +127,6 @@ class Minimiser(Protocol):
         """Minimise Q(penalty) over the level and the chosen columns, from a point."""
 
 
-class CrossProducts:
-    """Raw cross-products of all columns that were ever chosen, in that order, under some weights.
-
-    Pairs of rules over rows of equal weight are counts, which take half the memory.
-    """
-
-    def __init__(self, design: Design, max_sweeps: int) -> None:
-        self.design, self.max_sweeps = design, max_sweeps
-        counted = design.unit and len(design.covers) == design.n_columns
-        self.products = np.empty((0, 0), dtype=np.int32 if counted else np.float64)
-        self.entered: IntArray = np.empty(0, dtype=np.int32)
-        self.rank = np.full(design.n_columns, -1, dtype=np.int32)
-
-    def descend(
-        self,
-        a: FloatArray,
-        residuals: FloatArray,
-        chosen: BoolArray,
-        penalties: tuple[float, float],
-        change: float,
-    ) -> FloatArray:
-        """Sweep over the chosen columns, from a point with weighted residuals that sum to 0."""
-        design = self.design
-        self._enter(np.flatnonzero(chosen & (self.rank < 0)).astype(np.int32))
-        entered = self.entered
-        coefs = a[entered]
-        kernels.descend_products(
-            self.products,
-            kernels.Quadratic(
-                design.total, design.means[entered], design.scales[entered], design.norms[entered]
-            ),
-            self.rank[chosen],
-            *penalties,
-            change,
-            self.max_sweeps,
-            coefs,
-            design.matrix.sums(entered, residuals, design.n_threads),
-        )
-        found = np.zeros(design.n_columns)
-        found[entered] = coefs
-        return found
-
-    def _enter(self, columns: IntArray) -> None:
-        """Fill in the products of further columns with each other and with those before."""
-        n, m = len(self.entered), len(columns)
-        self._make_room(n + m)
-        self.entered = np.concatenate([self.entered, columns])
-        self.rank[columns] = np.arange(n, n + m)
-        for first in range(0, m, 64):  # few at a time: the sums are twice as large as counts
-            some = columns[first : first + 64]
-            rows = slice(n + first, n + first + len(some))
-            others = self.entered[: rows.stop]
-            cross = self.design.cross(some, others).reshape(len(some), len(others))
-            self.products[rows, : rows.stop] = cross
-            self.products[: rows.stop, rows] = cross.T
-
-    def _make_room(self, size: int) -> None:
-        n = len(self.entered)
-        if size > len(self.products):
-            size = min(2 * size, self.design.n_columns)
-            larger = np.empty((size, size), dtype=self.products.dtype)
-            larger[:n, :n] = self.products[:n, :n]
-            self.products = larger
-
-
 class Covariance:
     """Squared error by cross-products: one quadratic for the whole path."""
 
@@ -241,6 +176,7 @@ class Newton:
     def __init__(self, problem: Problem, solver: CoordinateDescent) -> None:
         self.problem, self.solver = problem, solver
         self.products: CrossProducts | None = None
+        self.weights: FloatArray = np.empty(0)
 
     def minimise(self, point: Point, chosen: BoolArray, penalty: float, change: float) -> Point:
         """Minimise a quadratic, go there as far as the objective falls, and take the next one."""
@@ -275,9 +211,10 @@ class Newton:
         problem, design = self.problem, self.problem.design
         weights = design.weights * problem.datafit.curvature(problem.y, scores)
         kept = self.products
-        if kept is None or renewed or _differ(kept.design.weights, weights):
+        if kept is None or renewed or _differ(self.weights, weights):
             most = min(self.solver.max_sweeps, NEWTON_SWEEPS)
-            kept = CrossProducts(design.reweighted(weights), most)
+            kept = CrossProducts.like(design, weights, most)
+            self.weights = weights
         self.products = kept
         return kept
 
