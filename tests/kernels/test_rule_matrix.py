@@ -101,6 +101,34 @@ def test_descents_end_where_the_twin_ends(seed, n_rows, n_dense):
         assert n_sweeps <= 2 * found[-1][2] + 20
 
 
+@pytest.mark.parametrize("l2", [0.0, 0.1])
+@pytest.mark.parametrize("kind", [np.int32, np.float64])
+def test_columns_that_resemble_each_other_take_few_sweeps(l2, kind):
+    """Nested rules, one of them twice: the twin's minimum, to the conditions of optimality."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=2000)
+    covered = x > np.append(np.linspace(-2, 2, 80), 0.025)[:, None]
+    covered[-1] = covered[40]
+    twin = reference.RuleMatrix(PackedCovers.pack(covered).words, np.empty((0, 2000)))
+    z = np.sin(2 * x) + rng.normal(size=2000)
+    means, every = twin.x.mean(axis=0), np.arange(81, dtype=np.int32)
+    norms, sums = 2000 * means * (1 - means), (z - z.mean()) @ twin.x
+    products = twin.cross(every, every, np.empty(0), 1).reshape(81, 81)
+    sweeps = []
+    for module in (kernels, reference):
+        quadratic = module.Quadratic(2000.0, means, np.ones(81), norms)
+        coefs, left = np.zeros(81), sums.copy()
+        stop = every, 1.0, l2, 1e-14, 3000
+        sweeps.append(module.descend_products(products.astype(kind), quadratic, *stop, coefs, left))
+        gram = products - 2000 * np.outer(means, means)
+        slopes = sums - gram @ coefs - l2 * coefs
+        np.testing.assert_allclose(left, sums - gram @ coefs, atol=1e-8)
+        if module is kernels:
+            assert np.abs(slopes - np.sign(coefs))[coefs != 0].max() <= 1e-5
+            assert np.abs(slopes).max() <= 1 + 1e-5
+    assert 3 * sweeps[0] < sweeps[1]
+
+
 @given(SEEDS, st.integers(1, 300))
 def test_counts_and_sums_descend_alike(seed, n_rows):
     """Cross-products as whole numbers give the same coefficients as those of type double."""

@@ -36,7 +36,7 @@ first, and where the duality gap asks for more."""
 NEWTON_SWEEPS = 1000
 """Sweeps over a quadratic that the next one replaces, at most."""
 
-ANOTHER = 0.3
+ANOTHER = 0.2
 """The curvature is another one when it differs by this share..."""
 
 PATIENCE = 20
@@ -44,6 +44,9 @@ PATIENCE = 20
 
 LEAST_STEP = 2.0**-30
 """A Newton step that is halved to less than this is not taken."""
+
+ROUNDING = 2.0**-50
+"""Near its least value the objective may seem to rise by this share when it falls."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ class CoordinateDescent(Solver):
             last, (point, change) = point, self.descend(quadratic, ahead, chosen, penalty, change)
             yield point
             ahead = point
-            if problem.datafit.is_quadratic and before > penalty:  # the path is almost linear
+            if before > penalty:  # the path is almost linear
                 ahead = point.beyond(last, (penalty - after) / (before - penalty))
             before = penalty
 
@@ -192,7 +195,7 @@ class Newton:
             size = 1.0
             while size > LEAST_STEP:
                 found = self._objective(a + size * step, scores + size * moved, penalty)
-                if found <= objective:
+                if found <= objective * (1 + ROUNDING):
                     break
                 size /= 2
             else:
