@@ -47,6 +47,23 @@ def test_products_equal_the_twin(seed, n_rows, n_dense):
         np.testing.assert_allclose(native.cross(*arguments), twin.cross(*arguments), atol=1e-11)
 
 
+@given(SEEDS, st.integers(1, 300), st.integers(0, 3))
+def test_products_of_many_covers_equal_the_twin(seed, n_rows, n_dense):
+    """Sums that are looked up, of covers and numbers in any order, are those of the matrix."""
+    covers, dense, rng = columns_of(seed, n_rows, n_dense, n_covers=80)
+    native, twin = kernels.RuleMatrix(covers, dense), reference.RuleMatrix(covers, dense)
+    chosen = rng.permutation(80 + n_dense).astype(np.int32)
+    values, coefs = rng.normal(size=n_rows), rng.normal(size=len(chosen))
+    expected = twin.sums(chosen, values, 1)
+    np.testing.assert_allclose(native.sums(chosen, values, 1), expected, atol=1e-12)
+    scores = np.ones(n_rows), np.ones(n_rows)
+    for matrix, out in zip((native, twin), scores, strict=True):
+        matrix.add(chosen, coefs, out)
+    np.testing.assert_allclose(*scores, atol=1e-12)
+    arguments = chosen[:5], chosen, rng.choice([0.0, 0.5, 3.0], n_rows), 1
+    np.testing.assert_allclose(native.cross(*arguments), twin.cross(*arguments), atol=1e-11)
+
+
 def quadratic_of(twin, weights, rng):
     """Describe the columns of a matrix: weighted means, any scales, norms."""
     means = weights @ twin.x / weights.sum()
