@@ -34,11 +34,12 @@ def test_a_rise_that_all_rows_share_is_a_rise():
     start = rng.normal(0, 5, 400)
     shared = left_out([1.1 * start, start, 1.02 * start])
     assert shared.losses[2] < shared.losses[1] + shared.errors[1]
-    assert shared.has_risen(2)
-    assert not shared.has_risen(1)
+    assert shared.has_risen
+    assert not left_out([1.1 * start, start]).has_risen
+    assert left_out([1.1 * start, start]).falls
     alone = start.copy()
     alone[0] += 5
-    assert not left_out([1.1 * start, start, alone]).has_risen(2)
+    assert not left_out([1.1 * start, start, alone]).has_risen
 
 
 @pytest.mark.parametrize("loss", [Squared(), Logistic()], ids=["squared", "logistic"])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rulewright.weighting.l1 import Problem, Solution, Solver
 
 STRIDE = 5
-"""Penalties that are solved before looking at the rows left out."""
+"""Penalties that are solved before looking at the rows left out, while their loss falls."""
 
 CLEARLY = 2.0
 """The loss of the rows left out has risen if it has by so many standard errors of the rise."""
@@ -113,24 +113,27 @@ def _cross_validated(
     scores = np.full((len(grid), problem.design.n_rows), np.nan)
 
     def follow(check: Callable[[], None]) -> None:
-        for solution in islice(whole, STRIDE):
+        for solution in islice(whole, len(block)):
             check()
             found.append(solution)
 
     whole = solver.follow(problem, grid)
     parts = [_left_out(problem, solver, grid, folds, fold) for fold in range(int(folds.max()) + 1)]
-    for start in range(0, len(grid), STRIDE):
-        block = range(start, min(start + STRIDE, len(grid)))
+    block = range(0)
+    while block.stop < len(grid):
+        start, size = block.stop, STRIDE if left_out.falls else 1
+        block = range(start, min(start + size, len(grid)))
         tasks: list[Callable[[Callable[[], None]], None]] = [follow]
         tasks += [partial(_fill, scores, block, rows, part) for rows, part in parts]
         run_parallel(tasks, n_threads)
-        advance()
+        if block.stop // STRIDE > start // STRIDE:
+            advance()
         ends = (n for n in range(start + 1, len(found) + 1) if is_saturated(problem, found[:n]))
         end = next(ends, None)
         for place in range(start, len(found)):
             left_out.add(scores[place])
         too_many = _affordable(tuple(found), max_terms) < len(found) - 1
-        if end is not None or left_out.has_risen(start) or too_many or len(found) < start + STRIDE:
+        if end is not None or left_out.has_risen or too_many or len(found) < block.stop:
             found = found[:end]
             break
     return Path(tuple(found)), scores[: len(found)], left_out
@@ -226,13 +229,19 @@ class LeftOut:
         self.losses.append(mean)
         self.errors.append(error)
 
-    def has_risen(self, start: int) -> bool:
-        """Tell whether the loss is clearly above the least one, which is before `start`.
+    @property
+    def falls(self) -> bool:
+        """True while the last loss is the least one."""
+        return self._last is self._best
+
+    @property
+    def has_risen(self) -> bool:
+        """True if the last loss is clearly above the least one.
 
         The same rows are compared: their losses change together along a path, so that a rise is
         known much better than the losses themselves.
         """
-        if int(np.argmin(self.losses)) >= start:
+        if self.falls:
             return False
         rise, error = self._mean(self._last - self._best)
         return rise > CLEARLY * error

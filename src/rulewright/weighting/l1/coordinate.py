@@ -185,7 +185,7 @@ class Newton:
         """Minimise a quadratic, go there as far as the objective falls, and take the next one."""
         problem, design = self.problem, self.problem.design
         a, level, scores = point.a, point.level, point.scores
-        objective, size = self._objective(a, scores, penalty), 1.0
+        objective, size, last = self._objective(a, scores, penalty), 1.0, 0.0
         for n_steps in range(self.solver.max_newton):
             products = self._quadratic(
                 scores, renewed=size < 1 or n_steps % PATIENCE == PATIENCE - 1
@@ -202,8 +202,10 @@ class Newton:
                 break  # no step helps: the rest is rounding
             a, level, scores = a + size * step, level + size * rise, scores + size * moved
             objective = found
-            if largest <= _in_rows(problem, change):
+            # The next step would be smaller than this one as this one is than the last.
+            if largest**2 <= _in_rows(problem, change) * max(largest, last):
                 break
+            last = largest
         return problem.point(a, level + problem.settled(scores))
 
     def _objective(self, a: FloatArray, scores: FloatArray, penalty: float) -> float:
