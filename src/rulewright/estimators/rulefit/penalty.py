@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ import numpy as np
 
 from rulewright.estimators.common.folds import run_parallel
 from rulewright.kernels import ROW
-from rulewright.weighting.l1 import CoordinateDescent, Path
+from rulewright.weighting.l1 import Path
 from rulewright.weighting.l1.solver import is_saturated
 
 if TYPE_CHECKING:
@@ -25,10 +25,6 @@ STRIDE = 5
 
 CLEARLY = 2.0
 """The loss of the rows left out has risen if it has by so many standard errors of the rise."""
-
-LOOSER = 10.0
-"""Times the tolerance is what the folds have where a standard error is the measure: the loss of the
-rows left out moves by far less than that (`docs/rulefit.md`)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +82,7 @@ def choose_solution(
         last = _affordable(path.solutions, max_terms)
         best = _by_criterion(problem, path.solutions[: last + 1], total_weight)
         return Choice(path[best], path.penalties, *_nothing(len(path)))
-    rough = solver
-    if penalty == "1se" and isinstance(solver, CoordinateDescent):
-        rough = replace(solver, tolerance=LOOSER * solver.tolerance)
-    path, scores, left_out = _cross_validated(
-        problem, (solver, rough), folds, max_terms, n_threads, advance
-    )
+    path, scores, left_out = _cross_validated(problem, solver, folds, max_terms, n_threads, advance)
     last = _affordable(path.solutions, max_terms)
     losses, errors = (np.array(kept[: len(path)]) for kept in (left_out.losses, left_out.errors))
     best = int(np.argmin(losses[: last + 1]))
@@ -102,7 +93,7 @@ def choose_solution(
 
 def _cross_validated(
     problem: Problem,
-    solvers: tuple[Solver, Solver],
+    solver: Solver,
     folds: IntArray,
     max_terms: int | None,
     n_threads: int,
@@ -110,13 +101,13 @@ def _cross_validated(
 ) -> tuple[Path, FloatArray, LeftOut]:
     """Follow the path of all rows beside those of the folds, while rows left out may gain.
 
-    The first solver is for all rows, the second for the folds. Returns the path, the scores
-    (penalties, rows) of the rows by the fold that left them out, and their losses.
+    Returns the path, the scores (penalties, rows) of the rows by the fold that left them out, and
+    their losses.
     """
     left_out = LeftOut(problem, folds >= 0)
     if not problem.largest_penalty:  # nothing to explain
         left_out.add(problem.null.scores)
-        return solvers[0].path(problem), problem.null.scores[np.newaxis], left_out
+        return solver.path(problem), problem.null.scores[np.newaxis], left_out
     grid = problem.grid()
     found: list[Solution] = []
     scores = np.full((len(grid), problem.design.n_rows), np.nan)
@@ -126,9 +117,8 @@ def _cross_validated(
             check()
             found.append(solution)
 
-    whole = solvers[0].follow(problem, grid)
-    n_folds = int(folds.max()) + 1
-    parts = [_left_out(problem, solvers[1], grid, folds, fold) for fold in range(n_folds)]
+    whole = solver.follow(problem, grid)
+    parts = [_left_out(problem, solver, grid, folds, fold) for fold in range(int(folds.max()) + 1)]
     block = range(0)
     while block.stop < len(grid):
         start, size = block.stop, STRIDE if left_out.falls else 1
