@@ -12,6 +12,7 @@ NB_MODULE(_core, m) {
     rulewright::bind_class_likelihood(m);
     rulewright::bind_rule_matrix(m);
     rulewright::bind_signed_rules(m);
+    rulewright::bind_sorted_covers(m);
     rulewright::bind_elbow(m);
     rulewright::bind_graphs(m);
     rulewright::bind_model(m);

@@ -1,12 +1,17 @@
 #include "weighting/descent.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 
+#include "weighting/extrapolation.hpp"
+#include "weighting/positive_system.hpp"
+
 namespace rulewright {
 namespace {
+
+// Sweeps that the part of the active columns is worth making for.
+constexpr int kSweepsOfPart = 2;
 
 double shrink(double value, double by) {
     return std::copysign(std::max(std::fabs(value) - by, 0.0), value);
@@ -73,112 +78,140 @@ double sweep(State& state, ColumnIds columns, Penalty penalty, double* coefs) {
     return largest;
 }
 
-// Where the last sweeps are heading for (Anderson's extrapolation): of the points that they led to,
-// the mean whose steps cancel best. What a state keeps is an affine function of the coefficients,
-// so that it is extrapolated with the same weights.
+// Sweeps over the active columns until nothing changes; returns how many.
 template <class State>
-class Extrapolation {
-  public:
-    Extrapolation(State& state, ColumnIds columns, Penalty penalty, double* coefs)
-        : state_(state), columns_(columns), penalty_(penalty), coefs_(coefs) {}
-
-    // Keeps the point that a sweep led to; after enough of them goes to the mean, if it is better.
-    void follow() {
-        points_.push_back(here());
-        if (points_.size() <= kSteps) return;
-        std::array<double, kSteps> weights;
-        if (solve(weights)) try_mean(weights);
-        points_.clear();
+int settle(State& state, ColumnIds active, Penalty penalty, Stop stop, double* coefs) {
+    Extrapolation<State> extrapolation(state, active, penalty, coefs);
+    for (int n_sweeps = 1; n_sweeps <= stop.max_sweeps; ++n_sweeps) {
+        if (!(sweep(state, active, penalty, coefs) > stop.change)) return n_sweeps;
+        extrapolation.follow();
     }
+    return stop.max_sweeps;
+}
+
+// The quadratic of the active columns alone, centred and scaled: what is swept over is as small as
+// it can be, and the point where sweeps are heading for can be found by elimination.
+class ActivePart {
+  public:
+    template <class Number>
+    ActivePart(const Covariance<Number>& state, ColumnIds active, const double* coefs)
+        : n_(active.size()), gram_(n_ * n_), zeros_(n_), ones_(n_, 1.0) {
+        const Quadratic& q = state.quadratic;
+        for (std::size_t i = 0; i < n_; ++i) {
+            const auto j = static_cast<std::size_t>(active[i]);
+            const Number* line = state.products + j * state.stride;
+            for (std::size_t l = 0; l < n_; ++l) {
+                const auto k = static_cast<std::size_t>(active[l]);
+                gram_[i * n_ + l] =
+                    q.scales[j] * q.scales[k] *
+                    (static_cast<double>(line[k]) - q.weight * q.means[j] * q.means[k]);
+            }
+            columns_.push_back(static_cast<std::int32_t>(i));
+            norms_.push_back(q.norms[j]);
+            coefs_.push_back(coefs[j]);
+            pulls_.push_back(q.scales[j] * state.pull(j));
+        }
+    }
+
+    int settle(Penalty penalty, Stop stop) {
+        const Quadratic quadratic{0, zeros_.data(), ones_.data(), norms_.data()};
+        Covariance<double> state{gram_.data(), n_, n_, quadratic, pulls_.data()};
+        Extrapolation extrapolation(state, columns_, penalty, coefs_.data());
+        const int patience = kLeastPatience + static_cast<int>(n_ / kSweepsOfJump);
+        for (int n_sweeps = 1; n_sweeps <= stop.max_sweeps; ++n_sweeps) {
+            if (!(sweep(state, columns_, penalty, coefs_.data()) > stop.change)) return n_sweeps;
+            extrapolation.follow();
+            if (n_sweeps % patience == 0) {
+                jump(state, penalty);
+                extrapolation.forget();
+            }
+        }
+        return stop.max_sweeps;
+    }
+    double coef(std::size_t i) const { return coefs_[i]; }
 
   private:
-    static constexpr std::size_t kSteps = 5;
+    // An elimination takes as long as about n / 12 sweeps: so many are tried before.
+    static constexpr std::size_t kSweepsOfJump = 12;
+    static constexpr int kLeastPatience = 10;
 
-    struct Place {
-        std::vector<double> coefs, kept;
-        double shift;
-    };
+    // From signs that sweeps have found to the least point with these signs: columns that resemble
+    // each other make sweeps slow, but not this. Coefficients that would change sign become 0.
+    void jump(Covariance<double>& state, Penalty penalty) {
+        std::vector<std::size_t> ids;
+        for (std::size_t j = 0; j < n_; ++j) {
+            if (coefs_[j] != 0) ids.push_back(j);
+        }
+        std::vector<double> steps = way(ids, penalty);
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            const double coef = coefs_[ids[i]];
+            if ((coef + steps[i]) * coef < 0) steps[i] = -coef;
+        }
+        go(state, penalty, ids, steps);
+    }
 
-    Place here() const {
-        Place place{{}, {state_.kept().begin(), state_.kept().end()}, state_.shift};
-        for (const std::int32_t j : columns_) place.coefs.push_back(coefs_[j]);
-        return place;
+    // Steps to the least point with the signs of these columns.
+    std::vector<double> way(const std::vector<std::size_t>& ids, Penalty penalty) const {
+        std::vector<double> matrix(ids.size() * ids.size()), steps = slopes(ids, penalty);
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            double* line = matrix.data() + i * ids.size();
+            for (std::size_t k = 0; k <= i; ++k) line[k] = gram_[ids[i] * n_ + ids[k]];
+            line[i] += penalty.l2;
+        }
+        solve_positive(matrix.data(), ids.size(), steps.data());
+        return steps;
     }
-    void go(const Place& place) {
-        std::copy(place.kept.begin(), place.kept.end(), state_.kept().begin());
-        state_.shift = place.shift;
-        for (std::size_t i = 0; i < columns_.size(); ++i) coefs_[columns_[i]] = place.coefs[i];
+
+    // Makes the steps if the objective falls: along a line by the mean of the slopes at its ends.
+    void go(Covariance<double>& state, Penalty penalty, const std::vector<std::size_t>& ids,
+            const std::vector<double>& steps) {
+        const std::vector<double> before = slopes(ids, penalty), kept = pulls_;
+        for (std::size_t i = 0; i < ids.size(); ++i) state.add(ids[i], steps[i]);
+        double gain = 0;
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            const double turned = pulls_[ids[i]] - kept[ids[i]] - penalty.l2 * steps[i];
+            gain += steps[i] * (before[i] + turned / 2);
+        }
+        if (gain > 0) {
+            for (std::size_t i = 0; i < ids.size(); ++i) coefs_[ids[i]] += steps[i];
+        } else {
+            pulls_ = kept;
+        }
     }
-    std::vector<double> pulls() const {
+
+    // How fast the objective falls as each coefficient grows, with the signs kept.
+    std::vector<double> slopes(const std::vector<std::size_t>& ids, Penalty penalty) const {
         std::vector<double> found;
-        for (const std::int32_t column : columns_) {
-            const auto j = static_cast<std::size_t>(column);
-            found.push_back(state_.quadratic.scales[j] * state_.pull(j));
+        for (const std::size_t j : ids) {
+            found.push_back(pulls_[j] - std::copysign(penalty.l1, coefs_[j]) -
+                            penalty.l2 * coefs_[j]);
         }
         return found;
     }
 
-    // The weights z / sum z with U U' z = 1, where the rows of U are the steps; by elimination.
-    bool solve(std::array<double, kSteps>& z) const {
-        double m[kSteps][kSteps + 1];
-        for (std::size_t i = 0; i < kSteps; ++i) {
-            for (std::size_t k = 0; k < kSteps; ++k) {
-                m[i][k] = 0;
-                for (std::size_t c = 0; c < columns_.size(); ++c) {
-                    m[i][k] += (points_[i + 1].coefs[c] - points_[i].coefs[c]) *
-                               (points_[k + 1].coefs[c] - points_[k].coefs[c]);
-                }
-            }
-            m[i][kSteps] = 1;
-        }
-        for (std::size_t i = 0; i < kSteps; ++i) {  // positive definite: no pivots needed
-            if (!(m[i][i] > 0)) return false;
-            for (std::size_t k = i + 1; k < kSteps; ++k) {
-                const double factor = m[k][i] / m[i][i];
-                for (std::size_t c = i; c <= kSteps; ++c) m[k][c] -= factor * m[i][c];
-            }
-        }
-        double sum = 0;
-        for (std::size_t i = kSteps; i-- > 0;) {
-            z[i] = m[i][kSteps];
-            for (std::size_t k = i + 1; k < kSteps; ++k) z[i] -= m[i][k] * z[k];
-            z[i] /= m[i][i];
-            sum += z[i];
-        }
-        for (double& weight : z) weight /= sum;
-        return std::isfinite(sum) && sum > 0;
-    }
-
-    // Along a line the quadratic changes by the mean of the pulls at its ends.
-    void try_mean(const std::array<double, kSteps>& weights) {
-        const Place start = here();
-        Place mean{std::vector<double>(start.coefs.size()), std::vector<double>(start.kept.size()),
-                   0};
-        for (std::size_t i = 0; i < kSteps; ++i) {
-            const Place& point = points_[i + 1];
-            mean.shift += weights[i] * point.shift;
-            subtract(-weights[i], point.kept.data(), point.kept.size(), mean.kept.data());
-            subtract(-weights[i], point.coefs.data(), point.coefs.size(), mean.coefs.data());
-        }
-        const std::vector<double> before = pulls();
-        go(mean);
-        const std::vector<double> after = pulls();
-        double change = 0;
-        for (std::size_t c = 0; c < columns_.size(); ++c) {
-            const double a = start.coefs[c], b = mean.coefs[c];
-            change -= (b - a) * (before[c] + after[c]) / 2;
-            change += penalty_.l1 * (std::fabs(b) - std::fabs(a));
-            change += penalty_.l2 * (b - a) * (b + a) / 2;
-        }
-        if (!(change < 0)) go(start);
-    }
-
-    State& state_;
-    ColumnIds columns_;
-    Penalty penalty_;
-    double* coefs_;
-    std::vector<Place> points_;
+    std::size_t n_;
+    std::vector<double> gram_, zeros_, ones_, norms_, coefs_, pulls_;
+    std::vector<std::int32_t> columns_;
 };
+
+template <class Number>
+int settle(Covariance<Number>& state, ColumnIds active, Penalty penalty, Stop stop, double* coefs) {
+    for (int n_sweeps = 1; n_sweeps <= kSweepsOfPart; ++n_sweeps) {
+        if (n_sweeps > stop.max_sweeps) return stop.max_sweeps;
+        if (!(sweep(state, active, penalty, coefs) > stop.change)) return n_sweeps;
+    }
+    ActivePart part(state, active, coefs);
+    const int n_sweeps = part.settle(penalty, {stop.change, stop.max_sweeps - kSweepsOfPart});
+    for (std::size_t i = 0; i < active.size(); ++i) {
+        const auto j = static_cast<std::size_t>(active[i]);
+        const double step = (part.coef(i) - coefs[j]) * state.quadratic.scales[j];
+        coefs[j] = part.coef(i);
+        if (step == 0) continue;
+        state.add(j, step);
+        state.shift += step * state.quadratic.means[j];
+    }
+    return kSweepsOfPart + n_sweeps;
+}
 
 template <class State>
 int descend(State& state, ColumnIds columns, Penalty penalty, Stop stop, double* coefs) {
@@ -190,12 +223,8 @@ int descend(State& state, ColumnIds columns, Penalty penalty, Stop stop, double*
         active.clear();
         std::copy_if(columns.begin(), columns.end(), std::back_inserter(active),
                      [&](std::int32_t j) { return coefs[j] != 0; });
-        Extrapolation<State> extrapolation(state, active, penalty, coefs);
-        while (n_sweeps < stop.max_sweeps) {
-            ++n_sweeps;
-            if (!(sweep(state, active, penalty, coefs) > stop.change)) break;
-            extrapolation.follow();
-        }
+        n_sweeps +=
+            settle(state, active, penalty, {stop.change, stop.max_sweeps - n_sweeps}, coefs);
     }
     return n_sweeps;
 }

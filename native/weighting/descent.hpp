@@ -6,12 +6,14 @@
 // descent: a_j <- S(A_j'r + v_j a_j, l1) / (v_j + l2) with r the residual and v_j = ||A_j||^2.
 // Sweeps run over all given columns, then over those that are not zero until nothing changes, then
 // over all again. After five sweeps over these, the point that they are heading for is tried
-// (Anderson).
+// (Anderson); where many are not enough and products are given, the least point with the same signs
+// is found by elimination.
 //
 // Naive: r is kept, as w_i r_i. Covariance: the sums of w_i r_i x_ij are kept, and the raw
 // cross-products of the columns are given. Both keep one number for the part that centring adds.
 //
-// Cost per coordinate: O(rows) naive, O(columns) covariance. One thread: each step needs the last.
+// Cost per coordinate: O(rows) naive, O(columns) covariance; an elimination is as long as many
+// sweeps, and made no more often than these. One thread: each step needs the last.
 #pragma once
 
 #include "weighting/rule_matrix.hpp"

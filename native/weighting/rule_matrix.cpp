@@ -15,6 +15,12 @@ constexpr std::size_t kLanes = 16;
 // A thread takes so many columns of a cross-product at a time.
 constexpr std::size_t kTile = 64;
 
+// It takes so many covers at a time to sum, and looks up what they add if there are enough of them.
+constexpr std::size_t kPart = 512, kMany = 64;
+
+// Words of a cache line.
+constexpr std::size_t kLine = 8;
+
 // Four numbers, or the masks of four rows; the compiler has instructions or pairs of them.
 using Four [[gnu::vector_size(32)]] = double;
 using FourBits [[gnu::vector_size(32)]] = std::int64_t;
@@ -30,7 +36,7 @@ constexpr std::array<std::array<std::int64_t, 4>, 16> kRowBits = [] {
 
 // Below this share of covered rows it is faster to visit them one by one.
 bool is_sparse(const RuleMatrix& matrix, std::size_t column) {
-    return std::size_t{matrix.counts[column]} * 6 < matrix.n_rows;
+    return std::size_t{matrix.counts[column]} * 12 < matrix.n_rows;
 }
 
 // Calls visit(row) for the covered rows of the words from `first` on, in ascending order.
@@ -93,6 +99,69 @@ void sum_numbers(const double* numbers, const double* values, std::size_t n, dou
     for (std::size_t i = n - n % kLanes; i < n; ++i) lanes[i % kLanes] += numbers[i] * values[i];
 }
 
+// The sums of all subsets of eight values, by the byte that tells them.
+using SubsetSums = std::array<double, 256>;
+
+RULEWRIGHT_CLONES
+void add_up_subsets(const double* values, SubsetSums& sums) {
+    sums[0] = 0;
+    for (std::size_t k = 0; k < 8; ++k) {
+        const std::size_t half = std::size_t{1} << k;
+        for (std::size_t m = 0; m < half; ++m) sums[half + m] = sums[m] + values[k];
+    }
+}
+
+double look_up(const std::array<SubsetSums, 8>& subsets, Bits word) {
+    const auto one = [&](std::size_t k) { return subsets[k][word >> (8 * k) & 255]; };
+    return ((one(0) + one(1)) + (one(2) + one(3))) + ((one(4) + one(5)) + (one(6) + one(7)));
+}
+
+// Sums of many covers: what each adds in eight rows is looked up.
+std::vector<double> sum_covers(const RuleMatrix& matrix, ColumnIds columns, const double* values) {
+    std::vector<double> sums(columns.size());
+    std::array<SubsetSums, 8> subsets;
+    std::vector<Bits> words(kLine * columns.size());  // a cache line of each cover, word by word
+    for (std::size_t w = 0; w < matrix.n_words(); ++w) {
+        if (w % kLine == 0) {
+            const std::size_t n = std::min(kLine, matrix.n_words() - w);
+            for (std::size_t i = 0; i < columns.size(); ++i) {
+                const Bits* cover = matrix.cover(static_cast<std::size_t>(columns[i])) + w;
+                for (std::size_t k = 0; k < n; ++k) words[k * columns.size() + i] = cover[k];
+            }
+        }
+        double own[kWordBits] = {};
+        std::copy_n(values + kWordBits * w, std::min(kWordBits, matrix.n_rows - kWordBits * w),
+                    own);
+        for (std::size_t k = 0; k < 8; ++k) add_up_subsets(own + 8 * k, subsets[k]);
+        const Bits* line = words.data() + w % kLine * columns.size();
+        for (std::size_t i = 0; i < columns.size(); ++i) sums[i] += look_up(subsets, line[i]);
+    }
+    return sums;
+}
+
+// Adds steps of covers to the values of 64 rows, in the order of the columns.
+RULEWRIGHT_CLONES
+void add_to_word(const RuleMatrix& matrix, ColumnIds columns, const double* steps, std::size_t w,
+                 double* values) {
+    for (std::size_t half = 0; half < 16; half += 8) {
+        Four numbers[8];
+        std::memcpy(numbers, values + 4 * half, sizeof numbers);
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            const auto word = static_cast<std::int64_t>(
+                matrix.cover(static_cast<std::size_t>(columns[i]))[w] >> (4 * half));
+            const FourBits words = {word, word, word, word};
+            const Four step = {steps[i], steps[i], steps[i], steps[i]};
+            for (std::size_t k = 0; k < 8; ++k) {
+                FourBits bits;
+                std::memcpy(&bits, kRowBits[k].data(), sizeof bits);
+                numbers[k] += reinterpret_cast<Four>(((words & bits) != 0) &
+                                                     reinterpret_cast<FourBits>(step));
+            }
+        }
+        std::memcpy(values + 4 * half, numbers, sizeof numbers);
+    }
+}
+
 RULEWRIGHT_CLONES
 std::uint64_t count_both(const Bits* a, const Bits* b, std::size_t n_words) {
     std::uint64_t count = 0;
@@ -145,26 +214,62 @@ void add_column(const RuleMatrix& matrix, std::size_t column, double step, const
 std::vector<double> column_sums(const RuleMatrix& matrix, ColumnIds columns, const double* values,
                                 int n_threads) {
     std::vector<double> sums(columns.size());
-    parallel_for(columns.size(), n_threads, [&](std::size_t i) {
-        sums[i] = column_sum(matrix, static_cast<std::size_t>(columns[i]), values);
+    std::vector<std::size_t> places;  // of covers, in front, then of dense columns
+    for (std::size_t i = 0; i < columns.size(); ++i) places.push_back(i);
+    const auto is_cover = [&](std::size_t i) {
+        return matrix.is_cover(static_cast<std::size_t>(columns[i]));
+    };
+    std::stable_partition(places.begin(), places.end(), is_cover);
+    const std::size_t n_parts = (columns.size() + kPart - 1) / kPart;
+    parallel_for(n_parts, n_threads, [&](std::size_t part) {
+        std::size_t first = part * kPart;
+        const std::size_t end = std::min(first + kPart, columns.size());
+        std::vector<std::int32_t> covers;
+        for (std::size_t k = first; k < end && is_cover(places[k]); ++k) {
+            covers.push_back(columns[places[k]]);
+        }
+        if (covers.size() >= kMany) {
+            const std::vector<double> found = sum_covers(matrix, covers, values);
+            for (const double sum : found) sums[places[first++]] = sum;
+        }
+        for (; first < end; ++first) {
+            const auto column = static_cast<std::size_t>(columns[places[first]]);
+            sums[places[first]] = column_sum(matrix, column, values);
+        }
     });
     return sums;
 }
 
 void add_columns(const RuleMatrix& matrix, ColumnIds columns, const double* coefs, double* scores) {
+    std::vector<std::int32_t> covers;
+    std::vector<double> steps;
     for (std::size_t i = 0; i < columns.size(); ++i) {
+        const auto column = static_cast<std::size_t>(columns[i]);
         if (coefs[i] == 0) continue;
-        add_column(matrix, static_cast<std::size_t>(columns[i]), coefs[i], nullptr, scores);
+        if (matrix.is_cover(column) && !is_sparse(matrix, column)) {
+            covers.push_back(columns[i]);
+            steps.push_back(coefs[i]);
+        } else {
+            add_column(matrix, column, coefs[i], nullptr, scores);
+        }
+    }
+    const std::size_t whole = matrix.n_rows / kWordBits;
+    for (std::size_t w = 0; w < whole; ++w) {
+        add_to_word(matrix, covers, steps.data(), w, scores + kWordBits * w);
+    }
+    for (std::size_t i = 0; i < covers.size(); ++i) {
+        each_row(matrix, static_cast<std::size_t>(covers[i]), whole,
+                 [&](std::size_t row) { scores[row] += steps[i]; });
     }
 }
 
 std::vector<double> cross_products(const RuleMatrix& matrix, ColumnIds columns, ColumnIds others,
                                    const double* weights, int n_threads) {
     const std::size_t n = others.size(), n_words = matrix.n_words();
+    std::vector<double> products(columns.size() * n), weighted(matrix.n_rows);
     const bool numbers = std::any_of(others.begin(), others.end(), [&](std::int32_t column) {
         return !matrix.is_cover(static_cast<std::size_t>(column));
     });
-    std::vector<double> products(columns.size() * n), weighted(matrix.n_rows);
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const auto a = static_cast<std::size_t>(columns[i]);
         const bool counted = !weights && matrix.is_cover(a);
@@ -172,11 +277,17 @@ std::vector<double> cross_products(const RuleMatrix& matrix, ColumnIds columns, 
             std::fill(weighted.begin(), weighted.end(), 0.0);
             add_column(matrix, a, 1.0, weights, weighted.data());
         }
+        if (!counted) {
+            const auto sums = column_sums(matrix, others, weighted.data(), n_threads);
+            std::copy(sums.begin(), sums.end(),
+                      products.begin() + static_cast<std::ptrdiff_t>(i * n));
+            continue;
+        }
         parallel_for((n + kTile - 1) / kTile, n_threads, [&](std::size_t tile) {
             for (std::size_t k = tile * kTile; k < std::min(n, (tile + 1) * kTile); ++k) {
                 const auto b = static_cast<std::size_t>(others[k]);
                 products[i * n + k] =
-                    counted && matrix.is_cover(b)
+                    matrix.is_cover(b)
                         ? static_cast<double>(count_both(matrix.cover(a), matrix.cover(b), n_words))
                         : column_sum(matrix, b, weighted.data());
             }

@@ -7,7 +7,8 @@
 // Sums over rows are kept in 16 lanes, row i in lane i % 16, and the lanes are added in order: a
 // column has the same sum for any number of threads and for any vector width. A cover of few rows
 // is walked bit by bit, any other word by word under a mask; rows outside add zero, so both ways
-// give the same number.
+// give the same number. Sums of many covers at once are added up in another order: the sums of all
+// subsets of eight rows are found first, and looked up by the bytes of each cover.
 //
 // Cost: O(rows) per column and vector; O(rows / 64) per pair of covers of unweighted rows.
 #pragma once

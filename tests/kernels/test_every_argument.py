@@ -199,6 +199,13 @@ def rule_matrix(**given):
     )
 
 
+def sorted_covers(**given):
+    covers, n_threads = given["covers"], given["n_threads"]
+    _core.take_rows(covers, given["rows"], n_threads)
+    blocks = given["weights"], given["block"]
+    _core.count_shared(covers, given["others"], *blocks, n_threads)
+
+
 def signed_rules(**given):
     words = given["holds"], given["fails"]
     lines, n_threads = given["lines"], given["n_threads"]
@@ -304,6 +311,14 @@ def good_rule_matrix():
         **{"columns": int32(0, 1, 2), "others": int32(2, 0), "weights": np.ones(N)},
         **{"values": np.ones(N), "coefs": np.zeros(3), "sums": np.ones(3)},
         **{"products": np.eye(3), "l1": 0.1, "l2": 0.1, "change": 1e-3, "max_sweeps": 20},
+    }
+
+
+def good_sorted_covers():
+    words = np.array([[5, 3, 1], [6, 1, 2**64 - 1]], np.uint64)
+    return {
+        **{"covers": words, "others": words[:1].copy(), "rows": ROWS, "n_threads": 3},
+        **{"weights": np.ones(2), "block": 2},
     }
 
 
@@ -492,6 +507,7 @@ CALLS = {
     "graphs": (graphs, good_graphs),
     "branching": (branching, good_branching),
     "rule matrix": (rule_matrix, good_rule_matrix),
+    "sorted covers": (sorted_covers, good_sorted_covers),
     "signed rules": (signed_rules, good_signed_rules),
     "elbow": (elbow, good_elbow),
     "partition": (_core.find_partition, good_partition),

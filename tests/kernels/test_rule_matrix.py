@@ -47,6 +47,23 @@ def test_products_equal_the_twin(seed, n_rows, n_dense):
         np.testing.assert_allclose(native.cross(*arguments), twin.cross(*arguments), atol=1e-11)
 
 
+@given(SEEDS, st.integers(1, 300), st.integers(0, 3))
+def test_products_of_many_covers_equal_the_twin(seed, n_rows, n_dense):
+    """Sums that are looked up, of covers and numbers in any order, are those of the matrix."""
+    covers, dense, rng = columns_of(seed, n_rows, n_dense, n_covers=80)
+    native, twin = kernels.RuleMatrix(covers, dense), reference.RuleMatrix(covers, dense)
+    chosen = rng.permutation(80 + n_dense).astype(np.int32)
+    values, coefs = rng.normal(size=n_rows), rng.normal(size=len(chosen))
+    expected = twin.sums(chosen, values, 1)
+    np.testing.assert_allclose(native.sums(chosen, values, 1), expected, atol=1e-12)
+    scores = np.ones(n_rows), np.ones(n_rows)
+    for matrix, out in zip((native, twin), scores, strict=True):
+        matrix.add(chosen, coefs, out)
+    np.testing.assert_allclose(*scores, atol=1e-12)
+    arguments = chosen[:5], chosen, rng.choice([0.0, 0.5, 3.0], n_rows), 1
+    np.testing.assert_allclose(native.cross(*arguments), twin.cross(*arguments), atol=1e-11)
+
+
 def quadratic_of(twin, weights, rng):
     """Describe the columns of a matrix: weighted means, any scales, norms."""
     means = weights @ twin.x / weights.sum()
@@ -99,6 +116,34 @@ def test_descents_end_where_the_twin_ends(seed, n_rows, n_dense):
     for coefs, _, n_sweeps in found:
         np.testing.assert_allclose(coefs, found[-1][0], rtol=1e-6, atol=1e-8)
         assert n_sweeps <= 2 * found[-1][2] + 20
+
+
+@pytest.mark.parametrize("l2", [0.0, 0.1])
+@pytest.mark.parametrize("kind", [np.int32, np.float64])
+def test_columns_that_resemble_each_other_take_few_sweeps(l2, kind):
+    """Nested rules, one of them twice: the twin's minimum, to the conditions of optimality."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=2000)
+    covered = x > np.append(np.linspace(-2, 2, 80), 0.025)[:, None]
+    covered[-1] = covered[40]
+    twin = reference.RuleMatrix(PackedCovers.pack(covered).words, np.empty((0, 2000)))
+    z = np.sin(2 * x) + rng.normal(size=2000)
+    means, every = twin.x.mean(axis=0), np.arange(81, dtype=np.int32)
+    norms, sums = 2000 * means * (1 - means), (z - z.mean()) @ twin.x
+    products = twin.cross(every, every, np.empty(0), 1).reshape(81, 81)
+    sweeps = []
+    for module in (kernels, reference):
+        quadratic = module.Quadratic(2000.0, means, np.ones(81), norms)
+        coefs, left = np.zeros(81), sums.copy()
+        stop = every, 1.0, l2, 1e-14, 3000
+        sweeps.append(module.descend_products(products.astype(kind), quadratic, *stop, coefs, left))
+        gram = products - 2000 * np.outer(means, means)
+        slopes = sums - gram @ coefs - l2 * coefs
+        np.testing.assert_allclose(left, sums - gram @ coefs, atol=1e-8)
+        if module is kernels:
+            assert np.abs(slopes - np.sign(coefs))[coefs != 0].max() <= 1e-5
+            assert np.abs(slopes).max() <= 1 + 1e-5
+    assert 3 * sweeps[0] < sweeps[1]
 
 
 @given(SEEDS, st.integers(1, 300))

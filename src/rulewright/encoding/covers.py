@@ -99,7 +99,9 @@ class PackedCovers:
 
     def take(self, rows: IntArray | BoolArray) -> PackedCovers:
         """Return the covers of some of the rows: a mask or places."""
-        return self.pack(self.unpack()[:, rows])
+        taken = np.arange(self.n_rows, dtype=kernels.ROW)[rows]
+        words = kernels.take_rows(np.ascontiguousarray(self.words), taken, 1)
+        return PackedCovers(words.reshape(len(self), count_words(len(taken))), len(taken))
 
     def transpose(self) -> PackedCovers:
         """Return for each row the set of covers that hold it."""

@@ -21,7 +21,9 @@ from rulewright.kernels._core import (
     ResponseFit,
     RuleMatrix,
     Workspace,
+    count_shared,
     descend_products,
+    take_rows,
 )
 from rulewright.kernels.dnf import DnfSearch, find_partition
 from rulewright.kernels.graphs import GraphSet, SubgraphMiner
@@ -150,6 +152,7 @@ __all__ = [
     "count_at_least",
     "count_held",
     "count_histogram",
+    "count_shared",
     "cover_rows",
     "descend_products",
     "draw_rows",
@@ -178,6 +181,7 @@ __all__ = [
     "signed_sums",
     "split_by_weight",
     "summarise_groups",
+    "take_rows",
     "usable_cpus",
     "value_facts",
 ]

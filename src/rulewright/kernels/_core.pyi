@@ -224,6 +224,10 @@ def descend_products(
     coefs: FloatArray,
     sums: FloatArray,
 ) -> int: ...
+def take_rows(covers: WordArray, rows: RowArray, n_threads: int) -> WordArray: ...
+def count_shared(
+    covers: WordArray, others: WordArray, weights: FloatArray, block: int, n_threads: int
+) -> FloatArray: ...
 def find_partition(
     positives: WordArray,
     negatives: WordArray,

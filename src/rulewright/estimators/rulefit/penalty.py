@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray, IntArray, RowArray
     from rulewright.weighting.l1 import Problem, Solution, Solver
 
-STRIDE = 10
-"""Penalties that are solved before looking at the rows left out."""
+STRIDE = 5
+"""Penalties that are solved before looking at the rows left out, while their loss falls."""
+
+CLEARLY = 2.0
+"""The loss of the rows left out has risen if it has by so many standard errors of the rise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +82,9 @@ def choose_solution(
         last = _affordable(path.solutions, max_terms)
         best = _by_criterion(problem, path.solutions[: last + 1], total_weight)
         return Choice(path[best], path.penalties, *_nothing(len(path)))
-    path, scores = _cross_validated(problem, solver, folds, max_terms, n_threads, advance)
+    path, scores, left_out = _cross_validated(problem, solver, folds, max_terms, n_threads, advance)
     last = _affordable(path.solutions, max_terms)
-    losses, errors = _mean_losses(problem, scores, folds >= 0)
+    losses, errors = (np.array(kept[: len(path)]) for kept in (left_out.losses, left_out.errors))
     best = int(np.argmin(losses[: last + 1]))
     if penalty == "1se":
         best = int(np.argmax(losses <= losses[best] + errors[best]))
@@ -95,40 +98,45 @@ def _cross_validated(
     max_terms: int | None,
     n_threads: int,
     advance: Callable[[], None],
-) -> tuple[Path, FloatArray]:
+) -> tuple[Path, FloatArray, LeftOut]:
     """Follow the path of all rows beside those of the folds, while rows left out may gain.
 
-    Returns the path and the scores (penalties, rows) of the rows by the fold that left them out.
+    Returns the path, the scores (penalties, rows) of the rows by the fold that left them out, and
+    their losses.
     """
+    left_out = LeftOut(problem, folds >= 0)
     if not problem.largest_penalty:  # nothing to explain
-        return solver.path(problem), problem.null.scores[np.newaxis]
+        left_out.add(problem.null.scores)
+        return solver.path(problem), problem.null.scores[np.newaxis], left_out
     grid = problem.grid()
     found: list[Solution] = []
     scores = np.full((len(grid), problem.design.n_rows), np.nan)
 
     def follow(check: Callable[[], None]) -> None:
-        for solution in islice(whole, STRIDE):
+        for solution in islice(whole, len(block)):
             check()
             found.append(solution)
 
     whole = solver.follow(problem, grid)
     parts = [_left_out(problem, solver, grid, folds, fold) for fold in range(int(folds.max()) + 1)]
-    for start in range(0, len(grid), STRIDE):
-        block = range(start, min(start + STRIDE, len(grid)))
+    block = range(0)
+    while block.stop < len(grid):
+        start, size = block.stop, STRIDE if left_out.falls else 1
+        block = range(start, min(start + size, len(grid)))
         tasks: list[Callable[[Callable[[], None]], None]] = [follow]
         tasks += [partial(_fill, scores, block, rows, part) for rows, part in parts]
         run_parallel(tasks, n_threads)
-        advance()
+        if block.stop // STRIDE > start // STRIDE:
+            advance()
         ends = (n for n in range(start + 1, len(found) + 1) if is_saturated(problem, found[:n]))
         end = next(ends, None)
-        losses, errors = _mean_losses(problem, scores[: len(found)], folds >= 0)
-        best = int(np.argmin(losses))
-        rises = best < start and losses[-1] > losses[best] + errors[best]
+        for place in range(start, len(found)):
+            left_out.add(scores[place])
         too_many = _affordable(tuple(found), max_terms) < len(found) - 1
-        if end is not None or rises or too_many or len(found) < start + STRIDE:
+        if end is not None or left_out.has_risen or too_many or len(found) < block.stop:
             found = found[:end]
             break
-    return Path(tuple(found)), scores[: len(found)]
+    return Path(tuple(found)), scores[: len(found)], left_out
 
 
 def _left_out(
@@ -137,8 +145,8 @@ def _left_out(
     """Return the rows of a fold, and their scores by the others for each penalty."""
     rows = np.flatnonzero(folds == fold).astype(ROW)
     solutions = solver.follow(problem.take(folds != fold), grid)
-    design = problem.design
-    return rows, (design.scores(one.coef, one.intercept)[rows] for one in solutions)
+    held = problem.design.take(folds == fold)
+    return rows, (held.scores(one.coef, one.intercept) for one in solutions)
 
 
 def _fill(
@@ -196,15 +204,52 @@ def _by_criterion(problem: Problem, solutions: tuple[Solution, ...], total: floa
     return int(np.argmin(losses * total + 0.5 * counts * np.log(max(total, 1.0))))
 
 
-def _mean_losses(
-    problem: Problem, scores: FloatArray, seen: BoolArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return the weighted mean loss of the rows left out for every penalty, and its error."""
-    weights, y = problem.design.weights[seen], problem.y[seen]
-    losses = np.array([problem.datafit.value(y, line[seen]) for line in scores])
-    means = np.average(losses, axis=1, weights=weights)
-    squares = np.average((losses - means[:, None]) ** 2, axis=1, weights=weights)
-    return means, np.sqrt(squares / np.count_nonzero(seen))
+class LeftOut:
+    """Mean loss of the rows left out along a path, and its standard error.
+
+    Attributes
+    ----------
+    losses, errors : list of float
+        Of each penalty so far.
+    """
+
+    def __init__(self, problem: Problem, seen: BoolArray) -> None:
+        self.weights, self.y = problem.design.weights[seen], problem.y[seen]
+        self.datafit, self.seen = problem.datafit, seen
+        self.losses: list[float] = []
+        self.errors: list[float] = []
+        self._best = self._last = np.empty(0)
+
+    def add(self, scores: FloatArray) -> None:
+        """Take in the scores of all rows at the next penalty."""
+        self._last = self.datafit.value(self.y, scores[self.seen])
+        mean, error = self._mean(self._last)
+        if not self.losses or mean < min(self.losses):
+            self._best = self._last
+        self.losses.append(mean)
+        self.errors.append(error)
+
+    @property
+    def falls(self) -> bool:
+        """True while the last loss is the least one."""
+        return self._last is self._best
+
+    @property
+    def has_risen(self) -> bool:
+        """True if the last loss is clearly above the least one.
+
+        The same rows are compared: their losses change together along a path, so that a rise is
+        known much better than the losses themselves.
+        """
+        if self.falls:
+            return False
+        rise, error = self._mean(self._last - self._best)
+        return rise > CLEARLY * error
+
+    def _mean(self, values: FloatArray) -> tuple[float, float]:
+        mean = float(np.average(values, weights=self.weights))
+        square = float(np.average((values - mean) ** 2, weights=self.weights))
+        return mean, float(np.sqrt(square / len(values)))
 
 
 def _nothing(n: int) -> tuple[FloatArray, FloatArray]:

@@ -43,6 +43,7 @@ from rulewright.kernels.reference.search import (
     used_lanes,
 )
 from rulewright.kernels.reference.signed_rules import signed_products, signed_sums
+from rulewright.kernels.reference.sorted_covers import count_shared, take_rows
 from rulewright.kernels.reference.trees import grow_tree, route_rows
 from rulewright.kernels.reference.weighting import Exponential, Likelihood, ResponseFit
 
@@ -66,6 +67,7 @@ __all__ = [
     "count_at_least",
     "count_held",
     "count_histogram",
+    "count_shared",
     "cover_rows",
     "descend_products",
     "draw_rows",
@@ -96,6 +98,7 @@ __all__ = [
     "signed_sums",
     "split_by_weight",
     "summarise_groups",
+    "take_rows",
     "used_lanes",
     "value_facts",
 ]

@@ -107,7 +107,8 @@ def _descend(
 ) -> int:
     """Sweep over all columns, over those not zero until nothing changes, and over all again.
 
-    The kernel also extrapolates from five sweeps to the next; both end at the same minimum.
+    The kernel also extrapolates from five sweeps to the next, and solves for the least point with
+    the same signs after many; both end at the same minimum.
     """
 
     def sweep(swept: IntArray) -> float:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 
 from rulewright import kernels
+from rulewright.weighting.l1.products import CrossProducts
 from rulewright.weighting.l1.solver import Solver, strong_columns, violators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rulewright.kernels import BoolArray, FloatArray, IntArray
-    from rulewright.weighting.l1.design import Design
+    from rulewright.kernels import BoolArray, FloatArray
     from rulewright.weighting.l1.problem import Point, Problem
 
 Mode = Literal["auto", "covariance", "naive"]
@@ -36,7 +36,7 @@ first, and where the duality gap asks for more."""
 NEWTON_SWEEPS = 1000
 """Sweeps over a quadratic that the next one replaces, at most."""
 
-ANOTHER = 0.3
+ANOTHER = 0.2
 """The curvature is another one when it differs by this share..."""
 
 PATIENCE = 20
@@ -44,6 +44,9 @@ PATIENCE = 20
 
 LEAST_STEP = 2.0**-30
 """A Newton step that is halved to less than this is not taken."""
+
+ROUNDING = 2.0**-50
+"""Near its least value the objective may seem to rise by this share when it falls."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ class CoordinateDescent(Solver):
             last, (point, change) = point, self.descend(quadratic, ahead, chosen, penalty, change)
             yield point
             ahead = point
-            if problem.datafit.is_quadratic and before > penalty:  # the path is almost linear
+            if before > penalty:  # the path is almost linear
                 ahead = point.beyond(last, (penalty - after) / (before - penalty))
             before = penalty
 
@@ -125,71 +128,6 @@ class Minimiser(Protocol):
 
     def minimise(self, point: Point, chosen: BoolArray, penalty: float, change: float) -> Point:
         """Minimise Q(penalty) over the level and the chosen columns, from a point."""
-
-
-class CrossProducts:
-    """Raw cross-products of all columns that were ever chosen, in that order, under some weights.
-
-    Pairs of rules over rows of equal weight are counts, which take half the memory.
-    """
-
-    def __init__(self, design: Design, max_sweeps: int) -> None:
-        self.design, self.max_sweeps = design, max_sweeps
-        counted = design.unit and len(design.covers) == design.n_columns
-        self.products = np.empty((0, 0), dtype=np.int32 if counted else np.float64)
-        self.entered: IntArray = np.empty(0, dtype=np.int32)
-        self.rank = np.full(design.n_columns, -1, dtype=np.int32)
-
-    def descend(
-        self,
-        a: FloatArray,
-        residuals: FloatArray,
-        chosen: BoolArray,
-        penalties: tuple[float, float],
-        change: float,
-    ) -> FloatArray:
-        """Sweep over the chosen columns, from a point with weighted residuals that sum to 0."""
-        design = self.design
-        self._enter(np.flatnonzero(chosen & (self.rank < 0)).astype(np.int32))
-        entered = self.entered
-        coefs = a[entered]
-        kernels.descend_products(
-            self.products,
-            kernels.Quadratic(
-                design.total, design.means[entered], design.scales[entered], design.norms[entered]
-            ),
-            self.rank[chosen],
-            *penalties,
-            change,
-            self.max_sweeps,
-            coefs,
-            design.matrix.sums(entered, residuals, design.n_threads),
-        )
-        found = np.zeros(design.n_columns)
-        found[entered] = coefs
-        return found
-
-    def _enter(self, columns: IntArray) -> None:
-        """Fill in the products of further columns with each other and with those before."""
-        n, m = len(self.entered), len(columns)
-        self._make_room(n + m)
-        self.entered = np.concatenate([self.entered, columns])
-        self.rank[columns] = np.arange(n, n + m)
-        for first in range(0, m, 64):  # few at a time: the sums are twice as large as counts
-            some = columns[first : first + 64]
-            rows = slice(n + first, n + first + len(some))
-            others = self.entered[: rows.stop]
-            cross = self.design.cross(some, others).reshape(len(some), len(others))
-            self.products[rows, : rows.stop] = cross
-            self.products[: rows.stop, rows] = cross.T
-
-    def _make_room(self, size: int) -> None:
-        n = len(self.entered)
-        if size > len(self.products):
-            size = min(2 * size, self.design.n_columns)
-            larger = np.empty((size, size), dtype=self.products.dtype)
-            larger[:n, :n] = self.products[:n, :n]
-            self.products = larger
 
 
 class Covariance:
@@ -241,12 +179,13 @@ class Newton:
     def __init__(self, problem: Problem, solver: CoordinateDescent) -> None:
         self.problem, self.solver = problem, solver
         self.products: CrossProducts | None = None
+        self.weights: FloatArray = np.empty(0)
 
     def minimise(self, point: Point, chosen: BoolArray, penalty: float, change: float) -> Point:
         """Minimise a quadratic, go there as far as the objective falls, and take the next one."""
         problem, design = self.problem, self.problem.design
         a, level, scores = point.a, point.level, point.scores
-        objective, size = self._objective(a, scores, penalty), 1.0
+        objective, size, last = self._objective(a, scores, penalty), 1.0, 0.0
         for n_steps in range(self.solver.max_newton):
             products = self._quadratic(
                 scores, renewed=size < 1 or n_steps % PATIENCE == PATIENCE - 1
@@ -256,15 +195,17 @@ class Newton:
             size = 1.0
             while size > LEAST_STEP:
                 found = self._objective(a + size * step, scores + size * moved, penalty)
-                if found <= objective:
+                if found <= objective * (1 + ROUNDING):
                     break
                 size /= 2
             else:
                 break  # no step helps: the rest is rounding
             a, level, scores = a + size * step, level + size * rise, scores + size * moved
             objective = found
-            if largest <= _in_rows(problem, change):
+            # The next step would be smaller than this one as this one is than the last.
+            if largest**2 <= _in_rows(problem, change) * max(largest, last):
                 break
+            last = largest
         return problem.point(a, level + problem.settled(scores))
 
     def _objective(self, a: FloatArray, scores: FloatArray, penalty: float) -> float:
@@ -275,9 +216,10 @@ class Newton:
         problem, design = self.problem, self.problem.design
         weights = design.weights * problem.datafit.curvature(problem.y, scores)
         kept = self.products
-        if kept is None or renewed or _differ(kept.design.weights, weights):
+        if kept is None or renewed or _differ(self.weights, weights):
             most = min(self.solver.max_sweeps, NEWTON_SWEEPS)
-            kept = CrossProducts(design.reweighted(weights), most)
+            kept = CrossProducts.like(design, weights, most)
+            self.weights = weights
         self.products = kept
         return kept
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
-from scipy.special import expit, xlogy
+from scipy.special import xlogy
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
@@ -113,15 +113,19 @@ class Logistic:
 
     def value(self, y: FloatArray, scores: FloatArray) -> FloatArray:
         """Give log(1 + exp(-y F))."""
-        return np.logaddexp(0.0, -y * scores)
+        margins = y * scores
+        return np.asarray(np.log1p(np.exp(-np.abs(margins))) - np.minimum(margins, 0.0))
 
     def residual(self, y: FloatArray, scores: FloatArray) -> FloatArray:
         """Give y / (1 + exp(y F))."""
-        return np.asarray(y * expit(-y * scores))
+        margins = y * scores
+        odds = np.exp(-np.abs(margins))
+        return np.asarray(y * np.where(margins > 0, odds, 1.0) / (1.0 + odds))
 
     def curvature(self, y: FloatArray, scores: FloatArray) -> FloatArray:
         """Give p (1 - p)."""
-        return np.asarray(np.maximum(expit(scores) * expit(-scores), LEAST_CURVATURE))
+        odds = np.exp(-np.abs(scores))
+        return np.asarray(np.maximum(odds / (1.0 + odds) ** 2, LEAST_CURVATURE))
 
     def conjugate(self, y: FloatArray, theta: FloatArray) -> FloatArray:
         """Give u log u + (1 - u) log(1 - u) with u = y theta."""
