@@ -54,12 +54,20 @@ class BoundColumns {
 
     template <class Code>
     static std::vector<Part> checked_parts(const Columns<Code>& columns) {
-        std::vector<Code> largest(columns.n_columns());
-        for (std::size_t j = 0; j < columns.n_columns(); ++j) {
-            const Code* codes = columns.column(j);
-            for (std::size_t i = 0; i < columns.n_rows; ++i) {
-                largest[j] = std::max(largest[j], codes[i * kGroup]);
+        std::vector<Code> largest(columns.n_groups() * kGroup);
+        for (std::size_t group = 0; group < columns.n_groups(); ++group) {
+            const Code* codes = columns.group(group);
+            Code seen[kGroup] = {};
+            for (std::size_t i = 0; i < columns.n_rows * kGroup; i += kGroup) {
+                for (std::size_t j = 0; j < kGroup; ++j) {  // becomes vector instructions
+                    seen[j] = codes[i + j] > seen[j] ? codes[i + j] : seen[j];
+                }
             }
+            std::copy_n(seen, kGroup,
+                        largest.begin() + static_cast<std::ptrdiff_t>(group * kGroup));
+        }
+        largest.resize(columns.n_columns());
+        for (std::size_t j = 0; j < columns.n_columns(); ++j) {
             require(largest[j] <= columns.n_bins[j], "a code is beyond the bins of its column");
         }
         return parts_of(columns, std::span<const Code>(largest));
