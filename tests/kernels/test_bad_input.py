@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -413,3 +414,10 @@ def test_bad_pruning_is_refused(fault):
     assert len(pruned()) <= 2
     with pytest.raises(REFUSED):
         pruned(**PRUNE_FAULTS[fault])
+
+
+def test_other_modules_do_not_translate_our_errors():
+    """DuckDB is built with nanobind too, and took a lack of memory for an error of its own."""
+    duckdb.sql("select 1").fetchall()
+    with pytest.raises(MemoryError):
+        kernels._core.count_held(np.empty((2**40, 0), np.uint64))

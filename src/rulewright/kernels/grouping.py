@@ -68,7 +68,8 @@ def group_rows(words: WordArray, weights: FloatArray, shares: FloatArray) -> Cov
     Of every 32 covers the later one counts for more in the order of the groups, and earlier covers
     count for more than the next 32.
     """
-    groups, covers, totals, sums = _core.group_rows(words, weights, np.ascontiguousarray(shares))
+    given = words, np.ascontiguousarray(weights), np.ascontiguousarray(shares)
+    groups, covers, totals, sums = _core.group_rows(*given)
     lines = covers.reshape(len(words), -(-len(totals) // 64))
     return CoverGroups(groups, lines, totals, sums.reshape(len(totals), shares.shape[1]))
 
