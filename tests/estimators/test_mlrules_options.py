@@ -269,7 +269,7 @@ def test_columns_of_rules_refused_in_turn_are_closed():
     for column in (1, 1, 3, 1, 0, 2):
         found = grower.found(GrownRule([GrownCondition(column, Op.LESS_EQUAL, 0, 1, -1.0)], 0))
         pruning.pruned(found, None, Score("newton", unit=1.0), None)
-        is_open.append((pruning.opened(limits).up_operators > 0).tolist())
+        is_open.append((pruning.narrowed(limits).up_operators > 0).tolist())
     everything = [True] * 4
     closed = [[True, False, True, True], [False, False, True, True]]
     assert is_open == [everything, everything, everything, *closed, everything]

@@ -287,7 +287,7 @@ class PartedBoosting:
 
     def _drawn_limits(self) -> Limits:
         """Close the columns that are not drawn for this rule, and those of rules refused."""
-        limits = self.pruning.opened(self.limits) if self.pruning else self.limits
+        limits = self.pruning.narrowed(self.limits) if self.pruning else self.limits
         return limits if self.columns.takes_all else limits.only(self.columns.draw().drawn)
 
     def _start_loss(self, weights: FloatArray) -> float:

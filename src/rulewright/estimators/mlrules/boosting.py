@@ -207,7 +207,7 @@ class Boosting:
 
     def _drawn_limits(self) -> Limits:
         """Close the columns that are not drawn for this rule, and those of rules refused."""
-        limits = self.pruning.opened(self.limits)
+        limits = self.pruning.narrowed(self.limits)
         return limits if self.columns.takes_all else limits.only(self.columns.draw().drawn)
 
     def _default_scores(self) -> FloatArray:

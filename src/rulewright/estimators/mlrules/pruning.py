@@ -71,7 +71,7 @@ class Pruning:
             self.reopen()
         return kept
 
-    def opened(self, limits: Limits) -> Limits:
+    def narrowed(self, limits: Limits) -> Limits:
         """Close the columns that rules in turn began with and were refused, except required ones.
 
         Growth takes the best of so many conditions that a column of noise often wins on the rows
