@@ -57,7 +57,7 @@ class NumberLoss:
         gram = (centred * rows.weights) @ centred.T + self.l2 * np.eye(len(columns))
         b = _not_negative(gram, centred @ rows.pulls)
         moved = b @ centred
-        # Of the squares, what lies within groups does not depend on the responses.
+        # The squares of a model without rules, and what the rules change of them.
         squares = self.squares + float(moved @ (rows.weights * moved - 2 * rows.pulls))
         squares += self.l2 * float(b @ b)
         loss = 0.5 * self.total * math.log(max(squares, self.floor) / self.total)
