@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+import reference
 from rulewright import Window, estimators
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators import (
@@ -37,7 +38,6 @@ from rulewright.kernels import (
     Limits,
     Op,
     Score,
-    reference,
     score_names,
 )
 from rulewright.weighting import CALIBRATIONS, LogLikelihood

@@ -1,6 +1,6 @@
 // Stochastic local search for a k-term DNF formula with few errors. A step takes a random
 // misclassified row and adds or removes one literal; all candidates are judged by counting bits.
-// The twin (kernels/reference/dnf.py) draws the same random numbers and takes the same decisions.
+// The twin (tests/reference/dnf.py) draws the same random numbers and takes the same decisions.
 #pragma once
 
 #include <cstdint>

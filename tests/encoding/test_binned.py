@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import reference
 from rules.builders import KNOWN_LABELS, nominal, numeric, table
 from rulewright import kernels
 from rulewright.data import DataError
 from rulewright.encoding.binned import EXACT_ROWS, FAST_BINS, MOST_BINS, bin_column, bin_table
-from rulewright.kernels import GrownCondition, Op, reference
+from rulewright.kernels import GrownCondition, Op
 from rulewright.rules import Conjunction, Labels, Presence, Range
 
 pytestmark = pytest.mark.native

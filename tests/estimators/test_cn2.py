@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+import reference
 from builders import cn2, mixed_table
 from rulewright import CN2Classifier
-from rulewright.kernels import reference
 from rulewright.model import DecisionList, UnorderedRules
 
 pytestmark = pytest.mark.native

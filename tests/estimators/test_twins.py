@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+import reference
 from builders import (
     learners_except,
     mixed_table,
@@ -14,7 +15,6 @@ from builders import (
     slipper,
 )
 from rulewright import kernels
-from rulewright.kernels import reference
 
 pytestmark = pytest.mark.native
 

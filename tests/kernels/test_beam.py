@@ -9,9 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reference
 from builders import free_limits, packed_columns, random_columns, searches
 from rulewright import kernels
-from rulewright.kernels import GROUP, ROW, Beam, Op, Score, reference
+from rulewright.kernels import (
+    GROUP,
+    ROW,
+    Beam,
+    Op,
+    Score,
+)
 
 pytestmark = pytest.mark.native
 

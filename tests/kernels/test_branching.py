@@ -8,9 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import reference
 from builders import SEEDS, packed_columns, random_columns
 from rulewright import kernels
-from rulewright.kernels import GROUP, ROW, STAT, Branching, BranchLimits, CodeColumns, reference
+from rulewright.kernels import (
+    GROUP,
+    ROW,
+    STAT,
+    Branching,
+    BranchLimits,
+    CodeColumns,
+)
 
 pytestmark = pytest.mark.native
 

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reference
 from builders import SEEDS
 from rulewright import kernels
-from rulewright.kernels import DnfSettings, reference
+from rulewright.kernels import DnfSettings
 
 pytestmark = pytest.mark.native
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+import reference
 from builders import SEEDS
 from rulewright import kernels
-from rulewright.kernels import reference
 
 pytestmark = pytest.mark.native
 

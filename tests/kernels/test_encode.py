@@ -3,8 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import reference
 from rulewright import kernels
-from rulewright.kernels import MISSING, reference
+from rulewright.kernels import MISSING
 
 pytestmark = pytest.mark.native
 

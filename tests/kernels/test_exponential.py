@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reference
 from builders import SEEDS
-from rulewright.kernels import ROW, STAT, Exponential, reference
+from rulewright.kernels import ROW, STAT, Exponential
 
 pytestmark = pytest.mark.native
 

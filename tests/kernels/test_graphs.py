@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+import reference
 from builders import SEEDS
 from graph_cases import arrays_of, occurs
+from reference.graphs import generalised
 from rulewright import kernels
-from rulewright.kernels import reference
 from rulewright.kernels.graph_codes import (
     SmallGraph,
     canonical_code,
     code_edges,
     is_canonical,
 )
-from rulewright.kernels.reference.graphs import generalised
 from rulewright.relational import Graph
 
 pytestmark = pytest.mark.native

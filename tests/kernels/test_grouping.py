@@ -3,10 +3,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import reference
 from builders import SEEDS
 from rulewright import kernels
 from rulewright.encoding.covers import PackedCovers
-from rulewright.kernels import ROW, Entries, reference
+from rulewright.kernels import ROW, Entries
 
 pytestmark = pytest.mark.native
 

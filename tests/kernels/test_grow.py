@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+import reference
 from builders import (
     free_limits,
     packed_columns,
@@ -16,7 +17,14 @@ from builders import (
     searches,
 )
 from rulewright import kernels
-from rulewright.kernels import GROUP, ROW, STAT, GrownCondition, Op, Score, reference
+from rulewright.kernels import (
+    GROUP,
+    ROW,
+    STAT,
+    GrownCondition,
+    Op,
+    Score,
+)
 
 pytestmark = pytest.mark.native
 

@@ -5,8 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reference
 from builders import SEEDS, free_limits, packed_columns
-from rulewright.kernels import ROW, STAT, Roots, Score, Workspace, count_histogram, reference
+from rulewright.kernels import (
+    ROW,
+    STAT,
+    Roots,
+    Score,
+    Workspace,
+    count_histogram,
+)
 from rulewright.kernels import grow_rule as grow
 
 pytestmark = pytest.mark.native

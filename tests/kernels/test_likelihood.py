@@ -3,9 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import reference
 from builders import SEEDS
 from rulewright import kernels
-from rulewright.kernels import ROW, STAT, reference
+from rulewright.kernels import ROW, STAT
 
 pytestmark = pytest.mark.native
 

@@ -5,8 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reference
 from builders import SEEDS, free_limits, packed_columns, random_limits, random_score, random_stats
-from rulewright.kernels import ROW, Roots, Score, Workspace, grow_rule, reference
+from rulewright.kernels import (
+    ROW,
+    Roots,
+    Score,
+    Workspace,
+    grow_rule,
+)
 
 pytestmark = pytest.mark.native
 

@@ -5,8 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import reference
 from builders import SEEDS, random_columns
-from rulewright.kernels import GROUP, ROW, STAT, BlockSearch, Lanes, reference
+from rulewright.kernels import (
+    GROUP,
+    ROW,
+    STAT,
+    BlockSearch,
+    Lanes,
+)
 
 pytestmark = pytest.mark.native
 

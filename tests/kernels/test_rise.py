@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reference
 from builders import SEEDS
+from reference.nearest import squared_gaps
 from rulewright import kernels
-from rulewright.kernels import Boxes, DistanceColumns, reference
-from rulewright.kernels.reference.nearest import squared_gaps
+from rulewright.kernels import Boxes, DistanceColumns
 
 pytestmark = pytest.mark.native
 

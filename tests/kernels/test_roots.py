@@ -5,8 +5,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reference
 from builders import SEEDS, random_columns, random_limits, random_score, random_stats, searches
-from rulewright.kernels import GROUP, ROW, STAT, Roots, Score, Workspace, count_histogram, reference
+from rulewright.kernels import (
+    GROUP,
+    ROW,
+    STAT,
+    Roots,
+    Score,
+    Workspace,
+    count_histogram,
+)
 
 pytestmark = pytest.mark.native
 

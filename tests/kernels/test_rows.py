@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import reference
 from builders import SEEDS, random_columns
 from rulewright import kernels
-from rulewright.kernels import GROUP, Score, reference
+from rulewright.kernels import GROUP, Score
 
 pytestmark = pytest.mark.native
 

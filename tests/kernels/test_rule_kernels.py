@@ -3,9 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import reference
 from builders import SEEDS
 from rulewright import kernels
-from rulewright.kernels import MISSING, UNSEEN, CompiledRules, reference
+from rulewright.kernels import MISSING, UNSEEN, CompiledRules
 
 pytestmark = pytest.mark.native
 

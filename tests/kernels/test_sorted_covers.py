@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import reference
 from builders import SEEDS
 from rulewright import kernels
 from rulewright.encoding.covers import PackedCovers
-from rulewright.kernels import reference
 
 pytestmark = pytest.mark.native
 

@@ -5,9 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reference
 from builders import free_limits, packed_columns, searches
 from rulewright import kernels
-from rulewright.kernels import ROW, GrownRule, Op, Score, reference, score_names
+from rulewright.kernels import (
+    ROW,
+    GrownRule,
+    Op,
+    Score,
+    score_names,
+)
 
 pytestmark = pytest.mark.native
 

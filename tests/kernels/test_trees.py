@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reference
 from builders import SEEDS, free_limits, packed_columns, random_columns, random_limits
 from rulewright import kernels
 from rulewright.kernels import (
@@ -21,7 +22,6 @@ from rulewright.kernels import (
     Op,
     Routes,
     TreeShape,
-    reference,
     side_of_codes,
 )
 

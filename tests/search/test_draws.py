@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
+import reference
 from builders import free_limits, packed_columns
 from rulewright import MLRulesClassifier
 from rulewright.estimators.mlrules import boosting
-from rulewright.kernels import STAT, Score, reference
+from rulewright.kernels import STAT, Score
 from rulewright.search import BlockDraws, RuleGrower, count_blocks, draws
 
 

@@ -19,7 +19,7 @@
 //   double  empty(const Stat* all) const     criterion of the rule without conditions, which the
 //                                            first condition must beat
 //
-// To add a score: one file here, its line in registry.hpp, its twin in kernels/reference/scores.py.
+// To add a score: one file here, its line in registry.hpp, its twin in tests/reference/scores.py.
 #pragma once
 
 #include <limits>

@@ -1,7 +1,7 @@
 """The only door to native code.
 
-Every function here has a NumPy twin of the same name in `rulewright.kernels.reference`, which is
-the definition of right.
+Every function here has a NumPy twin of the same name in `tests/reference/`, which is the definition
+of right.
 """
 
 from __future__ import annotations

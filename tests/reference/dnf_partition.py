@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.kernels.reference.dnf import RandomStream, unpack
+from reference.dnf import RandomStream, unpack
 
 if TYPE_CHECKING:
     from rulewright.kernels.structs import BoolArray, IntArray, WordArray

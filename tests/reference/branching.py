@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.kernels.reference.search import column_codes
+from reference.search import column_codes
 from rulewright.kernels.structs import STAT, IntArray, RowArray, StatArray
 from rulewright.kernels.trees import Branching, BranchLimits
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.kernels.reference.scores import SCORES, empty_criterion, judge
+from reference.scores import SCORES, empty_criterion, judge
 from rulewright.kernels.structs import (
     ROW,
     STAT,

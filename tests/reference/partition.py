@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.kernels.reference.search import column_codes, passes
+from reference.search import column_codes, passes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.kernels.reference.scores import empty_criterion, judge
-from rulewright.kernels.reference.search import (
+from reference.scores import empty_criterion, judge
+from reference.search import (
     candidates,
     count_histogram,
     open_columns,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.kernels.reference.search import column_codes, count_histogram
+from reference.search import column_codes, count_histogram
 from rulewright.kernels.structs import IntArray, Limits, Op, RowArray, StatArray
 from rulewright.kernels.trees import GrownSplit, GrownTree, Routes, TreeShape, side_of_codes
 

@@ -3,15 +3,15 @@
 Sums of statistics are sums of integers, so a twin and its kernel agree to the bit.
 """
 
-from rulewright.kernels.reference.beam import grow_beam, likelihood_ratio
-from rulewright.kernels.reference.branching import choose_branching
-from rulewright.kernels.reference.class_likelihood import ClassLikelihood
-from rulewright.kernels.reference.conditions import encode_columns, encode_values
-from rulewright.kernels.reference.dnf import DnfSearch
-from rulewright.kernels.reference.dnf_partition import find_partition
-from rulewright.kernels.reference.elbow import Elbow
-from rulewright.kernels.reference.graphs import GraphSet, SubgraphMiner
-from rulewright.kernels.reference.grouping import (
+from reference.beam import grow_beam, likelihood_ratio
+from reference.branching import choose_branching
+from reference.class_likelihood import ClassLikelihood
+from reference.conditions import encode_columns, encode_values
+from reference.dnf import DnfSearch
+from reference.dnf_partition import find_partition
+from reference.elbow import Elbow
+from reference.graphs import GraphSet, SubgraphMiner
+from reference.grouping import (
     count_at_least,
     count_held,
     group_rows,
@@ -20,12 +20,12 @@ from rulewright.kernels.reference.grouping import (
     summarise_groups,
     value_facts,
 )
-from rulewright.kernels.reference.model import rule_bits, rule_covers, rule_scores
-from rulewright.kernels.reference.nearest import RiseSearch, nearest_rules
-from rulewright.kernels.reference.partition import BlockSearch
-from rulewright.kernels.reference.rule_matrix import Quadratic, RuleMatrix, descend_products
-from rulewright.kernels.reference.scores import SCORES, empty_criterion
-from rulewright.kernels.reference.search import (
+from reference.model import rule_bits, rule_covers, rule_scores
+from reference.nearest import RiseSearch, nearest_rules
+from reference.partition import BlockSearch
+from reference.rule_matrix import Quadratic, RuleMatrix, descend_products
+from reference.scores import SCORES, empty_criterion
+from reference.search import (
     Roots,
     column_codes,
     count_histogram,
@@ -42,10 +42,10 @@ from rulewright.kernels.reference.search import (
     split_by_weight,
     used_lanes,
 )
-from rulewright.kernels.reference.signed_rules import signed_products, signed_sums
-from rulewright.kernels.reference.sorted_covers import count_shared, take_rows
-from rulewright.kernels.reference.trees import grow_tree, route_rows
-from rulewright.kernels.reference.weighting import Exponential, Likelihood, ResponseFit
+from reference.signed_rules import signed_products, signed_sums
+from reference.sorted_covers import count_shared, take_rows
+from reference.trees import grow_tree, route_rows
+from reference.weighting import Exponential, Likelihood, ResponseFit
 
 __all__ = [
     "SCORES",
