@@ -54,6 +54,7 @@ $(VENV)/.demo: $(VENV)/.tools $(CXX_FILES) CMakeLists.txt
 
 $(VENV)/.dev: $(VENV)/.tools
 	$(INSTALL) --no-build-isolation --editable '.[dev]' -C cmake.define.RULEWRIGHT_DEV=ON
+	$(INSTALL) --no-build-isolation --no-deps --editable lab
 	@touch $@ $(VENV)/.demo
 
 .PHONY: install

@@ -3,17 +3,6 @@
 from rulewright.relational.estimators import RelationalClassifier, RelationalRegressor
 from rulewright.relational.export import relational_sql
 from rulewright.relational.foil.estimator import RelationalFOILClassifier
-from rulewright.relational.framework import (
-    DataSpec,
-    InformationLeakError,
-    Needs,
-    Pipeline,
-    Query,
-    QueryRules,
-    cross_validate,
-    load_query_rules,
-    preset,
-)
 from rulewright.relational.graphs import (
     Graph,
     GraphError,
@@ -28,35 +17,24 @@ from rulewright.relational.graphs import (
     read_smiles,
     tree_text,
 )
-from rulewright.relational.prolog import EngineUnavailable
 from rulewright.relational.relations import Relations
 from rulewright.relational.verification import verify_relational_sql
 
 __all__ = [
-    "DataSpec",
-    "EngineUnavailable",
     "Graph",
     "GraphError",
     "GraphRules",
     "GraphRulesClassifier",
-    "InformationLeakError",
-    "Needs",
     "Pattern",
-    "Pipeline",
-    "Query",
-    "QueryRules",
     "Reading",
     "RelationalClassifier",
     "RelationalFOILClassifier",
     "RelationalRegressor",
     "Relations",
     "SubgraphFeatures",
-    "cross_validate",
     "load_graph_rules",
-    "load_query_rules",
     "pattern_bias",
     "pattern_columns",
-    "preset",
     "read_smiles",
     "relational_sql",
     "tree_text",

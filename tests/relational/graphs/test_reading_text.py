@@ -5,8 +5,8 @@ import pytest
 
 from graph_cases import random_graph
 from rulewright.relational import Graph, GraphError, Pattern
-from rulewright.relational.framework import Occurrence
 from rulewright.relational.graphs.reading_text import parse_pattern
+from rulewright_lab.framework import Occurrence
 
 
 def connected(graph):

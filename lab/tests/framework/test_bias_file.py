@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from relational.builders import signal_tables
-from rulewright.relational import Graph, Pipeline, Relations, load_query_rules
-from rulewright.relational.framework import dump_bias, load_bias
-from rulewright.relational.framework.bias_file import parse_relational
+from rulewright.relational import Graph, Relations
 from rulewright.search.repository import BiasError, Modify
+from rulewright_lab.framework import Pipeline, dump_bias, load_bias, load_query_rules
+from rulewright_lab.framework.bias_file import parse_relational
 
 WHOLE = """
 version = 1

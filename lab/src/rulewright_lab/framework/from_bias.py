@@ -11,21 +11,21 @@ import numpy as np
 
 from rulewright.data import DataError
 from rulewright.encoding.signed import SignedCovers
-from rulewright.relational.framework.generators import ROUND
-from rulewright.relational.framework.levels import Needs
-from rulewright.relational.framework.query import Query, definitions
-from rulewright.relational.prolog import EngineUnavailable
 from rulewright.search.repository import Base, BiasError
 from rulewright.search.repository.blocks import RuleBlock, Sources
 from rulewright.search.repository.generators import where
+from rulewright_lab.framework.generators import ROUND
+from rulewright_lab.framework.levels import Needs
+from rulewright_lab.framework.prolog import EngineUnavailable
+from rulewright_lab.framework.query import Query, definitions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.data import Table
-    from rulewright.relational.framework.generators import _Round
-    from rulewright.relational.framework.levels import Context
     from rulewright.search.repository import Bias
+    from rulewright_lab.framework.generators import _Round
+    from rulewright_lab.framework.levels import Context
 
 
 def statement_needs(statement: Any) -> Needs:

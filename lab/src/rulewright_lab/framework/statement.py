@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rulewright.relational.framework.levels import Needs
 from rulewright.search.repository import BiasError
 from rulewright.search.repository.generators import check_generator
 from rulewright.search.repository.generators import where as called
+from rulewright_lab.framework.levels import Needs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rulewright.data import DataError, Table, open_table, read_table, read_weights
-from rulewright.relational.framework.instances import (
+from rulewright.relational.graphs.graph import Graph
+from rulewright.relational.graphs.molecules import Reading, read_each, read_rows
+from rulewright.relational.relations import Relations
+from rulewright.search.names import offer_names
+from rulewright.search.repository import BiasError
+from rulewright_lab.framework.instances import (
     GraphInstances,
     RelatedInstances,
     TableInstances,
 )
-from rulewright.relational.graphs.graph import Graph
-from rulewright.relational.graphs.molecules import Reading, read_each, read_rows
-from rulewright.relational.prolog import Prolog
-from rulewright.relational.relations import Relations
-from rulewright.search.names import offer_names
-from rulewright.search.repository import BiasError
+from rulewright_lab.framework.prolog import Prolog
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rulewright.relational.framework.instances import Instances
+    from rulewright_lab.framework.instances import Instances
 
 ENGINES = ("memory", "duckdb", "molecules", "graphs", "prolog")
 _WORDS = {str: "a text", float: "a number", dict: "a table of texts", list: "a list of texts"}

@@ -5,10 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rulewright.relational.framework.data import DataSpec
-from rulewright.relational.framework.legacy import is_legacy, parse_legacy
-from rulewright.relational.framework.pattern_statements import Occurs, RefinedTrees, Subgraphs
-from rulewright.relational.framework.statements import Goals, Operator, Sql
 from rulewright.search.repository.bias_file import (
     PLUGINS,
     Op,
@@ -17,6 +13,10 @@ from rulewright.search.repository.bias_file import (
     read_bias_text,
 )
 from rulewright.search.repository.bias_file import dump_bias as dump_statements
+from rulewright_lab.framework.data import DataSpec
+from rulewright_lab.framework.legacy import is_legacy, parse_legacy
+from rulewright_lab.framework.pattern_statements import Occurs, RefinedTrees, Subgraphs
+from rulewright_lab.framework.statements import Goals, Operator, Sql
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

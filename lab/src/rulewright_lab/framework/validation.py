@@ -10,14 +10,14 @@ from sklearn.utils import check_random_state
 
 from rulewright.data import DataError
 from rulewright.estimators.common.folds import assign_folds
-from rulewright.relational.framework.running import learned_per_fold
+from rulewright_lab.framework.running import learned_per_fold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.kernels import FloatArray, IntArray
-    from rulewright.relational.framework.pipeline import Pipeline
-    from rulewright.relational.framework.query import Query
+    from rulewright_lab.framework.pipeline import Pipeline
+    from rulewright_lab.framework.query import Query
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,18 +8,9 @@ from graph_cases import random_graph
 from relational.builders import signal_tables
 from rulewright import MLRulesClassifier, RumbleClassifier, load_model
 from rulewright.data import DataError, read_table
-from rulewright.relational import (
-    Graph,
-    Needs,
-    Pipeline,
-    Query,
-    Relations,
-    cross_validate,
-    load_graph_rules,
-    preset,
-    relational_sql,
-)
-from rulewright.relational.framework import (
+from rulewright.relational import Graph, Relations, load_graph_rules, relational_sql
+from rulewright.search.repository import Base, Bias, Combine
+from rulewright_lab.framework import (
     PRESETS,
     Constant,
     DataSpec,
@@ -28,18 +19,22 @@ from rulewright.relational.framework import (
     Given,
     Mined,
     MinSupport,
+    Needs,
     Occurs,
     Order,
+    Pipeline,
+    Query,
     Refined,
     Sql,
+    cross_validate,
+    preset,
 )
-from rulewright.relational.framework.instances import (
+from rulewright_lab.framework.instances import (
     GraphInstances,
     RelatedInstances,
     TableInstances,
 )
-from rulewright.relational.framework.levels import Context, State
-from rulewright.search.repository import Base, Bias, Combine
+from rulewright_lab.framework.levels import Context, State
 
 
 def table(n=60, seed=0):

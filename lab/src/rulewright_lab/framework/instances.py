@@ -12,10 +12,10 @@ from rulewright.data import Column, DataError, Table
 from rulewright.encoding.covers import PackedCovers
 from rulewright.encoding.signed import SignedCovers
 from rulewright.relational.choosing import draft_recipe
-from rulewright.relational.framework.query import Goal, Occurrence, Related, definitions
 from rulewright.relational.graphs.features import pattern_occurrences
 from rulewright.relational.paths import join_paths, named_paths
 from rulewright.search.repository.blocks import covers_of
+from rulewright_lab.framework.query import Goal, Occurrence, Related, definitions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
     from rulewright.data import Recipe
     from rulewright.kernels import FloatArray, SignArray
-    from rulewright.relational.framework.query import Made, Query
     from rulewright.relational.graphs.graph import Graph
     from rulewright.relational.keys import Link
     from rulewright.relational.paths import Path
-    from rulewright.relational.prolog import Prolog
     from rulewright.relational.relations import Relations
+    from rulewright_lab.framework.prolog import Prolog
+    from rulewright_lab.framework.query import Made, Query
 
 
 @dataclass(frozen=True)

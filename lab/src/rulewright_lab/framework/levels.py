@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rulewright.kernels import IntArray
-    from rulewright.relational.framework.instances import Instances, Language
-    from rulewright.relational.framework.query import Query
+    from rulewright_lab.framework.instances import Instances, Language
+    from rulewright_lab.framework.query import Query
 
 
 class Needs(Flag):

@@ -4,21 +4,24 @@ import numpy as np
 import pytest
 
 from rulewright.data import read_table
-from rulewright.relational import InformationLeakError, Needs, Pipeline, preset
-from rulewright.relational.framework import (
+from rulewright.search.repository import Bias, Combine, Formulas
+from rulewright_lab.framework import (
     PRESETS,
     Best,
     Duplicate,
     Given,
+    InformationLeakError,
     Mined,
+    Needs,
     Order,
+    Pipeline,
     Sql,
     Subgraphs,
     level,
+    preset,
 )
-from rulewright.relational.framework.instances import TableInstances
-from rulewright.relational.framework.levels import Context, State, needs_of
-from rulewright.search.repository import Bias, Combine, Formulas
+from rulewright_lab.framework.instances import TableInstances
+from rulewright_lab.framework.levels import Context, State, needs_of
 
 FIELDS = {
     "inst": Needs.INSTANCES,

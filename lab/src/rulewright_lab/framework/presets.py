@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rulewright.relational.framework.filters import Best, Constant, MinSupport
-from rulewright.relational.framework.from_bias import FromBias
-from rulewright.relational.framework.generators import Bottom, Given, Grown, Mined, Refined
-from rulewright.relational.framework.pattern_statements import Subgraphs
-from rulewright.relational.framework.pipeline import Pipeline
-from rulewright.relational.framework.statements import Sql
 from rulewright.search.names import offer_names
 from rulewright.search.repository import Bias
+from rulewright_lab.framework.filters import Best, Constant, MinSupport
+from rulewright_lab.framework.from_bias import FromBias
+from rulewright_lab.framework.generators import Bottom, Given, Grown, Mined, Refined
+from rulewright_lab.framework.pattern_statements import Subgraphs
+from rulewright_lab.framework.pipeline import Pipeline
+from rulewright_lab.framework.statements import Sql
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,23 +12,23 @@ import numpy as np
 
 from rulewright.data import DerivedColumn, Where
 from rulewright.relational.choosing import DEFAULT_FUNCTIONS, Choosing, proposed
-from rulewright.relational.framework.instances import RelatedInstances
-from rulewright.relational.framework.levels import Needs
-from rulewright.relational.framework.query import Goal, Query, Related
-from rulewright.relational.framework.statement import Statement, check_min_support
 from rulewright.rules import Conjunction, Labels, Range, parse_condition
 from rulewright.search.options import check_whole
 from rulewright.search.repository import Base, BiasError
 from rulewright.search.repository.blocks import Sources
 from rulewright.search.repository.generators import where as called
+from rulewright_lab.framework.instances import RelatedInstances
+from rulewright_lab.framework.levels import Needs
+from rulewright_lab.framework.query import Goal, Query, Related
+from rulewright_lab.framework.statement import Statement, check_min_support
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rulewright.data import Recipe
-    from rulewright.relational.framework.instances import Language
-    from rulewright.relational.framework.levels import Context
     from rulewright.relational.paths import Path
+    from rulewright_lab.framework.instances import Language
+    from rulewright_lab.framework.levels import Context
 
 OF_ROWS = ("exists", "count")
 FUNCTIONS = (*OF_ROWS, *(f for f in DEFAULT_FUNCTIONS if f != "count"), "median", "value")

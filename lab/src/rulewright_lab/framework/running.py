@@ -13,8 +13,10 @@ from sklearn.base import clone
 from rulewright.data import DataError
 from rulewright.estimators import RumbleClassifier
 from rulewright.model import ClassModel
-from rulewright.relational.framework.generators import ROUND, Given, Shared
-from rulewright.relational.framework.levels import (
+from rulewright.rules import normalised
+from rulewright.search.repository import Bias, Formulas
+from rulewright_lab.framework.generators import ROUND, Given, Shared
+from rulewright_lab.framework.levels import (
     SEES_DATA,
     Context,
     Needs,
@@ -23,9 +25,7 @@ from rulewright.relational.framework.levels import (
     needs_of,
     symbols,
 )
-from rulewright.relational.framework.query import Query, canonical
-from rulewright.rules import normalised
-from rulewright.search.repository import Bias, Formulas
+from rulewright_lab.framework.query import Query, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import Target
     from rulewright.kernels import IntArray
-    from rulewright.relational.framework.instances import Instances
+    from rulewright_lab.framework.instances import Instances
 
 CHUNK = 256
 """Queries that are filtered together where the batch does not matter."""

@@ -16,21 +16,21 @@ from rulewright import kernels
 from rulewright.data import DataError
 from rulewright.encoding.covers import PackedCovers
 from rulewright.encoding.signed import SignedCovers
-from rulewright.relational.framework.instances import GraphInstances
-from rulewright.relational.framework.levels import Needs, needs_of
-from rulewright.relational.framework.query import Occurrence, Query
 from rulewright.relational.graphs.candidates import least_count, mined
 from rulewright.relational.graphs.database import Labels
 from rulewright.relational.graphs.pattern import Pattern
 from rulewright.search.repository import Base
 from rulewright.search.repository.blocks import Sources
 from rulewright.search.repository.joining import all_body
+from rulewright_lab.framework.instances import GraphInstances
+from rulewright_lab.framework.levels import Needs, needs_of
+from rulewright_lab.framework.query import Occurrence, Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rulewright.relational.framework.levels import Context
     from rulewright.relational.graphs.graph import Graph
+    from rulewright_lab.framework.levels import Context
 
 
 class _Round:

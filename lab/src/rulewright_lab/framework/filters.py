@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from rulewright.relational.framework.levels import Needs
 from rulewright.relational.graphs.candidates import BY_CLASS, least_count, worths
 from rulewright.search.options import check_whole
+from rulewright_lab.framework.levels import Needs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.encoding.signed import SignedCovers
     from rulewright.kernels import FloatArray
-    from rulewright.relational.framework.levels import Context
-    from rulewright.relational.framework.query import Query
+    from rulewright_lab.framework.levels import Context
+    from rulewright_lab.framework.query import Query
 
 OrderName = Literal["size", "balance", "correlation", "chi2"]
 ORDERS: tuple[OrderName, ...] = ("size", "balance", "correlation", "chi2")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from rulewright.model.class_model import ClassModel
 from rulewright.model.document import ModelFileError, json_list, read_document, write_document
 from rulewright.model.storage import model_of_content
-from rulewright.relational.framework.data import DataSpec
-from rulewright.relational.framework.instances import RelatedInstances
-from rulewright.relational.framework.query import Goal, Occurrence, Query, Related
 from rulewright.relational.graphs.pattern import Pattern
 from rulewright.search.repository import BiasError
+from rulewright_lab.framework.data import DataSpec
+from rulewright_lab.framework.instances import RelatedInstances
+from rulewright_lab.framework.query import Goal, Occurrence, Query, Related
 
 if TYPE_CHECKING:
     import os
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rulewright.data import Table
     from rulewright.kernels import FloatArray
     from rulewright.model.explanation import Explanation
-    from rulewright.relational.framework.query import Made
+    from rulewright_lab.framework.query import Made
 
 FORM = "queries"
 _FIELDS = {"form", "data", "patterns", "goals", "rules"}

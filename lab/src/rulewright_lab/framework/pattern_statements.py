@@ -7,11 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from rulewright.estimators.common.parameters import check_parameters
-from rulewright.relational.framework.generators import graphs_of
-from rulewright.relational.framework.instances import GraphInstances
-from rulewright.relational.framework.levels import Needs
-from rulewright.relational.framework.query import Occurrence, Query
-from rulewright.relational.framework.statement import Statement, check_min_support
 from rulewright.relational.graphs.database import Labels as GraphLabels
 from rulewright.relational.graphs.database import each_subgraph
 from rulewright.relational.graphs.features import SubgraphFeatures
@@ -21,11 +16,16 @@ from rulewright.relational.graphs.reading_text import parse_pattern
 from rulewright.search.options import check_whole
 from rulewright.search.repository import BiasError
 from rulewright.search.repository.generators import where as called
+from rulewright_lab.framework.generators import graphs_of
+from rulewright_lab.framework.instances import GraphInstances
+from rulewright_lab.framework.levels import Needs
+from rulewright_lab.framework.query import Occurrence, Query
+from rulewright_lab.framework.statement import Statement, check_min_support
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rulewright.relational.framework.levels import Context
+    from rulewright_lab.framework.levels import Context
 
 
 @dataclass(frozen=True)

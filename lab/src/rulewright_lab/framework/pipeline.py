@@ -25,33 +25,33 @@ from rulewright.estimators.common.parameters import (
 )
 from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
 from rulewright.model import AdditiveRules
-from rulewright.relational.framework.bias_file import load_bias
-from rulewright.relational.framework.data import DataSpec
-from rulewright.relational.framework.filters import Duplicate, Order
-from rulewright.relational.framework.from_bias import FromBias
-from rulewright.relational.framework.generators import Given
-from rulewright.relational.framework.instances import (
-    GraphInstances,
-    RelatedInstances,
-    TableInstances,
-)
-from rulewright.relational.framework.model import QueryRules
-from rulewright.relational.framework.pattern_statements import graph_columns
-from rulewright.relational.framework.query import Goal, Occurrence, definitions
-from rulewright.relational.framework.running import Components, learned_per_fold
 from rulewright.relational.graphs.model import GraphRules
 from rulewright.relational.relations import Relations
 from rulewright.search import LEAST_ROWS
 from rulewright.search.repository import Bias, BiasError
 from rulewright.weighting import CALIBRATIONS
+from rulewright_lab.framework.bias_file import load_bias
+from rulewright_lab.framework.data import DataSpec
+from rulewright_lab.framework.filters import Duplicate, Order
+from rulewright_lab.framework.from_bias import FromBias
+from rulewright_lab.framework.generators import Given
+from rulewright_lab.framework.instances import (
+    GraphInstances,
+    RelatedInstances,
+    TableInstances,
+)
+from rulewright_lab.framework.model import QueryRules
+from rulewright_lab.framework.pattern_statements import graph_columns
+from rulewright_lab.framework.query import Goal, Occurrence, definitions
+from rulewright_lab.framework.running import Components, learned_per_fold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Target
     from rulewright.kernels import FloatArray
-    from rulewright.relational.framework.instances import Instances
-    from rulewright.relational.framework.running import Found
+    from rulewright_lab.framework.instances import Instances
+    from rulewright_lab.framework.running import Found
 
 
 class Pipeline(
@@ -79,7 +79,7 @@ class Pipeline(
 
     Examples
     --------
-    >>> from rulewright.relational import Pipeline
+    >>> from rulewright_lab.framework import Pipeline
     >>> X = {"age": [20, 30, 40, 50] * 5, "sex": ["f", "f", "m", "m"] * 5}
     >>> y = ["no", "no", "yes", "yes"] * 5
     >>> pipeline = Pipeline(["age > 35", "sex = f"], filters=["duplicate"]).fit(X, y)
@@ -91,7 +91,7 @@ class Pipeline(
 
     generator: Any = Parameter(
         CheckedByFit("generator of queries, Bias or list of queries"),
-        "What gives queries: a generator of `rulewright.relational.framework`, a `Bias`, or a list "
+        "What gives queries: a generator of `rulewright_lab.framework`, a `Bias`, or a list "
         "of formulas.",
         default=None,
         kw_only=False,

@@ -1,0 +1,1 @@
+"""Experiments with rulewright: the papers' tables, comparison suites, relational pipelines."""
