@@ -1,7 +1,7 @@
 """Do statistics of rules keep their promises? `python benchmarks/rule_fdr.py --repeats 1000`.
 
 Rules with planted truth, most of them overlapping, are judged on fresh rows by
-`explain.rule_statistics`, over and over. The false discovery rate (the mean share of untrue claims
+`trust.rule_statistics`, over and over. The false discovery rate (the mean share of untrue claims
 among the discoveries) must be at most q, and each interval must hold the true precision of at least
 the share of rules that it claims. Columns are uniform, and the target depends on the first of them,
 so that the truth of every rule is known exactly.
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rulewright.data import read_table
-from rulewright.explain import ClassRuleStatistics, RuleStatistics, rule_statistics
 from rulewright.model import AdditiveRules, RegressionRules
 from rulewright.rules import Adds, Coverage, NumberCoverage, Rule, parse_formula
+from rulewright.trust import ClassRuleStatistics, RuleStatistics, rule_statistics
 
 N_COLUMNS = 4
 BASE = 0.3

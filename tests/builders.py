@@ -29,7 +29,7 @@ from rulewright.estimators import (
     StumpClassifier,
     compress,
 )
-from rulewright.estimators.common.base import RuleClassifier
+from rulewright.estimators.contract.base import RuleClassifier
 from rulewright.kernels import (
     GROUP,
     ROW,

@@ -12,7 +12,7 @@ import typer
 
 import rulewright
 from rulewright.cli.main import COMMANDS
-from rulewright.estimators.common.parameters import check_parameters
+from rulewright.estimators.contract.parameters import check_parameters
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))

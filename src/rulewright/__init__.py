@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from rulewright.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from rulewright.capacity import Validation, Window
     from rulewright.data import read_table
     from rulewright.estimators import (
         AveragedRulesClassifier,
@@ -62,6 +61,7 @@ if TYPE_CHECKING:
     from rulewright.report import report_html, write_report
     from rulewright.rules import parse_condition, parse_conjunction
     from rulewright.search import Constraints
+    from rulewright.stopping import Validation, Window
     from rulewright.weighting import Isotonic, Platt, Temperature
 
 __version__ = "0.1.0"
@@ -154,9 +154,9 @@ _ROOMS = {
     "Stability": ".estimators.rulefit.voting",
     "StumpClassifier": ".estimators",
     "Temperature": ".weighting",
-    "Validation": ".capacity",
+    "Validation": ".stopping",
     "Voting": ".estimators.rulefit.voting",
-    "Window": ".capacity",
+    "Window": ".stopping",
     "average_rule_sets": ".estimators",
     "calibrate": ".estimators",
     "compress": ".estimators",

@@ -1,7 +1,7 @@
 import pytest
 
 from rulewright import load_model
-from rulewright.estimators.common.compression import ROWS_ADVICE, compress
+from rulewright.estimators.finishing.compression import ROWS_ADVICE, compress
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from rulewright.cli.cross_validation import (
     score,
     stratified_splits,
 )
-from rulewright.estimators.common.folds import affordable_folds
+from rulewright.estimators.folds.folds import affordable_folds
 
 
 @pytest.fixture(params=[2, 3])

@@ -7,7 +7,7 @@ import pytest
 
 from builders import every_learner, mixed_table, mlrules
 from rulewright import RuleSetEnsembleClassifier, calibrate, compress
-from rulewright.capacity import reliability
+from rulewright.evidence import reliability
 from rulewright.rules.coverage import wilson_interval
 from rulewright.weighting.l1 import multinomial
 

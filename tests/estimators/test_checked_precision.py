@@ -22,8 +22,8 @@ from rulewright.estimators import (
     StumpClassifier,
     cross_fitted,
 )
-from rulewright.estimators.common import precision
-from rulewright.estimators.common.precision import Compared, corrected, decided_weights
+from rulewright.estimators.folds import precision
+from rulewright.estimators.folds.precision import Compared, corrected, decided_weights
 from rulewright.rules import Coverage
 
 pytestmark = pytest.mark.native

@@ -9,7 +9,7 @@ import pytest
 from builders import loss, mixed_table, mlrules, softmax
 from rules.builders import a_rule
 from rulewright.data import DataError, read_like, read_table
-from rulewright.estimators.common.compression import compress, size_curve
+from rulewright.estimators.finishing.compression import compress, size_curve
 from rulewright.model import AdditiveRules, load_model
 from rulewright.model.steps import IsotonicSteps
 from rulewright.rules import Adds, Conjunction, Range
@@ -352,7 +352,7 @@ def test_costs_stay_and_steps_go():
 def test_of_very_many_rows_some_are_enough(learned, monkeypatch):
     """Rules are chosen on a sample, but fitted to all rows."""
     est, X, y = learned
-    module = importlib.import_module("rulewright.estimators.common.folds")
+    module = importlib.import_module("rulewright.estimators.folds.folds")
     monkeypatch.setattr(module, "MOST_ROWS", 400)
     small = compress(est, X, y, 5)
     p = softmax(small.scores(X))

@@ -8,9 +8,9 @@ import pytest
 from rulewright import Isotonic, MLRulesClassifier, SL2Classifier, SlipperClassifier, load_model
 from rulewright.data import DataError, read_table
 from rulewright.estimators import compress, cross_fitted
-from rulewright.explain import rule_statistics
 from rulewright.model.counts import Weigher
 from rulewright.rules import Coverage
+from rulewright.trust import rule_statistics
 
 pytestmark = pytest.mark.native
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 
 from builders import SEEDS, foil, mixed_table
-from rulewright.capacity.description_length import foil_budget
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.binned import bin_table
 from rulewright.estimators.lists.foil.clauses import (
@@ -18,6 +17,7 @@ from rulewright.estimators.lists.foil.clauses import (
 from rulewright.estimators.lists.one_class import Covering
 from rulewright.kernels import ROW
 from rulewright.search import RuleGrower, SearchLimits
+from rulewright.stopping.description_length import foil_budget
 
 pytestmark = pytest.mark.native
 

@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV
 from builders import LEARNERS, compressed, every_learner, learners_except, mixed_table, mlrules
 from interrupts import ControlC, call_at_step
 from rulewright import compress
-from rulewright.estimators.common.folds import CancelledError, run_parallel
+from rulewright.estimators.folds.folds import CancelledError, run_parallel
 from rulewright.estimators.mlrules.boosting import Boosting
 
 pytestmark = pytest.mark.native
@@ -233,7 +233,7 @@ def test_control_c_ends_compression(n_jobs, presser, monkeypatch):
     X, y = numbers(200)
     est = mlrules().fit(X, y)
     before = threading.active_count()
-    monkeypatch.setattr("rulewright.estimators.common.compression.selections", endless)
+    monkeypatch.setattr("rulewright.estimators.finishing.compression.selections", endless)
     with pytest.raises(KeyboardInterrupt):
         compress(est, X, y, n_jobs=n_jobs)
     presser.join()

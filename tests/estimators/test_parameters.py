@@ -10,8 +10,7 @@ import pytest
 
 from builders import LEARNERS, every_learner, mixed_table
 from rulewright import Formulation, Isotonic, Platt, Temperature, Validation, Window
-from rulewright.capacity import STOPPING, Stopping
-from rulewright.estimators.common.parameters import (
+from rulewright.estimators.contract.parameters import (
     Choice,
     Flag,
     Integer,
@@ -22,6 +21,7 @@ from rulewright.estimators.common.parameters import (
     parse_settings,
 )
 from rulewright.search.repository import Base
+from rulewright.stopping import STOPPING, Stopping
 
 pytestmark = pytest.mark.native
 

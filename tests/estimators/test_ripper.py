@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from builders import SEEDS, foil, mixed_table, ripper
 from rulewright import RipperClassifier
-from rulewright.capacity.description_length import condition_count_bits, ripper_data_bits
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.binned import bin_table
 from rulewright.estimators.lists.one_class import Covering, Sums
@@ -23,6 +22,7 @@ from rulewright.estimators.lists.ripper.learning import (
 from rulewright.estimators.lists.ripper.rule_set import CoveringRule, RuleSet
 from rulewright.kernels import ROW, Op
 from rulewright.search import RuleGrower, SearchLimits
+from rulewright.stopping.description_length import condition_count_bits, ripper_data_bits
 
 pytestmark = pytest.mark.native
 

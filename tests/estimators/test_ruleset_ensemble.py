@@ -13,8 +13,8 @@ from builders import SEEDS
 from rulewright.data import read_table
 from rulewright.encoding.canonical import FALSE, TRUE, rule_set_conjunctions
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
-from rulewright.explain.certificate import posteriors
 from rulewright.model import load_model
+from rulewright.trust.certificates.votes import posteriors
 from rulewright.weighting.posterior import posterior_weights
 
 pytestmark = pytest.mark.native

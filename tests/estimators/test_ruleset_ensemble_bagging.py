@@ -13,8 +13,8 @@ from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClas
 from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows, ordered_rows
 from rulewright.estimators.ruleset_ensemble.search import RuleSetSearch
 from rulewright.estimators.ruleset_ensemble.unseen import unseen_scores
-from rulewright.explain import selective_score
-from rulewright.explain.certificate import posteriors
+from rulewright.trust import selective_score
+from rulewright.trust.certificates.votes import posteriors
 
 pytestmark = pytest.mark.native
 

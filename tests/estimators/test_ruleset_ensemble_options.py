@@ -3,19 +3,19 @@
 import numpy as np
 import pytest
 
-from rulewright.capacity.bounds import pac_bayes_kl, pac_bayes_mcallester, single_vote_bound
+from rulewright.bounds import pac_bayes_kl, pac_bayes_mcallester, single_vote_bound
 from rulewright.data import read_table
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
-from rulewright.explain import (
+from rulewright.model import DnfModel, load_model
+from rulewright.model.forms.dnf import laplace
+from rulewright.trust import (
     column_importance,
     frequent,
     literal_importance,
     risk_coverage,
     term_table,
 )
-from rulewright.explain.certificate import posteriors
-from rulewright.model import DnfModel, load_model
-from rulewright.model.forms.dnf import laplace
+from rulewright.trust.certificates.votes import posteriors
 from rulewright.weighting.posterior import posterior_weights
 
 pytestmark = pytest.mark.native

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from sklearn.utils import check_random_state
 
-from rulewright.capacity.bounds import kl_divergence, pac_bayes_kl, vote_bound
-from rulewright.capacity.certificates import SAME_ROWS, WEIGHTED
+from rulewright.bounds import kl_divergence, pac_bayes_kl, vote_bound
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.canonical import rule_set_conjunctions
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
 from rulewright.estimators.ruleset_ensemble.rows import halves
-from rulewright.explain.certificate import posteriors
+from rulewright.trust.certificates.vote_bounds import SAME_ROWS, WEIGHTED
+from rulewright.trust.certificates.votes import posteriors
 from rulewright.weighting.posterior import posterior_weights
 
 pytestmark = pytest.mark.native

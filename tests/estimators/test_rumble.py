@@ -6,12 +6,10 @@ import pytest
 
 from builders import mixed_table, rumble
 from rulewright import RumbleClassifier, read_table
-from rulewright.capacity.prefixes import mmv_penalty
 from rulewright.data import TrainingSet
 from rulewright.encoding.domains import equal_frequency_cuts
 from rulewright.estimators.rumble.budget import BUDGETS, choose_budget
 from rulewright.estimators.rumble.loop import Selection, best_prefix
-from rulewright.explain import margin_certificate
 from rulewright.search.repository import (
     Base,
     Bias,
@@ -24,6 +22,8 @@ from rulewright.search.repository import (
     default_bias,
     dump_bias,
 )
+from rulewright.stopping.prefixes import mmv_penalty
+from rulewright.trust import margin_certificate
 from rulewright.weighting.margins import MMV, OneNormSVM
 
 pytestmark = pytest.mark.native

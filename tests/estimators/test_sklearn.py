@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from builders import learners_except, public_estimators
 from rulewright import estimators
-from rulewright.estimators.common.parameters import Integer, Parameter
+from rulewright.estimators.contract.parameters import Integer, Parameter
 
 pytestmark = pytest.mark.native
 

@@ -10,9 +10,9 @@ from builders import mixed_table
 from rulewright import SL2Classifier, load_model, parse_conjunction
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.booleans import encode_booleans
-from rulewright.estimators.common.boolean_rows import MOST_COPIES, merge_equal_rows
-from rulewright.estimators.common.folds import assign_folds
+from rulewright.estimators.folds.folds import assign_folds
 from rulewright.estimators.sl2 import estimator as module
+from rulewright.search.boolean_rows import MOST_COPIES, merge_equal_rows
 
 pytestmark = pytest.mark.native
 

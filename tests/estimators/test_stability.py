@@ -11,8 +11,8 @@ from rulewright import (
     StumpClassifier,
     rule_stability,
 )
-from rulewright.estimators.common.stability import _Comparison
-from rulewright.explain.recurrence import claim_key
+from rulewright.estimators.assessment.stability import _Comparison
+from rulewright.trust.recurrence import claim_key
 
 pytestmark = pytest.mark.native
 

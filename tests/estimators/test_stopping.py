@@ -9,7 +9,6 @@ from sklearn.metrics import log_loss
 
 from builders import mixed_table, mlrules, rule_texts
 from rulewright import Formulation, Validation, Window
-from rulewright.capacity.stopping import Stopping, Watch
 from rulewright.data import read_table
 from rulewright.encoding.binned import MOST_BINS, bin_table
 from rulewright.estimators import MLRulesClassifier
@@ -18,6 +17,7 @@ from rulewright.estimators.mlrules.settings import FORMULATIONS
 from rulewright.kernels import ROW
 from rulewright.rules import Head
 from rulewright.search import FoundRule, RuleGrower, Subsampler
+from rulewright.stopping.boosting import Stopping, Watch
 from rulewright.weighting import LogLikelihood
 
 pytestmark = pytest.mark.native

@@ -24,7 +24,7 @@ from report.models import MODELS, large_model, model_and_rows
 from rulewright.data import DataError, read_like, read_table
 from rulewright.data.kinds.nominal import label_value
 from rulewright.explain import counterfactual
-from rulewright.explain.moves import moves_of
+from rulewright.explain.counterfactuals.moves import moves_of
 from rulewright.model import AdditiveRules, DnfModel, RegressionRules, load_model
 from rulewright.model.linear import LinearTerm
 from rulewright.programs.covers import marks_by_column

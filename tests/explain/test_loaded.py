@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rulewright import RuleSetEnsembleClassifier, SL2Classifier, explain, load_model
+from rulewright import RuleSetEnsembleClassifier, SL2Classifier, load_model, trust
 from rulewright.model.document import ModelFileError, write_document
 
 pytestmark = pytest.mark.native
@@ -29,10 +29,10 @@ def quick(**options):
 
 
 READERS = [
-    explain.certificate,
-    explain.literal_importance,
-    explain.column_importance,
-    explain.pair_table,
+    trust.certificate,
+    trust.literal_importance,
+    trust.column_importance,
+    trust.pair_table,
 ]
 
 
@@ -48,16 +48,16 @@ def test_a_loaded_model_tells_as_much(options, tmp_path):
     loaded = load_model(tmp_path / "m.json")
     assert loaded == model
     assert loaded.smoothing == model.smoothing > 0
-    for read in [*READERS, explain.term_table]:
+    for read in [*READERS, trust.term_table]:
         assert read(loaded) == read(model)
     X_new, y_new = drawn_rows(1)
-    for read in (explain.selective_score, explain.held_out_certificate):
+    for read in (trust.selective_score, trust.held_out_certificate):
         assert read(loaded, X_new, y_new) == read(model, X_new, y_new)
-    labels = explain.predict_or_abstain(loaded, X_new, "?")
+    labels = trust.predict_or_abstain(loaded, X_new, "?")
     assert np.array_equal(labels == "?", model.abstains(X_new))
-    assert str(explain.frequent(loaded, X, X_new)) == str(explain.frequent(model, X, X_new))
+    assert str(trust.frequent(loaded, X, X_new)) == str(trust.frequent(model, X, X_new))
     student = SL2Classifier(2, max_steps=100, random_state=0)
-    assert 0.5 < explain.distil(loaded, X, student, X_new).held_out_fidelity <= 1.0
+    assert 0.5 < trust.distil(loaded, X, student, X_new).held_out_fidelity <= 1.0
 
 
 @pytest.mark.parametrize("read", READERS)
@@ -66,7 +66,7 @@ def test_older_files_predict_and_say_what_they_lack(read):
     old = load_model(OLD)
     assert old.smoothing == 0.0
     assert old.predict_proba({"a": [0.0], "color": ["red"]}).shape == (1, 2)
-    assert explain.term_table(old)["weight"]
+    assert trust.term_table(old)["weight"]
     with pytest.raises(ValueError, match=r"holds no errors of its rule sets.*fit it again"):
         read(old)
 
@@ -75,19 +75,19 @@ def test_models_with_other_rules_make_no_claims():
     """Without some of its rules a vote is another one, with other errors."""
     model = quick().fit(*drawn_rows()).model_
     with pytest.raises(ValueError, match="its rules were changed"):
-        explain.certificate(model[:2])
+        trust.certificate(model[:2])
 
 
 def test_priors_of_a_certificate():
     """A vote has the prior of its split or those that count, and an unknown one is named."""
     X, y = drawn_rows()
     plain, split = quick().fit(X, y).model_, quick(split_prior=True).fit(X, y).model_
-    assert explain.certificate(plain).prior == "length"
-    assert explain.certificate(split).prior == explain.certificate(split, "split").prior == "split"
+    assert trust.certificate(plain).prior == "length"
+    assert trust.certificate(split).prior == trust.certificate(split, "split").prior == "split"
     for model, prior in ((plain, "split"), (plain, "wide"), (split, "flat")):
         with pytest.raises(ValueError, match=f"prior='{prior}' must be"):
-            explain.certificate(model, prior)
-    tight, loose = (explain.certificate(plain, delta=delta).vote.raw for delta in (0.2, 0.01))
+            trust.certificate(model, prior)
+    tight, loose = (trust.certificate(plain, delta=delta).vote.raw for delta in (0.2, 0.01))
     assert tight < loose
 
 

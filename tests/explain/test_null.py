@@ -12,7 +12,7 @@ from rulewright import (
     interaction_null,
 )
 from rulewright.data import DataError, read_table
-from rulewright.estimators.common.interaction_null import _Draws, main_effects
+from rulewright.estimators.assessment.interaction_null import _Draws, main_effects
 from rulewright.explain import InteractionNull, Interactions, interactions
 from rulewright.model import RegressionRules
 from rulewright.rules import Adds, NumberCoverage, Rule, parse_formula

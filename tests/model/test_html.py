@@ -9,9 +9,9 @@ from sklearn import config_context
 
 from builders import every_learner, mixed_table, mlrules, ruleset_ensemble
 from rulewright import CompactRulesRegressor, read_table
-from rulewright.explain import certificate, held_out_certificate, rule_statistics
 from rulewright.html import bar, move
 from rulewright.model.text import claim, header
+from rulewright.trust import certificate, held_out_certificate, rule_statistics
 
 pytestmark = pytest.mark.native
 

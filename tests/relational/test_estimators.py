@@ -9,9 +9,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 import rulewright as rw
 from relational.builders import shop, shop_tables, signal_tables
 from rulewright.data import DataError
-from rulewright.explain import rule_statistics
 from rulewright.relational import RelationalClassifier, RelationalRegressor, Relations
 from rulewright.relational.choosing import Choosing, choose
+from rulewright.trust import rule_statistics
 
 STUMP = rw.StumpClassifier()
 

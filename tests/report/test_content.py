@@ -9,7 +9,6 @@ from builders import LEARNERS, compact, mixed_table
 from report.models import MODELS, model_and_rows, rows_of
 from rulewright.data import read_table
 from rulewright.encoding.covers import PackedCovers
-from rulewright.explain import rule_statistics
 from rulewright.report import insight
 from rulewright.report.content import content_of
 from rulewright.report.data_summary import data_summary
@@ -17,6 +16,7 @@ from rulewright.report.figures import Axis, Line, bars, chart
 from rulewright.report.rows import learned_from, read_rows
 from rulewright.report.rule_lines import COUNTED_ON, covered_examples, rule_lines
 from rulewright.rules.coverage import Rows
+from rulewright.trust import rule_statistics
 
 
 def content(model, table, **changed):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import SEEDS
-from rulewright.capacity.bounds import block_size_bound, randomsearch_success
+from rulewright.bounds import block_size_bound, randomsearch_success
 from rulewright.search import dnf_covers, find_consistent_dnf
 
 

@@ -18,7 +18,7 @@ from rulewright.cli.table_options import TableOptions
 from rulewright.cli.training import open_file, read_training
 from rulewright.data import DataError, Finding, detect_task, left_out
 from rulewright.estimators import LEARNERS
-from rulewright.estimators.common.parameters import parse_settings
+from rulewright.estimators.contract.parameters import parse_settings
 from rulewright.experiments.comparison import comparison_report, suites
 from rulewright.experiments.datasets import find_dataset
 from rulewright.experiments.learners import Learner, known_learners

@@ -13,7 +13,7 @@ import typer
 from rich.text import Text
 
 from rulewright.cli.display import make_console, print_grid
-from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.experiments.calculation import Calculation
 from rulewright.experiments.records import Records
 from rulewright.experiments.report import Report, commit, provenance

@@ -364,7 +364,7 @@ class Learning:
         rows, left_out = judging.parted(table, seed)
         judged, name = None, type(self.estimator).__name__
         if judging.folds:
-            precision = optional("rulewright.estimators.common.precision")
+            precision = optional("rulewright.estimators.folds.precision")
             once = replace(self, estimator=precision.counting_training_rows(self.estimator))
             judged = cross_validated(console, once.model, name, rows, judging.folds, seed)
         self.estimator.set_params(verbose=int(sys.stderr.isatty()))

@@ -10,7 +10,7 @@ import typer
 from rulewright.cli.completion import learner_names, settings
 from rulewright.data import Source, Table, Target, detect_task
 from rulewright.estimators import LEARNERS, REGRESSORS
-from rulewright.estimators.common.parameters import parse_settings
+from rulewright.estimators.contract.parameters import parse_settings
 from rulewright.search import Constraints
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rulewright.data.reading import Task
     from rulewright.estimators.catalogue import Catalogue
-    from rulewright.estimators.common.base import RuleClassifier, RuleRegressor
+    from rulewright.estimators.contract.base import RuleClassifier, RuleRegressor
 
 _LARGEST_SEED = 2**32 - 1
 NO_CONSTRAINTS = Constraints()

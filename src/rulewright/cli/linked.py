@@ -27,7 +27,7 @@ from rulewright.data import (
 )
 from rulewright.data.optional import optional
 from rulewright.data.reading import Task
-from rulewright.estimators.common.parameters import parse_settings
+from rulewright.estimators.contract.parameters import parse_settings
 from rulewright.model import RuleModel
 from rulewright.model.text import plain
 from rulewright.report import write_report

@@ -22,7 +22,7 @@ from rulewright.cli.opened import Opened, Smiles
 from rulewright.cli.output import STDOUT, check_output, cleared_when_ended, open_output, reading
 from rulewright.cli.predictions import Kept, Predictions, kept_columns, part_rows
 from rulewright.data import MAX_UNZIPPED_BYTES, DataError, Finding, Source, read_parts
-from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.contract.progress import progress_bar
 from rulewright.model import RuleModel
 
 _DELIMITERS = {".csv": ",", ".txt": ",", ".tsv": "\t"}

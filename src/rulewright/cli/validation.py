@@ -22,8 +22,8 @@ from rulewright.cli.display import print_number_scores, print_scores
 from rulewright.cli.regression import NumberScores, number_splits, score_numbers
 from rulewright.cli.training import row_weights
 from rulewright.data import DataError, FileOptions, Source, Table, Target, open_table
-from rulewright.estimators.common.folds import affordable_folds
-from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.folds.folds import affordable_folds
 from rulewright.model import RuleModel
 from rulewright.model.text import plain
 from rulewright.report.answers import Answers, ClassAnswers, NumberAnswers, answers_of, joined

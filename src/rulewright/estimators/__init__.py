@@ -9,17 +9,17 @@ from rulewright.estimators.catalogue import LEARNERS, REGRESSORS
 from rulewright.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from rulewright.estimators.assessment.interaction_null import interaction_null
+    from rulewright.estimators.assessment.stability import rule_stability
     from rulewright.estimators.averaging.average import average_rule_sets
     from rulewright.estimators.averaging.combiner import RuleCombiner
     from rulewright.estimators.averaging.estimator import AveragedRulesClassifier
     from rulewright.estimators.averaging.parts import learn_on_parts
-    from rulewright.estimators.common.after_fit import calibrate, with_costs
-    from rulewright.estimators.common.compression import compress, size_curve
-    from rulewright.estimators.common.cross_fitted import cross_fitted
-    from rulewright.estimators.common.interaction_null import interaction_null
-    from rulewright.estimators.common.stability import rule_stability
     from rulewright.estimators.compact.classifier import CompactRulesClassifier
     from rulewright.estimators.compact.regressor import CompactRulesRegressor
+    from rulewright.estimators.finishing.after_fit import calibrate, with_costs
+    from rulewright.estimators.finishing.compression import compress, size_curve
+    from rulewright.estimators.folds.cross_fitted import cross_fitted
     from rulewright.estimators.lists.c45rules.estimator import C45RulesClassifier
     from rulewright.estimators.lists.cn2.estimator import CN2Classifier
     from rulewright.estimators.lists.foil.estimator import FOILClassifier
@@ -77,14 +77,14 @@ _PLACES = {
     },
     "RuleCombiner": ".averaging.combiner",
     "average_rule_sets": ".averaging.average",
-    "calibrate": ".common.after_fit",
-    "compress": ".common.compression",
-    "cross_fitted": ".common.cross_fitted",
-    "interaction_null": ".common.interaction_null",
+    "calibrate": ".finishing.after_fit",
+    "compress": ".finishing.compression",
+    "cross_fitted": ".folds.cross_fitted",
+    "interaction_null": ".assessment.interaction_null",
     "learn_on_parts": ".averaging.parts",
-    "rule_stability": ".common.stability",
-    "size_curve": ".common.compression",
-    "with_costs": ".common.after_fit",
+    "rule_stability": ".assessment.stability",
+    "size_curve": ".finishing.compression",
+    "with_costs": ".finishing.after_fit",
 }
 
 __getattr__, __dir__ = lazy_names(__name__, _PLACES)

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 if TYPE_CHECKING:
-    from rulewright.estimators.common.base import RuleClassifier, RuleRegressor
+    from rulewright.estimators.contract.base import RuleClassifier, RuleRegressor
 
 Learner = TypeVar("Learner")
 

@@ -12,7 +12,7 @@ from sklearn.ensemble import BaggingClassifier
 from rulewright import __version__
 from rulewright.data.optional import optional
 from rulewright.estimators import LEARNERS
-from rulewright.estimators.common.precision import counting_training_rows
+from rulewright.estimators.folds.precision import counting_training_rows
 from rulewright.experiments.rivals import RIVALS_OF_TABLES, TableRival, is_installed
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Column, Table
-    from rulewright.estimators.common.base import RuleClassifier
+    from rulewright.estimators.contract.base import RuleClassifier
     from rulewright.kernels import FloatArray, IntArray
 
 RIVALS = "rulewright.rivals"

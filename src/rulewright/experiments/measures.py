@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.capacity.reliability import auc, brier, log_loss
 from rulewright.estimators import RuleCombiner
+from rulewright.evidence.reliability import auc, brier, log_loss
 from rulewright.experiments.learners import OurWorker
 from rulewright.experiments.resources import Cost
-from rulewright.explain import certificate
+from rulewright.trust import certificate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulewright.data import DataError, read_target
 from rulewright.estimators import CompactRulesClassifier, CompactRulesRegressor
-from rulewright.estimators.common.parameters import (
+from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Flag,
     Integer,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.capacity.selective import risk_coverage
+from rulewright.evidence.selective import risk_coverage
 from rulewright.report.measures import effective_number, share_interval
 
 if TYPE_CHECKING:

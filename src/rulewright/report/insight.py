@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.explain import certificate, importance, partial_dependence
+from rulewright.explain import importance, partial_dependence
 from rulewright.html import cut
 from rulewright.model import AdditiveRules, RegressionRules, RuleSetVotes
 from rulewright.model.text import counted, plain
 from rulewright.report.figures import Axis, Drawing, Graph, Line, bars
+from rulewright.trust import certificate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.capacity.intervals import clopper_pearson, mean_interval
-from rulewright.capacity.reliability import auc, row_losses
+from rulewright.evidence.intervals import clopper_pearson, mean_interval
+from rulewright.evidence.reliability import auc, row_losses
 from rulewright.report.answers import NumberAnswers
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.capacity.certificates import held_out_certificate
 from rulewright.html import cut
 from rulewright.model.text import counted
 from rulewright.report.answers import ClassAnswers
@@ -21,6 +20,7 @@ from rulewright.report.curves import (
 )
 from rulewright.report.figures import Axis, Graph, Line, percent_text
 from rulewright.report.measures import measures
+from rulewright.trust.certificates.vote_bounds import held_out_certificate
 
 if TYPE_CHECKING:
     from rulewright.report.answers import Answers, NumberAnswers

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.encoding.covers import PackedCovers
-from rulewright.explain import ClassRuleStatistics, rule_statistics
 from rulewright.explain.targets import class_codes
 from rulewright.html import cut
 from rulewright.model import ClassModel
 from rulewright.model.text import plain, strongest
 from rulewright.report.answers import row_weights
 from rulewright.rules import Conjunction, NumberCoverage
+from rulewright.trust import ClassRuleStatistics, rule_statistics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.data import Table
-    from rulewright.explain import RuleStatistics
     from rulewright.kernels import BoolArray
     from rulewright.model import RuleModel
     from rulewright.report.answers import Places
     from rulewright.rules import Rule
+    from rulewright.trust import RuleStatistics
 
 _SHOWN_COUNTS = 8
 _EXAMPLES = 4

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rulewright import kernels
-from rulewright.capacity.stopping import Progress
 from rulewright.estimators.mlrules.pruning import PrefixPruning
 from rulewright.kernels import GrownRule, Lanes
 from rulewright.rules import Coverage
 from rulewright.scale import questions
 from rulewright.scale.scores import BLOCKS, LOSS_STEPS, Applied, Setup, Story
 from rulewright.search import LEAST_ROWS, FoundRule, RuleGrower, SearchLimits, Subsampler
+from rulewright.stopping.boosting import Progress
 from rulewright.weighting import LogLikelihood, default_scores
 from rulewright.weighting.likelihood import MOST_FINE_ROWS, coarse_unit
 

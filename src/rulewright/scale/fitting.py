@@ -11,7 +11,7 @@ import numpy as np
 
 from rulewright.data import DataError
 from rulewright.estimators import MLRulesClassifier
-from rulewright.estimators.common.parameters import check_parameters
+from rulewright.estimators.contract.parameters import check_parameters
 from rulewright.scale.coding import in_memory
 from rulewright.scale.files import ROWS_PER_PART, FileParts, mapped_codes
 from rulewright.scale.mlrules import PartedMLRules

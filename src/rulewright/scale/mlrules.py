@@ -11,9 +11,9 @@ from sklearn.utils import check_random_state
 
 from rulewright.data import Target
 from rulewright.estimators import MLRulesClassifier
-from rulewright.estimators.common.probabilities import noted
-from rulewright.estimators.common.progress import progress_bar
-from rulewright.estimators.common.weights import warn_of_shares
+from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.contract.weights import warn_of_shares
+from rulewright.estimators.finishing.probabilities import noted
 from rulewright.model import AdditiveRules
 from rulewright.scale.boosting import PartedBoosting, Weighed
 from rulewright.scale.coding import Coding, choose_bins, code_parts

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright import kernels
-from rulewright.capacity.reliability import N_BINS, row_losses
 from rulewright.encoding.binned import padded_tests
+from rulewright.evidence.reliability import N_BINS, row_losses
 from rulewright.kernels import ROW, STAT
 from rulewright.scale.partition import is_drawn
 from rulewright.scale.scores import Sums

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rulewright import kernels
-from rulewright.capacity.bounds import block_size_bound, randomsearch_success
+from rulewright.bounds import block_size_bound, randomsearch_success
 from rulewright.data.optional import optional
 from rulewright.search.boolean_examples import BooleanExamples, group_rows
 from rulewright.search.formulas import FALSE, TRUE, DnfFormula, term_cover, without_subsumed
@@ -19,7 +19,7 @@ from rulewright.search.slices import Slices
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from rulewright.capacity.bounds import Bound
+    from rulewright.bounds import Bound
     from rulewright.encoding.covers import PackedCovers
     from rulewright.search.formulas import Term
     from rulewright.search.slices import Progress

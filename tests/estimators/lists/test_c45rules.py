@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from builders import SEEDS, c45rules, mixed_table
 from golf import golf
-from rulewright.capacity.description_length import c45_exception_bits, c45_theory_bits
-from rulewright.capacity.pessimism import pessimistic_rate
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.binned import MOST_BINS, bin_table
 from rulewright.estimators.lists.c45rules.ordering import default_class, ordered, without_harmful
@@ -22,6 +20,8 @@ from rulewright.estimators.lists.c45rules.simplification import (
     simplify,
 )
 from rulewright.search.c45 import Brancher, grow_tree, leaves
+from rulewright.stopping.description_length import c45_exception_bits, c45_theory_bits
+from rulewright.stopping.pessimism import pessimistic_rate
 
 pytestmark = pytest.mark.native
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from builders import SEEDS
 from margin_problems import best_in_one_ball, dense_weights, draw_problem
-from rulewright.capacity.bounds import prior_costs
+from rulewright.bounds import prior_costs
 from rulewright.encoding.signed import SignedCovers
 from rulewright.weighting.margins import MMV, EmpiricalMargin, OneNormSVM, keep_few, prior_weights
 

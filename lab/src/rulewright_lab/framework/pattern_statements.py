@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from rulewright.estimators.common.parameters import check_parameters
+from rulewright.estimators.contract.parameters import check_parameters
 from rulewright.relational.graphs.database import Labels as GraphLabels
 from rulewright.relational.graphs.database import each_subgraph
 from rulewright.relational.graphs.features import SubgraphFeatures

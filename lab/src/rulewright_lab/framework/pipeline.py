@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulewright.data import DataError, TrainingSet, read_target
 from rulewright.estimators import RumbleClassifier
-from rulewright.estimators.common.folds import assign_folds
-from rulewright.estimators.common.parameters import (
+from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
     Folds,
@@ -23,7 +22,8 @@ from rulewright.estimators.common.parameters import (
     Parameterised,
     check_parameters,
 )
-from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
+from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
+from rulewright.estimators.folds.folds import assign_folds
 from rulewright.model import AdditiveRules
 from rulewright.relational.graphs.model import GraphRules
 from rulewright.relational.relations import Relations

@@ -13,7 +13,7 @@ from rulewright.estimators.averaging.judging import (
     Evidence,
     evidence_of,
 )
-from rulewright.estimators.common.after_fit import read_rows
+from rulewright.estimators.finishing.after_fit import read_rows
 from rulewright.model import AveragedModel, ClassModel
 from rulewright.weighting.posterior import PosteriorReport, log_posterior, weights_of
 

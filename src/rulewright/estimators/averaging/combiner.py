@@ -19,7 +19,7 @@ from rulewright.estimators.averaging.rule_evidence import (
     densities_of_rules,
     ordered_by_false_positives,
 )
-from rulewright.estimators.common.after_fit import read_rows
+from rulewright.estimators.finishing.after_fit import read_rows
 from rulewright.estimators.lists.assembly import decision_list
 from rulewright.model import AdditiveRules, ClassModel, UnorderedRules
 from rulewright.rules import Adds, Coverage, Rule, Says

@@ -15,11 +15,11 @@ from rulewright.estimators.averaging.parts import (
     models_of,
     parts_by_value,
 )
-from rulewright.estimators.common.base import RuleClassifier
-from rulewright.estimators.common.folds import MOST_ROWS
-from rulewright.estimators.common.parameters import Choice, Integer, Named, Parameter, Real
-from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.compact.classifier import CompactRulesClassifier
+from rulewright.estimators.contract.base import RuleClassifier
+from rulewright.estimators.contract.parameters import Choice, Integer, Named, Parameter, Real
+from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.folds.folds import MOST_ROWS
 from rulewright.estimators.lists.c45rules.estimator import C45RulesClassifier
 from rulewright.estimators.lists.cn2.estimator import CN2Classifier
 from rulewright.estimators.lists.part.estimator import PARTClassifier

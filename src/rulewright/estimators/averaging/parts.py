@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from rulewright.data import TrainingSet, read_table
-from rulewright.estimators.common.folds import run_parallel
-from rulewright.estimators.common.precision import counting_training_rows, decided_weights
+from rulewright.estimators.folds.folds import run_parallel
+from rulewright.estimators.folds.precision import counting_training_rows, decided_weights
 from rulewright.rules import Coverage
 from rulewright.search.options import count_threads
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Table
-    from rulewright.estimators.common.base import RuleClassifier
+    from rulewright.estimators.contract.base import RuleClassifier
     from rulewright.model import ClassModel
 
 PART_SIZE = 100

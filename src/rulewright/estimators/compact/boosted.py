@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rulewright.estimators.common.folds import run_parallel
+from rulewright.estimators.folds.folds import run_parallel
 from rulewright.kernels import ROW
 from rulewright.search.limits import SearchLimits
 from rulewright.search.sampling import Subsampler

@@ -7,12 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.estimators.common.boosted import BoostedClassifier
-from rulewright.estimators.common.folds import assign_folds, choosing_rows, kept_splits
-from rulewright.estimators.common.ordinal import ORDINAL, ordered_target
-from rulewright.estimators.common.parameters import Order, Parameter, Real
-from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
-from rulewright.estimators.common.weights import counted
 from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.left_out import Optimism
 from rulewright.estimators.compact.losses import LEAST_PROBABILITY, ClassLoss
@@ -25,6 +19,12 @@ from rulewright.estimators.compact.settings import (
 )
 from rulewright.estimators.compact.sizes import Size
 from rulewright.estimators.compact.teacher import Lessons
+from rulewright.estimators.contract.boosted import BoostedClassifier
+from rulewright.estimators.contract.ordinal import ORDINAL, ordered_target
+from rulewright.estimators.contract.parameters import Order, Parameter, Real
+from rulewright.estimators.contract.weights import counted
+from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
+from rulewright.estimators.folds.folds import assign_folds, choosing_rows, kept_splits
 from rulewright.model import AdditiveRules
 from rulewright.rules import Adds, Coverage, Rule
 from rulewright.search import LEAST_ROWS

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.estimators.common.linear import allowed_terms, directions, linear_columns
 from rulewright.estimators.compact.members import Line
+from rulewright.search.linear_terms import allowed_terms, directions, linear_columns
 from rulewright.weighting.l1 import Multinomial
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.estimators.common.base import RuleRegressor
-from rulewright.estimators.common.folds import number_folds
-from rulewright.estimators.common.parameters import CheckedByFit, Parameter
 from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.boosted import price_of_numbers
 from rulewright.estimators.compact.members import Member, Problem, fitted_lines, n_lines
 from rulewright.estimators.compact.number_loss import NumberLoss
 from rulewright.estimators.compact.settings import CompactRules
+from rulewright.estimators.contract.base import RuleRegressor
+from rulewright.estimators.contract.parameters import CheckedByFit, Parameter
+from rulewright.estimators.folds.folds import number_folds
 from rulewright.estimators.rulefit.regressor import scaled_numbers
 from rulewright.model import RegressionRules
 from rulewright.rules import Adds, Head, NumberCoverage, Rule

@@ -8,16 +8,6 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from rulewright.encoding.binned import bin_table
-from rulewright.estimators.common.base import RuleEstimator
-from rulewright.estimators.common.folds import run_parallel
-from rulewright.estimators.common.parameters import (
-    Flag,
-    Folds,
-    Integer,
-    Parameter,
-    Real,
-)
-from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.compact.lines import Lines
 from rulewright.estimators.compact.members import Member
 from rulewright.estimators.compact.search import CompactSearch
@@ -29,6 +19,16 @@ from rulewright.estimators.compact.sizes import (
     joined,
     searched,
 )
+from rulewright.estimators.contract.base import RuleEstimator
+from rulewright.estimators.contract.parameters import (
+    Flag,
+    Folds,
+    Integer,
+    Parameter,
+    Real,
+)
+from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.folds.folds import run_parallel
 from rulewright.model import RuleModel
 from rulewright.search.limits import SearchLimits
 

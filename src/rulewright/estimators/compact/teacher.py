@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.capacity.reliability import accuracy, log_loss
 from rulewright.estimators.compact.losses import ClassLoss
 from rulewright.estimators.mlrules.estimator import MLRulesClassifier
+from rulewright.evidence.reliability import accuracy, log_loss
 
 if TYPE_CHECKING:
     from rulewright.data import TrainingSet

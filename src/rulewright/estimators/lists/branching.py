@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rulewright.encoding.binned import MOST_BINS, bin_table
-from rulewright.estimators.common.parameters import Flag, Parameter, Real
-from rulewright.estimators.common.precision import CheckedClassifier
+from rulewright.estimators.contract.parameters import Flag, Parameter, Real
+from rulewright.estimators.folds.precision import CheckedClassifier
 from rulewright.model import DecisionList
 from rulewright.search.c45 import Brancher
 

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.encoding.binned import bin_table
-from rulewright.estimators.common.constrained import ConstrainedClassifier
-from rulewright.estimators.common.parameters import Choice, Flag, Integer, Parameter, Real
-from rulewright.estimators.common.precision import CheckedClassifier
-from rulewright.estimators.common.progress import progress_bar
-from rulewright.estimators.common.weights import counted, refuse_huge
+from rulewright.estimators.contract.constrained import ConstrainedClassifier
+from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Real
+from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.contract.weights import counted, refuse_huge
+from rulewright.estimators.folds.precision import CheckedClassifier
 from rulewright.estimators.lists.assembly import decision_list
 from rulewright.estimators.lists.one_class import Covering
 from rulewright.kernels import ROW

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.capacity import STOPPING, Stopping, Window
 from rulewright.encoding.binned import MOST_BINS
-from rulewright.estimators.common.boosted import BoostedClassifier
-from rulewright.estimators.common.folds import assign_folds, kept_splits, out_of_fold_scores
-from rulewright.estimators.common.ordinal import ORDINAL, ordered_target
-from rulewright.estimators.common.parameters import (
+from rulewright.estimators.contract.boosted import BoostedClassifier
+from rulewright.estimators.contract.ordinal import ORDINAL, ordered_target
+from rulewright.estimators.contract.parameters import (
     Choice,
     Flag,
     Integer,
@@ -21,9 +19,10 @@ from rulewright.estimators.common.parameters import (
     Parameter,
     Real,
 )
-from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
-from rulewright.estimators.common.progress import progress_bar
-from rulewright.estimators.common.weights import warn_of_shares
+from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.contract.weights import warn_of_shares
+from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
+from rulewright.estimators.folds.folds import assign_folds, kept_splits, out_of_fold_scores
 from rulewright.estimators.mlrules.boosting import Boosting
 from rulewright.estimators.mlrules.settings import (
     FORMULATIONS,
@@ -33,6 +32,7 @@ from rulewright.estimators.mlrules.settings import (
 )
 from rulewright.model import AdditiveRules
 from rulewright.search import LEAST_ROWS
+from rulewright.stopping import STOPPING, Stopping, Window
 from rulewright.weighting import CALIBRATIONS, Calibration, Isotonic
 from rulewright.weighting.likelihood import LARGEST_STEP
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.estimators.common.folds import choosing_rows
-from rulewright.estimators.common.linear import allowed_terms, directions
+from rulewright.estimators.folds.folds import choosing_rows
 from rulewright.model.linear import units_of
+from rulewright.search.linear_terms import allowed_terms, directions
 from rulewright.weighting import default_scores
 from rulewright.weighting.likelihood import heads
 

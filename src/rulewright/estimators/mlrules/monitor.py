@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.capacity.stopping import Progress
+from rulewright.stopping.boosting import Progress
 
 if TYPE_CHECKING:
-    from rulewright.capacity.stopping import Watch
     from rulewright.kernels import CodeColumns, FloatArray
     from rulewright.rules import Head
     from rulewright.search import FoundRule
+    from rulewright.stopping.boosting import Watch
     from rulewright.weighting import ClassLogLikelihood, LogLikelihood
 
 

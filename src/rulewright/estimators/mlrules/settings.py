@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rulewright.capacity import Stopping, Validation, Window
+from rulewright.stopping import Stopping, Validation, Window
 from rulewright.weighting import DEFAULT_RULES
 from rulewright.weighting.likelihood import LARGEST_STEP
 

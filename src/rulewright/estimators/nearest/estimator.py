@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright import kernels
-from rulewright.estimators.common.parameters import Integer, Parameter, Real
-from rulewright.estimators.common.precision import CheckedClassifier
-from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.contract.parameters import Integer, Parameter, Real
+from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.folds.precision import CheckedClassifier
 from rulewright.estimators.nearest.assembly import nearest_rules, one_class
 from rulewright.estimators.nearest.examples import Examples
 from rulewright.model import NearestRules

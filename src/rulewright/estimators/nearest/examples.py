@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.estimators.common.boolean_rows import merge_equal_rows
-from rulewright.estimators.common.weights import counted
+from rulewright.estimators.contract.weights import counted
 from rulewright.programs.distances import LabelDistance, NumberDistance
+from rulewright.search.boolean_rows import merge_equal_rows
 
 if TYPE_CHECKING:
     from rulewright.data import Column, TrainingSet

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.estimators.common.base import RuleClassifier
-from rulewright.estimators.common.folds import assign_folds, kept_splits
-from rulewright.estimators.common.parameters import Choice, Parameter
-from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
-from rulewright.estimators.common.weights import counted_rows
+from rulewright.estimators.contract.base import RuleClassifier
+from rulewright.estimators.contract.parameters import Choice, Parameter
+from rulewright.estimators.contract.weights import counted_rows
+from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
+from rulewright.estimators.folds.folds import assign_folds, kept_splits
 from rulewright.estimators.rulefit.ensemble import class_rules
 from rulewright.estimators.rulefit.penalty import choose_solution
 from rulewright.estimators.rulefit.settings import SOLVER, RuleFit

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.estimators.common.linear import SCALE, linear_columns, linear_terms
 from rulewright.rules import Adds, Coverage, Head, NumberCoverage, Rule
+from rulewright.search.linear_terms import SCALE, linear_columns, linear_terms
 from rulewright.weighting.l1 import Problem
 
 if TYPE_CHECKING:

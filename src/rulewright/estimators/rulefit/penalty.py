@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.estimators.common.folds import run_parallel
+from rulewright.estimators.folds.folds import run_parallel
 from rulewright.kernels import ROW
 from rulewright.weighting.l1 import Path
 from rulewright.weighting.l1.solver import is_saturated

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.estimators.common.base import RuleRegressor
-from rulewright.estimators.common.folds import number_folds
-from rulewright.estimators.common.linear import weighted_quantiles
-from rulewright.estimators.common.parameters import Choice, Parameter
-from rulewright.estimators.common.weights import counted_rows
+from rulewright.estimators.contract.base import RuleRegressor
+from rulewright.estimators.contract.parameters import Choice, Parameter
+from rulewright.estimators.contract.weights import counted_rows
+from rulewright.estimators.folds.folds import number_folds
 from rulewright.estimators.rulefit.ensemble import number_rules
 from rulewright.estimators.rulefit.penalty import choose_solution
 from rulewright.estimators.rulefit.settings import RuleFit
 from rulewright.model import RegressionRules
 from rulewright.search import LEAST_ROWS
+from rulewright.search.linear_terms import weighted_quantiles
 from rulewright.weighting.l1 import Huber, Squared
 from rulewright.weighting.losses import HuberLoss, SquaredLoss
 

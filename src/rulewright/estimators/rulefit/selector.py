@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rulewright.data import RegressionSet, Table, TrainingSet, detect_task, read_like
 from rulewright.data.optional import optional
-from rulewright.estimators.common.folds import run_parallel
-from rulewright.estimators.common.parameters import Choice, Named, Parameter, check_parameters
-from rulewright.estimators.common.weights import counted_rows
+from rulewright.estimators.contract.parameters import Choice, Named, Parameter, check_parameters
+from rulewright.estimators.contract.weights import counted_rows
+from rulewright.estimators.folds.folds import run_parallel
 from rulewright.estimators.rulefit.regressor import scaled_numbers
 from rulewright.estimators.rulefit.settings import FEW_ROWS, CandidateSettings
 from rulewright.estimators.rulefit.voting import Ballot, Method, Stability, Voting

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from rulewright.encoding.binned import bin_table
-from rulewright.estimators.common.base import RuleEstimator, TableEstimator
-from rulewright.estimators.common.parameters import (
+from rulewright.estimators.contract.base import RuleEstimator, TableEstimator
+from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
     Flag,
@@ -20,8 +20,8 @@ from rulewright.estimators.common.parameters import (
     Parameter,
     Real,
 )
-from rulewright.estimators.common.progress import progress_bar
-from rulewright.estimators.common.weights import counted_rows
+from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.contract.weights import counted_rows
 from rulewright.estimators.rulefit.ensemble import Candidates
 from rulewright.estimators.rulefit.penalty import STRIDE
 from rulewright.model import RuleModel

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.capacity.selection import (
+from rulewright.estimators.folds.folds import stratified_folds
+from rulewright.evidence.selection import (
     check_max_false,
     check_threshold,
     first_for_bound,
     pair_bound,
 )
-from rulewright.estimators.common.folds import stratified_folds
 from rulewright.search.options import check_whole
 from rulewright.weighting.l1 import CoordinateDescent, Solver
 

@@ -10,27 +10,27 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.capacity.selective import chosen_lead
 from rulewright.encoding.booleans import encode_booleans
-from rulewright.estimators.common.base import RuleClassifier, positive_of_two
-from rulewright.estimators.common.parameters import (
+from rulewright.estimators.contract.base import RuleClassifier, positive_of_two
+from rulewright.estimators.contract.parameters import (
     Choice,
     Flag,
     Integer,
     Parameter,
     Real,
 )
-from rulewright.estimators.common.precision import corrected
-from rulewright.estimators.common.weights import refuse_huge, warn_of_shares
+from rulewright.estimators.contract.weights import refuse_huge, warn_of_shares
+from rulewright.estimators.folds.precision import corrected
 from rulewright.estimators.ruleset_ensemble.posteriors import voting_model, weighed
 from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows, halves, ordered_rows
 from rulewright.estimators.ruleset_ensemble.search import RuleSetSearch
 from rulewright.estimators.ruleset_ensemble.unseen import OutOfBag, compared_terms
 from rulewright.estimators.sl2.estimator import SL2Classifier
-from rulewright.explain.abstention import predict_or_abstain
-from rulewright.explain.certificate import certificate, vote_figures
-from rulewright.explain.consensus import distil
+from rulewright.evidence.selective import chosen_lead
 from rulewright.model.forms.votes import RuleSetVotes
+from rulewright.trust.abstention import predict_or_abstain
+from rulewright.trust.certificates.votes import certificate, vote_figures
+from rulewright.trust.consensus import distil
 from rulewright.weighting.posterior import WEIGHTS, alpha_of
 
 if TYPE_CHECKING:
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.capacity.certificates import VoteCertificate
     from rulewright.data import TrainingSet
-    from rulewright.estimators.common.boolean_rows import MergedRows
-    from rulewright.explain.consensus import Distilled
+    from rulewright.search.boolean_rows import MergedRows
+    from rulewright.trust.certificates.vote_bounds import VoteCertificate
+    from rulewright.trust.consensus import Distilled
     from rulewright.weighting.posterior import Weight
 
 ALPHA = 0.9
@@ -133,7 +133,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
     split_prior: bool = Parameter(
         Flag(),
         "Learn the prior of the bound from half of the rows, on which alone rule sets are then "
-        "searched; the bound becomes a certificate: see `rulewright.explain.certificate`.",
+        "searched; the bound becomes a certificate: see `rulewright.trust.certificates.votes`.",
         default=False,
     )
     time_limit: float | None = Parameter(
@@ -189,7 +189,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
         return replace(model, abstain=lead, summary=summary, smoothing=unseen.smoothing(model))
 
     def certificate(self, prior: str | None = None, delta: float = 0.05) -> VoteCertificate:
-        """State PAC-Bayes bounds of the vote; see `rulewright.explain.certificate`."""
+        """State PAC-Bayes bounds of the vote; see `rulewright.trust.certificates.votes`."""
         return certificate(self._fitted(), prior, delta)
 
     def predict_or_abstain(self, X: Any, abstain_label: Any = None) -> NDArray[Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.encoding.canonical import term_literals
-from rulewright.estimators.common.boolean_rows import BooleanRows, MergedRows, merge_equal_rows
+from rulewright.search.boolean_rows import BooleanRows, MergedRows, merge_equal_rows
 from rulewright.search.formulas import formula_cover
 
 if TYPE_CHECKING:

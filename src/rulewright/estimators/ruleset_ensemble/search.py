@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rulewright.encoding.canonical import canonical_rule_set
-from rulewright.estimators.common.folds import run_parallel
-from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.folds.folds import run_parallel
 from rulewright.search.dnf import search_dnf
 
 if TYPE_CHECKING:

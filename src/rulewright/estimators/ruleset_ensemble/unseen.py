@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.capacity.reliability import log_loss
-from rulewright.capacity.selective import risk_coverage
-from rulewright.estimators.common.precision import Compared
+from rulewright.estimators.folds.precision import Compared
+from rulewright.evidence.reliability import log_loss
+from rulewright.evidence.selective import risk_coverage
 from rulewright.model.forms.rule_sets import margins_of
 from rulewright.rules import Head
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.capacity.selective import RiskCoverage
     from rulewright.encoding.canonical import CanonicalRuleSet
     from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows
     from rulewright.estimators.ruleset_ensemble.search import SampledRuleSet
+    from rulewright.evidence.selective import RiskCoverage
     from rulewright.kernels import BoolArray, FloatArray, IntArray
     from rulewright.model.forms.votes import RuleSetVotes
     from rulewright.weighting.posterior import Weight

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.estimators.common.folds import run_parallel
-from rulewright.estimators.common.parameters import Real
+from rulewright.estimators.contract.parameters import Real
+from rulewright.estimators.folds.folds import run_parallel
 
 if TYPE_CHECKING:
     from collections.abc import Callable

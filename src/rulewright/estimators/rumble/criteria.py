@@ -6,8 +6,8 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rulewright.capacity.prefixes import margin_penalty, mmv_penalty
-from rulewright.estimators.common.parameters import Real
+from rulewright.estimators.contract.parameters import Real
+from rulewright.stopping.prefixes import margin_penalty, mmv_penalty
 from rulewright.weighting.margins import MMV, EmpiricalMargin, OneNormSVM
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from rulewright.estimators.common.weights import counted_rows
+from rulewright.estimators.contract.weights import counted_rows
 from rulewright.estimators.rumble.assembly import scores_of
 from rulewright.search.options import check_whole
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.estimators.common.weights import counted_rows
+from rulewright.estimators.contract.weights import counted_rows
 from rulewright.estimators.rumble.criteria import balanced_rows, criterion_of, penalty_of
 from rulewright.estimators.rumble.loop import Prefix, Selection, best_prefix, constant_prefix
 from rulewright.weighting.margins import keep_few

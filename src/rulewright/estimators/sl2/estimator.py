@@ -12,10 +12,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.encoding.booleans import encode_booleans
-from rulewright.estimators.common.base import positive_of_two
-from rulewright.estimators.common.boolean_rows import BooleanRows, merge_equal_rows
-from rulewright.estimators.common.folds import assign_folds, kept_splits, run_parallel
-from rulewright.estimators.common.parameters import (
+from rulewright.estimators.contract.base import positive_of_two
+from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
     Flag,
@@ -24,10 +22,12 @@ from rulewright.estimators.common.parameters import (
     Parameter,
     Real,
 )
-from rulewright.estimators.common.precision import CheckedClassifier, Compared, corrected
-from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.folds.folds import assign_folds, kept_splits, run_parallel
+from rulewright.estimators.folds.precision import CheckedClassifier, Compared, corrected
 from rulewright.model.forms.dnf import DnfModel
 from rulewright.rules import Head
+from rulewright.search.boolean_rows import BooleanRows, merge_equal_rows
 from rulewright.search.dnf import search_dnf, simplify_dnf
 from rulewright.search.formulas import count_literals
 
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from rulewright.data import TrainingSet
     from rulewright.encoding.booleans import BooleanEncoding
-    from rulewright.estimators.common.boolean_rows import MergedRows
     from rulewright.kernels import BoolArray
+    from rulewright.search.boolean_rows import MergedRows
     from rulewright.search.dnf import DnfFormula, DnfSearchResult
 
 

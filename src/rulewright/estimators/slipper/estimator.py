@@ -9,10 +9,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.encoding.binned import MOST_BINS, bin_table
-from rulewright.estimators.common.base import positive_of_two
-from rulewright.estimators.common.boosted import BoostedClassifier
-from rulewright.estimators.common.folds import assign_folds, kept_splits
-from rulewright.estimators.common.parameters import (
+from rulewright.estimators.contract.base import positive_of_two
+from rulewright.estimators.contract.boosted import BoostedClassifier
+from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
     Flag,
@@ -21,8 +20,9 @@ from rulewright.estimators.common.parameters import (
     Parameter,
     Real,
 )
-from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
-from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
+from rulewright.estimators.folds.folds import assign_folds, kept_splits
 from rulewright.estimators.slipper.assembly import additive_model, cost_offsets, scores_of
 from rulewright.estimators.slipper.fit import Boosted, SlipperFit
 from rulewright.estimators.slipper.problem import every_class, every_cost, one_class

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.estimators.common.folds import run_parallel
+from rulewright.estimators.folds.folds import run_parallel
 from rulewright.estimators.slipper.problem import ErrorSum
 from rulewright.estimators.slipper.rounds import Round, Rounds
 from rulewright.rules import Coverage

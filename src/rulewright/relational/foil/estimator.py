@@ -10,8 +10,8 @@ import numpy as np
 
 from rulewright.data import DataError, Recipe, TrainingSet, read_target
 from rulewright.data.target import read_weights
-from rulewright.estimators.common.base import positive_of_two
-from rulewright.estimators.common.parameters import (
+from rulewright.estimators.contract.base import positive_of_two
+from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Flag,
     Integer,

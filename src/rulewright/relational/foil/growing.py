@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.capacity.description_length import foil_budget, foil_clause_bits
 from rulewright.relational.foil.candidates import Candidates
 from rulewright.relational.foil.literals import Bind, Bindings, satisfied
+from rulewright.stopping.description_length import foil_budget, foil_clause_bits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulewright.data import TrainingSet, read_table
 from rulewright.estimators import RumbleClassifier
-from rulewright.estimators.common.folds import assign_folds, run_parallel
-from rulewright.estimators.common.parameters import (
+from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
     Folds,
@@ -21,7 +20,8 @@ from rulewright.estimators.common.parameters import (
     Parameterised,
     check_parameters,
 )
-from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
+from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
+from rulewright.estimators.folds.folds import assign_folds, run_parallel
 from rulewright.model import AdditiveRules
 from rulewright.relational.graphs.descriptors import descriptor_columns, descriptors
 from rulewright.relational.graphs.features import SubgraphFeatures

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulewright import kernels
 from rulewright.encoding.covers import unpack_words
-from rulewright.estimators.common.parameters import (
+from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
     Integer,

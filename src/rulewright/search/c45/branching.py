@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rulewright import kernels
-from rulewright.capacity.pessimism import predicted_errors
 from rulewright.kernels import ROW, STAT, BranchLimits, CodeColumns, Op
 from rulewright.rules import Conjunction, Labels, Presence, Range
 from rulewright.search.trees import fixed_point_unit
+from rulewright.stopping.pessimism import predicted_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

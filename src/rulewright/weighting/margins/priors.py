@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.capacity.bounds.repository import prior_costs
+from rulewright.bounds.repository import prior_costs
 from rulewright.weighting.margins.active_set import ActiveSet
 from rulewright.weighting.margins.ball import TOLERANCE, Quadratic
 from rulewright.weighting.margins.criterion import Solution
@@ -58,7 +58,7 @@ def prior_weights(
     -------
     Solution
         `lines` are places in `covers`; `value` is the objective. For the bound that it stands for
-        see `rulewright.capacity.bounds.prior_margin_bound`.
+        see `rulewright.bounds.prior_margin_bound`.
     """
     if not 0 < variance_weight < np.inf:
         raise ValueError(f"variance_weight must be above 0, not {variance_weight}")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import logsumexp
 
-from rulewright.capacity.bounds import kl_divergence, kl_to_ln_prior
+from rulewright.bounds import kl_divergence, kl_to_ln_prior
 from rulewright.encoding.canonical import term_length
 from rulewright.weighting.posterior.normalising import LEAST_WEIGHT
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.capacity.description_length import (
+from rulewright.encoding.covers import PackedCovers
+from rulewright.stopping.description_length import (
     c45_book_exception_bits,
     c45_exception_bits,
     c45_rule_bits,
     c45_theory_bits,
 )
-from rulewright.encoding.covers import PackedCovers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.capacity.pessimism import pessimistic_rate
 from rulewright.search.c45 import leaves
+from rulewright.stopping.pessimism import pessimistic_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

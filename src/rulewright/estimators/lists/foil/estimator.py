@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rulewright.encoding.binned import MOST_BINS
-from rulewright.estimators.common.base import positive_of_two
-from rulewright.estimators.common.parameters import CheckedByFit, Parameter, Real
+from rulewright.estimators.contract.base import positive_of_two
+from rulewright.estimators.contract.parameters import CheckedByFit, Parameter, Real
 from rulewright.estimators.lists.covering import CoveringClassifier
 from rulewright.estimators.lists.foil.clauses import cover_by_clauses
 

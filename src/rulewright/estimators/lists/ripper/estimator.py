@@ -6,8 +6,8 @@ import itertools
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rulewright.encoding.binned import MOST_BINS
-from rulewright.estimators.common.parameters import Integer, Parameter, Real
-from rulewright.estimators.common.weights import counted_rows
+from rulewright.estimators.contract.parameters import Integer, Parameter, Real
+from rulewright.estimators.contract.weights import counted_rows
 from rulewright.estimators.lists.covering import CoveringClassifier
 from rulewright.estimators.lists.ripper.learning import Ripper
 from rulewright.search import LEAST_ROWS

@@ -10,9 +10,9 @@ from sklearn.utils import check_random_state
 
 from rulewright import kernels
 from rulewright.encoding.binned import MOST_BINS, bin_table
-from rulewright.estimators.common.parameters import Parameter, Real
-from rulewright.estimators.common.precision import CheckedClassifier
-from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.contract.parameters import Parameter, Real
+from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.folds.precision import CheckedClassifier
 from rulewright.estimators.lists.assembly import decision_list
 from rulewright.kernels import ROW, STAT, Op
 from rulewright.model import DecisionList

@@ -1,0 +1,132 @@
+"""From margins to errors, and bounds on margins that hold for all weights of the rules.
+
+The margin of weights w on a row is y w.x for rules x_j in [-1, 1]; MMV is its mean minus its
+variance. Lower bounds of either become upper bounds of the error when L1(w) <= 1: divide the
+weights by L1(w) first.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from rulewright.bounds.checks import (
+    checked_delta,
+    checked_finite,
+    checked_positive,
+    checked_rows,
+    ln_inverse,
+)
+from rulewright.bounds.pac_bayes import kl_to_ln_prior
+from rulewright.bounds.record import (
+    ERROR,
+    FIXED_PRIOR,
+    FIXED_RULES,
+    MEAN_MARGIN,
+    MMV,
+    SMALL_WEIGHTS,
+    Bound,
+    Quantity,
+    sampled,
+    stated,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+_ROUNDING = 1e-9
+_FIXED_PRIOR_AND_RULES = (FIXED_PRIOR[0], *FIXED_RULES)
+
+
+def margin_to_error(margin: float | Bound, *, l1_norm: float = 1.0) -> Bound:
+    """Bound the error by 1 - mu for a mean margin mu, or for a lower bound of it (B14)."""
+    mu = _figure(margin, "margin", MEAN_MARGIN)
+    return _error_from(margin, 1 - mu, {"margin": mu}, l1_norm)
+
+
+def mmv_to_error(
+    mmv: float | Bound, *, l1_norm: float = 1.0, form: Literal["sharp", "thesis"] = "sharp"
+) -> Bound:
+    """Bound the error by the mean minus variance gamma of the margin, or a lower bound of it (B15).
+
+    1 for gamma <= 0. Sharp: 1 / (1 + 4 gamma) up to 1/4, then 1 - sqrt(gamma). Thesis:
+    1 / (1 + 4 gamma) up to 1/2, then (1 - gamma) / (2 - gamma), never below the sharp form.
+    """
+    if form not in ("sharp", "thesis"):
+        raise ValueError(f"form must be sharp or thesis, not {form!r}")
+    gamma = _figure(mmv, "mmv", MMV)
+    if gamma <= 0:
+        raw = 1.0
+    elif gamma <= (0.25 if form == "sharp" else 0.5):
+        raw = 1 / (1 + 4 * gamma)
+    else:
+        raw = 1 - math.sqrt(gamma) if form == "sharp" else (1 - gamma) / (2 - gamma)
+    return _error_from(mmv, raw, {"mmv": gamma}, l1_norm)
+
+
+def _figure(given: float | Bound, name: str, quantity: Quantity) -> float:
+    """Return a figure of the population, or the value of a lower bound of it."""
+    if not isinstance(given, Bound):
+        return checked_finite(given, name)
+    if (given.quantity, given.side) != quantity[:2]:
+        raise ValueError(f"{name} must be a lower bound of the {quantity.name}, not: {given}")
+    return given.value
+
+
+def _error_from(given: float | Bound, raw: float, terms: dict[str, float], l1_norm: float) -> Bound:
+    """State an error that follows from a figure, or from a bound with its own conditions."""
+    norm = checked_positive(l1_norm, "l1_norm")
+    reasons: tuple[str, ...] = ()
+    if norm > 1 + _ROUNDING:
+        reasons += (f"L1(w) = {norm:g} exceeds 1",)
+    if raw < 0:
+        reasons += ("no weights with L1(w) <= 1 have such margins",)
+    if not isinstance(given, Bound):
+        return stated(ERROR, raw, terms, assumptions=(SMALL_WEIGHTS,), reasons=reasons)
+    assumptions = tuple(dict.fromkeys((*given.assumptions, SMALL_WEIGHTS)))
+    return stated(ERROR, raw, terms, given.n, given.delta, assumptions, given.reasons + reasons)
+
+
+def cantelli_bound(mean: float, variance: float) -> Bound:
+    """Bound the error by s2 / (s2 + mu^2) for margins of any scale, 1 for mu <= 0 (B15')."""
+    mu, s2 = checked_finite(mean, "mean"), checked_positive(variance, "variance")
+    ratio = math.sqrt(s2) / mu if mu > 0 else math.inf
+    raw = ratio / (ratio + 1 / ratio) if 0 < ratio < math.inf else float(ratio > 0)
+    return stated(ERROR, raw, {"mean": mu, "variance": s2})
+
+
+def pac_bayes_margin_bound(margin: float, kl: float, n: int, delta: float = 0.05) -> Bound:
+    """Bound the mean margin from below, for weights that are a distribution (B20).
+
+    hat - sqrt((KL + ln(n / delta)) / (n / 2 - 1)), n >= 3. KL as `signed_rule_kl` gives it.
+    """
+    kl, (n, rows) = checked_positive(kl, "kl"), checked_rows(n, 3)
+    cost, empirical = kl + ln_inverse(delta), checked_finite(margin, "margin", n)
+    penalties = {"deviation": math.sqrt((cost + math.log(rows)) / (rows / 2 - 1))}
+    given = _FIXED_PRIOR_AND_RULES
+    return sampled(MEAN_MARGIN, empirical, penalties, n, delta, given, least_n=3)
+
+
+def pac_bayes_mmv_bound(mmv: float, kl: float, n: int, delta: float = 0.05) -> Bound:
+    """Bound mean minus variance from below, for weights that are a distribution (B21).
+
+    hat - sqrt((2 KL + ln(n / (9 delta))) / (n / 18 - 1)), n >= 19.
+    """
+    kl, (n, rows) = checked_positive(kl, "kl"), checked_rows(n, 19)
+    cost, empirical = 2 * kl - math.log(9 * checked_delta(delta)), checked_finite(mmv, "mmv", n)
+    penalties = {"deviation": math.sqrt((cost + math.log(rows)) / (rows / 18 - 1))}
+    return sampled(MMV, empirical, penalties, n, delta, _FIXED_PRIOR_AND_RULES, least_n=19)
+
+
+def signed_rule_kl(weights: ArrayLike) -> float:
+    """Return ln(2m) - entropy(w): the divergence of weights from the uniform prior.
+
+    The prior is over all 2m signed rules. Weight w_j counts as |w_j| on rule j or on its negation;
+    L1(w) must be 1.
+    """
+    shares = np.abs(np.asarray(weights, dtype=np.float64))
+    if shares.ndim != 1 or not abs(math.fsum(shares) - 1) <= _ROUNDING:
+        raise ValueError("weights must be a list with L1 norm 1; divide them by their L1 norm")
+    return kl_to_ln_prior(shares, np.full(len(shares), math.log(2 * len(shares))))

@@ -1,0 +1,156 @@
+"""Bounds on votes, with and without abstention, from the Gibbs losses of their voters.
+
+One posterior Q_i per class i votes c_i(x) in [-1, 1] for or against the class. The sum over classes
+of 1 - chi_i(y) c_i(x), where chi_i(y) is 1 for the true class and -1 else, is never negative and
+has the mean 2 sum_i l(Q_i). A wrong prediction with a lead of theta makes it 2 + theta at least;
+Markov's inequality gives the bounds. Breiman's and AdaBoost's bounds need no sample.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+from rulewright.bounds.checks import checked_delta, checked_errors, checked_share
+from rulewright.bounds.held_out import held_out_bound
+from rulewright.bounds.pac_bayes import pac_bayes_kl, pac_bayes_mcallester
+from rulewright.bounds.record import Bound, Quantity, stated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Form = Literal["kl", "mcallester"]
+_FORMS = {"kl": pac_bayes_kl, "mcallester": pac_bayes_mcallester}
+
+
+def vote_bound(
+    losses: Sequence[float],
+    kls: Sequence[float],
+    n: int,
+    delta: float = 0.05,
+    *,
+    form: Form = "kl",
+) -> Bound:
+    """Bound the error of the class with the largest vote, ties counted as errors (B10).
+
+    sum_i Bnd_i(delta / p) over the p classes, Bnd by `pac_bayes_kl` or `pac_bayes_mcallester`
+    (`form`). `losses` are the empirical Gibbs losses of the classes' posteriors, one class against
+    the rest; `kls` the divergences of the posteriors from their priors.
+    """
+    return _summed(losses, kls, n, delta, form, 0.0, "error of the vote")
+
+
+def abstaining_vote_bound(
+    losses: Sequence[float],
+    kls: Sequence[float],
+    n: int,
+    theta: float,
+    delta: float = 0.05,
+    *,
+    form: Form = "kl",
+) -> Bound:
+    """Bound Pr[predicts and is wrong] of a vote that needs a lead of theta to predict (B11).
+
+    [sum_i Bnd_i(delta / p)] / (1 + theta / 2); beyond theta = 2 the vote never predicts. This is
+    not the error among predictions: see `error_given_prediction`. Parameters as in `vote_bound`.
+    """
+    if not theta >= 0:
+        raise ValueError(f"theta must be 0 or more, not {theta}")
+    quantity = f"probability to predict, with a lead of {theta:g}, and be wrong"
+    return _summed(losses, kls, n, delta, form, float(theta), quantity)
+
+
+def _summed(
+    losses: Sequence[float],
+    kls: Sequence[float],
+    n: int,
+    delta: float,
+    form: Form,
+    theta: float,
+    quantity: str,
+) -> Bound:
+    """Sum the bounds of the classes, each with its part of delta."""
+    if form not in _FORMS:
+        raise ValueError(f"form must be kl or mcallester, not {form!r}")
+    if len(losses) == 0 or len(losses) != len(kls):
+        raise ValueError(f"losses and kls must be one per class, not {len(losses)} and {len(kls)}")
+    share = checked_delta(delta) / len(losses)
+    bounds = [_FORMS[form](*figures, n, share) for figures in zip(losses, kls, strict=True)]
+    certain = 0.0 if theta > 2 else 1.0
+    terms = {f"class {i}": certain * b.value / (1 + theta / 2) for i, b in enumerate(bounds)}
+    reasons = tuple(dict.fromkeys(reason for b in bounds for reason in b.reasons))
+    raw, given = math.fsum(terms.values()), bounds[0].assumptions
+    return stated(Quantity(quantity), raw, terms, bounds[0].n, delta, given, reasons)
+
+
+def single_vote_bound(gibbs: Bound, threshold: float = 0.0) -> Bound:
+    """Bound the vote of one posterior on two classes, from the bound of its Gibbs loss.
+
+    2 Bnd / (1 + t) bounds Pr[predicts and is wrong] of the sign of c(x) when |c(x)| < t abstains.
+    """
+    if not threshold >= 0:
+        raise ValueError(f"threshold must be 0 or more, not {threshold}")
+    quantity = "error of the vote"
+    if threshold > 0:
+        quantity = f"probability to predict, with a vote of {threshold:g}, and be wrong"
+    raw = 0.0 if threshold > 1 else 2 * gibbs.value / (1 + threshold)
+    rest = (gibbs.n, gibbs.delta, gibbs.assumptions, gibbs.reasons)
+    return stated(Quantity(quantity), raw, {"gibbs": raw}, *rest)
+
+
+def error_given_prediction(
+    joint: Bound, n_abstained: int, n_held_out: int, delta: float = 0.05
+) -> Bound:
+    """Bound the error among predictions from a bound on Pr[predicts and is wrong].
+
+    `joint` is divided by a lower bound of the coverage, 1 - B1 of the abstentions among held-out
+    rows; `delta` is spent on it in addition to the delta of `joint`.
+    """
+    k, n = checked_errors(n_abstained, n_held_out)
+    coverage = 1 - held_out_bound(k, n, delta).value
+    spent = checked_delta(delta + (joint.delta or 0.0), "the sum of both deltas")
+    none_known = () if coverage > 0 else ("the held-out rows show no coverage",)
+    raw = joint.value / coverage if coverage > 0 else math.inf
+    terms = {"joint": joint.value, "coverage": coverage}
+    given = (*joint.assumptions, f"coverage was counted on {n} held-out rows")
+    quantity = Quantity("error among predictions")
+    return stated(quantity, raw, terms, joint.n, spent, given, joint.reasons + none_known)
+
+
+def breiman_bound(strength: float, correlation: float) -> Bound:
+    """Bound the limit error of a majority vote by rho (1 - s^2) / s^2 (B6).
+
+    Strength s = E[1 - 2 eps_b(x, y)] must be positive; rho is the mean correlation of y c(x) over
+    pairs of independent base classifiers. Both are of the population, so this is a diagnostic.
+    """
+    terms = {"strength": strength, "correlation": correlation}
+    for name, number in terms.items():
+        if not -1 <= number <= 1:
+            raise ValueError(f"{name} must lie between -1 and 1, not {number}")
+    reasons: tuple[str, ...] = ("strength and correlation of the population are only estimated",)
+    if strength > 0:
+        raw = correlation * (1 - strength**2) / strength**2
+    else:
+        raw = math.inf
+        reasons += ("the strength is not positive",)
+    return stated(Quantity("limit error of the majority vote"), raw, terms, reasons=reasons)
+
+
+def adaboost_bound(errors: Iterable[float]) -> Bound:
+    """Bound the training error of AdaBoost by prod 2 sqrt(eps_i (1 - eps_i)) (B7).
+
+    Terms: `ln_product`, and the looser `exponential`, exp(-2 sum (1/2 - eps_i)^2). The weighted
+    errors eps_i lie above 0 and are 1/2 at most.
+    """
+    shares = [checked_share(error, "errors") for error in errors]
+    ln_product = -math.inf
+    if all(0 < e < 1 for e in shares):
+        ln_product = math.fsum(math.log(2 * math.sqrt(e * (1 - e))) for e in shares)
+    edges = math.fsum((0.5 - e) ** 2 for e in shares)
+    terms = {"ln_product": ln_product, "exponential": math.exp(-2 * edges)}
+    given = ("every round's response is ln((1 - eps) / eps) / 2",)
+    outside = any(not 0 < e <= 0.5 for e in shares)
+    reasons = ("a weighted error lies outside (0, 1/2]",) if outside else ()
+    return stated(
+        Quantity("training error"), math.exp(ln_product), terms, None, None, given, reasons
+    )

@@ -1,0 +1,259 @@
+"""Which rules and columns recur when a learner is fitted to samples of the rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from rulewright.bounds.checks import checked_delta
+from rulewright.data import Target
+from rulewright.encoding.covers import PackedCovers
+from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.folds.folds import run_parallel, stratified_folds
+from rulewright.estimators.folds.refits import fitted_copy, read_as, refitted
+from rulewright.evidence.selection import (
+    check_max_false,
+    check_threshold,
+    first_for_bound,
+    pair_bound,
+    path_bound,
+    path_scores,
+)
+from rulewright.search.options import check_whole, count_threads
+from rulewright.trust.recurrence import (
+    ColumnRecurrence,
+    PatternRecurrence,
+    Recurrence,
+    claim_key,
+    column_order,
+    pattern_text,
+    rule_key,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+    from numpy.typing import NDArray
+
+    from rulewright.data import Table
+    from rulewright.estimators.contract.base import RuleEstimator
+    from rulewright.kernels import BoolArray
+    from rulewright.model import RuleModel
+
+
+class _Sample(NamedTuple):
+    """What is kept of the model of one sample."""
+
+    size: int
+    keys: frozenset[Hashable]
+    patterns: frozenset[str]
+    overlapping: BoolArray
+    order: list[str]
+
+
+def rule_stability(
+    estimator: RuleEstimator[Any],
+    X: Any,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    sampling: Literal["halves", "bootstrap"] = "halves",
+    n_samples: int = 50,
+    least_jaccard: float = 0.7,
+    threshold: float = 0.75,
+    max_false: float = 1.0,
+    n_first: int | None = None,
+    alpha: float = 0.05,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Recurrence:
+    r"""Tell which rules and columns recur when rows are drawn anew and the learner is fitted again.
+
+    Thresholds move from sample to sample even if a rule stays, so rules are compared in three ways:
+    the same rule, the same columns and directions, and nearly the same covered rows.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The learner. The model of a fitted one, which must have been fitted to the same data, is
+        the model whose rules are looked at.
+    X, y, sample_weight
+        The training data, as in ``fit``.
+    sampling : {"halves", "bootstrap"}
+        Whether the rows are halved at random, with both halves as samples and classes in
+        proportion, or drawn with replacement. Halves bound the number of useless columns kept.
+    n_samples : int
+        Samples; an even number of halves.
+    least_jaccard : float
+        Rules cover nearly the same rows if the Jaccard index of their covers, on all rows, is this
+        or more.
+    threshold : float
+        Share of the samples that must have a column among their first ones to keep it, above 0.5.
+    max_false : float
+        Bound on the expected number of useless columns kept; it says how many columns are first.
+    n_first : int, optional
+        How many columns are first, instead of `max_false`.
+    alpha : float
+        Intervals of shares miss with this probability at most.
+    random_state : int
+        Seed of the samples and of the fits.
+    n_jobs : int, optional
+        Fits at a time; the result does not depend on it.
+    verbose : int
+        1 draws a progress bar.
+
+    Returns
+    -------
+    Recurrence
+        Shares of rules, of patterns and of columns; prints as a table.
+
+    Notes
+    -----
+    The first q columns of a sample are the most important ones of its model, q or fewer. Of p
+    columns those that a half has among its first with probability q / p at most are called useless.
+    Of these no more than :math:`q^2 / ((2 \pi - 1) p)` are expected among the columns kept with the
+    threshold :math:`\pi` (Meinshausen and Buehlmann, 2010; Shah and Samworth, 2013), and no more
+    than ``expected_false`` among the columns with at least a certain ``score``, which integrates
+    over q (Melikechi and Miller, 2024). `evidence/selection.py` has the arguments. They need no
+    assumption on the learner, but rows that are independent, and halves drawn without regard to
+    classes; with classes in proportion they hold but for that.
+
+    References
+    ----------
+    Shah and Samworth (2013). Variable selection with error control: another look at stability
+    selection. Journal of the Royal Statistical Society B 75, 55-80.
+
+    Melikechi and Miller (2024). Integrated path stability selection. arXiv:2403.15877.
+    """
+    check_whole("n_samples", n_samples, 2)
+    if n_first is not None:
+        check_whole("n_first", n_first, 1)
+    check_threshold(threshold)
+    check_max_false(max_false)
+    checked_delta(alpha, "alpha")
+    if not 0 < least_jaccard <= 1:
+        raise ValueError(f"least_jaccard={least_jaccard!r} must be above 0 and at most 1")
+    if sampling not in ("halves", "bootstrap"):
+        raise ValueError(f"sampling={sampling!r} must be 'halves' or 'bootstrap'")
+    n_threads, seeds = count_threads(n_jobs), np.random.SeedSequence(random_state)
+    table = read_as(estimator, X, y, sample_weight, "rule_stability")
+    first = int(seeds.generate_state(1)[0])
+    with progress_bar("refitting", n_samples + 1, bool(verbose)) as advance:
+        fitted = estimator if hasattr(estimator, "model_") else fitted_copy(estimator, table, first)
+        compare = _Comparison(fitted.model_, table, least_jaccard)
+        advance()
+
+        def learn(
+            rows: NDArray[np.intp], seed: np.random.SeedSequence, check: Callable[[], None]
+        ) -> _Sample:
+            check()
+            part = table.take(rows)
+            model = refitted(estimator, part, int(seed.generate_state(1)[0])).model_
+            advance()
+            return compare(model, part)
+
+        rows = _drawn(table, sampling, n_samples, np.random.RandomState(first % 2**32))
+        pairs = zip(rows, seeds.spawn(len(rows)), strict=True)
+        samples = run_parallel([partial(learn, *pair) for pair in pairs], n_threads)
+    p = len(table.names)
+    q = first_for_bound(max_false, p, threshold) if n_first is None else min(n_first, p)
+    bounded = sampling == "halves"
+    return Recurrence(
+        model=compare.model,
+        sampling=sampling,
+        sizes=tuple(sample.size for sample in samples),
+        same=np.mean([[key in s.keys for key in compare.keys] for s in samples], axis=0),
+        alike=np.mean([[text in s.patterns for text in compare.texts] for s in samples], axis=0),
+        overlapping=np.mean([sample.overlapping for sample in samples], axis=0),
+        least_jaccard=least_jaccard,
+        patterns=_patterns(samples, compare.texts),
+        columns=_columns(samples, table.names, q, threshold, bounded=bounded),
+        n_first=q,
+        threshold=threshold,
+        bound=pair_bound(q, p, threshold) if bounded else np.nan,
+        alpha=alpha,
+    )
+
+
+class _Comparison:
+    """The rules of the model of all rows, to be found again among those of other models."""
+
+    def __init__(self, model: RuleModel, table: Table, least_jaccard: float) -> None:
+        self.model, self.table, self.least = model, table, least_jaccard
+        self.keys = [rule_key(rule) for rule in model.rules]
+        self.texts = [pattern_text(model, rule) for rule in model.rules]
+        self.covers = PackedCovers(model.cover_bits(table), len(table))
+
+    def __call__(self, other: RuleModel, rows: Table) -> _Sample:
+        """Note down what the model of a sample has in common with that of all rows."""
+        return _Sample(
+            len(other),
+            frozenset(rule_key(rule) for rule in other.rules),
+            frozenset(pattern_text(other, rule) for rule in other.rules),
+            self._overlapping(other),
+            column_order(other, rows),
+        )
+
+    def _overlapping(self, other: RuleModel) -> BoolArray:
+        """Tell which rules have one with the same claim on nearly the same rows."""
+        covers = PackedCovers(other.cover_bits(self.table), len(self.table))
+        shared = self.covers.pair_counts(covers)
+        either = self.covers.count()[:, np.newaxis] + covers.count() - shared
+        claims = [[claim_key(a) == claim_key(b) for b in other.rules] for a in self.model.rules]
+        near = (shared >= self.least * either) & (either > 0)
+        same = np.array(claims, dtype=np.bool_).reshape(near.shape)
+        return np.asarray((near & same).any(axis=1))
+
+
+def _drawn(
+    table: Table, sampling: str, n_samples: int, random: np.random.RandomState
+) -> list[NDArray[np.intp]]:
+    """Draw the rows of each sample."""
+    n = len(table)
+    target = table.target
+    codes = target.codes if isinstance(target, Target) else np.zeros(n, dtype=np.int32)
+    if sampling == "bootstrap":
+        return [np.sort(random.choice(n, n)) for _ in range(n_samples)]
+    folds = [stratified_folds(codes, 2, random) for _ in range(-(-n_samples // 2))]
+    return [np.flatnonzero(fold == half) for fold in folds for half in (0, 1)]
+
+
+def _patterns(samples: Sequence[_Sample], own: Sequence[str]) -> tuple[PatternRecurrence, ...]:
+    """Give the patterns of all samples, the most frequent first."""
+    times: Counter[str] = Counter(text for sample in samples for text in sample.patterns)
+    known = set(own)
+    order = sorted(times, key=lambda text: (-times[text], text))
+    return tuple(
+        PatternRecurrence(text, times[text] / len(samples), text in known) for text in order
+    )
+
+
+def _columns(
+    samples: Sequence[_Sample], names: Sequence[str], q: int, threshold: float, *, bounded: bool
+) -> tuple[ColumnRecurrence, ...]:
+    """Give the shares and scores of all columns, the highest score first."""
+    place = {name: j for j, name in enumerate(names)}
+    used, among = np.zeros(len(names)), np.zeros((len(names), q))
+    for sample in samples:
+        used[[place[name] for name in sample.order]] += 1
+        for rank, name in enumerate(sample.order[:q]):
+            among[place[name], rank:] += 1
+    used, among = used / len(samples), among / len(samples)
+    scores = path_scores(among)
+    false = path_bound(scores, q, len(names)) if bounded else np.full(len(names), np.nan)
+    columns = [
+        ColumnRecurrence(
+            name,
+            float(used[j]),
+            float(among[j, -1]),
+            bool(among[j, -1] >= threshold * (1 - 1e-12)),
+            float(scores[j]),
+            float(false[j]),
+        )
+        for j, name in enumerate(names)
+    ]
+    return tuple(sorted(columns, key=lambda c: (-c.score, -c.first, -c.used, place[c.name])))

@@ -1,1 +1,0 @@
-"""What the estimators share: the contract, parameters, folds, steps after the fit."""

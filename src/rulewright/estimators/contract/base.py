@@ -1,0 +1,297 @@
+"""What all learners share: reading data, and everything after `fit` through the model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_is_fitted
+
+from rulewright.data import DataError, RegressionSet, TrainingSet, read_like, read_table
+from rulewright.estimators.contract.parameters import (
+    CheckedByFit,
+    Parameter,
+    Parameterised,
+    check_parameters,
+    plain,
+)
+from rulewright.model import AdditiveRules, ClassModel, RegressionRules, RuleModel
+from rulewright.search.options import count_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from rulewright.data import Table, Target
+    from rulewright.data.reading import Task
+    from rulewright.data.training import LearningRows
+    from rulewright.kernels import FloatArray
+
+Model = TypeVar("Model", bound=RuleModel)
+Classes = TypeVar("Classes", bound=ClassModel)
+
+
+class TableEstimator(
+    Parameterised,
+    BaseEstimator,  # type: ignore[misc]
+):
+    """Base of all that is fitted to tables: shared parameters, and reading."""
+
+    PAPER: ClassVar[Mapping[str, Any]] = {}
+    """The settings published with the paper, where they differ from the defaults or may differ."""
+    MAIN_EFFECTS: ClassVar[Mapping[str, Any]] = {}
+    """Settings that give every rule a single condition, of learners whose model adds up."""
+
+    categorical_features: Any = Parameter(
+        CheckedByFit("list of str or int, or None"),
+        "Columns to treat as nominal although they hold numbers.",
+        default=None,
+    )
+    random_state: Any = Parameter(
+        CheckedByFit("int, RandomState or None"), "Seed of all random draws.", default=None
+    )
+    n_jobs: int | None = Parameter(
+        CheckedByFit("int or None"), "Threads; the model does not depend on it.", default=None
+    )
+    verbose: int = Parameter(CheckedByFit("int"), "1 draws a progress bar.", default=0)
+
+    @classmethod
+    def paper(cls, **overrides: Any) -> Self:
+        """Return the settings published with the paper, with any of them overridden."""
+        return cls(**{**cls.PAPER, **overrides})
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, task: Task) -> Table:
+        """Check the parameters, read the table and note down its columns."""
+        check_parameters(type(self).__name__, self.get_params(deep=False), self.DOMAINS)
+        count_threads(self.n_jobs)  # a wrong number is reported before any work
+        nominal = self.categorical_features
+        try:
+            table = read_table(X, target=y, nominal=nominal, weights=sample_weight, task=task)
+        except DataError as error:  # the reader has another name for the option
+            if not str(error).startswith("nominal"):
+                raise
+            text = str(error).removeprefix("nominal")
+            raise DataError(f"categorical_features{text}") from None
+        if table.target is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        self.n_features_in_ = len(table.columns)
+        if table.named:
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return table
+
+    @property
+    def _n_threads(self) -> int:
+        """Threads that `n_jobs` asks for, by scikit-learn's convention."""
+        return count_threads(self.n_jobs)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+class RuleEstimator(TableEstimator, Generic[Model]):
+    """Base of all learners: scikit-learn's contract around a rule model.
+
+    A learner declares its parameters and defines `_learn(rows)`, which returns the model.
+    """
+
+    TASK: ClassVar[Task]
+    """What its target holds."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn a rule model.
+
+        Parameters
+        ----------
+        X : array, dataframe, dict of columns, path of a file or Table
+            The table; missing values and nominal columns are taken as they are.
+        y : array-like or str, optional
+            Class labels or numbers, or the name of the column of X that holds them; by default the
+            target that a Table was read with.
+        sample_weight : array-like or str, optional
+            Row weights, or the name of the column of X that holds them; by default the weights
+            that a Table was read with. A weight is a number of rows: 2 is a row twice. A learner
+            to which the size of the weights matters warns of weights that sum to less than a
+            hundredth of the number of rows.
+
+        Returns
+        -------
+        self
+        """
+        table = self._read(X, y, sample_weight, self.TASK)
+        self.model_ = self._model_of(table)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row, or its number."""
+        return self._fitted().predict(X, n_threads=self._n_threads)
+
+    def explain(self, X: Any) -> Any:
+        """Tell which rules fired on each row and what each added."""
+        return self._fitted().explain(X)
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Importance of each column, summing to 1; only models that add up rules have it."""
+        if not isinstance(model := self._fitted(), AdditiveRules | RegressionRules):
+            raise AttributeError(f"{type(model).__name__} has no importances of columns")
+        from rulewright.explain.importance import (  # noqa: PLC0415 - no fit needs this room
+            feature_importances,
+        )
+
+        return feature_importances(model)
+
+    def _repr_html_inner(self) -> str:
+        """Return scikit-learn's diagram and, after `fit`, the model below it."""
+        return str(super()._repr_html_inner()) + self._model_html()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._model_html()
+        return bundle
+
+    def _model_html(self) -> str:
+        return self.model_._repr_html_() if hasattr(self, "model_") else ""
+
+    def _rows_to_score(self, X: Any, y: Any, sample_weight: Any) -> Table:
+        """Read rows with their target, as `fit` does, by the schema of the model."""
+        schema, needed = self._fitted().schema, self._fitted().columns
+        table = read_like(X, schema, needed, target=y, weights=sample_weight, task=self.TASK)
+        if table.target is None:
+            raise ValueError("score needs y: the target, or the name of its column in X")
+        return table
+
+    def _model_of(self, table: Table) -> Model:
+        raise NotImplementedError
+
+    def _fitted(self) -> Model:
+        check_is_fitted(self, "model_")
+        model: Model = self.model_
+        return model
+
+    def _summary(self, rows: LearningRows[Any]) -> dict[str, Any]:
+        """Note down how the model was learned."""
+        settings = self.get_params(deep=False)
+        named = [n for n in ("class_weight", "positive_class") if settings.get(n) is not None]
+        return {
+            "learner": type(self).__name__,
+            "settings": {name: plain(settings[name]) for name in self.settable()}
+            | {name: str(settings[name]) for name in named},
+            "n_rows": rows.n_rows,
+            "total_weight": rows.total_weight,
+        }
+
+
+class RuleClassifier(
+    ClassifierMixin,  # type: ignore[misc]
+    RuleEstimator[Classes],
+):
+    """Base of the classifiers."""
+
+    TASK = "classification"
+
+    class_weight: Any = Parameter(
+        CheckedByFit('dict, "balanced" or None'),
+        "Factors of the weights of the classes.",
+        default=None,
+    )
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the scores: second minus first class for two classes, one per class otherwise."""
+        return self._fitted().decision_function(X, n_threads=self._n_threads)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probabilities of the classes, in the order of `classes_`."""
+        return self._fitted().predict_proba(X, n_threads=self._n_threads)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy on rows; X, y and sample_weight as in `fit`."""
+        rows = self._rows_to_score(X, y, sample_weight)
+        return float(super().score(rows, rows.y, rows.weights))
+
+    def _model_of(self, table: Table) -> Classes:
+        target = self._read_target(table.known_target)
+        self.classes_ = target.classes
+        rows = self._weighted(TrainingSet.of(replace(table, target=target)))
+        return self._finished(self._learn(rows), rows)
+
+    def _read_target(self, target: Target) -> Target:
+        """Return the target with its classes in the order that the learner takes them."""
+        return target
+
+    def _learn(self, rows: TrainingSet) -> Classes:
+        raise NotImplementedError
+
+    def _finished(self, model: Classes, rows: TrainingSet) -> Classes:
+        """Take what steps there are after learning."""
+        return model
+
+    def _weighted(self, rows: TrainingSet) -> TrainingSet:
+        """Multiply the weights by those of the classes."""
+        if self.class_weight is None:
+            return rows
+        try:
+            factors = self._class_factors(rows)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"class_weight={self.class_weight!r}: {error}") from None
+        return rows.weighted(rows.weights * factors[rows.labels])
+
+    def _class_factors(self, rows: TrainingSet) -> FloatArray:
+        """Return what the weights of each class are multiplied by."""
+        classes, present = rows.classes, np.unique(rows.labels)
+        factors = np.ones(len(classes))
+        factors[present] = compute_class_weight(
+            self.class_weight,
+            classes=classes[present],
+            y=classes[rows.labels],
+            sample_weight=rows.weights if self.class_weight == "balanced" else None,
+        )
+        if not (np.isfinite(factors).all() and (factors >= 0).all()):
+            raise ValueError("weights must be finite and >= 0")
+        if not factors[present].any():
+            raise ValueError("no row has any weight left")
+        return factors
+
+
+class RuleRegressor(
+    RegressorMixin,  # type: ignore[misc]
+    RuleEstimator[RegressionRules],
+):
+    """Base of the regressors."""
+
+    TASK = "regression"
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R2 on rows; X, y and sample_weight as in `fit`."""
+        rows = self._rows_to_score(X, y, sample_weight)
+        return float(super().score(rows, rows.y, rows.weights))
+
+    def _model_of(self, table: Table) -> RegressionRules:
+        return self._learn(RegressionSet.of(table))
+
+    def _learn(self, rows: RegressionSet) -> RegressionRules:
+        raise NotImplementedError
+
+
+def positive_of_two(positive_class: Any, rows: TrainingSet) -> int:
+    """Return the class that rules describe, of two: the one named, or the lighter one."""
+    if positive_class is None:
+        weights = rows.class_weights
+        return 0 if weights[0] < weights[1] else 1
+    labels = rows.classes.tolist()
+    if not np.isscalar(positive_class) or positive_class not in labels:
+        names = ", ".join(map(repr, labels))
+        raise ValueError(f"positive_class={positive_class!r} is none of {names}")
+    return int(labels.index(positive_class))

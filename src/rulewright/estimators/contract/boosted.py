@@ -1,0 +1,34 @@
+"""What the learners of additive rules share: constraints, predictions by stage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rulewright.estimators.contract.constrained import ConstrainedClassifier
+from rulewright.model import AdditiveRules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from rulewright.kernels import FloatArray
+
+
+class BoostedClassifier(ConstrainedClassifier[AdditiveRules]):
+    """Base of the learners that add up rules."""
+
+    def _staged(self) -> AdditiveRules:
+        """Return the fitted model with its rules in the order in which they were learned."""
+        return self._fitted()
+
+    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
+        """Yield the probabilities after 0, 1, 2, ... rules."""
+        model = self._staged()
+        return map(model.probabilities, model.staged_scores(X, n_threads=self._n_threads))
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Yield the predictions after 0, 1, 2, ... rules."""
+        model = self._staged()
+        for scores in model.staged_scores(X, n_threads=self._n_threads):
+            yield self.classes_[model.decide(scores)]

@@ -1,0 +1,1 @@
+"""Steps that finish a model: calibration, costs, compression."""

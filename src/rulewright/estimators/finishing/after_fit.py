@@ -1,0 +1,127 @@
+"""Steps after the fit that every additive model can take: calibration and costs.
+
+Compression, the third, has a file of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from rulewright.data import DataError, TrainingSet, read_like
+from rulewright.estimators.contract.parameters import Named
+from rulewright.estimators.finishing.probabilities import (
+    OutOfFold,
+    with_probabilities,
+    without_validation,
+)
+from rulewright.estimators.folds.folds import assign_folds, kept_splits
+from rulewright.model import AdditiveRules, ClassModel
+from rulewright.weighting import CALIBRATIONS, Calibration
+
+CALIBRATION = Named(CALIBRATIONS, Calibration)
+"""A calibration by name, or as an object."""
+
+
+def calibrate(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    method: str | Calibration = "platt",
+    *,
+    sample_weight: Any = None,
+    random_state: Any = 0,
+) -> AdditiveRules:
+    """Calibrate the probabilities of a model on rows that it was not learned from.
+
+    Parameters
+    ----------
+    model : AdditiveRules or fitted estimator
+        The model; its rules stay, an earlier calibration by steps goes.
+    X : array, dataframe, dict of columns, path of a file or Table
+        Rows to calibrate on. On the training rows, whose scores are overfitted, probabilities
+        become worse.
+    y : array-like or str, optional
+        Their classes, or the name of the column of X that holds them; by default the target that
+        a Table was read with.
+    method : {"temperature", "platt", "isotonic"} or Calibration
+        How scores become probabilities; the folds of the object serve the figures below.
+    sample_weight : array-like or str, optional
+        Row weights, or the name of the column of X that holds them.
+    random_state : int, RandomState or None
+        Seed of the folds.
+
+    Returns
+    -------
+    AdditiveRules
+        The calibrated model. Its summary has an entry ``reliability`` with figures of the given
+        rows, each fold calibrated by the others.
+    """
+    model = additive_of(model, "calibrate")
+    if not CALIBRATION.accepts(method):
+        raise ValueError(f"calibrate: method={method!r} must be {CALIBRATION}")
+    calibration: Calibration = CALIBRATION.made(method)
+    rows = read_rows(model, X, y, sample_weight, "calibrate")
+    splits = kept_splits(calibration.cv, rows.places)
+    folds = assign_folds(rows.labels, splits, check_random_state(random_state))
+    if folds is None:
+        raise ValueError("calibrate needs two rows or more of two classes or more")
+    given = OutOfFold(model.scores(rows.table), rows.labels, rows.weights, folds)
+    return with_probabilities(model, rows, calibration, given, source="given")
+
+
+def with_costs(model: Any, costs: Any) -> AdditiveRules:
+    """Let a model predict the class of the lowest expected cost.
+
+    Parameters
+    ----------
+    model : AdditiveRules or fitted estimator
+        The model; scores and probabilities stay.
+    costs : array of shape (classes, classes), "absolute" or None
+        What predicting column j costs where row k is true, 0 on the diagonal. "absolute" costs the
+        distance of the classes in their order, so that the median is predicted; None is no costs.
+    """
+    found = additive_of(model, "with_costs").with_costs(costs)
+    return found.with_summary(without_validation(found.summary))
+
+
+def additive_of(model: Any, step: str) -> AdditiveRules:
+    """Return the additive model of a fitted estimator, or the model itself."""
+    model = getattr(model, "model_", model)
+    if not isinstance(model, AdditiveRules):
+        raise ValueError(
+            f"{step} needs an AdditiveRules model or a fitted estimator, not {type(model).__name__}"
+        )
+    return model
+
+
+def read_rows(
+    model: ClassModel,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    step: str,
+    *,
+    every_column: bool = False,
+) -> TrainingSet:
+    """Read rows with the classes and the columns of the model: those that it uses, or all."""
+    needed = None if every_column else model.columns
+    table = read_like(X, model.schema, needed, target=y, weights=sample_weight)
+    if table.target is None:
+        raise ValueError(f"{step} needs y: the classes, or the name of their column in X")
+    places = {label: place for place, label in enumerate(model.classes.tolist())}
+    given = table.known_target
+    found = given.classes.tolist()
+    strange = [found[code] for code in np.unique(given.codes) if found[code] not in places]
+    if strange:
+        known = ", ".join(map(repr, places))
+        raise DataError(
+            f"y has the class {strange[0]!r}, which the model does not know. "
+            f"Its classes are: {known}."
+        )
+    codes = np.array([places.get(label, -1) for label in found], dtype=np.int32)
+    target = replace(given, classes=model.classes, codes=codes[given.codes])
+    return TrainingSet.of(replace(table, target=target))

@@ -1,0 +1,272 @@
+"""Compact models: keep few rules of a model and refit their responses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from rulewright.estimators.contract.parameters import Domain, Folds, Integer, check_parameters
+from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.contract.weights import counted
+from rulewright.estimators.finishing.after_fit import additive_of, read_rows
+from rulewright.estimators.finishing.probabilities import noted
+from rulewright.estimators.folds.folds import (
+    assign_folds,
+    choosing_rows,
+    kept_splits,
+    run_parallel,
+)
+from rulewright.evidence.reliability import accuracy, reliability, row_losses
+from rulewright.rules import Adds
+from rulewright.search.options import count_threads
+from rulewright.stopping.sizes import sizes_up_to, smallest_good
+from rulewright.weighting.elimination import selections
+from rulewright.weighting.l1 import Multinomial
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rulewright.data import TrainingSet
+    from rulewright.kernels import BoolArray, FloatArray, IntArray, SignArray, WordArray
+    from rulewright.model import AdditiveRules
+
+ROWS_ADVICE = "best all rows that the model was learned from"
+"""Rows to choose by: keeping rows aside for it costs more than it gains (`docs/defaults.md`)."""
+
+MOST_RULES = 200
+"""Most rules that cross-validation chooses; ask for more by number."""
+
+_PARAMETERS: dict[str, Domain] = {"n_rules": Integer(0, optional=True), "cv": Folds()}
+
+
+def compress(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    n_rules: int | None = None,
+    *,
+    sample_weight: Any = None,
+    cv: Any = 5,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> AdditiveRules:
+    """Keep few rules of a model, with refitted responses, that predict like all of them.
+
+    Equal rules are joined; a logistic fit with a falling L1 penalty over all rules proposes a few
+    more than wanted; they are refitted without it, and the rule that is missed least is taken out
+    until the size is reached; of rules that cover much the same rows some go sooner. Responses
+    keep their signs; linear terms stay as they are.
+
+    Parameters
+    ----------
+    model : AdditiveRules or fitted estimator
+        The model to compress. Calibrated steps are dropped: they fit the old scores.
+    X : array, dataframe, dict of columns, path of a file or Table
+        Rows to choose by and to fit to, best all rows that the model was learned from.
+    y : array-like or str, optional
+        Their classes, or the name of the column of X that holds them; by default the target that
+        a Table was read with.
+    n_rules : int, optional
+        Most rules to keep. By default the size is chosen by cross-validation: the smallest model
+        whose log-loss, with a third of log(n) / 2n charged for each rule, is within one standard
+        error of the lowest. The standard error is that of the difference row by row.
+    sample_weight : array-like or str, optional
+        Row weights, or the name of the column of X that holds them. A weight is a number of
+        rows: 2 is a row twice. Weights that sum to less than a hundredth of the number of rows
+        are shares and are scaled to sum to it.
+    cv : int or splitter
+        Folds of the cross-validation, or an object of scikit-learn that splits rows.
+    random_state : int, RandomState or None
+        Seed of the folds.
+    n_jobs : int, optional
+        Threads; the model does not depend on it.
+    verbose : int
+        1 draws a progress bar.
+
+    Returns
+    -------
+    AdditiveRules
+        The compact model. Its summary has an entry ``compression``: rules before and after, and
+        the ``curve`` of cross-validated log-loss and accuracy by size (see `size_curve`). Choice
+        and refit are cross-validated, the rules themselves are not: they have seen all rows, so
+        the curve is optimistic, and the more so the more rules there are.
+    """
+    options = {"n_rules": n_rules, "cv": cv}
+    check_parameters("compress", options, _PARAMETERS)
+    model = additive_of(model, "compress")
+    random, n_threads = check_random_state(random_state), count_threads(n_jobs)
+    rows = read_rows(model, X, y, sample_weight, "compress")
+    small = compress_rows(model, rows, n_rules, cv, random, n_threads, verbose)
+    figures = reliability(rows.labels, small.predict_proba(rows.table), rows.weights)
+    return noted(small, rows="given", **figures)
+
+
+def compress_rows(
+    model: AdditiveRules,
+    rows: TrainingSet,
+    n_rules: int | None,
+    cv: Any,
+    random: np.random.RandomState,
+    n_threads: int = 1,
+    verbose: int = 0,
+) -> AdditiveRules:
+    """Compress a model on rows that have its columns and classes; see `compress`."""
+    merged = model.merged().with_steps(None)
+    if len(merged.classes) == 1 or not merged.rules:
+        return _noted(merged, [], len(model), "no rules")
+    rows = counted(rows)
+    sample = choosing_rows(rows, random)
+    problem = _Problem.of(merged, sample, n_threads)
+    most = min(25 * len(merged.classes), MOST_RULES) if n_rules is None else n_rules
+    sizes = sizes_up_to(min(most, len(merged)))
+    folds = _folds(problem.labels, kept_splits(cv, sample.places), random)
+    with progress_bar("compressing", len(folds) + 1, bool(verbose)) as advance:
+        tasks = [partial(_judge, problem, sizes, fold, advance) for fold in folds]
+        judged = run_parallel(tasks, n_threads) if tasks else []
+        chosen = _choose(problem, sizes, n_threads)
+        advance()
+    size = sizes[-1]
+    if n_rules is None and judged:
+        losses = np.concatenate([fold.losses for fold in judged], axis=1)
+        size = smallest_good(sizes, losses, np.concatenate([fold.weights for fold in judged]))
+    kept = [merged.rules[rule] for rule in chosen[size].rules.tolist()]
+    small = _refitted(merged.with_rules(kept), rows, n_threads)
+    by = "n_rules" if n_rules is not None else "cross-validation"
+    return _noted(small, _curve(sizes, chosen, judged), len(model), by)
+
+
+def size_curve(model: AdditiveRules) -> str:
+    """Write the curve of a compressed model as text, one line per size."""
+    if "compression" not in model.summary:
+        raise ValueError("the model has no size curve: it is noted by compress(model, X, y)")
+    lines = ["rules  log-loss      sd  accuracy"]
+    lines += [
+        f"{point['n_rules']:5d}  {point['log_loss']:8.4f}  {point['log_loss_sd']:6.4f}"
+        f"  {point['accuracy']:8.4f}"
+        for point in model.summary["compression"]["curve"]
+    ]
+    return "\n".join(lines)
+
+
+class _Problem(NamedTuple):
+    """Rules as packed covers, and the rows to fit them to; `first` is what lines say of these."""
+
+    covers: WordArray
+    heads: IntArray
+    signs: SignArray
+    labels: IntArray
+    weights: FloatArray
+    first: FloatArray
+
+    @classmethod
+    def of(cls, model: AdditiveRules, rows: TrainingSet, n_threads: int) -> _Problem:
+        """Pack the rules of a model over rows."""
+        covers = model.cover_bits(rows.table, n_threads=n_threads)
+        heads = np.array([rule.head for rule in model.rules], dtype=np.int32).reshape(-1, 2)
+        signs = np.sign([rule.outcome.value for rule in model.rules]).astype(np.int8)
+        lines = replace(model, intercepts=(0.0,) * len(model.classes), rules=())
+        first = lines.predict_proba(rows.table, n_threads=n_threads)
+        return cls(covers, heads, signs, rows.labels, rows.weights, first)
+
+    def fit(self, **options: Any) -> Multinomial:
+        """Start a fit of the responses; the lines stay as they are."""
+        n_classes = self.first.shape[1]
+        return Multinomial(*self[:-1], n_classes, first=self.first, **options)
+
+
+class _Kept(NamedTuple):
+    """The rules of a compact model, and the penalty that proposed them."""
+
+    rules: IntArray
+    penalty: float
+
+
+class _Judged(NamedTuple):
+    """How good each size is on the rows of one fold: loss of each row, share of right labels."""
+
+    weights: FloatArray
+    losses: FloatArray
+    accuracy: list[float]
+
+    @property
+    def log_loss(self) -> FloatArray:
+        """Mean loss of each size."""
+        return np.average(self.losses, axis=1, weights=self.weights)
+
+
+def _choose(problem: _Problem, sizes: Sequence[int], n_threads: int) -> dict[int, _Kept]:
+    """Choose the rules of each size on all rows."""
+    fit = problem.fit(n_threads=n_threads)
+    proposals = selections(fit, sizes, check=lambda: None)
+    return {size: _Kept(fit.active, penalty) for size, penalty in proposals}
+
+
+def _refitted(model: AdditiveRules, rows: TrainingSet, n_threads: int) -> AdditiveRules:
+    """Return the model with responses and intercepts that fit all rows, to many digits."""
+    fit = _Problem.of(model, rows, n_threads).fit(tolerance=1e-10)
+    fit.keep(fit.rules)
+    pairs = zip(model.rules, fit.responses.tolist(), strict=True)
+    kept = [rule.with_outcome(Adds(rule.head, value)) for rule, value in pairs if value != 0]
+    return replace(model, intercepts=tuple(fit.intercepts.tolist()), rules=tuple(kept))
+
+
+def _judge(
+    problem: _Problem,
+    sizes: Sequence[int],
+    fold: BoolArray,
+    advance: Callable[[], None],
+    check: Callable[[], None],
+) -> _Judged:
+    """Fit a model of each size to the rows outside the fold and judge it on those inside."""
+    labels, weights = problem.labels[fold], problem.weights[fold]
+    fit = problem._replace(weights=np.where(fold, 0.0, problem.weights)).fit()
+    losses, shares = {}, {}
+    for size, _ in selections(fit, sizes, check):
+        p = fit.probabilities[fold]
+        losses[size], shares[size] = row_losses(labels, p), accuracy(labels, p, weights)
+    advance()
+    return _Judged(weights, np.array([losses[s] for s in sizes]), [shares[s] for s in sizes])
+
+
+def _folds(labels: IntArray, cv: Any, random: np.random.RandomState) -> list[BoolArray]:
+    """Return the rows of each fold; none when there is nothing to leave out."""
+    folds = assign_folds(labels, cv, random)
+    if folds is None:
+        return []
+    return [folds == fold for fold in range(int(folds.max()) + 1)]
+
+
+def _curve(
+    sizes: Sequence[int], chosen: dict[int, _Kept], judged: Sequence[_Judged]
+) -> list[dict[str, Any]]:
+    if not judged:
+        return []
+    weights = [fold.weights.sum() for fold in judged]
+    losses = np.array([fold.log_loss for fold in judged])
+    shares = np.average([fold.accuracy for fold in judged], axis=0, weights=weights)
+    means, spreads = np.average(losses, axis=0, weights=weights), losses.std(axis=0, ddof=1)
+    columns = zip(sizes, means.tolist(), spreads.tolist(), shares.tolist(), strict=True)
+    return [
+        {
+            "n_rules": size,
+            "lambda": chosen[size].penalty,
+            "log_loss": mean,
+            "log_loss_sd": spread,
+            "accuracy": share,
+        }
+        for size, mean, spread, share in columns
+    ]
+
+
+def _noted(
+    model: AdditiveRules, curve: list[dict[str, Any]], n_before: int, by: str
+) -> AdditiveRules:
+    note = {"n_rules_before": n_before, "n_rules": len(model), "chosen_by": by, "curve": curve}
+    old = {"log_loss", "reliability", "price", "size", "validation"}  # figures of the model before
+    summary = {name: value for name, value in model.summary.items() if name not in old}
+    return model.with_summary({**summary, "compression": note})

@@ -1,0 +1,91 @@
+"""Selective prediction: errors and coverage of a model that may abstain, from counts alone."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rulewright.bounds import selective_held_out_bound
+
+if TYPE_CHECKING:
+    from rulewright.kernels import BoolArray, FloatArray
+
+
+class SelectiveScore(NamedTuple):
+    """Share of rows predicted, of errors among them (NaN if none is), of errors among all rows."""
+
+    coverage: float
+    error: float
+    joint_error: float
+
+
+class RiskCoverage(NamedTuple):
+    """Coverage and errors where the model abstains below each lead; leads ascend from 0."""
+
+    theta: FloatArray
+    coverage: FloatArray
+    error: FloatArray
+    joint_error: FloatArray
+
+
+def selective_score(wrong: BoolArray, predicted: BoolArray) -> SelectiveScore:
+    """Count coverage and errors of a model that may abstain."""
+    n, n_predicted, n_joint = len(wrong), int(predicted.sum()), int((wrong & predicted).sum())
+    error = n_joint / n_predicted if n_predicted else math.nan
+    return SelectiveScore(n_predicted / n, error, n_joint / n)
+
+
+def risk_coverage(
+    wrong: BoolArray, lead: FloatArray, weights: FloatArray | None = None
+) -> RiskCoverage:
+    """Count coverage and errors for each lead that abstaining could ask for."""
+    theta = np.unique(np.append(lead, 0.0))
+    theta = theta[theta <= lead.max()]
+    order = np.argsort(lead, kind="stable")
+    first = np.searchsorted(lead[order], theta)
+    counts = np.ones(len(lead)) if weights is None else weights
+    above, wrong_above = (
+        np.cumsum(part[order][::-1])[::-1][first] for part in (counts, counts * wrong)
+    )
+    return RiskCoverage(theta, above / above[0], wrong_above / above, wrong_above / above[0])
+
+
+def lead_for_error(curve: RiskCoverage, n: int, target_error: float, delta: float | None) -> float:
+    """Return the smallest lead with an error among predictions of at most `target_error`.
+
+    With `delta` the error must be so by its exact bound, at all leads of the curve at once.
+    """
+    errors = curve.error
+    if delta is not None:
+        share = delta / len(curve.theta)
+        wrong, predicted = (np.rint(n * part) for part in (curve.joint_error, curve.coverage))
+        pairs = zip(wrong.astype(int).tolist(), predicted.astype(int).tolist(), strict=True)
+        errors = np.array([selective_held_out_bound(k, m, n, share).value for k, m in pairs])
+    enough = np.flatnonzero(errors <= target_error)
+    if not len(enough):
+        raise ValueError(
+            f"target_error={target_error} is not reached at any lead; the lowest is "
+            f"{errors.min():.4g}"
+        )
+    return float(curve.theta[enough[0]])
+
+
+def chosen_lead(
+    curve: RiskCoverage, lead: float, target_error: float | None
+) -> tuple[float, dict[str, float | None]]:
+    """Return the lead that was given or that a target needs, and what the curve says of it.
+
+    The figures are the error of all predictions, and for the lead the coverage and the error among
+    predictions (None if there are none).
+    """
+    if target_error is not None:
+        lead = lead_for_error(curve, 0, target_error, None)
+    place = int(np.searchsorted(curve.theta, lead))
+    some = place < len(curve.theta)
+    return lead, {
+        "error": float(curve.error[0]),
+        "coverage": float(curve.coverage[place]) if some else 0.0,
+        "error_among_predicted": float(curve.error[place]) if some else None,
+    }

@@ -1,0 +1,1 @@
+"""Counterfactuals: the smallest changes of a row that change the answer of a model."""

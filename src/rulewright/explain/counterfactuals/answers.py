@@ -1,0 +1,389 @@
+"""Counterfactuals: the fewest and smallest changes of a row that change what a model answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+from markupsafe import Markup
+
+from rulewright.data import DataError, label_of, read_like
+from rulewright.explain.counterfactuals.goals import goal_of
+from rulewright.explain.counterfactuals.moves import Direction, held, moves_of
+from rulewright.explain.counterfactuals.search import Trials, find_changes, refined, sharpened
+from rulewright.explain.targets import model_of
+from rulewright.html import bold, note, table, view
+from rulewright.model import ClassModel
+from rulewright.model.frame import to_frame
+from rulewright.model.text import counted, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rulewright.data import Table
+    from rulewright.explain.counterfactuals.goals import Goal
+    from rulewright.explain.counterfactuals.search import Choice, Found
+    from rulewright.model import RuleModel
+
+MAX_NODES = 100_000
+"""Predictions of a search, unless another number is asked for."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One column of a counterfactual: its value before and after, and the size of the change."""
+
+    column: str
+    before: Any
+    after: Any
+    size: float
+
+    def __str__(self) -> str:
+        before = self.before
+        if isinstance(before, float) and float(f"{before:.6g}") != self.after:
+            before = float(f"{before:.6g}")
+        return f"{plain(self.column)}: {_written(before)} -> {_written(self.after)}"
+
+
+@dataclass(frozen=True)
+class Counterfactual:
+    """Changes that lead to another answer.
+
+    Parameters
+    ----------
+    changes : tuple of Change
+        What changes, in the order of the columns.
+    answer : object
+        What the model then predicts: a class label or a number.
+    probability : float, optional
+        Its probability, of a model of classes.
+    """
+
+    changes: tuple[Change, ...]
+    answer: Any
+    probability: float | None
+
+    @property
+    def size(self) -> float:
+        """The sizes of all changes together."""
+        return sum(change.size for change in self.changes)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that change."""
+        return tuple(change.column for change in self.changes)
+
+    def __str__(self) -> str:
+        changes = ", ".join(map(str, self.changes))
+        return f"{changes}: then {answer_text(self.answer, self.probability)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Counterfactuals:
+    """What would change the answer of a model on one row, the fewest changes first.
+
+    Parameters
+    ----------
+    answer : object
+        What the model predicts of the row as it is.
+    probability : float, optional
+        Its probability, of a model of classes.
+    goal : str
+        What was looked for, in words.
+    found : tuple of Counterfactual
+        The answers; each differs from the others in its columns or directions.
+    fewest : bool
+        Whether it is proven that no change of fewer columns reaches the goal.
+    smallest : bool
+        Whether it is also proven that no change of as many columns is smaller than the first.
+    n_tried : int
+        Changes that were predicted.
+    reason : str
+        Why there is no answer, if there is none.
+    """
+
+    answer: Any
+    probability: float | None
+    goal: str
+    found: tuple[Counterfactual, ...]
+    fewest: bool
+    smallest: bool
+    n_tried: int
+    reason: str = ""
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def __iter__(self) -> Any:
+        return iter(self.found)
+
+    def __getitem__(self, key: int) -> Counterfactual:
+        return self.found[key]
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, row_name: object = None) -> str:
+        """Write the answers, one a line, and what is proven of them."""
+        title = "row" if row_name is None else f"row {row_name}"
+        lines = [f"{title}: {answer_text(self.answer, self.probability)}; to get {self.goal}:"]
+        lines += [f"  {i}. {one}" for i, one in enumerate(self.found, 1)]
+        return "\n".join([*lines, f"  ({self.note})"])
+
+    @property
+    def note(self) -> str:
+        """What is proven, or why there is no answer."""
+        tried = f"{self.n_tried:,} changes tried"
+        if not self.found:
+            return f"no answer: {self.reason}; {tried}"
+        if not self.fewest:
+            return f"fewer columns may be enough; {tried}"
+        first = ", and the first change is the smallest" if self.smallest else ""
+        return f"proven: fewer columns are not enough{first}; {tried}"
+
+    def to_table(self) -> dict[str, list[Any]]:
+        """Give a dict of columns with a line for each change of each answer."""
+        lines = [(i, one, change) for i, one in enumerate(self.found) for change in one.changes]
+        return {
+            "answer": [i for i, _, _ in lines],
+            "column": [change.column for _, _, change in lines],
+            "before": [_cell(change.before) for _, _, change in lines],
+            "after": [_cell(change.after) for _, _, change in lines],
+            "size": [change.size for _, _, change in lines],
+            "prediction": [one.answer for _, one, _ in lines],
+            "probability": [one.probability for _, one, _ in lines],
+        }
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Give a dataframe with a row for each change of each answer; values are text."""
+        return to_frame(self.to_table(), backend)
+
+    def _repr_html_(self) -> str:
+        head = f"{answer_text(self.answer, self.probability)}; to get {self.goal}:"
+        lines = [
+            (Markup("<br>").join(map(str, one.changes)), answer_text(one.answer, one.probability))
+            for one in self.found
+        ]
+        listed = table([("change", "then")], lines, text={0, 1}) if lines else None
+        return view(bold(head), listed, note(self.note))
+
+
+def counterfactual(
+    model: Any,
+    row: Any,
+    target_class: Any = None,
+    *,
+    target_range: tuple[float | None, float | None] | None = None,
+    X: Any = None,
+    immutable: Sequence[str] = (),
+    only: Sequence[str] | None = None,
+    monotone: Mapping[str, Direction] | None = None,
+    n: int = 3,
+    max_changes: int | None = None,
+    max_nodes: int = MAX_NODES,
+) -> Counterfactuals:
+    """Find the fewest and smallest changes of a row that change what a model answers.
+
+    The conditions of the model cut every column into cells, within which no rule changes. The
+    search tries values of all cells, first of one column, then of two, and so on, and prefers few
+    columns to small changes. It is a statement about the model, not about the world: whether a
+    change can be brought about, and what else it would change, the model does not know.
+
+    Parameters
+    ----------
+    model : RuleModel or fitted estimator
+        A model of any form, also one that was loaded from a file.
+    row : table or mapping
+        One row: a table of one row, or a mapping of columns to values.
+    target_class : object, optional
+        The class to reach; by default any other than the predicted one.
+    target_range : tuple of two floats, optional
+        For a model of numbers, the least and the largest number to reach; None leaves a side open.
+    X : table, optional
+        Rows that tell what a large change is: a change of numbers is measured by the distance from
+        their 5 % to their 95 % quantile. They also tell which columns hold whole numbers, and which
+        labels are common. Without them the thresholds of the model have to do.
+    immutable : sequence of str
+        Columns that must not change.
+    only : sequence of str, optional
+        Columns that may change; by default all.
+    monotone : mapping of str to {"increasing", "decreasing"}, optional
+        Columns whose values may only go up, or only down.
+    n : int
+        Answers at most. The next one differs in its columns, or else in directions or labels.
+    max_changes : int, optional
+        Columns of an answer at most.
+    max_nodes : int
+        Predictions. While all changes of one column, of two columns and so on fit into this
+        number, the first answer is proven to have the fewest columns; then a beam goes on.
+
+    Returns
+    -------
+    Counterfactuals
+        The answers, each predicted again from the values that it prints, with what is proven of
+        them; without any, the reason.
+
+    Notes
+    -----
+    A change of a label counts 1, and so does a value in the place of a missing one. No value
+    becomes missing, and no label is proposed that was not seen in training. With lines, or
+    distances to rules, answers also change within cells: values there are tried at some points and
+    the best is refined, so that `smallest` is not proven.
+    """
+    model = model_of(model, "counterfactual")
+    checked = {"n": n, "max_nodes": max_nodes, "max_changes": max_changes}
+    for name, value in checked.items():
+        if value is not None and (type(value) is not int or value < 1):
+            raise ValueError(f"{name}={value!r} must be a whole number from 1 on")
+    changed = _one_row(model, row)
+    spread = None if X is None else read_like(X, model.schema, model.columns)
+    goal = goal_of(model, changed, target_class, target_range)
+    allowed = _allowed(model, immutable, only, monotone or {})
+    moves = moves_of(model.program, changed, spread, allowed, monotone or {})
+    trials = Trials(model, changed, moves, goal.tell)
+    if not goal.ends_suffice:
+        trials = sharpened(trials)
+    most = min(max_changes or len(moves), len(moves))
+    found = find_changes(trials, n, most, max_nodes)
+    chosen = [refined(trials, choice) for choice in _diverse(trials, found.choices, n)]
+    answers = [_verified(trials, goal, change) for change in chosen]
+    kept = sorted(filter(None, answers), key=lambda one: (len(one.changes), one.size))
+    smooth, least = any(one.smooth for one in moves), len(kept[0].changes) if kept else 0
+    complete = found.complete if goal.ends_suffice or not smooth else 0
+    return Counterfactuals(
+        *_said(model, changed),
+        goal.words,
+        tuple(kept),
+        fewest=0 < least <= complete + 1,
+        smallest=0 < least <= complete and not smooth,
+        n_tried=trials.nodes,
+        reason="" if kept else _reason(trials, found, most, smooth=smooth),
+    )
+
+
+def _one_row(model: RuleModel, row: Any) -> Table:
+    """Read one row, given as a table, a mapping of columns to values, or a list of values."""
+    if getattr(row, "ndim", None) == 1 and hasattr(row, "to_dict"):  # a row of a dataframe
+        row = row.to_dict()
+    if isinstance(row, dict):
+        row = {name: _listed(value) for name, value in row.items()}
+    elif isinstance(row, list | tuple | np.ndarray) and np.ndim(np.array(row, object)) == 1:
+        row = [list(row)]
+    table = read_like(row, model.schema, model.columns)
+    if len(table) != 1:
+        raise DataError(f"row must be one row, not {len(table)}: take one, such as X.iloc[[0]].")
+    return table
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) or not hasattr(value, "__len__") else value
+
+
+def _allowed(
+    model: RuleModel,
+    immutable: Sequence[str],
+    only: Sequence[str] | None,
+    monotone: Mapping[str, Direction],
+) -> list[str]:
+    """Give the columns that may change, after a check of all names and directions."""
+    given = {"immutable": immutable, "only": only or (), "monotone": monotone}
+    for option, names in given.items():
+        if isinstance(names, str):
+            raise ValueError(f"{option}={names!r} must be a list of columns: [{names!r}]")
+        for name in names:
+            if name not in model.schema:
+                raise DataError(f"{option}: the model has no column {name!r}.")
+    for name, direction in monotone.items():
+        if direction not in get_args(Direction):
+            raise ValueError(
+                f"monotone: {name!r} must be 'increasing' or 'decreasing', not {direction!r}"
+            )
+        if not model.schema[name].type.ordered:
+            raise DataError(f"monotone: the labels of column {name!r} have no order.")
+    allowed = model.columns if only is None else [name for name in model.columns if name in only]
+    return [name for name in allowed if name not in immutable]
+
+
+def _diverse(trials: Trials, choices: Sequence[Choice], n: int) -> list[Choice]:
+    """Choose the smallest, then the smallest of other columns, then of other values."""
+    order = sorted(choices, key=lambda choice: (len(choice), trials.cost(choice), choice))
+    chosen: list[Choice] = []
+    for choice in order:
+        own = trials.columns(choice)
+        if len(chosen) < n and not any(trials.columns(other) <= own for other in chosen):
+            chosen.append(choice)
+    known = {_directions(trials, choice) for choice in chosen}
+    for choice in order:
+        way = _directions(trials, choice)
+        wider = any(trials.columns(other) < trials.columns(choice) for other in chosen)
+        if len(chosen) < n and way not in known and not wider:
+            known.add(way)
+            chosen.append(choice)
+    return chosen
+
+
+def _directions(trials: Trials, choice: Choice) -> frozenset[tuple[int, float]]:
+    """Tell which columns go up (from a missing value, too) or down, or to which label."""
+    ways = set()
+    for at, value in trials.change(choice).items():
+        one = trials.moves[at]
+        ways.add((at, float(not value < one.start) if one.schema.type.ordered else value))
+    return frozenset(ways)
+
+
+def _verified(trials: Trials, goal: Goal, change: Mapping[int, float]) -> Counterfactual | None:
+    """Predict the row from the values that are printed; give nothing if it misses the goal."""
+    model, row = trials.model, trials.row
+    values: dict[str, list[Any]] = {name: [None] for name in model.schema.names}
+    values |= {
+        column.schema.name: [held(column.schema, column.values[0])] for column in row.columns
+    }
+    changes = []
+    for at in sorted(change):
+        one = trials.moves[at]
+        name, after = one.schema.name, held(one.schema, change[at])
+        size = one.cost(change[at]) if one.schema.type.ordered else 1.0
+        changes.append(Change(name, values[name][0], after, size))
+        values[name] = [after]
+    table = read_like(values, model.schema, model.columns)
+    reached, _ = goal.tell(model.scores(table))
+    return Counterfactual(tuple(changes), *_said(model, table)) if reached[0] else None
+
+
+def _said(model: RuleModel, table: Table) -> tuple[Any, float | None]:
+    """Give the answer for a row, and its probability."""
+    scores = model.scores(table)
+    if not isinstance(model, ClassModel):
+        return float(scores[0]), None
+    k = int(model.decide(scores)[0])
+    return model.classes[k], float(model.probabilities(scores)[0, k])
+
+
+def _reason(trials: Trials, found: Found, most: int, *, smooth: bool) -> str:
+    if not trials.model.columns:
+        return "the model has no rule that looks at a column"
+    if not trials.moves:
+        return "none of the columns that the rules use may change"
+    if found.complete < most or smooth:
+        return "none was found; raise max_nodes to look further"
+    if most < len(trials.moves):
+        return f"no change of at most {counted(most, 'column')} is enough (all were tried)"
+    return "no change of the columns that may change is enough (all were tried)"
+
+
+def _written(value: Any) -> str:
+    if value is None:
+        return "missing"
+    return repr(value).removesuffix(".0") if isinstance(value, float) else plain(label_of(value))
+
+
+def _cell(value: Any) -> str | None:
+    return None if value is None else _written(value)
+
+
+def answer_text(answer: Any, probability: float | None) -> str:
+    """Write a class with its probability, or a number."""
+    if probability is None:
+        return f"{answer:.6g}"
+    return f"{plain(label_of(answer))} ({probability:.2f})"

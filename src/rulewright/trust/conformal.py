@@ -1,0 +1,313 @@
+"""Sets of classes and intervals of numbers with guaranteed coverage, for any model of rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rulewright.bounds.checks import checked_delta
+from rulewright.data import DataError, read_like
+from rulewright.evidence.conformal import conformal_threshold, coverage_bound
+from rulewright.evidence.intervals import clopper_pearson
+from rulewright.explain.targets import checked_class_codes, model_of, rows_with_target
+from rulewright.model import ClassModel
+from rulewright.model.frame import to_frame
+from rulewright.model.text import counted, plain
+
+if TYPE_CHECKING:
+    from rulewright.data import Table
+    from rulewright.kernels import BoolArray, FloatArray
+    from rulewright.model import RuleModel
+
+_SHOWN = 10
+_LEAST_SCALE = 1e-12
+
+
+@dataclass(frozen=True)
+class SetCoverage:
+    """How often sets or intervals hold the truth on labelled rows, and how large they are.
+
+    Parameters
+    ----------
+    share : float
+        Share of the rows whose set holds the truth.
+    low, high : float
+        Its exact interval of 95 %.
+    size : float
+        Mean number of classes of a set, or mean width of an interval.
+    n_rows : int
+        Rows.
+    by_class : dict of str to float
+        The share among the rows of each class; empty for numbers.
+    """
+
+    share: float
+    low: float
+    high: float
+    size: float
+    n_rows: int
+    by_class: dict[str, float]
+
+    def __str__(self) -> str:
+        share = f"{self.share:.3f} [{self.low:.3f}, {self.high:.3f}]"
+        lines = [f"coverage {share} on {counted(self.n_rows, 'row')}, mean size {self.size:.4g}"]
+        lines += [f"  {plain(name)}: {value:.3f}" for name, value in self.by_class.items()]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionSets:
+    """Sets of classes, one for each row.
+
+    Parameters
+    ----------
+    classes : array
+        Class labels.
+    names : tuple of str
+        The same as text.
+    member : bool array of shape (rows, classes)
+        Whether a class belongs to the set of a row.
+    """
+
+    classes: Any
+    names: tuple[str, ...]
+    member: BoolArray
+
+    @property
+    def sizes(self) -> Any:
+        """Number of classes of each set; 0 says that the row looks like no class."""
+        return self.member.sum(axis=1)
+
+    @property
+    def certain(self) -> BoolArray:
+        """Whether a set has one class only, which is then predicted; elsewhere to abstain."""
+        return np.asarray(self.sizes == 1)
+
+    def labels(self) -> list[list[Any]]:
+        """Give the labels of each set."""
+        return [self.classes[row].tolist() for row in self.member]
+
+    def __len__(self) -> int:
+        return len(self.member)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Give a dataframe with a row for each set: its text, its size, and a column per class."""
+        table: dict[str, list[Any]] = {
+            "set": [self._text(i) for i in range(len(self))],
+            "size": self.sizes.tolist(),
+        }
+        table |= {f"in_{name}": self.member[:, k].tolist() for k, name in enumerate(self.names)}
+        return to_frame(table, backend)
+
+    def __str__(self) -> str:
+        counts = np.bincount(self.sizes, minlength=2)
+        told = [
+            f"{n} with {k or 'no'} class{'' if k == 1 else 'es'}"
+            for k, n in enumerate(counts.tolist())
+            if n
+        ]
+        lines = [f"sets of {counted(len(self), 'row')}: {', '.join(told)}"]
+        lines += [f"  row {i}: {self._text(i)}" for i in range(min(len(self), _SHOWN))]
+        hidden = len(self) - _SHOWN
+        return "\n".join(lines + ([f"  ... and {hidden} more"] if hidden > 0 else []))
+
+    def _text(self, i: int) -> str:
+        names = [plain(self.names[k]) for k in np.flatnonzero(self.member[i]).tolist()]
+        return f"{{{', '.join(names)}}}"
+
+
+@dataclass(frozen=True, eq=False)
+class ConformalSets:
+    """A model of classes whose answers are sets that hold the true class often enough.
+
+    Parameters
+    ----------
+    model : ClassModel
+        The model.
+    alpha : float
+        Share of the rows whose set may miss the true class.
+    by_class : bool
+        Whether that holds for the rows of each class.
+    thresholds : float array
+        A class belongs to the set if 1 minus its probability is at most this; one for each class.
+    counts : tuple of int
+        Calibration rows behind each threshold.
+    """
+
+    model: ClassModel
+    alpha: float
+    by_class: bool
+    thresholds: FloatArray
+    counts: tuple[int, ...]
+
+    def predict(self, X: Any) -> PredictionSets:
+        """Give the set of each row."""
+        member = 1.0 - self.model.predict_proba(X) <= self.thresholds
+        return PredictionSets(self.model.classes, self.model.class_names, member)
+
+    def predict_or_abstain(self, X: Any, abstain_label: Any = None) -> Any:
+        """Give the label of sets of one class as objects, `abstain_label` for all other rows."""
+        sets = self.predict(X)
+        labels = np.full(len(sets), abstain_label, dtype=object)
+        labels[sets.certain] = self.model.classes[sets.member[sets.certain].argmax(axis=1)]
+        return labels
+
+    def evaluate(self, X: Any, y: Any) -> SetCoverage:
+        """Count on labelled rows, best fresh ones, how often the sets hold the class."""
+        table = rows_with_target(self.model, X, y)
+        codes, sets = checked_class_codes(self.model, table), self.predict(table)
+        held = (codes >= 0) & sets.member[np.arange(len(codes)), np.maximum(codes, 0)]
+        shares = {
+            name: float(held[codes == k].mean())
+            for k, name in enumerate(self.model.class_names)
+            if (codes == k).any()
+        }
+        return _coverage(held, sets.sizes, shares)
+
+    def coverage_bound(self, delta: float = 0.05) -> float:
+        """Give the coverage that holds for these calibration rows, but for probability `delta`.
+
+        With `by_class` it is that of the class with the fewest rows, and `delta` is for it alone.
+        """
+        return coverage_bound(min(self.counts), self.alpha, checked_delta(delta, "delta"))
+
+    def __str__(self) -> str:
+        whom = "of each class" if self.by_class else "of all rows"
+        lines = [f"sets that hold the class of {1 - self.alpha:.3g} {whom} at least:"]
+        for name, threshold, n in zip(
+            self.model.class_names, self.thresholds, self.counts, strict=True
+        ):
+            least = (
+                "always in the set" if np.isinf(threshold) else f"from P = {1 - threshold:.3f} on"
+            )
+            lines.append(f"  {plain(name)}: {least} ({counted(n, 'calibration row')})")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class ConformalIntervals:
+    """A model of numbers whose answers are intervals that hold the true number often enough.
+
+    Parameters
+    ----------
+    model : RuleModel
+        The model of numbers.
+    alpha : float
+        Share of the rows whose interval may miss the number.
+    threshold : float
+        Half the width of an interval, in units of the scale.
+    n_rows : int
+        Calibration rows.
+    scale : RuleModel, optional
+        A model of how far the first one is off, by row.
+    """
+
+    model: RuleModel
+    alpha: float
+    threshold: float
+    n_rows: int
+    scale: RuleModel | None = None
+
+    def predict(self, X: Any) -> FloatArray:
+        """Give the ends of the interval of each row, as an array of shape (rows, 2)."""
+        centre = self.model.predict(X)
+        half = self.threshold * _scales(self.scale, X, len(centre))
+        return np.column_stack([centre - half, centre + half])
+
+    def evaluate(self, X: Any, y: Any) -> SetCoverage:
+        """Count on labelled rows, best fresh ones, how often the intervals hold the number."""
+        truth = rows_with_target(self.model, X, y).known_numbers.values
+        low, high = self.predict(X).T
+        return _coverage((low <= truth) & (truth <= high), high - low, {})
+
+    def coverage_bound(self, delta: float = 0.05) -> float:
+        """Give the coverage that holds for these calibration rows, but for probability `delta`."""
+        return coverage_bound(self.n_rows, self.alpha, checked_delta(delta, "delta"))
+
+    def __str__(self) -> str:
+        unit = "" if self.scale is None else " times the expected error of the row"
+        return (
+            f"intervals that hold {1 - self.alpha:.3g} of the numbers at least: prediction "
+            f"+- {self.threshold:.4g}{unit} ({counted(self.n_rows, 'calibration row')})"
+        )
+
+
+def conformal(
+    model: Any, X: Any, y: Any, *, alpha: float = 0.1, by_class: bool = False, scale: Any = None
+) -> ConformalSets | ConformalIntervals:
+    """Make answers that hold the truth with probability 1 - alpha at least, from calibration rows.
+
+    Parameters
+    ----------
+    model : RuleModel or fitted estimator
+        A model of any form.
+    X, y : rows and their targets
+        Calibration rows: none of them may have been used to learn, choose or calibrate the model.
+    alpha : float
+        Probability with which an answer may miss the truth.
+    by_class : bool
+        Whether that shall hold for the rows of each class by itself (Mondrian), not on average
+        over classes. Rare classes then need about 1 / alpha calibration rows, or are always in the
+        set.
+    scale : RuleModel or fitted estimator, optional
+        For numbers, a model of the absolute error of the first, learned from other rows than the
+        calibration rows: intervals are then wider where it says that errors are larger.
+
+    Returns
+    -------
+    ConformalSets or ConformalIntervals
+        ``predict`` gives sets of classes, or intervals of numbers; ``evaluate`` counts coverage.
+
+    Notes
+    -----
+    The guarantee is that of split conformal prediction: it needs no assumption on the model, only
+    that calibration rows and new rows are exchangeable, as independent rows of one source are. It
+    holds on average over calibration rows and new rows; ``coverage_bound`` is a bound for the
+    calibration rows at hand. It is no statement about a single row, nor about groups of rows other
+    than classes. The score of a class is 1 minus its probability (Sadinle, Lei and Wasserman,
+    2019), that of a number the absolute error, divided by the scale if there is one (Lei et al.,
+    2018). A calibration row of a class that the model does not know counts as missed.
+    """
+    model = model_of(model, "conformal")
+    checked_delta(alpha, "alpha")
+    table = rows_with_target(model, X, y)
+    if not len(table):
+        raise DataError("conformal needs at least one calibration row.")
+    if isinstance(model, ClassModel):
+        if scale is not None:
+            raise ValueError("scale is for models of numbers")
+        return _sets(model, table, alpha, by_class=by_class)
+    if by_class:
+        raise ValueError("by_class is for models of classes")
+    scale = None if scale is None else model_of(scale, "scale")
+    truth = table.known_numbers.values
+    errors = abs(truth - model.predict(table)) / _scales(scale, X, len(table))
+    return ConformalIntervals(model, alpha, conformal_threshold(errors, alpha), len(table), scale)
+
+
+def _sets(model: ClassModel, table: Table, alpha: float, *, by_class: bool) -> ConformalSets:
+    codes, n_classes = checked_class_codes(model, table), len(model.classes)
+    known = np.maximum(codes, 0)
+    scores = 1.0 - model.predict_proba(table)[np.arange(len(codes)), known]
+    scores[codes < 0] = np.inf
+    groups = [scores[codes == k] for k in range(n_classes)] if by_class else [scores] * n_classes
+    thresholds = np.array([conformal_threshold(group, alpha) for group in groups])
+    return ConformalSets(model, alpha, by_class, thresholds, tuple(map(len, groups)))
+
+
+def _scales(scale: RuleModel | None, X: Any, n_rows: int) -> FloatArray:
+    """Give the expected error of each row: at least a tiny part of the largest."""
+    if scale is None:
+        return np.ones(n_rows)
+    if isinstance(scale, ClassModel):
+        raise ValueError("scale must be a model of numbers: of the absolute error of the model")
+    table = read_like(X, scale.schema, scale.columns)
+    return np.asarray(np.maximum(scale.predict(table), _LEAST_SCALE))
+
+
+def _coverage(held: BoolArray, sizes: FloatArray, by_class: dict[str, float]) -> SetCoverage:
+    n, k = len(held), int(held.sum())
+    low, high = clopper_pearson(k, n)
+    return SetCoverage(k / n, float(low), float(high), float(np.mean(sizes)), n, by_class)

@@ -1,0 +1,247 @@
+"""Statistics of the rules of a model on given rows, with false discovery control over all rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rulewright.bounds.checks import checked_delta
+from rulewright.data import DataError
+from rulewright.encoding.covers import PackedCovers
+from rulewright.evidence.claims import rank_e_value, rank_p_value, share_e_value, share_p_value
+from rulewright.evidence.discoveries import benjamini_yekutieli, e_bh
+from rulewright.evidence.intervals import clopper_pearson, difference_interval, mean_interval
+from rulewright.explain.claims import claims_less
+from rulewright.explain.targets import checked_class_codes, model_of, rows_with_target
+from rulewright.model import ClassModel
+from rulewright.trust.rule_table import ClassRuleStatistics, NumberRuleStatistics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rulewright.data import Table
+    from rulewright.kernels import BoolArray, FloatArray
+    from rulewright.model import RuleModel
+    from rulewright.rules import Head, Rule
+    from rulewright.trust.rule_table import RuleStatistics
+
+# Effective numbers of rows are whole up to rounding if all weights are equal.
+_DIGITS = 6
+
+
+def rule_statistics(
+    model: Any, X: Any, y: Any, sample_weight: Any = None, *, alpha: float = 0.05, q: float = 0.1
+) -> RuleStatistics:
+    r"""Count on given rows what each rule covers, and test what it claims.
+
+    The rows must be fresh: drawn independently of each other and of the rows that the model was
+    learned from. On rows that chose the rules, precision and lift are too good, intervals miss the
+    precision on new rows more often than alpha, and p-values, e-values and discoveries are no
+    evidence at all, because the learner looked for rules that are good on these very rows. The
+    function cannot tell whether rows are fresh.
+
+    Parameters
+    ----------
+    model : RuleModel or fitted estimator
+        A model of classes (additive rules, DNF, votes of rule sets) or of numbers.
+    X, y : rows and their targets
+        Fresh rows; ``y`` may be the name of a column of X. A class that the model does not know
+        belongs to no head.
+    sample_weight : array-like, optional
+        Weights of the rows. Weighted rows count as (sum w)\ :sup:`2` / sum w\ :sup:`2` rows of
+        equal weight, the effective number (Kish): intervals and tests are then approximations. So
+        a weight of 2 on every row changes nothing; repeat rows that were seen twice.
+    alpha : float
+        Each interval misses with this probability at most. It is not adjusted for the number of
+        rules.
+    q : float
+        False discovery rate: the share of untrue claims that is expected among the discoveries,
+        at most, however rules overlap.
+
+    Returns
+    -------
+    ClassRuleStatistics or NumberRuleStatistics
+        One number per rule in each field; prints as a table, and ``to_frame()`` gives a dataframe.
+
+    Notes
+    -----
+    A rule claims that its head is more frequent on the rows where its body holds (in a list, and no
+    rule before it does) than on all other rows, those with an unknown body included; a rule with a
+    negative response (below what it adds otherwise) claims that it is less frequent. The null
+    hypothesis is that the probability of the head is at most (at least) as large inside as outside.
+    The p-value is that of Fisher's exact test, the e-value a mixture of likelihood ratios given the
+    same totals: both are exact for rows without weights. Effective numbers are rounded against the
+    claim.
+
+    A rule for numbers claims that they are larger (smaller) inside. The null hypothesis is that
+    inside and outside have the same distribution; p-value (Mann-Whitney) and e-value use ranks, and
+    of the weights only whether they are above 0. Intervals of means are Student's and Welch's,
+    which are approximations.
+
+    The discoveries by p-values are those of Benjamini and Yekutieli (2001), by e-values those of
+    e-BH (Wang and Ramdas, 2022). Both hold for any dependence between rules. Choose one of them
+    before looking.
+    """
+    model = model_of(model, "rule_statistics")
+    levels = checked_delta(alpha, "alpha"), checked_delta(q, "q")
+    rows = _Rows.of(model, rows_with_target(model, X, y, sample_weight))
+    of = _of_classes if isinstance(model, ClassModel) else _of_numbers
+    return of(rows, *levels)
+
+
+class _Side(NamedTuple):
+    """Rows inside or outside a rule: their weight, effective number, and mean and variance."""
+
+    weight: float
+    effective: float
+    mean: float
+    variance: float
+
+    @classmethod
+    def of(cls, weights: FloatArray, values: FloatArray) -> _Side:
+        """Sum up rows; the variance is unbiased for rows of equal weight."""
+        largest = float(weights.max(initial=0.0))
+        if not largest:
+            return cls(0.0, 0.0, np.nan, np.nan)
+        scaled = weights / largest
+        total = float(scaled.sum())
+        effective = round(total**2 / _sum(scaled, scaled), _DIGITS)
+        mean = _sum(scaled, values) / total
+        variance = _sum(scaled, (values - mean) ** 2) / total
+        unbiased = variance * effective / (effective - 1) if effective > 1 else np.nan
+        return cls(float(weights.sum()), effective, mean, unbiased)
+
+
+def _sum(weights: FloatArray, values: FloatArray) -> float:
+    """Sum up products; a product of matrices would wake its threads for every rule."""
+    return float((weights * values).sum())
+
+
+class _Rows(NamedTuple):
+    """The given rows of positive weight, and the rules that cover them."""
+
+    model: RuleModel
+    table: Table
+    weights: FloatArray
+    covers: PackedCovers
+
+    @classmethod
+    def of(cls, model: RuleModel, table: Table) -> _Rows:
+        weights = np.ones(len(table)) if table.weights is None else table.weights
+        if not weights.all():
+            table, weights = table.take(np.flatnonzero(weights)), weights[weights > 0]
+        if not len(table):
+            raise DataError("Statistics of rules need at least one row of positive weight.")
+        return cls(model, table, weights, PackedCovers(model.decided_bits(table), len(table)))
+
+    @property
+    def rules(self) -> Iterator[tuple[Rule, BoolArray]]:
+        """Each rule with the rows that it covers."""
+        for i, rule in enumerate(self.model.rules):
+            yield rule, self.covers[i : i + 1].row_mask()
+
+    def sides(self, inside: BoolArray, values: FloatArray) -> tuple[_Side, _Side]:
+        """Sum up the rows where a rule holds, and the others."""
+        return _Side.of(self.weights[inside], values[inside]), _Side.of(
+            self.weights[~inside], values[~inside]
+        )
+
+    def common(
+        self, inside: list[_Side], p: FloatArray, e: FloatArray, alpha: float, q: float
+    ) -> dict[str, Any]:
+        """Give the fields that statistics of classes and of numbers share."""
+        total = _Side.of(self.weights, np.zeros(len(self.weights)))
+        share = np.array([side.weight for side in inside]) / total.weight
+        low, high = clopper_pearson(share * total.effective, total.effective, alpha)
+        adjusted = benjamini_yekutieli(p)
+        return {
+            "model": self.model,
+            "alpha": alpha,
+            "q": q,
+            "n_rows": len(self.weights),
+            "n_effective": total.effective,
+            "less": np.array([claims_less(rule) for rule in self.model.rules], dtype=np.bool_),
+            "support": np.array([side.weight for side in inside]),
+            "effective_support": np.array([side.effective for side in inside]),
+            "share": share,
+            "share_low": low,
+            "share_high": high,
+            "p_value": p,
+            "p_adjusted": adjusted,
+            "e_value": e,
+            "discovered_by_p": adjusted <= q,
+            "discovered_by_e": e_bh(e, q),
+        }
+
+
+def _of_classes(rows: _Rows, alpha: float, q: float) -> ClassRuleStatistics:
+    assert isinstance(rows.model, ClassModel)
+    codes, sides, base, tables = checked_class_codes(rows.model, rows.table), [], [], []
+    shares: dict[Head, float] = {}
+    for rule, inside in rows.rules:
+        of_head = ((codes >= rule.head.first) & (codes <= rule.head.last)).astype(np.float64)
+        sides.append(rows.sides(inside, of_head))
+        if rule.head not in shares:
+            shares[rule.head] = _Side.of(rows.weights, of_head).mean
+        base.append(shares[rule.head])
+        tables.append(_counts(*sides[-1], less=claims_less(rule)))
+    counted = np.array(tables).reshape(-1, 2, 2)
+    p, e = (value(counted[:, 0], counted[:, 1]) for value in (share_p_value, share_e_value))
+    common = rows.common([side for side, _ in sides], p, e, alpha, q)
+    precision, outside = np.array([[a.mean, b.mean] for a, b in sides]).reshape(-1, 2).T
+    effective, base_rate = common["effective_support"], np.array(base)
+    low, high = clopper_pearson(np.nan_to_num(precision) * effective, effective, alpha)
+    unknown = np.full(len(base), np.nan)
+    return ClassRuleStatistics(
+        **common,
+        base_rate=base_rate,
+        outside=outside,
+        precision=precision,
+        precision_low=low,
+        precision_high=high,
+        lift=np.divide(precision, base_rate, out=unknown, where=base_rate > 0),
+    )
+
+
+def _of_numbers(rows: _Rows, alpha: float, q: float) -> NumberRuleStatistics:
+    numbers = rows.table.known_numbers.values
+    sides, p, e, means, differences = [], [], [], [], []
+    for rule, inside in rows.rules:
+        pair = one, other = rows.sides(inside, numbers)
+        sides.append(pair)
+        sign = -1.0 if claims_less(rule) else 1.0
+        claimed = sign * numbers[inside], sign * numbers[~inside]
+        p.append(rank_p_value(*claimed))
+        e.append(rank_e_value(*claimed))
+        means.append(mean_interval(one.mean, one.variance, one.effective, alpha))
+        both = (one.mean, other.mean), (one.variance, other.variance)
+        sizes = one.effective, other.effective
+        differences.append(difference_interval(*both, sizes, alpha))
+    mean, outside = np.array([[a.mean, b.mean] for a, b in sides]).reshape(-1, 2).T
+    mean_ends, difference_ends = (np.array(x).reshape(-1, 2).T for x in (means, differences))
+    common = rows.common([side for side, _ in sides], np.array(p), np.array(e), alpha, q)
+    return NumberRuleStatistics(
+        **common,
+        mean=mean,
+        mean_low=mean_ends[0],
+        mean_high=mean_ends[1],
+        outside=outside,
+        difference=mean - outside,
+        difference_low=difference_ends[0],
+        difference_high=difference_ends[1],
+    )
+
+
+def _counts(inside: _Side, outside: _Side, *, less: bool) -> list[list[float]]:
+    """Give whole numbers of rows that bear out the claim and do not, rounded against it."""
+    of_head = [np.nan_to_num(side.mean) * side.effective for side in (inside, outside)]
+    others = [
+        side.effective - heads for side, heads in zip((inside, outside), of_head, strict=True)
+    ]
+    claimed, rest = (others, of_head) if less else (of_head, others)
+    claimed, rest = ([round(x, _DIGITS) for x in part] for part in (claimed, rest))
+    return [
+        [np.floor(claimed[0]), np.ceil(rest[0])],
+        [np.ceil(claimed[1]), np.floor(rest[1])],
+    ]
