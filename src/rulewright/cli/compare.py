@@ -31,9 +31,7 @@ _RARE = "class {} has only {} rows: some folds are learned or judged without it"
 _USUAL_RIVALS = ("lightgbm", "hgb", "forest", "logistic")
 
 _SUITES = installed_suites()
-_KNOWN = (
-    f"Collection of data sets: {', '.join(_SUITES.suites())}." if _SUITES else f"See '{ADVICE}'."
-)
+_KNOWN = f"none, see '{ADVICE}'" if _SUITES is None else ", ".join(_SUITES.suites())
 
 app = typer.Typer(add_completion=False)
 
@@ -50,7 +48,7 @@ def compare(
     ] = None,
     suite: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help=_KNOWN),
+        typer.Option(metavar="NAME", help=f"Collection of data sets: {_KNOWN}."),
     ] = None,
     sets: Annotated[
         list[str] | None,

@@ -30,6 +30,8 @@ class Data(Protocol):
     def label(self) -> str:
         """What the rows are called."""
 
+    def __hash__(self) -> int: ...
+
     def load(self) -> Table:
         """Read the rows."""
 

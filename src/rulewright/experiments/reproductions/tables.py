@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.comparison.report import Grid, Target
+from rulewright.comparison.statistics import average_ranks
 from rulewright.comparison.summary import figures
 from rulewright.experiments.charts import critical_difference_chart
-from rulewright.experiments.statistics import average_ranks, friedman, nemenyi
+from rulewright.experiments.statistics import friedman, nemenyi
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
