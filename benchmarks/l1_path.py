@@ -21,8 +21,8 @@ import numpy as np
 from console import aligned
 from sklearn.linear_model import lasso_path
 
+from rulewright.comparison.resources import Cost
 from rulewright.encoding.covers import PackedCovers
-from rulewright.experiments.resources import Cost
 from rulewright.weighting.l1 import CoordinateDescent, Problem
 
 N_COLUMNS = 20

@@ -19,7 +19,7 @@ import numpy as np
 import rivals
 from sklearn.metrics import log_loss
 
-from rulewright.experiments.resources import forget_peak, resident
+from rulewright.comparison.resources import forget_peak, resident
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,7 +21,7 @@ from sklearn.datasets import load_diabetes, make_friedman1, make_friedman2, make
 from sklearn.model_selection import KFold
 
 from rulewright import RuleFitRegressor
-from rulewright.experiments.report import Grid, Report, Target, commit, provenance
+from rulewright.comparison.report import Grid, Report, Target, commit, provenance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

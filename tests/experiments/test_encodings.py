@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from rulewright.comparison.learners import Learner
 from rulewright.data import read_table
+from rulewright.experiments.bagging import BaggedLearner
+from rulewright.experiments.data import PaperData
 from rulewright.experiments.encodings import binned_columns, boolean_columns
-from rulewright.experiments.learners import Learner
-from rulewright.experiments.trial import Data
 
 TABLE = read_table(
     {
@@ -38,15 +39,15 @@ def test_binned_columns_are_nominal_with_a_label_for_missing():
 
 def test_old_records_keep_their_keys():
     """Raw data and single learners are identified as before encodings and bagging came."""
-    assert "encoding" not in Data("iris").identity()
-    assert Data("iris", encoding="bins").identity()["encoding"] == "bins"
+    assert "encoding" not in PaperData("iris").identity()
+    assert PaperData("iris", encoding="bins").identity()["encoding"] == "bins"
     assert "bagged" not in Learner("a", "slipper").identity()
-    assert Learner("a", "slipper", bagged=3).identity()["bagged"] == 3
+    assert BaggedLearner("a", "slipper", bagged=3).identity()["bagged"] == 3
 
 
 def test_bagged_learners_see_mixed_columns():
     """Bagging takes nominal columns and missing values, and reports the rules of all members."""
-    worker = Learner("bags", "slipper", {"n_rounds": 3}, bagged=4).start(0)
+    worker = BaggedLearner("bags", "slipper", {"n_rounds": 3}, bagged=4).start(0)
     worker.fit(worker.prepare(TABLE))
     codes, shares = worker.predict(worker.prepare(TABLE), TABLE)
     assert shares.shape == (40, 2)

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
+from rulewright.comparison.statistics import holm
 from rulewright.experiments import statistics as s
 from rulewright.experiments.printed import printed_table
 
 NAMES = ["a", "b", "c", "d", "e", "f"]
-P_VALUES = arrays(float, st.integers(0, 12), elements=st.floats(0, 1))
 
 
 @st.composite
@@ -32,34 +32,6 @@ def mlrules_ranks():
     binary[table.sets.index("vote"), 0] = 4.0
     three = [table.other[f"{name} rank"] for name in ("LRI", "ML.G", "ML.N")]
     return binary, np.array(three, float).T
-
-
-class TestRanks:
-    def test_ties_share_ranks(self):
-        values = [[0.1, 0.2, 0.2], [0.3, 0.1, 0.2]]
-        assert s.average_ranks(values).tolist() == [2.0, 1.75, 2.25]
-        assert s.average_ranks(values, lower_is_better=False).tolist() == [2.0, 2.25, 1.75]
-
-    def test_last_digits_are_no_difference(self):
-        values = [[0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1], [0.5, 0.5]]
-        assert values[0][0] != values[0][1]
-        assert s.average_ranks(values).tolist() == [1.5, 1.5]
-
-    @given(figures())
-    def test_sum(self, values):
-        k = values.shape[1]
-        assert s.average_ranks(values).sum() == pytest.approx(k * (k + 1) / 2)
-
-    @given(figures(), st.randoms())
-    def test_order_of_learners_and_sets(self, values, random):
-        columns, rows = (random.sample(range(n), n) for n in values.shape[::-1])
-        ranks = s.average_ranks(values[rows][:, columns])
-        np.testing.assert_allclose(ranks, s.average_ranks(values)[columns])
-
-    @given(figures())
-    def test_higher_is_better_mirrors(self, values):
-        mirrored = values.shape[1] + 1 - s.average_ranks(values)
-        np.testing.assert_allclose(s.average_ranks(values, lower_is_better=False), mirrored)
 
 
 class TestFriedman:
@@ -151,38 +123,6 @@ class TestNemenyi:
         assert not any(set(one) <= set(two) for one in groups for two in groups if one != two)
 
 
-class TestHolm:
-    def test_by_hand(self):
-        raw = [0.01, 0.04, 0.03, 0.005]
-        assert s.holm(raw) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-
-    @given(P_VALUES)
-    def test_never_below_the_raw_p_and_in_its_order(self, raw):
-        adjusted = s.holm(raw)
-        assert (adjusted >= raw).all()
-        assert (adjusted <= 1).all()
-        assert (np.diff(adjusted[np.argsort(raw, kind="stable")]) >= 0).all()
-
-    @given(P_VALUES, st.randoms())
-    def test_order_does_not_matter(self, raw, random):
-        order = random.sample(range(len(raw)), len(raw))
-        np.testing.assert_array_equal(s.holm(raw[order]), s.holm(raw)[order])
-
-    @given(P_VALUES, st.floats(0.001, 0.2))
-    def test_rejects_as_the_step_down_procedure(self, raw, alpha):
-        rejected = 0
-        for step, p in enumerate(sorted(raw)):
-            if p * (len(raw) - step) > alpha:
-                break
-            rejected += 1
-        assert (s.holm(raw) <= alpha).sum() == rejected
-
-    @pytest.mark.parametrize("raw", [[0.5, math.nan], [1.5], [-0.1], [[0.5]]])
-    def test_not_p_values(self, raw):
-        with pytest.raises(ValueError, match="p-values must be a row of numbers from 0 to 1"):
-            s.holm(raw)
-
-
 class TestAllPairs:
     @given(figures())
     def test_all_pairs(self, values):
@@ -192,7 +132,7 @@ class TestAllPairs:
             (one, two) for i, one in enumerate(names) for two in names[i + 1 :]
         ]
         np.testing.assert_array_equal(
-            [row.adjusted for row in rows], s.holm([row.p_value for row in rows])
+            [row.adjusted for row in rows], holm([row.p_value for row in rows])
         )
         for row in rows:
             one, two = values[:, names.index(row.first)], values[:, names.index(row.second)]
@@ -209,7 +149,6 @@ class TestAllPairs:
 
 
 MATRIX_TESTS = {
-    "average_ranks": s.average_ranks,
     "friedman": s.friedman,
     "nemenyi": lambda values: s.nemenyi(values, NAMES[: np.shape(values)[-1]]),
     "compare_all_pairs": lambda values: s.compare_all_pairs(values, NAMES[: np.shape(values)[-1]]),

@@ -2,6 +2,7 @@
 
 import re
 from ast import literal_eval
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,20 +17,21 @@ from rulewright.cli.learn import split_settings
 from rulewright.cli.limits import print_notes
 from rulewright.cli.table_options import TableOptions
 from rulewright.cli.training import open_file, read_training
+from rulewright.comparison.learners import Learner, known_learners
+from rulewright.comparison.one_file import file_report
+from rulewright.comparison.protocol import Folds
+from rulewright.comparison.rivals import RIVALS_OF_TABLES, is_installed
+from rulewright.comparison.suites import ADVICE, Suites, installed_suites
+from rulewright.comparison.trial import Data, FileData, all_trials
 from rulewright.data import DataError, Finding, detect_task, left_out
 from rulewright.estimators import LEARNERS
-from rulewright.estimators.contract.parameters import parse_settings
-from rulewright.experiments.comparison import comparison_report, suites
-from rulewright.experiments.datasets import find_dataset
-from rulewright.experiments.learners import Learner, known_learners
-from rulewright.experiments.one_file import file_report
-from rulewright.experiments.protocol import Folds
-from rulewright.experiments.reproductions.plan import Extent, all_trials
-from rulewright.experiments.rivals import RIVALS_OF_TABLES, is_installed
-from rulewright.experiments.trial import Data
+from rulewright.estimators.common.parameters import parse_settings
 
 _RARE = "class {} has only {} rows: some folds are learned or judged without it"
 _USUAL_RIVALS = ("lightgbm", "hgb", "forest", "logistic")
+
+_SUITES = installed_suites()
+_KNOWN = f"none, see '{ADVICE}'" if _SUITES is None else ", ".join(_SUITES.suites())
 
 app = typer.Typer(add_completion=False)
 
@@ -46,7 +48,7 @@ def compare(
     ] = None,
     suite: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help=f"Collection of data sets: {', '.join(suites())}."),
+        typer.Option(metavar="NAME", help=f"Collection of data sets: {_KNOWN}."),
     ] = None,
     sets: Annotated[
         list[str] | None,
@@ -89,14 +91,13 @@ def compare(
         f"The same {protocol} for every learner; all on one thread, with their defaults except for "
         "the settings after their names. Seconds are those of the processor."
     ]
+    write = file_report if file is not None else _suites().comparison_report
     files = f"compare-{name if saved is None else checked_name(saved)}"
     perform(
         files,
         title,
-        all_trials(asked, data, protocol, Extent(runs=options.runs, seed=options.seed)),
-        lambda records: (comparison_report if file is None else file_report)(
-            files, title, about, records, [d.label for d in data], labels
-        ),
+        all_trials(asked, data, protocol, options.seed),
+        lambda records: write(files, title, about, records, [d.label for d in data], labels),
         options,
         part=suite is not None and sets is not None and saved is None,
         as_json=as_json,
@@ -152,7 +153,7 @@ def choose_data(
     suite: str | None,
     sets: list[str],
     n_folds: int,
-) -> tuple[str, list[Data]]:
+) -> tuple[str, Sequence[Data]]:
     """Return the name of the comparison and its data sets."""
     if file is not None:
         if target is None or suite is not None or sets:
@@ -160,16 +161,18 @@ def choose_data(
         return file.stem, [_data_of(file, target, table, n_folds)]
     if table != TableOptions():
         raise ValueError("Options of how a table is read go with FILE only. Leave them out.")
-    if suite is None:
-        if not sets:
-            raise ValueError("Give FILE with --target, or --suite, or --sets.")
-        return "sets", [Data(find_dataset(name).name) for name in sets]
-    if suite not in suites():
-        raise ValueError(f"--suite {suite}: unknown. Known are: {', '.join(suites())}.")
-    return suite, [Data(name) for name in Extent(sets=tuple(sets)).chosen(suites()[suite])]
+    if suite is None and not sets:
+        raise ValueError("Give FILE with --target, or --suite, or --sets.")
+    return suite or "sets", _suites().suite_data(suite, sets)
 
 
-def _data_of(file: Path, target: str, table: TableOptions, n_folds: int) -> Data:
+def _suites() -> Suites:
+    if _SUITES is None:
+        raise ValueError(f"--suite and --sets need the data sets of the papers: {ADVICE}.")
+    return _SUITES
+
+
+def _data_of(file: Path, target: str, table: TableOptions, n_folds: int) -> FileData:
     """Read a file once, to report what is wrong or decided before any trial."""
     roles = table.roles(target)
     source = open_file(file, roles, table.file_options())
@@ -187,4 +190,4 @@ def _data_of(file: Path, target: str, table: TableOptions, n_folds: int) -> Data
     reading = table.reading((*roles.drop, *left_out(findings)))
     given = tuple(sorted(reading.items()))
     path = str(file.resolve())
-    return Data(file.stem, file=path, target=target, nominal=tuple(roles.nominal), reading=given)
+    return FileData(file.stem, path, target, tuple(roles.nominal), given)

@@ -1,4 +1,4 @@
-"""Shared by `reproduce` and `compare`: running trials, showing progress, writing reports."""
+"""Trials of a command: running them, showing progress, writing reports."""
 
 import json
 import os
@@ -13,13 +13,12 @@ import typer
 from rich.text import Text
 
 from rulewright.cli.display import make_console, print_grid
-from rulewright.estimators.contract.progress import progress_bar
-from rulewright.experiments.calculation import Calculation
-from rulewright.experiments.records import Records
-from rulewright.experiments.report import Report, commit, provenance
-from rulewright.experiments.runner import run_trials
-from rulewright.experiments.summary import done, failed
-from rulewright.experiments.trial import Record, Trial
+from rulewright.comparison.records import Records
+from rulewright.comparison.report import Report, commit, provenance
+from rulewright.comparison.runner import run_trials
+from rulewright.comparison.summary import done, failed
+from rulewright.comparison.trial import Job, Record, Trial
+from rulewright.estimators.common.progress import progress_bar
 
 N_CORES = os.cpu_count() or 1
 
@@ -50,7 +49,7 @@ class RunOptions:
 def perform(
     name: str,
     title: str,
-    trials: Sequence[Trial | Calculation],
+    trials: Sequence[Job],
     report_of: Callable[[Sequence[Record]], Report],
     options: RunOptions,
     *,
@@ -80,9 +79,7 @@ def perform(
         raise typer.Exit(1)
 
 
-def _records(
-    path: Path, title: str, trials: Sequence[Trial | Calculation], options: RunOptions
-) -> list[Record]:
+def _records(path: Path, title: str, trials: Sequence[Job], options: RunOptions) -> list[Record]:
     """Return the records of all trials, running those that have none."""
     keys = [trial.key for trial in trials]
     with Records(path) as records:
@@ -112,7 +109,7 @@ def _records(
         return [{**records.known[trial.key], **trial.about()} for trial in trials]
 
 
-def _check_data(trials: Sequence[Trial | Calculation]) -> None:
+def _check_data(trials: Sequence[Job]) -> None:
     """Load every data set once, to fetch it and to report each failure once.
 
     If no set can be loaded, that is an error.

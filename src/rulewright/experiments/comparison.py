@@ -1,4 +1,4 @@
-"""The report that compares learners on the same folds of the same data sets."""
+"""Suites of the papers' data sets, for `rulewright compare`, and the report on them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulewright.comparison.report import Grid, Report
+from rulewright.comparison.summary import failed
 from rulewright.experiments.charts import curve_chart
+from rulewright.experiments.data import PaperData
 from rulewright.experiments.datasets import find_dataset
 from rulewright.experiments.printed import printed_table
-from rulewright.experiments.report import Grid, Report
+from rulewright.experiments.reproductions.plan import Extent
 from rulewright.experiments.reproductions.tables import learner_means, ranking
 from rulewright.experiments.statistics import compare_all_pairs
-from rulewright.experiments.summary import failed, matrix
+from rulewright.experiments.summary import matrix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.experiments.report import Cell
-    from rulewright.experiments.trial import Record
+    from rulewright.comparison.report import Cell
+    from rulewright.comparison.trial import Record
     from rulewright.kernels import FloatArray
 
 MEASURES = {"error": "Error", "log_loss": "Log-loss"}
@@ -32,6 +35,15 @@ def suites() -> dict[str, list[str]]:
         "thesis18": list(printed_table("thesis-4.2").data),
         "thesis35": list(printed_table("thesis-4.5").data),
     }
+
+
+def suite_data(suite: str | None, sets: Sequence[str]) -> list[PaperData]:
+    """Return data sets: some of a suite, all of it without `sets`, or any without `suite`."""
+    if suite is None:
+        return [PaperData(find_dataset(name).name) for name in sets]
+    if suite not in suites():
+        raise ValueError(f"--suite {suite}: unknown. Known are: {', '.join(suites())}.")
+    return [PaperData(name) for name in Extent(sets=tuple(sets)).chosen(suites()[suite])]
 
 
 def comparison_report(

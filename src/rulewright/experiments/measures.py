@@ -1,4 +1,4 @@
-"""What is measured of one fit: scores on new rows, curves over stages, abstention."""
+"""What the papers measure of one fit beyond scores: curves over stages, abstention, averages."""
 
 from __future__ import annotations
 
@@ -6,32 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulewright.comparison.learners import OurWorker
+from rulewright.comparison.measures import score
+from rulewright.comparison.resources import Cost
 from rulewright.estimators import RuleCombiner
-from rulewright.evidence.reliability import auc, brier, log_loss
-from rulewright.experiments.learners import OurWorker
-from rulewright.experiments.resources import Cost
-from rulewright.trust import certificate
+from rulewright.explain import certificate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
+    from rulewright.comparison.learners import Worker
+    from rulewright.comparison.measures import Figures
     from rulewright.data import Table
-    from rulewright.experiments.learners import Worker
-    from rulewright.kernels import FloatArray, IntArray
-
-    Figures = dict[str, Any]
-
-MEGABYTE = 2**20
-
-
-def score(worker: Worker, train: Table, test: Table) -> Figures:
-    """Give error, balanced accuracy, log-loss, Brier score and AUC on new rows, size and cost."""
-    rows, asked = worker.prepare(train), worker.prepare(test)
-    with Cost() as fit:
-        worker.fit(rows)
-    with Cost() as predict:
-        codes, shares = worker.predict(asked, test)
-    return {**judged(test, codes, shares), **_costs(fit, predict), **worker.describe()}
 
 
 def stages(worker: Worker, train: Table, test: Table, at: Sequence[int]) -> Figures:
@@ -113,35 +99,3 @@ def _own(worker: Worker) -> Any:
     if not isinstance(worker, OurWorker):
         raise ValueError("this measure looks into the model: take a learner of this package")
     return worker.estimator
-
-
-def judged(test: Table, codes: IntArray, shares: FloatArray) -> dict[str, float]:
-    """Judge labels and probabilities by the classes of the rows."""
-    truth, weights = test.known_target.codes, np.ones(test.n_rows)
-    return {
-        "error": float(np.mean(codes != truth)),
-        "balanced_accuracy": float(
-            np.mean([np.mean(codes[truth == k] == k) for k in np.unique(truth)])
-        ),
-        "log_loss": log_loss(truth, shares, weights),
-        "brier": brier(truth, shares, weights),
-        "auc": auc(truth, shares, weights),
-    }
-
-
-def _costs(fit: Cost, predict: Cost) -> dict[str, float]:
-    return {
-        "fit_seconds": fit.cpu,
-        "fit_wall_seconds": fit.seconds,
-        "predict_seconds": predict.cpu,
-        "memory_mb": fit.memory / MEGABYTE,
-    }
-
-
-MEASURES: Mapping[str, Callable[..., Figures]] = {
-    "score": score,
-    "stages": stages,
-    "abstention": abstention,
-    "posterior": posterior,
-    "combiners": combiners,
-}

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import stats
 
+from rulewright.comparison.statistics import DIGITS, FoldTest, finite, ratio, without_noise
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rulewright.kernels import FloatArray
 
-_DIGITS = 12
 _MOST_EXACT = 50
 # Weights drawn at once, so that many samples on many sets need no large matrix.
 _CELLS_AT_ONCE = 2_000_000
@@ -61,16 +62,6 @@ class BayesianSignedRank(NamedTuple):
     left: float
     rope: float
     right: float
-
-
-class FoldTest(NamedTuple):
-    """Result of a test on the differences of two learners over the folds of one data set."""
-
-    name: str
-    statistic: float
-    p_value: float
-    degrees: tuple[int, ...]
-    mean: float
 
 
 def win_tie_loss(
@@ -131,7 +122,7 @@ def bayesian_signed_rank(
     places = np.concatenate([[0.0], one - two])
     sums = places[:, None] + places
     # A sum at the border belongs to the region of practical equivalence.
-    border = 2 * rope + 10.0**-_DIGITS * max(float(np.abs([one, two]).max()), rope)
+    border = 2 * rope + 10.0**-DIGITS * max(float(np.abs([one, two]).max()), rope)
     below, above = (sums < -border).astype(float), (sums > border).astype(float)
     strengths = np.concatenate([[prior_strength], np.ones(len(one))])
     rng = np.random.default_rng(random_state)
@@ -149,52 +140,17 @@ def five_by_two_f_test(differences: ArrayLike) -> FoldTest:
 
     `differences`, of shape (5, 2), are those of the figures on each fold of each repeat.
     """
-    folds = _finite(differences)
+    folds = finite(differences)
     if folds.shape != (5, 2):
         raise ValueError(f"differences must have shape (5, 2), not {folds.shape}")
     variances = 0.5 * np.square(folds[:, 0] - folds[:, 1])
-    statistic = _ratio(float(np.square(folds).sum()), 2 * float(variances.sum()))
+    statistic = ratio(float(np.square(folds).sum()), 2 * float(variances.sum()))
     p_value = float(stats.f.sf(statistic, 10, 5))
     return FoldTest("5x2 F test", statistic, p_value, (10, 5), float(folds.mean()))
 
 
-def corrected_resampled_t(differences: ArrayLike, n_train: float, n_test: float) -> FoldTest:
-    """Test two learners on many splits of one data set, by Nadeau and Bengio (2003).
-
-    The splits share rows, so the variance of the mean is not 1/n of that of the differences: it is
-    taken as 1/n + n_test/n_train of it. Give rows or shares of rows: 9 and 1 for ten folds.
-    """
-    splits = _finite(differences)
-    if splits.ndim != 1 or len(splits) < 2:
-        raise ValueError(f"differences must be a row of two or more, not of shape {splits.shape}")
-    if not (n_train > 0 and n_test > 0):
-        raise ValueError(f"n_train and n_test must be positive, not {n_train} and {n_test}")
-    mean, n = float(splits.mean()), len(splits)
-    error = float(np.sqrt((1 / n + n_test / n_train) * splits.var(ddof=1)))
-    statistic = _ratio(mean, error)
-    p_value = 2 * float(stats.t.sf(abs(statistic), n - 1))
-    return FoldTest("corrected resampled t test", statistic, p_value, (n - 1,), mean)
-
-
-def p_text(p_value: float) -> str:
-    """Write a p-value for a reader."""
-    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
-
-
-def without_noise(values: FloatArray, scale: float) -> FloatArray:
-    """Return the values as multiples of `scale`, without differences that are rounding errors."""
-    return np.round(values / scale, _DIGITS) if scale else np.zeros_like(values)
-
-
-def _finite(values: ArrayLike) -> FloatArray:
-    array = np.asarray(values, dtype=float)
-    if not np.isfinite(array).all():
-        raise ValueError("the figures hold NaN or infinity")
-    return array
-
-
 def _pair(first: ArrayLike, second: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    one, two = _finite(first), _finite(second)
+    one, two = finite(first), finite(second)
     if one.ndim != 1 or one.shape != two.shape:
         raise ValueError(f"two rows of figures must be equally long, not {one.shape}, {two.shape}")
     if len(one) < 2:
@@ -216,13 +172,6 @@ def _exact_p(ranks: FloatArray, statistic: float) -> float:
         shares[rank:] += shares[:-rank].copy()
         shares /= 2
     return min(1.0, 2 * float(shares[: round(2 * statistic) + 1].sum()))
-
-
-def _ratio(numerator: float, denominator: float) -> float:
-    # The same figures in all folds: no difference, or a constant one.
-    if denominator == 0:
-        return float(np.copysign(np.inf, numerator)) if numerator else 0.0
-    return numerator / denominator
 
 
 def _shared_wins(shares: FloatArray) -> FloatArray:

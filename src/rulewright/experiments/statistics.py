@@ -1,7 +1,7 @@
 """Significance of the differences between several learners on several data sets.
 
 Figures are an array (n_sets, n_learners). The tests are those that Demsar (2006) recommends; tests
-of two learners, on sets or on folds, are in `paired_tests`.
+of two learners are in `paired_tests`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from scipy import stats
 
-from rulewright.experiments.paired_tests import (
-    WinTieLoss,
+from rulewright.comparison.statistics import (
+    average_ranks,
+    check_counts,
+    figures_by_set,
+    holm,
     p_text,
-    wilcoxon_signed_rank,
-    win_tie_loss,
-    without_noise,
+    ranks_by_set,
 )
+from rulewright.experiments.paired_tests import WinTieLoss, wilcoxon_signed_rank, win_tie_loss
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -78,12 +80,6 @@ class Comparison(NamedTuple):
     adjusted: float
 
 
-def average_ranks(values: ArrayLike, *, lower_is_better: bool = True) -> FloatArray:
-    """Return each learner's mean rank over the sets, 1 for the best; ties share their mean rank."""
-    means: FloatArray = _ranks(values, lower_is_better).mean(axis=0)
-    return means
-
-
 def friedman(
     values: ArrayLike, *, ties: Literal["corrected", "plain"] = "corrected"
 ) -> FriedmanTest:
@@ -94,7 +90,7 @@ def friedman(
     """
     if ties not in ("corrected", "plain"):
         raise ValueError(f"ties must be 'corrected' or 'plain', not {ties!r}")
-    ranks = _ranks(values, True)
+    ranks = ranks_by_set(values, True)
     n, k = ranks.shape
     spread = float(np.square(ranks.mean(axis=0) - (k + 1) / 2).sum())
     # n times the variance of the ranks within a set, which ties lower.
@@ -118,7 +114,7 @@ def friedman(
 
 def critical_difference(n_learners: int, n_sets: int, *, alpha: float = 0.05) -> float:
     """Return the difference of average ranks beyond which two learners differ, by Nemenyi."""
-    _check_counts(n_learners, n_sets)
+    check_counts(n_learners, n_sets)
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1, not {alpha}")
     quantile = float(stats.studentized_range.ppf(1 - alpha, n_learners, np.inf))
@@ -154,18 +150,6 @@ def nemenyi(
     return NemenyiTest(ranks, cd, rank_groups(ranks, cd), alpha)
 
 
-def holm(p_values: ArrayLike) -> FloatArray:
-    """Adjust the p-values of several tests, so that each may be compared with alpha itself."""
-    raw = np.asarray(p_values, dtype=float)
-    if raw.ndim != 1 or not ((raw >= 0) & (raw <= 1)).all():
-        raise ValueError("p-values must be a row of numbers from 0 to 1")
-    order = np.argsort(raw, kind="stable")
-    steps = np.maximum.accumulate(raw[order] * np.arange(len(raw), 0, -1))
-    adjusted = np.empty_like(raw)
-    adjusted[order] = np.minimum(steps, 1.0)
-    return adjusted
-
-
 def compare_all_pairs(
     values: ArrayLike,
     learners: Sequence[str],
@@ -194,36 +178,8 @@ def compare_all_pairs(
     )
 
 
-def _ranks(values: ArrayLike, lower_is_better: bool) -> FloatArray:
-    array = _matrix(values)
-    relative = without_noise(array, float(np.abs(array).max()))
-    ranks: FloatArray = stats.rankdata(relative if lower_is_better else -relative, axis=1)
-    return ranks
-
-
-def _matrix(values: ArrayLike) -> FloatArray:
-    array = np.asarray(values, dtype=float)
-    if array.ndim != 2:
-        raise ValueError(f"figures must have shape (n_sets, n_learners), not {array.shape}")
-    _check_counts(array.shape[1], len(array))
-    if len(bad := np.argwhere(~np.isfinite(array))):
-        row, column = bad[0].tolist()
-        raise ValueError(
-            f"row {row}, column {column} is {array[row, column]}: leave out sets or learners "
-            "without a figure"
-        )
-    return array
-
-
 def _named(values: ArrayLike, learners: Sequence[str]) -> FloatArray:
-    array = _matrix(values)
+    array = figures_by_set(values)
     if len(learners) != array.shape[1] or len(set(learners)) < len(learners):
         raise ValueError(f"{array.shape[1]} columns need as many different names, not {learners}")
     return array
-
-
-def _check_counts(n_learners: int, n_sets: int) -> None:
-    if n_learners < 2 or n_sets < 2:
-        raise ValueError(
-            f"a comparison needs two learners and two sets or more, not {n_learners} and {n_sets}"
-        )

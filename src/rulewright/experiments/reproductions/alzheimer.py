@@ -14,7 +14,7 @@ from rulewright.experiments.reproductions.dispersion import N_FOLDS, read_rows
 from rulewright.relational import RelationalClassifier, Relations
 
 if TYPE_CHECKING:
-    from rulewright.experiments.trial import Record
+    from rulewright.comparison.trial import Record
 
 SETS = ("amine", "toxic", "acetyl", "memory")
 NUMBERS = ("alk_groups", "ring_substitutions", "n_val")

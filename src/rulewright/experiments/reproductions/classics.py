@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from rulewright.comparison.learners import Learner
+from rulewright.comparison.protocol import Folds
+from rulewright.comparison.report import Report
+from rulewright.comparison.summary import failed
+from rulewright.comparison.trial import Trial, all_trials
+from rulewright.experiments.bagging import BaggedLearner
 from rulewright.experiments.charts import printed_versus_ours_chart
-from rulewright.experiments.learners import Learner
+from rulewright.experiments.data import PaperData
 from rulewright.experiments.printed import printed_table
-from rulewright.experiments.protocol import Folds
-from rulewright.experiments.report import Report
-from rulewright.experiments.reproductions.plan import Extent, Reproduction, all_trials
+from rulewright.experiments.reproductions.plan import Extent, Reproduction
 from rulewright.experiments.reproductions.slipper import table1_plan, table1_sets
 from rulewright.experiments.reproductions.tables import (
     accuracy,
@@ -19,16 +23,14 @@ from rulewright.experiments.reproductions.tables import (
     learner_means,
     percent,
 )
-from rulewright.experiments.summary import failed
-from rulewright.experiments.trial import Data, Trial
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rulewright.comparison.report import Target
+    from rulewright.comparison.trial import Record
     from rulewright.experiments.encodings import Encoding
-    from rulewright.experiments.report import Target
     from rulewright.experiments.reproductions.tables import BesidePrinted
-    from rulewright.experiments.trial import Record
 
 POINTS, SHARE = 1.5, 0.3
 """How far the mean accuracy may fall below the printed one, and the mean size be from it."""
@@ -51,10 +53,11 @@ class Table(NamedTuple):
         table = printed_table(self.name)
         sets = dict(zip(table.sets, table.data, strict=True))
         chosen = [
-            Data(name, (sets[name],), encoding=self.encoding) for name in extent.chosen(table.sets)
+            PaperData(name, (sets[name],), encoding=self.encoding)
+            for name in extent.chosen(table.sets)
         ]
         folds = Folds(10, extent.runs, used=2 if extent.quick else None)
-        return all_trials(self.learners, chosen, folds, extent)
+        return all_trials(self.learners, chosen, folds, extent.seed)
 
     def beside(self, records: Sequence[Record], sets: Sequence[str]) -> BesidePrinted:
         """Put our figures beside the printed ones."""
@@ -135,8 +138,8 @@ THESIS45 = Table(
     (
         Learner("PART", "part", paper=True),
         Learner("JRIP", "ripper", paper=True),
-        Learner("bagged PART", "part", paper=True, bagged=20),
-        Learner("bagged JRIP", "ripper", paper=True, bagged=20),
+        BaggedLearner("bagged PART", "part", paper=True),
+        BaggedLearner("bagged JRIP", "ripper", paper=True),
     ),
     encoding="bins",
 )

@@ -12,15 +12,15 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
+from rulewright.comparison.protocol import Place
+from rulewright.comparison.report import Grid, Report
+from rulewright.comparison.summary import done, failed, figures
 from rulewright.estimators import RumbleClassifier
 from rulewright.experiments.calculation import Calculation
 from rulewright.experiments.datasets import FOLDER_VARIABLE, DatasetUnavailableError
 from rulewright.experiments.printed import printed_table
-from rulewright.experiments.protocol import Place
-from rulewright.experiments.report import Grid, Report
 from rulewright.experiments.reproductions.plan import Extent, Reproduction
 from rulewright.experiments.reproductions.tables import at_least
-from rulewright.experiments.summary import done, failed, figures
 from rulewright.relational import SubgraphFeatures, pattern_bias, pattern_columns, read_smiles
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.experiments.report import Cell, Target
-    from rulewright.experiments.trial import Record
+    from rulewright.comparison.report import Cell, Target
+    from rulewright.comparison.trial import Record
     from rulewright.relational import Graph
 
 SETS = ("yoshida", "nctrer", "bloodbarr")

@@ -7,22 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulewright.comparison.learners import Learner
+from rulewright.comparison.protocol import Folds, Place
+from rulewright.comparison.report import Grid, Report
+from rulewright.comparison.summary import done, failed, figures
+from rulewright.comparison.trial import all_trials
 from rulewright.experiments.calculation import Calculation
-from rulewright.experiments.learners import Learner
+from rulewright.experiments.data import PaperData
+from rulewright.experiments.measures import combiners, posterior
 from rulewright.experiments.noise_conjunctions import mean_of, noise_conjunctions
 from rulewright.experiments.printed import printed_table
-from rulewright.experiments.protocol import Folds, Place
-from rulewright.experiments.report import Grid, Report
-from rulewright.experiments.reproductions.plan import Extent, Reproduction, all_trials
+from rulewright.experiments.reproductions.plan import Extent, Reproduction
 from rulewright.experiments.reproductions.tables import at_most
-from rulewright.experiments.summary import done, failed, figures, matrix
-from rulewright.experiments.trial import Data
+from rulewright.experiments.summary import matrix
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.experiments.report import Cell, Target
-    from rulewright.experiments.trial import Record, Trial
+    from rulewright.comparison.report import Cell, Target
+    from rulewright.comparison.trial import Record, Trial
     from rulewright.kernels import FloatArray
 
 PARTS_SETS = (
@@ -99,16 +102,16 @@ def trials(extent: Extent) -> list[Trial | Calculation]:
         for size in SIZES
         for name, how in COMBINE.items()
     ]
-    parts = [Data(name) for name in chosen if name in PARTS_SETS]
-    sets = [Data(name) for name in chosen if name in RULE_SETS]
+    parts = [PaperData(name) for name in chosen if name in PARTS_SETS]
+    sets = [PaperData(name) for name in chosen if name in RULE_SETS]
     found: list[Trial | Calculation] = [
-        replace(trial, measure="posterior")
-        for trial in all_trials(averages, parts, protocol, extent)
+        replace(trial, measure=posterior)
+        for trial in all_trials(averages, parts, protocol, extent.seed)
     ]
     kinds = (*SCHEMES, *OTHERS)
     found += [
-        replace(trial, measure="combiners", options={"kinds": kinds})
-        for trial in all_trials(LEARNERS.values(), sets, protocol, extent)
+        replace(trial, measure=combiners, options={"kinds": kinds})
+        for trial in all_trials(LEARNERS.values(), sets, protocol, extent.seed)
     ]
     return found + [
         Calculation("BMA", f"noise-{a}", noise, {"a": a, "runs": RUNS[a]}, Place(run, 0), seed)

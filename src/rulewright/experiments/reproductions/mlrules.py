@@ -7,27 +7,31 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rulewright.comparison.learners import Learner
+from rulewright.comparison.protocol import Folds
+from rulewright.comparison.report import Grid, Report
+from rulewright.comparison.summary import done, failed, figures
+from rulewright.comparison.trial import Trial, all_trials
 from rulewright.experiments.charts import curve_chart, printed_versus_ours_chart
-from rulewright.experiments.learners import Learner
+from rulewright.experiments.data import PaperData
+from rulewright.experiments.measures import stages
 from rulewright.experiments.printed import printed_table
-from rulewright.experiments.protocol import Folds, RandomSplits
-from rulewright.experiments.report import Grid, Report
-from rulewright.experiments.reproductions.plan import Extent, Reproduction, all_trials
+from rulewright.experiments.protocol import RandomSplits
+from rulewright.experiments.reproductions.plan import Extent, Reproduction
 from rulewright.experiments.reproductions.tables import (
     at_most,
     beside_printed,
     learner_means,
     ranking,
 )
-from rulewright.experiments.summary import done, failed, figures, matrix
-from rulewright.experiments.trial import Data, Trial
+from rulewright.experiments.summary import matrix
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rulewright.comparison.report import Cell
+    from rulewright.comparison.trial import Record
     from rulewright.experiments.printed import PrintedTable
-    from rulewright.experiments.report import Cell
-    from rulewright.experiments.trial import Record
     from rulewright.kernels import FloatArray
 
 MORE_RULES = {"letter": 2000, "optdigits": 2000, "pendigits": 2000}
@@ -84,7 +88,7 @@ def table1_trials(extent: Extent) -> list[Trial]:
     for name in extent.chosen(printed_table("mlrules-table1").data):
         protocol = Folds(10, 1 if name in MORE_RULES else extent.runs, used)
         learners = [way.learner(v, name, quick=extent.quick) for way in WAYS for v in VARIANTS]
-        trials += all_trials(learners, [Data(name)], protocol, extent)
+        trials += all_trials(learners, [PaperData(name)], protocol, extent.seed)
     return trials
 
 
@@ -97,9 +101,9 @@ def figure1_trials(extent: Extent) -> list[Trial]:
             settings = {"criterion": criterion, "n_rules": STAGES[-1]}
             whole = Learner(label, "mlrules", settings, paper=True)
             stopped = Learner(f"{label}, stopped", "mlrules", {**settings, **STOPPING}, paper=True)
-            for trial in all_trials([whole], [Data(name)], protocol, extent):
+            for trial in all_trials([whole], [PaperData(name)], protocol, extent.seed):
                 trials += [
-                    replace(trial, measure="stages", options={"at": STAGES}),
+                    replace(trial, measure=stages, options={"at": STAGES}),
                     replace(trial, learner=stopped),
                 ]
     return trials

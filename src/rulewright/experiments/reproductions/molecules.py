@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
+from rulewright.comparison.protocol import Place
+from rulewright.comparison.report import Grid, Report
+from rulewright.comparison.summary import done, failed, figures
 from rulewright.estimators import RumbleClassifier
 from rulewright.experiments.calculation import Calculation
 from rulewright.experiments.printed import printed_table
-from rulewright.experiments.protocol import Place
-from rulewright.experiments.report import Grid, Report
 from rulewright.experiments.reproductions import alzheimer
 from rulewright.experiments.reproductions.dispersion import read_rows
 from rulewright.experiments.reproductions.plan import Extent, Reproduction
 from rulewright.experiments.reproductions.tables import at_least
-from rulewright.experiments.summary import done, failed, figures
 from rulewright.relational import (
     Graph,
     SubgraphFeatures,
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.experiments.report import Cell, Target
-    from rulewright.experiments.trial import Record
+    from rulewright.comparison.report import Cell, Target
+    from rulewright.comparison.trial import Record
 
 N_FOLDS = 10
 SETS: dict[str, dict[str, Any]] = {

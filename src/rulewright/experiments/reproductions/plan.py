@@ -5,16 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rulewright.experiments.trial import Trial
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
-    from rulewright.experiments.calculation import Calculation
-    from rulewright.experiments.learners import Learner
-    from rulewright.experiments.protocol import Protocol
-    from rulewright.experiments.report import Report
-    from rulewright.experiments.trial import Data, Record
+    from rulewright.comparison.report import Report
+    from rulewright.comparison.trial import Job, Record
 
 
 @dataclass(frozen=True)
@@ -47,23 +42,10 @@ class Reproduction:
     name: str
     title: str
     quick: str
-    trials: Callable[[Extent], Sequence[Trial | Calculation]]
+    trials: Callable[[Extent], Sequence[Job]]
     report: Callable[[Sequence[Record], Extent], Report]
 
     def about(self, extent: Extent) -> list[str]:
         """Return paragraphs about the extent of the run."""
         lines = [f"Quick run: {self.quick}."] if extent.quick else []
         return lines + ([f"Only {', '.join(extent.sets)}."] if extent.sets else [])
-
-
-def all_trials(
-    learners: Iterable[Learner], sets: Iterable[Data], protocol: Protocol, extent: Extent
-) -> list[Trial]:
-    """List every learner on every split of every set, by set and split."""
-    learners = list(learners)
-    return [
-        Trial(learner, data, protocol, place, extent.seed)
-        for data in sets
-        for place in protocol.places()
-        for learner in learners
-    ]

@@ -6,38 +6,40 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rulewright.comparison.learners import Learner
+from rulewright.comparison.protocol import Folds
+from rulewright.comparison.report import Grid, Report
+from rulewright.comparison.summary import failed
+from rulewright.comparison.trial import all_trials
 from rulewright.experiments.charts import printed_versus_ours_chart
-from rulewright.experiments.learners import Learner
+from rulewright.experiments.data import PaperData
 from rulewright.experiments.printed import printed_table
-from rulewright.experiments.protocol import Folds
-from rulewright.experiments.report import Grid, Report
-from rulewright.experiments.reproductions.plan import Extent, Reproduction, all_trials
+from rulewright.experiments.reproductions.plan import Extent, Reproduction
 from rulewright.experiments.reproductions.tables import (
     at_most,
     beside_printed,
     learner_means,
     ranking,
 )
-from rulewright.experiments.summary import failed, matrix
-from rulewright.experiments.trial import Data
+from rulewright.experiments.summary import matrix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.experiments.report import Cell
-    from rulewright.experiments.trial import Record, Trial
+    from rulewright.comparison.report import Cell
+    from rulewright.comparison.trial import Record, Trial
 
 SETS = (
-    Data("iris"),
-    Data("sonar"),
-    Data("glass"),
-    Data("ion", ("ionosphere",)),
-    Data("breast-w"),
-    Data("pima", ("diabetes",)),
-    Data("vehicle"),
-    Data("phoneme"),
-    Data("waveform", ("waveform-21",)),
-    Data("pendigits"),
+    PaperData("iris"),
+    PaperData("sonar"),
+    PaperData("glass"),
+    PaperData("ion", ("ionosphere",)),
+    PaperData("breast-w"),
+    PaperData("pima", ("diabetes",)),
+    PaperData("vehicle"),
+    PaperData("phoneme"),
+    PaperData("waveform", ("waveform-21",)),
+    PaperData("pendigits"),
 )
 """The ten sets of the table, the smaller ones first."""
 LARGE = {"phoneme", "waveform", "pendigits"}
@@ -62,7 +64,7 @@ def table1_trials(extent: Extent) -> list[Trial]:
     kept = [d for d in SETS if d.label in chosen and not (extent.quick and d.label in LARGE)]
     protocol = Folds(2, extent.runs * (1 if extent.quick else N_REPEATS))
     learners = (OURS, *TREES) if extent.quick else (OURS, *SOLVERS, *TREES)
-    return all_trials(learners, kept, protocol, extent)
+    return all_trials(learners, kept, protocol, extent.seed)
 
 
 def table1_report(records: Sequence[Record], extent: Extent) -> Report:
@@ -112,7 +114,7 @@ def two_class_trials(extent: Extent) -> list[Trial]:
     """List our defaults on ten folds of the two-class sets of the MLRules paper."""
     names = extent.chosen(printed_table("mlrules-table1").data[:N_TWO_CLASS])
     protocol = Folds(10, extent.runs, used=2 if extent.quick else None)
-    return all_trials([OURS], [Data(name) for name in names], protocol, extent)
+    return all_trials([OURS], [PaperData(name) for name in names], protocol, extent.seed)
 
 
 def two_class_report(records: Sequence[Record], extent: Extent) -> Report:

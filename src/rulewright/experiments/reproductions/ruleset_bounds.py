@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulewright.comparison.report import Grid, Report
+from rulewright.comparison.summary import done, failed
 from rulewright.experiments.charts import curve_chart
+from rulewright.experiments.measures import abstention
 from rulewright.experiments.printed import printed_table
-from rulewright.experiments.report import Grid, Report
 from rulewright.experiments.reproductions.plan import Extent, Reproduction
 from rulewright.experiments.reproductions.rulesets import (
     LABEL,
@@ -18,13 +20,12 @@ from rulewright.experiments.reproductions.rulesets import (
     ensemble_trials,
 )
 from rulewright.experiments.reproductions.tables import beside_printed, percent
-from rulewright.experiments.summary import done, failed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.experiments.report import Cell
-    from rulewright.experiments.trial import Record, Trial
+    from rulewright.comparison.report import Cell
+    from rulewright.comparison.trial import Record, Trial
 
 SPLIT = "split prior"
 PRIORS = {LABEL: ("flat", "length"), SPLIT: ("split",)}
@@ -48,7 +49,7 @@ def trials(extent: Extent) -> list[Trial]:
     """List errors, coverage and bounds for all leads, on the seven sets of Table 4.7."""
     settings = {LABEL: {}, SPLIT: {"split_prior": True}}
     return [
-        replace(trial, measure="abstention", options={"thetas": THETAS, "priors": priors})
+        replace(trial, measure=abstention, options={"thetas": THETAS, "priors": priors})
         for label, priors in PRIORS.items()
         for trial in ensemble_trials("thesis-4.7", extent, label, **settings[label])
     ]

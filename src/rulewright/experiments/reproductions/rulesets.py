@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulewright.comparison.learners import Learner
+from rulewright.comparison.protocol import Folds
+from rulewright.comparison.report import Report
+from rulewright.comparison.summary import failed
+from rulewright.comparison.trial import Trial, all_trials
 from rulewright.experiments.charts import printed_versus_ours_chart
-from rulewright.experiments.learners import Learner
+from rulewright.experiments.data import PaperData
 from rulewright.experiments.printed import printed_table
-from rulewright.experiments.protocol import Folds
-from rulewright.experiments.report import Report
-from rulewright.experiments.reproductions.plan import Extent, Reproduction, all_trials
+from rulewright.experiments.reproductions.plan import Extent, Reproduction
 from rulewright.experiments.reproductions.tables import (
     accuracy,
     at_least,
@@ -19,13 +22,12 @@ from rulewright.experiments.reproductions.tables import (
     learner_means,
     ranking,
 )
-from rulewright.experiments.summary import failed, matrix
-from rulewright.experiments.trial import Data, Trial
+from rulewright.experiments.summary import matrix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.experiments.trial import Record
+    from rulewright.comparison.trial import Record
 
 LABEL = "rule ensemble"
 QUICK = {"max_terms": 4, "n_samples": 5, "max_steps": 2000}
@@ -46,8 +48,8 @@ def ensemble_trials(
     chosen_settings = {**(QUICK if extent.quick else {}), **settings}
     learner = Learner(label, "ruleset-ensemble", chosen_settings, paper=True)
     protocol = Folds(10, extent.runs, used=2 if extent.quick else None)
-    chosen = [Data(name, (sets[name],)) for name in extent.chosen(table.sets)]
-    return all_trials([learner], chosen, protocol, extent)
+    chosen = [PaperData(name, (sets[name],)) for name in extent.chosen(table.sets)]
+    return all_trials([learner], chosen, protocol, extent.seed)
 
 
 def table45_trials(extent: Extent) -> list[Trial]:

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rulewright.comparison.learners import Learner
+from rulewright.comparison.protocol import Folds
+from rulewright.comparison.report import Grid, Report
+from rulewright.comparison.summary import failed, figures
+from rulewright.comparison.trial import Trial, all_trials
 from rulewright.experiments.charts import printed_versus_ours_chart
-from rulewright.experiments.learners import Learner
+from rulewright.experiments.data import PaperData
 from rulewright.experiments.paired_tests import wilcoxon_signed_rank, win_tie_loss
 from rulewright.experiments.printed import printed_table
-from rulewright.experiments.protocol import Folds
-from rulewright.experiments.report import Grid, Report
-from rulewright.experiments.reproductions.plan import Extent, Reproduction, all_trials
+from rulewright.experiments.reproductions.plan import Extent, Reproduction
 from rulewright.experiments.reproductions.tables import (
     accuracy,
     at_least,
@@ -22,15 +25,14 @@ from rulewright.experiments.reproductions.tables import (
     beside_printed,
     learner_means,
 )
-from rulewright.experiments.summary import failed, figures, matrix
-from rulewright.experiments.trial import Data, Trial
+from rulewright.experiments.summary import matrix
 from rulewright.search.repository import Base, Bias, Combine, Missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.experiments.report import Cell
-    from rulewright.experiments.trial import Record
+    from rulewright.comparison.report import Cell
+    from rulewright.comparison.trial import Record
 
 ACCURACY, RULES = "thesis-5.1", "thesis-5.2"
 MMV, SVM, MARGIN = "MMV", "1-norm SVM", "emp. margin"
@@ -106,12 +108,12 @@ def trials(extent: Extent) -> list[Trial]:
     table, folds = printed_table(ACCURACY), Folds(10, extent.runs)
     sets = dict(zip(table.sets, table.data, strict=True))
     names = _names(extent)
-    chosen = [Data(name, (sets[name],)) for name in names]
-    listed = all_trials(LEARNERS.values(), chosen, folds, extent)
+    chosen = [PaperData(name, (sets[name],)) for name in names]
+    listed = all_trials(LEARNERS.values(), chosen, folds, extent.seed)
     for study in STUDIES if not extent.quick else ():
         if study.data in names:
-            data = Data(study.data, (sets[study.data],))
-            listed += all_trials([study.learner], [data], folds, extent)
+            data = PaperData(study.data, (sets[study.data],))
+            listed += all_trials([study.learner], [data], folds, extent.seed)
     return listed
 
 

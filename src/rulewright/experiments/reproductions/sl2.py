@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rulewright.comparison.learners import Learner
+from rulewright.comparison.protocol import Folds
+from rulewright.comparison.report import Grid, Report
+from rulewright.comparison.summary import failed
+from rulewright.comparison.trial import Trial, all_trials
 from rulewright.experiments.charts import printed_versus_ours_chart
-from rulewright.experiments.learners import Learner
+from rulewright.experiments.data import PaperData
 from rulewright.experiments.paired_tests import wilcoxon_signed_rank, win_tie_loss
 from rulewright.experiments.printed import printed_table
-from rulewright.experiments.protocol import Folds
-from rulewright.experiments.report import Grid, Report
-from rulewright.experiments.reproductions.plan import Extent, Reproduction, all_trials
+from rulewright.experiments.reproductions.plan import Extent, Reproduction
 from rulewright.experiments.reproductions.tables import (
     accuracy,
     at_least,
@@ -20,14 +23,13 @@ from rulewright.experiments.reproductions.tables import (
     beside_printed,
     learner_means,
 )
-from rulewright.experiments.summary import failed, matrix
-from rulewright.experiments.trial import Data, Trial
+from rulewright.experiments.summary import matrix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rulewright.experiments.report import Cell
-    from rulewright.experiments.trial import Record
+    from rulewright.comparison.report import Cell
+    from rulewright.comparison.trial import Record
 
 LABEL = "SL2"
 ACCURACY, RULES, LITERALS = "thesis-4.2", "thesis-4.3", "thesis-4.4"
@@ -39,8 +41,8 @@ def trials(extent: Extent) -> list[Trial]:
     sets = dict(zip(table.sets, table.data, strict=True))
     steps = {"max_steps": 10_000} if extent.quick else {}
     learner = Learner(LABEL, "sl2", steps, paper=True)
-    chosen = [Data(name, (sets[name],)) for name in extent.chosen(table.sets)]
-    return all_trials([learner], chosen, Folds(10, extent.runs), extent)
+    chosen = [PaperData(name, (sets[name],)) for name in extent.chosen(table.sets)]
+    return all_trials([learner], chosen, Folds(10, extent.runs), extent.seed)
 
 
 def report(records: Sequence[Record], extent: Extent) -> Report:

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rulewright.comparison.learners import Learner
+from rulewright.comparison.protocol import Folds
+from rulewright.comparison.report import Grid, Report
+from rulewright.comparison.summary import done, failed
+from rulewright.comparison.trial import Trial, all_trials
 from rulewright.experiments.charts import curve_chart, printed_versus_ours_chart
-from rulewright.experiments.learners import Learner
+from rulewright.experiments.data import PaperData
 from rulewright.experiments.paired_tests import win_tie_loss
 from rulewright.experiments.printed import printed_table
-from rulewright.experiments.protocol import Folds, Holdout, Sizes
-from rulewright.experiments.report import Grid, Report
-from rulewright.experiments.reproductions.plan import Extent, Reproduction, all_trials
+from rulewright.experiments.protocol import Holdout, Sizes
+from rulewright.experiments.reproductions.plan import Extent, Reproduction
 from rulewright.experiments.reproductions.tables import (
     at_most,
     beside_printed,
@@ -21,37 +25,38 @@ from rulewright.experiments.reproductions.tables import (
     percent,
     ranking,
 )
-from rulewright.experiments.summary import done, failed, matrix
-from rulewright.experiments.trial import Data, Trial
+from rulewright.experiments.summary import matrix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rulewright.comparison.protocol import Splits
+    from rulewright.comparison.report import Cell
+    from rulewright.comparison.trial import Record
     from rulewright.experiments.printed import PrintedTable
-    from rulewright.experiments.protocol import Protocol
-    from rulewright.experiments.report import Cell
-    from rulewright.experiments.trial import Record
 
 SLIPPER = Learner("SLIPPER", "slipper", paper=True)
 ADULT_TRAIN = 32_561  # rows of the training file, which the test file follows
 FROM_TWO_FILES = {"adult": ("adult-train", "adult-test")}
 MORE_CLASSES = {"splice-junction", "hypothyroid"}
 SCALING = {
-    Data("adult", ("adult-train", "adult-test")): (500, 1000, 2000, 5000, 10_000, 20_000, 40_000),
-    Data("shuttle", ("shuttle-train", "shuttle-test"), two_classes=True): (
+    PaperData("adult", ("adult-train", "adult-test")): (
+        500, 1000, 2000, 5000, 10_000, 20_000, 40_000,
+    ),
+    PaperData("shuttle", ("shuttle-train", "shuttle-test"), two_classes=True): (
         500, 1000, 2000, 5000, 10_000, 20_000, 50_000,
     ),
 }  # fmt: skip
 N_TEST = 5000
 
 
-def table1_sets() -> dict[str, tuple[Data, int | None]]:
+def table1_sets() -> dict[str, tuple[PaperData, int | None]]:
     """Return the public sets with the number of training rows, None for ten folds."""
     table = printed_table("slipper-table1")
     sizes = zip(table.sets, table.data, table.other["train"], table.other["test"], strict=True)
     return {
         name: (
-            Data(name, FROM_TWO_FILES.get(name, (data,)), two_classes=name in MORE_CLASSES),
+            PaperData(name, FROM_TWO_FILES.get(name, (data,)), two_classes=name in MORE_CLASSES),
             None if test == "10CV" else int(train),
         )
         for name, data, train, test in sizes
@@ -69,11 +74,11 @@ def table1_plan(learners: Sequence[Learner], extent: Extent) -> list[Trial]:
     sets, trials = table1_sets(), []
     for name in extent.chosen(list(sets)):
         data, n_train = sets[name]
-        protocol: Protocol = Folds(10, extent.runs, used=3 if extent.quick else None)
+        protocol: Splits = Folds(10, extent.runs, used=3 if extent.quick else None)
         if n_train is not None:
             pool = ADULT_TRAIN if name in FROM_TWO_FILES else None
             protocol = Holdout(n_train, pool, extent.runs)
-        trials += all_trials(learners, [data], protocol, extent)
+        trials += all_trials(learners, [data], protocol, extent.seed)
     return trials
 
 
@@ -83,7 +88,7 @@ def figure4_trials(extent: Extent) -> list[Trial]:
     for name in extent.chosen([data.label for data in SCALING]):
         data, sizes = next((d, s) for d, s in SCALING.items() if d.label == name)
         protocol = Sizes(sizes[: -2 if extent.quick else None], N_TEST, extent.runs)
-        trials += all_trials([SLIPPER], [data], protocol, extent)
+        trials += all_trials([SLIPPER], [data], protocol, extent.seed)
     return trials
 
 

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulewright.comparison.report import Grid, Target
+from rulewright.comparison.statistics import average_ranks
+from rulewright.comparison.summary import figures
 from rulewright.experiments.charts import critical_difference_chart
-from rulewright.experiments.report import Grid, Target
-from rulewright.experiments.statistics import average_ranks, friedman, nemenyi
-from rulewright.experiments.summary import figures
+from rulewright.experiments.statistics import friedman, nemenyi
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rulewright.experiments.report import Cell
+    from rulewright.comparison.report import Cell
+    from rulewright.comparison.summary import Figure
+    from rulewright.comparison.trial import Record
     from rulewright.experiments.reproductions.plan import Extent
-    from rulewright.experiments.summary import Figure
-    from rulewright.experiments.trial import Record
     from rulewright.kernels import FloatArray
 
 

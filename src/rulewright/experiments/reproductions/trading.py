@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulewright.comparison.report import Grid, Report
+from rulewright.comparison.summary import done, failed
 from rulewright.experiments.calculation import Calculation
 from rulewright.experiments.datasets import FOLDER_VARIABLE, DatasetUnavailableError
 from rulewright.experiments.fx import T_MAX, study
 from rulewright.experiments.printed import printed_table
-from rulewright.experiments.report import Grid, Report
 from rulewright.experiments.reproductions.plan import Extent, Reproduction
 from rulewright.experiments.reproductions.tables import at_least, at_most
-from rulewright.experiments.summary import done, failed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.experiments.report import Cell, Target
-    from rulewright.experiments.trial import Record
+    from rulewright.comparison.report import Cell, Target
+    from rulewright.comparison.trial import Record
 
 CURRENCIES = ("dem", "gbp", "cad", "jpy", "chf")
 FILES = {"1980": "fx_ecdat_garch_1980_1987.csv", "1973": "fx_h10_1973_1987.csv"}

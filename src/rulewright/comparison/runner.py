@@ -22,16 +22,15 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkServerProcess
 
-    from rulewright.experiments.calculation import Calculation
-    from rulewright.experiments.records import Records
-    from rulewright.experiments.trial import Record, Trial
+    from rulewright.comparison.records import Records
+    from rulewright.comparison.trial import Job, Record
 
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-_PRELOADED = ["rulewright.experiments.trial"]
+_PRELOADED = ["rulewright.comparison.trial"]
 
 
 def run_trials(
-    trials: Sequence[Trial | Calculation],
+    trials: Sequence[Job],
     records: Records,
     n_jobs: int = 1,
     *,
@@ -63,14 +62,14 @@ def run_trials(
 class Run:
     """A running trial."""
 
-    trial: Trial | Calculation
+    trial: Job
     process: ForkServerProcess
     pipe: Connection
     begun: float = field(default_factory=time.monotonic)
     late: bool = False
 
     @classmethod
-    def started(cls, trial: Trial | Calculation) -> Run:
+    def started(cls, trial: Job) -> Run:
         """Start the process of a trial."""
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(_PRELOADED)
@@ -122,7 +121,7 @@ def _settings() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith("RULEWRIGHT_")}
 
 
-def _work(trial: Trial | Calculation, pipe: Connection, settings: dict[str, str]) -> None:
+def _work(trial: Job, pipe: Connection, settings: dict[str, str]) -> None:
     """Run the trial in its own process and send the record."""
     for name in _settings():
         del os.environ[name]

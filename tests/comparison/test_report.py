@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from rulewright.experiments.report import Grid, Report, Target, commit, machine, provenance
+from rulewright.comparison.report import Grid, Report, Target, commit, machine, provenance
 
 GRID = Grid("Errors", ["data", "ours", "printed"], [["s", 0.12345, 0.1], ["t", math.nan, None]])
 WORDS = Grid("", ["data", "verdict"], [["s", "yes"]])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from rulewright.comparison.rivals import RIVALS_OF_TABLES, TableRival, is_installed
 from rulewright.data import read_like, read_table
-from rulewright.experiments.rivals import RIVALS_OF_TABLES, TableRival, is_installed
 
 INSTALLED = [name for name in RIVALS_OF_TABLES if is_installed(name)]
 

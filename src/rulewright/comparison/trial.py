@@ -6,63 +6,78 @@ import hashlib
 import json
 import warnings
 from dataclasses import asdict, dataclass, field, is_dataclass
-from functools import lru_cache, reduce
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from rulewright.comparison.measures import score
 from rulewright.data import read_table
-from rulewright.experiments.datasets import join, load_dataset, two_classes
-from rulewright.experiments.encodings import ENCODINGS
-from rulewright.experiments.measures import MEASURES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
+    from rulewright.comparison.learners import Learner
+    from rulewright.comparison.protocol import Place, Splits
     from rulewright.data import Table
-    from rulewright.experiments.encodings import Encoding
-    from rulewright.experiments.learners import Learner
-    from rulewright.experiments.protocol import Place, Protocol
 
 Record: TypeAlias = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Data:
-    """A data set of an experiment, called `label` in the tables.
+class Data(Protocol):
+    """The rows of a trial, called `label` in the tables."""
 
-    It is read from the registry (the rows of several `names` are joined) or from a `file` with the
-    columns `target` and `nominal` and other options of `read_table` (`reading`); `two_classes` sets
-    the most frequent class against the rest, and `encoding` prepares the columns as the thesis
-    does.
+    @property
+    def label(self) -> str:
+        """What the rows are called."""
+
+    def __hash__(self) -> int: ...
+
+    def load(self) -> Table:
+        """Read the rows."""
+
+    def identity(self) -> dict[str, Any]:
+        """Identify the rows by plain data."""
+
+
+@dataclass(frozen=True)
+class FileData:
+    """A `file` with the columns `target` and `nominal`, called `label` in the tables.
+
+    `reading` are other options of `read_table`.
     """
 
     label: str
-    names: tuple[str, ...] = ()
-    two_classes: bool = False
-    file: str | None = None
-    target: str | None = None
+    file: str
+    target: str
     nominal: tuple[str, ...] = ()
-    encoding: Encoding = "raw"
     reading: tuple[tuple[str, Any], ...] = ()
 
     def load(self) -> Table:
         """Read the rows."""
-        if self.file is not None:
-            given = dict(self.reading)
-            return read_table(self.file, target=self.target, nominal=self.nominal, **given)
-        whole = reduce(join, map(load_dataset, self.names or (self.label,)))
-        return ENCODINGS[self.encoding](two_classes(whole) if self.two_classes else whole)
+        given = dict(self.reading)
+        return read_table(self.file, target=self.target, nominal=self.nominal, **given)
 
     def identity(self) -> dict[str, Any]:
-        """Identify the rows; those of a file also by its size and time, to detect a change."""
-        fields = asdict(self)
-        for name, default in (("encoding", "raw"), ("reading", ())):
-            if fields[name] == default:  # the key of records that are older than these fields
-                del fields[name]
-        if self.file is not None:
-            stat = Path(self.file).stat()
-            fields |= {"size": stat.st_size, "time": stat.st_mtime_ns}
-        return fields
+        """Identify the rows by the file and, to detect a change, its size and time."""
+        fields = asdict(self) | {"names": (), "two_classes": False}  # as in older records
+        if not self.reading:
+            del fields["reading"]
+        stat = Path(self.file).stat()
+        return fields | {"size": stat.st_size, "time": stat.st_mtime_ns}
+
+
+class Job(Protocol):
+    """What is run in a process of its own and leaves a record, such as a trial."""
+
+    @property
+    def key(self) -> str:
+        """Identify the job by everything that its result depends on, except the code."""
+
+    def about(self) -> Record:
+        """Describe the job."""
+
+    def run(self) -> Record:
+        """Return the figures; errors are raised."""
 
 
 @dataclass(frozen=True)
@@ -70,15 +85,15 @@ class Trial:
     """One fit of a learner on a split of a data set, and its evaluation.
 
     `seed` is that of the splits; the learner's own follows from it and the place. `measure` is a
-    name in `MEASURES`, with `options`.
+    function of a module, which gets the learner, training and test rows, and `options`.
     """
 
     learner: Learner
     data: Data
-    protocol: Protocol
+    protocol: Splits
     place: Place
     seed: int = 0
-    measure: str = "score"
+    measure: Callable[..., Record] = score
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -90,7 +105,7 @@ class Trial:
             "protocol": [type(self.protocol).__name__, _without_extent(self.protocol)],
             "place": list(self.place),
             "seed": self.seed,
-            "measure": [self.measure, dict(self.options)],
+            "measure": [self.measure.__name__, dict(self.options)],
         }
         text = json.dumps(content, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -116,10 +131,23 @@ class Trial:
         worker = self.learner.start(self.seed + 1000 * self.place.repeat + self.place.fold)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            figures = MEASURES[self.measure](worker, train, test, **self.options)
+            figures = self.measure(worker, train, test, **self.options)
         messages = sorted({f"{w.category.__name__}: {w.message}"[:200] for w in caught})
         sizes = {"n_train": len(split.train), "n_test": len(split.test)}
         return {**figures, **sizes, "versions": worker.versions(), "warnings": messages[:5]}
+
+
+def all_trials(
+    learners: Iterable[Learner], sets: Iterable[Data], protocol: Splits, seed: int
+) -> list[Trial]:
+    """List every learner on every split of every set, by set and split."""
+    learners = list(learners)
+    return [
+        Trial(learner, data, protocol, place, seed)
+        for data in sets
+        for place in protocol.places()
+        for learner in learners
+    ]
 
 
 def _written(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,7 +155,7 @@ def _written(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {name: str(v) if is_dataclass(v) else v for name, v in parameters.items()}
 
 
-def _without_extent(protocol: Protocol) -> dict[str, Any]:
+def _without_extent(protocol: Splits) -> dict[str, Any]:
     """Leave out the number of splits: one split does not depend on the others."""
     extent = {"n_repeats", "n_splits", "used"}
     return {name: value for name, value in asdict(protocol).items() if name not in extent}

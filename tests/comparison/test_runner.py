@@ -3,11 +3,13 @@ import time
 import numpy as np
 import pytest
 
-from rulewright.experiments.learners import Learner, codes_of, known_learners
-from rulewright.experiments.protocol import Folds, Place
-from rulewright.experiments.records import Records
-from rulewright.experiments.runner import run_trials
-from rulewright.experiments.trial import Data, Trial
+from rulewright.comparison.learners import Learner, codes_of, known_learners
+from rulewright.comparison.protocol import Folds, Place
+from rulewright.comparison.records import Records
+from rulewright.comparison.runner import run_trials
+from rulewright.comparison.trial import FileData, Trial
+from rulewright.experiments.data import PaperData
+from rulewright.experiments.measures import stages
 
 RIVALS = '''
 """Rivals that do what real ones do at times."""
@@ -58,7 +60,7 @@ def rivals(tmp_path, monkeypatch):
 
 
 def trial(learner, fold=0, data="iris", **more):
-    return Trial(learner, Data(data), Folds(10), Place(0, fold), **more)
+    return Trial(learner, PaperData(data), Folds(10), Place(0, fold), **more)
 
 
 def run(tmp_path, trials, **options):
@@ -149,18 +151,18 @@ def test_a_key_tells_trials_apart_by_what_they_depend_on():
         trial(MLRULES, seed=1),
         trial(Learner("few rules", "mlrules", {"n_rules": 6})),
         trial(Learner("few rules", "mlrules", {"n_rules": 5}, paper=True)),
-        Trial(MLRULES, Data("iris"), Folds(5), Place(0, 0)),
-        Trial(MLRULES, Data("iris", two_classes=True), Folds(10), Place(0, 0)),
-        trial(MLRULES, measure="stages", options={"at": [1]}),
+        Trial(MLRULES, PaperData("iris"), Folds(5), Place(0, 0)),
+        Trial(MLRULES, PaperData("iris", two_classes=True), Folds(10), Place(0, 0)),
+        trial(MLRULES, measure=stages, options={"at": [1]}),
     ]
     assert len({base.key, *(t.key for t in others)}) == len(others) + 1
     # More repetitions, or fewer folds of each, are the same trial.
-    assert base.key == Trial(MLRULES, Data("iris"), Folds(10, 7, used=2), Place(0, 0)).key
+    assert base.key == Trial(MLRULES, PaperData("iris"), Folds(10, 7, used=2), Place(0, 0)).key
 
 
 def test_a_changed_file_is_another_trial(tmp_path):
     path = tmp_path / "a.csv"
-    data = Data("a", file=str(path), target="y")
+    data = FileData("a", str(path), "y")
     path.write_text("x,y\n1,a\n2,b\n")
     first = Trial(MLRULES, data, Folds(2), Place(0, 0)).key
     path.write_text("x,y\n1,a\n2,b\n3,b\n")

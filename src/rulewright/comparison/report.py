@@ -21,7 +21,7 @@ from rulewright.data.writing import replace_file
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.experiments.trial import Record
+    from rulewright.comparison.trial import Record
 
 Cell: TypeAlias = str | float | int | None
 

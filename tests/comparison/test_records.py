@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from rulewright.experiments.records import Records, RecordsError
+from rulewright.comparison.records import Records, RecordsError
 
 
 def record(key, **more):

@@ -1,4 +1,4 @@
-"""Learners of an experiment: ours by name, and other packages' by their installed adapters."""
+"""Learners to compare: ours by name, and other packages' by their installed adapters."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
-from sklearn.ensemble import BaggingClassifier
 
 from rulewright import __version__
+from rulewright.comparison.rivals import RIVALS_OF_TABLES, TableRival, is_installed
 from rulewright.data.optional import optional
 from rulewright.estimators import LEARNERS
-from rulewright.estimators.folds.precision import counting_training_rows
-from rulewright.experiments.rivals import RIVALS_OF_TABLES, TableRival, is_installed
+from rulewright.estimators.common.precision import counting_training_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,34 +37,22 @@ class Learner:
     """A learner with its settings, called `label` in the tables.
 
     `kind` is a name in `LEARNERS` or of an installed adapter; `parameters` are set on top of the
-    defaults, or of the published settings (`paper`). `bagged` is a number of bootstrap samples, on
-    each of which it is fitted.
+    defaults, or of the published settings (`paper`).
     """
 
     label: str
     kind: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     paper: bool = False
-    bagged: int = 0
 
     def identity(self) -> dict[str, Any]:
         """Identify the learner by everything that its results depend on, except the code."""
-        fields = asdict(self)
-        if not self.bagged:  # the key of records that are older than bagging
-            del fields["bagged"]
-        return fields
+        return asdict(self)
 
     def start(self, seed: int) -> Worker:
         """Return the learner, ready to fit."""
         if self.kind in LEARNERS:
-            make = LEARNERS[self.kind]
-            made = make.paper if self.paper else make
-            estimator = made(**{"random_state": seed, "n_jobs": 1, **self.parameters})
-            estimator = counting_training_rows(estimator)  # no table shows the precision of rules
-            if self.bagged:
-                bags = BaggingClassifier(estimator, self.bagged, random_state=seed)
-                return RivalWorker(Bagged(bags))
-            return OurWorker(estimator)
+            return OurWorker(self.estimator(seed))
         modules = rival_modules()
         if self.kind not in modules and self.kind in RIVALS_OF_TABLES:
             return TableRival(self.kind, seed, self.parameters)
@@ -77,9 +64,16 @@ class Learner:
         adapter = modules[self.kind].make(self.kind, None, 1, dict(self.parameters))
         return RivalWorker(adapter)
 
+    def estimator(self, seed: int) -> RuleClassifier[Any]:
+        """Make the estimator of a learner of this package."""
+        make = LEARNERS[self.kind]
+        made = make.paper if self.paper else make
+        found = made(**{"random_state": seed, "n_jobs": 1, **self.parameters})
+        return counting_training_rows(found)  # no table shows the precision of rules
+
 
 class Worker(Protocol):
-    """The methods of a learner that an experiment needs."""
+    """The methods of a learner that a trial needs."""
 
     def prepare(self, table: Table) -> Any:
         """Convert rows to the form that the learner takes; this is not timed."""
@@ -130,45 +124,6 @@ class OurWorker:
     def versions(self) -> dict[str, str]:
         """Return the version of this package."""
         return {"rulewright": __version__}
-
-
-@dataclass
-class Bagged:
-    """Scikit-learn's bagging of an estimator of this package, as an adapter."""
-
-    bags: BaggingClassifier
-
-    name = "rulewright"
-
-    def fit(self, X: Any, y: Any) -> None:
-        """Fit each member to a bootstrap sample; a column of labels is known by its type."""
-        nominal = [i for i, kind in enumerate(X.dtypes) if kind == "category"]
-        self.bags.set_params(estimator__categorical_features=nominal)
-        self.bags.fit(_objects(X), y)
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the mean of the members' probabilities."""
-        shares: FloatArray = self.bags.predict_proba(_objects(X))
-        return shares
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """Class labels."""
-        labels: NDArray[Any] = self.bags.classes_
-        return labels
-
-    def describe(self) -> dict[str, float]:
-        """Count the rules of all members."""
-        return {"rules": float(sum(len(each.model_) for each in self.bags.estimators_))}
-
-    def version(self) -> str:
-        """Return the version of this package."""
-        return __version__
-
-
-def _objects(frame: Any) -> NDArray[Any]:
-    """Return a dataframe as an array of Python objects, as bagging takes mixed columns."""
-    return np.asarray(frame.astype(object).where(frame.notna(), None), dtype=object)
 
 
 @dataclass

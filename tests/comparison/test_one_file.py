@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from rulewright.experiments.one_file import file_report, fold_errors, price_of_reading
-from rulewright.experiments.paired_tests import corrected_resampled_t
-from rulewright.experiments.statistics import holm
+from rulewright.comparison.one_file import file_report, fold_errors, price_of_reading
+from rulewright.comparison.statistics import corrected_resampled_t, holm
 
 
 def record(learner, fold, error, rules=None, status="ok"):

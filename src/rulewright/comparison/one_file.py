@@ -6,17 +6,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.experiments.paired_tests import corrected_resampled_t, p_text
-from rulewright.experiments.report import Grid, Report
-from rulewright.experiments.rivals import RIVALS_OF_TABLES
-from rulewright.experiments.statistics import average_ranks, holm
-from rulewright.experiments.summary import failed, figures
+from rulewright.comparison.report import Grid, Report
+from rulewright.comparison.rivals import RIVALS_OF_TABLES
+from rulewright.comparison.statistics import (
+    average_ranks,
+    corrected_resampled_t,
+    holm,
+    p_text,
+)
+from rulewright.comparison.summary import failed, figures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.experiments.report import Cell
-    from rulewright.experiments.trial import Record
+    from rulewright.comparison.report import Cell
+    from rulewright.comparison.trial import Record
     from rulewright.kernels import FloatArray
 
 READABLE_RULES = 20

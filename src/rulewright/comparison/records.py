@@ -7,11 +7,10 @@ leaves at most an incomplete last line; the next run cuts it off and repeats tha
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 from typing import TYPE_CHECKING, Any, Self
-
-from filelock import FileLock, Timeout
 
 from rulewright.data.writing import replace_file
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from rulewright.experiments.trial import Record
+    from rulewright.comparison.trial import Record
 
 
 class RecordsError(ValueError):
@@ -33,12 +32,14 @@ class Records:
         self.path = path
         self.known: dict[str, Record] = {}
         self._file = -1
-        self._lock = FileLock(f"{path}.lock")
+        self._lock = -1
 
     def __enter__(self) -> Self:
+        self._lock = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT, 0o644)
         try:
-            self._lock.acquire(timeout=0)
-        except Timeout:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._lock)
             raise RecordsError(
                 f"{self.path}: another run is writing to this file. Wait for it, or take another "
                 "folder with --out."
@@ -54,7 +55,7 @@ class Records:
     def __exit__(self, *error: object) -> None:
         if self._file >= 0:
             os.close(self._file)
-        self._lock.release()
+        os.close(self._lock)  # which releases it
 
     def append(self, record: Record) -> None:
         """Write a record to the disk."""
