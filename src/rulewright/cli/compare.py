@@ -25,7 +25,7 @@ from rulewright.comparison.suites import ADVICE, Suites, installed_suites
 from rulewright.comparison.trial import Data, FileData, all_trials
 from rulewright.data import DataError, Finding, detect_task, left_out
 from rulewright.estimators import LEARNERS
-from rulewright.estimators.common.parameters import parse_settings
+from rulewright.estimators.contract.parameters import parse_settings
 
 _RARE = "class {} has only {} rows: some folds are learned or judged without it"
 _USUAL_RIVALS = ("lightgbm", "hgb", "forest", "logistic")

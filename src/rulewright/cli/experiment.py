@@ -18,7 +18,7 @@ from rulewright.comparison.report import Report, commit, provenance
 from rulewright.comparison.runner import run_trials
 from rulewright.comparison.summary import done, failed
 from rulewright.comparison.trial import Job, Record, Trial
-from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.contract.progress import progress_bar
 
 N_CORES = os.cpu_count() or 1
 

@@ -12,7 +12,7 @@ from rulewright import __version__
 from rulewright.comparison.rivals import RIVALS_OF_TABLES, TableRival, is_installed
 from rulewright.data.optional import optional
 from rulewright.estimators import LEARNERS
-from rulewright.estimators.common.precision import counting_training_rows
+from rulewright.estimators.folds.precision import counting_training_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

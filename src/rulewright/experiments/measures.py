@@ -10,7 +10,7 @@ from rulewright.comparison.learners import OurWorker
 from rulewright.comparison.measures import score
 from rulewright.comparison.resources import Cost
 from rulewright.estimators import RuleCombiner
-from rulewright.explain import certificate
+from rulewright.trust import certificate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
