@@ -126,7 +126,7 @@ attack: $(if $(filter 1,$(ATTACK_SANITIZE)),sanitize-build,install)
 BENCH := .venv-bench
 bench-install: | check-machine
 	test -d $(BENCH) || $(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check '.[bench]' -e benchmarks
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check '.[bench]' -e lab
 	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
 	  orange3 orange-canvas-core
 

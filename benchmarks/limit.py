@@ -11,7 +11,7 @@ from problems import wide
 from sklearn.metrics import log_loss
 
 from rulewright import MLRulesClassifier
-from rulewright.experiments.datasets import load_dataset
+from rulewright_lab.experiments.datasets import load_dataset
 
 LIMITS = (1, 2, 3, 4, 5, 6, 8, None)
 

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import rivals
 from sklearn.metrics import log_loss
 
 from rulewright.comparison.resources import forget_peak, resident
+from rulewright_lab import rivals
 
 if TYPE_CHECKING:
     from collections.abc import Callable

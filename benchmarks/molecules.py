@@ -22,8 +22,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from rulewright import RuleFitClassifier
-from rulewright.experiments.reproductions.dispersion import read_rows
 from rulewright.relational import GraphRulesClassifier, SubgraphFeatures
+from rulewright_lab.experiments.reproductions.dispersion import read_rows
 
 SETS = ("nctrer", "yoshida", "bloodbarr", "dsstox-epafhm", "mutagenesis")
 BONDS = {"2": Chem.BondType.DOUBLE, "3": Chem.BondType.TRIPLE, "7": Chem.BondType.AROMATIC}

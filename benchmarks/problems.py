@@ -7,7 +7,7 @@ from effects import boxes, products, smooth, sphere
 from noisy_rules import noisy_rules
 from sklearn.datasets import load_iris
 
-from rulewright.experiments.generators import supernova_surrogate
+from rulewright_lab.experiments.generators import supernova_surrogate
 
 Problem = tuple[np.ndarray, np.ndarray]
 

@@ -20,8 +20,8 @@ from sklearn.datasets import make_classification, make_moons
 from rulewright.data import Table, read_table
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators import LEARNERS, cross_fitted
-from rulewright.experiments import generators
 from rulewright.rules import Coverage
+from rulewright_lab.experiments import generators
 
 if TYPE_CHECKING:
     from rulewright.model import ClassModel

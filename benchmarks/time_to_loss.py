@@ -17,7 +17,7 @@ from problems import make
 from sklearn.metrics import log_loss
 
 from rulewright import MLRulesClassifier
-from rulewright.experiments.datasets import load_dataset
+from rulewright_lab.experiments.datasets import load_dataset
 
 MADE_UP = (
     "wide-100000x30-2",

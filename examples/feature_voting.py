@@ -14,12 +14,12 @@ import numpy as np
 import rulewright as rw
 from rulewright.encoding.binned import bin_table
 from rulewright.encoding.covers import PackedCovers
-from rulewright.experiments.charts import curve_chart, save_chart
-from rulewright.experiments.generators import SUPERNOVA_RELEVANT, supernova_surrogate
 from rulewright.programs.covers import Coder
 from rulewright.search import Generation, generate_rules
 from rulewright.weighting.l1 import FPC, SPGL1, CoordinateDescent, PathBuild, Problem
 from rulewright.weighting.losses import SquaredLoss
+from rulewright_lab.experiments.charts import curve_chart, save_chart
+from rulewright_lab.experiments.generators import SUPERNOVA_RELEVANT, supernova_surrogate
 
 N_RULES = 600
 N_ROWS = 5000

@@ -4,7 +4,7 @@ import pytest
 from rulewright.comparison.learners import Learner, frame_of
 from rulewright.comparison.measures import judged, score
 from rulewright.comparison.protocol import Folds, Place
-from rulewright.experiments.generators import balance_scale, tic_tac_toe
+from rulewright_lab.experiments.generators import balance_scale, tic_tac_toe
 
 
 def halves(table):

@@ -8,8 +8,8 @@ from rulewright.comparison.protocol import Folds, Place
 from rulewright.comparison.records import Records
 from rulewright.comparison.runner import run_trials
 from rulewright.comparison.trial import FileData, Trial
-from rulewright.experiments.data import PaperData
-from rulewright.experiments.measures import stages
+from rulewright_lab.experiments.data import PaperData
+from rulewright_lab.experiments.measures import stages
 
 RIVALS = '''
 """Rivals that do what real ones do at times."""
@@ -139,7 +139,7 @@ def test_a_rival_that_hangs_is_ended_by_the_time_limit(tmp_path, rivals):
 
 def test_rivals_must_be_installed():
     assert "majority" not in known_learners()
-    with pytest.raises(ValueError, match=r"no adapter of 'majority'.*pip install -e benchmarks"):
+    with pytest.raises(ValueError, match=r"no adapter of 'majority'.*pip install rulewright-lab"):
         Learner("majority", "majority").start(0)
 
 

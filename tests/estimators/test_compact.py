@@ -17,7 +17,7 @@ from rulewright.data import TrainingSet, read_table
 from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.search import LARGEST_OVERLAP
 from rulewright.estimators.compact.sizes import chosen_size
-from rulewright.experiments import generators
+from rulewright_lab.experiments import generators
 
 pytestmark = pytest.mark.native
 

@@ -62,7 +62,7 @@ def compare(
             metavar="NAME,...",
             help="On several data sets the first is compared with each of the others. Ours, ours "
             "with '.paper' for the published settings, and others that are installed: "
-            f"{', '.join(RIVALS_OF_TABLES)}, and those of 'pip install -e benchmarks'; settings "
+            f"{', '.join(RIVALS_OF_TABLES)}, and those of 'pip install rulewright-lab'; settings "
             "follow after colons, as in mlrules:n_rules=50:l2=0.",
         ),
     ] = None,

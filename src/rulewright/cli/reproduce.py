@@ -6,7 +6,7 @@ import typer
 
 from rulewright.cli.experiment import RunOptions, perform, split_names
 from rulewright.cli.grouped import grouped
-from rulewright.experiments.reproductions import REPRODUCTIONS, Extent, Reproduction
+from rulewright_lab.experiments.reproductions import REPRODUCTIONS, Extent, Reproduction
 
 app = typer.Typer(add_completion=False)
 

@@ -27,8 +27,7 @@ RIVALS = "rulewright.rivals"
 """Group of entry points; each is a module with adapters.
 
 It has a mapping ``MODULES``, whose keys are the names of the learners, and a function
-``make(name, n_rules, n_jobs, settings)``. Those of ``benchmarks/rivals`` are installed with
-``pip install -e benchmarks``.
+``make(name, n_rules, n_jobs, settings)``. ``pip install rulewright-lab`` brings some.
 """
 
 
@@ -58,8 +57,7 @@ class Learner:
             return TableRival(self.kind, seed, self.parameters)
         if self.kind not in modules:
             raise ValueError(
-                f"no adapter of {self.kind!r} is installed: run 'pip install -e benchmarks' in the "
-                "folder of the repository"
+                f"no adapter of {self.kind!r} is installed: run 'pip install rulewright-lab'"
             )
         adapter = modules[self.kind].make(self.kind, None, 1, dict(self.parameters))
         return RivalWorker(adapter)

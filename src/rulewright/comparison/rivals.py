@@ -1,6 +1,6 @@
 """Well-known learners of other packages that take a table as it is, where they are installed.
 
-The adapters of ``benchmarks/rivals``, which also set sizes and report more, go before these.
+The adapters of ``rulewright-lab``, which also set sizes and report more, go before these.
 """
 
 from __future__ import annotations

@@ -1,0 +1,34 @@
+"""Rulewright's MLRulesClassifier: Newton rules on half of the rows; `kept` compresses them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from rulewright import MLRulesClassifier, compress
+from rulewright_lab.rivals.rulewright_model import Rulewright
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class Adapter(Rulewright):
+    name = "rulewright"
+
+    def __init__(
+        self, n_rules: int | None, n_jobs: int, kept: int | None = None, **settings: Any
+    ) -> None:
+        self._kept = kept
+        options: dict[str, Any] = {"n_jobs": n_jobs, "random_state": 0}
+        if n_rules is not None:
+            # As many rounds as the rivals have, with their learning rate, of rules as grown.
+            options |= {"n_rules": n_rules, "criterion": "newton", "subsample": 0.5}
+            options |= {"learning_rate": 0.1, "max_conditions": 4, "stopping": "window"}
+            options["prune"] = False
+        super().__init__(MLRulesClassifier(**{**options, **settings}))
+
+    def fit(self, X: Any, y: np.ndarray) -> Self:
+        super().fit(X, y)
+        if self._kept is not None:
+            model, n_jobs = self._model, self._model.n_jobs
+            model.model_ = compress(model, X, y, self._kept, n_jobs=n_jobs)
+        return self
