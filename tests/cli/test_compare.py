@@ -11,6 +11,17 @@ def generated_data(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.fixture(autouse=True)
+def papers(monkeypatch, tmp_path):
+    """Install the suites of the papers by their entry point."""
+    metadata = tmp_path / "site-packages" / "papers-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: papers\nVersion: 1.0\n")
+    entry = "[rulewright.suites]\npapers = rulewright.experiments.comparison\n"
+    (metadata / "entry_points.txt").write_text(entry)
+    monkeypatch.syspath_prepend(metadata.parent)
+
+
 def table(n=60):
     rows = [f"{i % 7},{'ab'[i % 2]},{'yes' if i % 7 > 3 else 'no'}" for i in range(n)]
     return "x,kind,y\n" + "\n".join(rows) + "\n"
@@ -129,6 +140,14 @@ def test_bad_requests_are_refused_with_a_remedy(cli_failure, tmp_path, args, mes
     (tmp_path / "data.csv").write_text(table())
     assert cli_failure("compare", *args, "--out", tmp_path / "out").startswith(message)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("args", [["--suite", "uci35"], ["--sets", "iris"]])
+def test_suites_come_with_another_package(cli_failure, monkeypatch, args):
+    """Without it the error says what to install; a file needs no suite."""
+    monkeypatch.setattr("rulewright.cli.compare.installed_suites", lambda: None)
+    message = cli_failure("compare", *args)
+    assert message.startswith("--suite and --sets need the data sets of the papers: pip install")
 
 
 def test_settings_of_ours_are_read_by_their_domains():

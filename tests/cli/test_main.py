@@ -38,6 +38,27 @@ def test_everything_is_explained(cli, command):
     assert found.help in result.stdout
 
 
+def test_other_packages_add_commands(cli, tmp_path, monkeypatch):
+    """By an entry point; the help imports their package, and a call their module."""
+    folder = tmp_path / "site-packages"
+    metadata, package = folder / "toy-1.0.dist-info", folder / "toy_commands"
+    metadata.mkdir(parents=True)
+    package.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: toy\nVersion: 1.0\n")
+    points = "greet = toy_commands.greet:app\nlearn = toy_commands.greet:app\n"
+    (metadata / "entry_points.txt").write_text(f"[rulewright.commands]\n{points}")
+    (package / "__init__.py").write_text("COMMANDS = {'greet': 'Greet a person.'}\n")
+    (package / "greet.py").write_text(
+        "import typer\n\napp = typer.Typer()\n\n\n"
+        "@app.command()\ndef greet(name: str):\n    typer.echo(f'hello {name}')\n"
+    )
+    monkeypatch.syspath_prepend(folder)
+    assert "Greet a person." in cli("--help").stdout
+    assert "toy_commands.greet" not in sys.modules
+    assert cli("greet", "Ada").stdout == "hello Ada\n"
+    assert "Learn rules from FILE" in cli("learn", "--help").stdout  # ours go before
+
+
 def test_wrong_usage_is_one_line_with_advice(cli_failure):
     """Typer's own errors look like all others."""
     assert cli_failure("lern") == "No such command 'lern'. Try 'root --help'."

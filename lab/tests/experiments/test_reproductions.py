@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from rulewright_lab.experiments.calculation import Calculation
-from rulewright_lab.experiments.datasets import DatasetUnavailableError, find_dataset
-from rulewright_lab.experiments.printed import printed_table
-from rulewright_lab.experiments.reproductions import (
+from rulewright.experiments.calculation import Calculation
+from rulewright.experiments.datasets import DatasetUnavailableError, find_dataset
+from rulewright.experiments.measures import abstention, combiners, posterior, stages
+from rulewright.experiments.printed import printed_table
+from rulewright.experiments.reproductions import (
     REPRODUCTIONS,
     Extent,
     alzheimer,
@@ -47,15 +48,15 @@ def made_up(trial, error):
     record |= dict.fromkeys(figures, 0.5) | {"rules": 1.5, "literals": 9.0}
     size = trial.protocol.sizes[trial.place.fold] if hasattr(trial.protocol, "sizes") else 100
     record |= {"n_train": size, "fit_seconds": size * np.log(size) / 1e6}
-    if trial.measure == "stages":
+    if trial.measure is stages:
         record["errors"] = [error] * len(trial.options["at"])
-    if trial.measure == "posterior":
+    if trial.measure is posterior:
         record |= {"n_models": 8, "perplexity": 1.5, "w_max": 0.9, "kish": 1.2}
-    if trial.measure == "combiners":
+    if trial.measure is combiners:
         kinds = trial.options["kinds"]
         record["errors"] = dict.fromkeys(kinds, error + 0.01) | {"native": error}
         record["perplexities"] = dict.fromkeys(kinds, 0.5)
-    if trial.measure == "abstention":
+    if trial.measure is abstention:
         record |= {
             "coverages": [1.0 - theta / 4 for theta in THETAS],
             "joint_errors": [error * (1.0 - theta / 4) for theta in THETAS],

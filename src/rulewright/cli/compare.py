@@ -30,8 +30,7 @@ from rulewright.estimators.contract.parameters import parse_settings
 _RARE = "class {} has only {} rows: some folds are learned or judged without it"
 _USUAL_RIVALS = ("lightgbm", "hgb", "forest", "logistic")
 
-_SUITES = installed_suites()
-_KNOWN = f"none, see '{ADVICE}'" if _SUITES is None else ", ".join(_SUITES.suites())
+_KNOWN = ", ".join(found.suites()) if (found := installed_suites()) else f"none, see '{ADVICE}'"
 
 app = typer.Typer(add_completion=False)
 
@@ -167,9 +166,10 @@ def choose_data(
 
 
 def _suites() -> Suites:
-    if _SUITES is None:
+    """Return the suites that are installed, or tell how to install them."""
+    if (found := installed_suites()) is None:
         raise ValueError(f"--suite and --sets need the data sets of the papers: {ADVICE}.")
-    return _SUITES
+    return found
 
 
 def _data_of(file: Path, target: str, table: TableOptions, n_folds: int) -> FileData:

@@ -1,8 +1,16 @@
-"""The `rulewright` command: finds the subcommands and reports every error in one line."""
+"""The `rulewright` command: finds the subcommands and reports every error in one line.
+
+Other packages add subcommands by entry points of the group ``rulewright.commands``, such as
+``reproduce = "rulewright_lab.cli.reproduce:app"``: a Typer app of one command. What the help says
+of it stands in the mapping ``COMMANDS`` of the package that holds the module (here in
+``rulewright_lab/cli/__init__.py``). The help imports that package only, so it should be empty
+otherwise; the module is imported when its command is called.
+"""
 
 import importlib
 import sys
 import traceback
+from importlib.metadata import EntryPoint, entry_points
 from typing import Annotated, Any
 
 import typer
@@ -26,6 +34,9 @@ COMMANDS = {
 }
 """Each is a module of this package with a Typer app of one command."""
 
+GROUP = "rulewright.commands"
+"""Group of entry points, by which other packages add commands."""
+
 FAILED = 2
 MISTAKEN = 1
 INTERRUPTED = 130
@@ -41,12 +52,14 @@ class Commands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names in the order of the help."""
-        return list(COMMANDS)
+        return [*COMMANDS, *added_commands()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return what the help says of a subcommand, without importing it."""
-        summary = COMMANDS.get(cmd_name)
-        return None if summary is None else TyperCommand(cmd_name, help=summary)
+        if cmd_name in COMMANDS:
+            return TyperCommand(cmd_name, help=COMMANDS[cmd_name])
+        point = added_commands().get(cmd_name)
+        return None if point is None else TyperCommand(cmd_name, help=_summary(point))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Import the subcommand that is called or completed."""
@@ -80,7 +93,21 @@ class Commands(TyperGroup):
 
 def imported(name: str) -> Any:
     """Import a subcommand."""
+    if name not in COMMANDS:
+        return typer.main.get_command(added_commands()[name].load())
     return typer.main.get_command(importlib.import_module(f"rulewright.cli.{name}").app)
+
+
+def added_commands() -> dict[str, EntryPoint]:
+    """Return the commands of other packages by name; ours go before them."""
+    found = {point.name: point for point in entry_points(group=GROUP)}
+    return {name: point for name, point in found.items() if name not in COMMANDS}
+
+
+def _summary(point: EntryPoint) -> str:
+    """Return what the package of a command says of it."""
+    package = importlib.import_module(point.module.rpartition(".")[0] or point.module)
+    return str(getattr(package, "COMMANDS", {}).get(point.name, ""))
 
 
 def one_line(error: Exception) -> str:
