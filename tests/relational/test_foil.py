@@ -9,14 +9,15 @@ import rulewright as rw
 from relational.builders import TIMES, shop, shop_tables, signal_tables
 from relational.foil_twin import bindings, gain
 from relational.twin import rows_of
-from rulewright.data import DataError, Where
-from rulewright.data.clauses import Clause, RelatedRow, SharedKey
+from rulewright.data import DataError
 from rulewright.relational import (
     RelationalFOILClassifier,
     Relations,
     relational_sql,
     verify_relational_sql,
 )
+from rulewright.relational.clauses import Clause, RelatedRow, SharedKey
+from rulewright.relational.derived import Where
 from rulewright.relational.foil.candidates import Candidates, Language
 from rulewright.relational.foil.clauses import body_of, clause_of, groups, recipe_of
 from rulewright.relational.foil.facts import Facts, key_types

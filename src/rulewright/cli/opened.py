@@ -13,11 +13,12 @@ from typing import Annotated, Any
 import typer
 
 from rulewright.cli.limits import PANEL
-from rulewright.data import DataError, FileOptions, Recipe, Source, open_table
+from rulewright.data import DataError, FileOptions, Source, open_table
 from rulewright.data.optional import optional
 from rulewright.data.source import Raw, as_objects
 from rulewright.model import ModelFileError, RuleModel, load_model
 from rulewright.model.document import read_document
+from rulewright.relational.recipe import Recipe, recipe_of
 from rulewright.search.names import offer_names
 
 SMILES = "smiles"
@@ -53,7 +54,7 @@ class Opened:
     @property
     def recipe(self) -> Recipe | None:
         """How columns are derived from related tables, of a model of these."""
-        return self.model.schema.recipe
+        return recipe_of(self.model.schema)
 
     @property
     def key(self) -> list[str]:

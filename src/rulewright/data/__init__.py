@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from rulewright.data.choices import Choices, column_and_word
 from rulewright.data.column_schema import ColumnSchema
-from rulewright.data.derived import Derivable, DerivedColumn, Step, Where
+from rulewright.data.derivation import Derivable, Derivation
 from rulewright.data.errors import DataError, DataTypeError, RowError
 from rulewright.data.findings import Finding, joined
 from rulewright.data.kind import KINDS, Kind
@@ -19,7 +19,6 @@ from rulewright.data.reading import (
     recode,
     unreadable,
 )
-from rulewright.data.recipe import Recipe, RelatedTable
 from rulewright.data.schema import Schema, label_of
 from rulewright.data.source import Source
 from rulewright.data.table import MISSING_CODE, UNSEEN_CODE, Column, Table
@@ -44,22 +43,18 @@ __all__ = [
     "DataError",
     "DataTypeError",
     "Derivable",
-    "DerivedColumn",
+    "Derivation",
     "FileOptions",
     "Finding",
     "Kind",
     "Numbers",
-    "Recipe",
     "RegressionSet",
-    "RelatedTable",
     "RowError",
     "Schema",
     "Source",
-    "Step",
     "Table",
     "Target",
     "TrainingSet",
-    "Where",
     "column_and_word",
     "detect_task",
     "examine",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rulewright.data.chosen import chosen, labelled_rows
 from rulewright.data.column_schema import ColumnSchema
-from rulewright.data.derived import Derivable
+from rulewright.data.derivation import Derivable
 from rulewright.data.errors import DataError
 from rulewright.data.findings import Finding
 from rulewright.data.kind import KINDS

@@ -13,8 +13,8 @@ import numpy as np
 
 from rulewright.data.choices import NO_CHOICES, Choices
 from rulewright.data.column_schema import ColumnSchema
+from rulewright.data.derivation import Derivation, read_derivation
 from rulewright.data.errors import DataError, DataTypeError
-from rulewright.data.recipe import Recipe
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 BOOLEAN_LABELS = ("false", "true")
@@ -44,7 +44,7 @@ class Schema:
     columns: tuple[ColumnSchema, ...]
     named: bool  # False when the input had no column names; the names are then x0, x1, ...
     choices: Choices = NO_CHOICES  # of the person who read the table, for later ones
-    recipe: Recipe | None = None  # of the columns that are derived from related tables
+    recipe: Derivation | None = None  # of the columns that are derived from related tables
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ class Schema:
             raise DataError("A schema needs at least one column.")
         check_distinct(column.name for column in columns)
         choices = Choices.from_json(obj["choices"]) if "choices" in obj else NO_CHOICES
-        recipe = Recipe.from_json(obj["recipe"]) if "recipe" in obj else None
+        recipe = read_derivation("recipe", obj["recipe"]) if "recipe" in obj else None
         if recipe is not None and (strange := recipe.names - {column.name for column in columns}):
             raise DataError(f"The recipe makes {min(strange)!r}, which is no column of the schema.")
         return cls(columns, obj["named"], choices, recipe)

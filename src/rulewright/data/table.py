@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from rulewright.data.choices import NO_CHOICES, Choices
 from rulewright.data.column_schema import ColumnSchema
+from rulewright.data.derivation import Derivation
 from rulewright.data.errors import DataError
 from rulewright.data.findings import Finding
 from rulewright.data.frame import LabelColumn, to_frame
 from rulewright.data.numbers import Numbers
-from rulewright.data.recipe import Recipe
 from rulewright.data.schema import Schema, check_distinct
 from rulewright.data.table_view import summary, table_html
 from rulewright.data.target import Target
@@ -60,7 +60,7 @@ class Table:
     decisions: tuple[Finding, ...] = ()  # about the rows, when it was read
     target_name: str | None = None  # of the column that held the target
     weights_name: str | None = None  # of the column that held the weights
-    recipe: Recipe | None = None  # of the columns that are derived from related tables
+    recipe: Derivation | None = None  # of the columns that are derived from related tables
 
     @cached_property
     def schema(self) -> Schema:

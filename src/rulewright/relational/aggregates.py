@@ -17,8 +17,8 @@ from rulewright.programs.sql_words import number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.data import DerivedColumn
     from rulewright.programs.sql_words import Dialect
+    from rulewright.relational.derived import DerivedColumn
 
 DAY = 86_400_000.0
 """Milliseconds, in which moments are counted."""

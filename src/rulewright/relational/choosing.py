@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.data import Column, DataError, DerivedColumn, Recipe, RelatedTable, Where
-from rulewright.data.clauses import Clause, Compared, RelatedRow, SharedKey
-from rulewright.data.derived import ADDED, OF_LABELS, OF_ROWS, TIMED
-from rulewright.data.recipe import check_distinct_columns
+from rulewright.data import Column, DataError
+from rulewright.relational.clauses import Clause, Compared, RelatedRow, SharedKey
+from rulewright.relational.derived import ADDED, OF_LABELS, OF_ROWS, TIMED, DerivedColumn, Where
 from rulewright.relational.grouping import Paths
 from rulewright.relational.looking import Limits, Look
 from rulewright.relational.paths import join_paths, leads_to_one, named_paths
+from rulewright.relational.recipe import Recipe, RelatedTable, check_distinct_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rulewright.data import Step
-    from rulewright.data.recipe import Derived
+    from rulewright.relational.derived import Step
     from rulewright.relational.looking import Seen
     from rulewright.relational.paths import Path
+    from rulewright.relational.recipe import Derived
     from rulewright.relational.relations import Relations
 
 DEFAULT_FUNCTIONS = ("count", "recency", "max", "min", "mean", "sum", "last")

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Recipe
-    from rulewright.data.derived import Join
+    from rulewright.relational.derived import Join
     from rulewright.relational.keys import KeyKind
+    from rulewright.relational.recipe import Recipe
     from rulewright.relational.related import TableData
 
 INSTANCES, ROW, TIME = "instances", "row_number", "moment"

@@ -23,14 +23,16 @@ from rulewright.programs.sql_words import (
 )
 from rulewright.relational.aggregates import Aggregates
 from rulewright.relational.deriving import joins_of
+from rulewright.relational.recipe import recipe_of
 from rulewright.relational.statements import Layout, Relation, Statements
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.data import ColumnSchema, Recipe, Schema
+    from rulewright.data import ColumnSchema, Schema
     from rulewright.model import RuleModel
     from rulewright.programs.sql_words import Dialect
+    from rulewright.relational.recipe import Recipe
 
 
 def relational_sql(
@@ -58,9 +60,9 @@ def relational_sql(
         a key and instances that share one are not the model's: a key must identify instances.
     """
     schema = model.schema
-    if schema.recipe is None:
+    if (whole := recipe_of(schema)) is None:
         raise DataError("This model has no derived columns: write it with model.to_sql().")
-    recipe = schema.recipe.only(set(model.columns))
+    recipe = whole.only(set(model.columns))
     checked = checked_dialect(dialect)
     writer = _Writer(recipe, schema, model.columns, checked, tables or {})
     return write_sql(model.program, writer.derived, dialect, [recipe.key], writer.prelude())

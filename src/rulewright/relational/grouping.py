@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import DerivedColumn, Recipe, Step, Where
     from rulewright.kernels import BoolArray, FloatArray, GroupSummary
+    from rulewright.relational.derived import DerivedColumn, Step, Where
+    from rulewright.relational.recipe import Recipe
     from rulewright.relational.related import TableData
 
 Arrays = dict[str, "FloatArray"]

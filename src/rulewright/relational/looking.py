@@ -20,11 +20,12 @@ from rulewright.relational.grouping import doubles, in_threads, instances_by_lab
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rulewright.data import Column, Recipe
+    from rulewright.data import Column
     from rulewright.kernels import FloatArray
     from rulewright.relational.grouping import Paths
     from rulewright.relational.paths import Path
     from rulewright.relational.reaching import Reached
+    from rulewright.relational.recipe import Recipe
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rulewright.data import DataError, Step
+from rulewright.data import DataError
+from rulewright.relational.derived import Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

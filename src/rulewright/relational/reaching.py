@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Recipe, Step
     from rulewright.kernels import BoolArray, FloatArray, RowArray
+    from rulewright.relational.derived import Step
     from rulewright.relational.keys import KeyValues
+    from rulewright.relational.recipe import Recipe
     from rulewright.relational.related import TableData
 
 

@@ -25,6 +25,7 @@ from rulewright.relational.keys import (
 )
 from rulewright.relational.opening import open_tables
 from rulewright.relational.proposals import Proposals, propose
+from rulewright.relational.recipe import recipe_of
 from rulewright.relational.related import TableData, read_related
 
 if TYPE_CHECKING:
@@ -32,10 +33,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Column, Recipe, Schema, Source
+    from rulewright.data import Column, Schema, Source
     from rulewright.data.readers.tables import DatabaseTables
     from rulewright.data.reading import Task
     from rulewright.data.source import Raw
+    from rulewright.relational.recipe import Recipe
 
 
 class Relations(Derivable):
@@ -183,7 +185,7 @@ class Relations(Derivable):
     def derive(self, schema: Schema, needed: Collection[str] | None = None) -> Table:
         """Return the table of the columns of a schema, or of those that are needed."""
         names = [name for name in schema.names if needed is None or name in needed]
-        recipe = schema.recipe
+        recipe = recipe_of(schema)
         derived = set(names) & recipe.names if recipe is not None else set()
         own = self.table_of(self.instances).like(schema[n] for n in names if n not in derived)
         columns = {column.schema.name: column for column in own}

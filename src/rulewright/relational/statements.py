@@ -10,14 +10,15 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from rulewright.data import DerivedColumn
-from rulewright.data.clauses import Clause, RelatedRow, SharedKey
 from rulewright.relational.aggregates import DAY, Aggregates, Rows
+from rulewright.relational.clauses import Clause, RelatedRow, SharedKey
+from rulewright.relational.derived import DerivedColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rulewright.data import Recipe, Step, Where
+    from rulewright.relational.derived import Step, Where
+    from rulewright.relational.recipe import Recipe
 
 _SIGNS = {"!=": "<>"}
 MAX_PARTS = 256

@@ -13,22 +13,25 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from rulewright.data import DataError, DerivedColumn, read_like
+from rulewright.data import DataError, read_like
 from rulewright.data.kinds.nominal import label_value
 from rulewright.data.optional import optional
 from rulewright.programs.adversarial import adversarial_rows
 from rulewright.programs.databases import answers_of, provide_exp
 from rulewright.programs.parity import compare, native_answers
 from rulewright.programs.sql_words import quoted_name
+from rulewright.relational.derived import DerivedColumn
 from rulewright.relational.deriving import joins_of
 from rulewright.relational.export import relational_sql
+from rulewright.relational.recipe import recipe_of
 from rulewright.relational.relations import Relations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rulewright.data import ColumnSchema, Recipe
+    from rulewright.data import ColumnSchema
     from rulewright.model import RuleModel
+    from rulewright.relational.recipe import Recipe
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
 _MOMENTS = (0.0, 86_400_000.0, 30 * 86_400_000.0, 1_700_000_000_000.0)
@@ -84,7 +87,7 @@ def verify_relational_sql(
     ParityError
         When an answer differs; the message shows the instance.
     """
-    recipe = model.schema.recipe
+    recipe = recipe_of(model.schema)
     if recipe is None:
         raise DataError("This model has no derived columns: use model.verify_exports().")
     for dialect in dialects:

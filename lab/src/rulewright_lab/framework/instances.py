@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Recipe
     from rulewright.kernels import FloatArray, SignArray
     from rulewright.relational.graphs.graph import Graph
     from rulewright.relational.keys import Link
     from rulewright.relational.paths import Path
+    from rulewright.relational.recipe import Recipe
     from rulewright.relational.relations import Relations
     from rulewright_lab.framework.prolog import Prolog
     from rulewright_lab.framework.query import Made, Query

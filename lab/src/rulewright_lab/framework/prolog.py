@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import DerivedColumn, Recipe
     from rulewright.kernels import SignArray
+    from rulewright.relational.derived import DerivedColumn
+    from rulewright.relational.recipe import Recipe
     from rulewright.relational.related import TableData
     from rulewright.relational.relations import Relations
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from rulewright.data import ColumnSchema, DerivedColumn
+from rulewright.data import ColumnSchema
 from rulewright.relational.graphs.database import Labels as GraphLabels
 from rulewright.relational.graphs.model import ABSENT, PRESENT
 from rulewright.relational.graphs.pattern import Pattern
@@ -15,6 +15,7 @@ from rulewright.rules import And, Conjunction, Labels, Not, Or, normalised, pars
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from rulewright.relational.derived import DerivedColumn
     from rulewright.rules import Formula
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rulewright.data import DerivedColumn, Where
 from rulewright.relational.choosing import DEFAULT_FUNCTIONS, Choosing, proposed
+from rulewright.relational.derived import DerivedColumn, Where
 from rulewright.rules import Conjunction, Labels, Range, parse_condition
 from rulewright.search.options import check_whole
 from rulewright.search.repository import Base, BiasError
@@ -25,8 +25,8 @@ from rulewright_lab.framework.statement import Statement, check_min_support
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rulewright.data import Recipe
     from rulewright.relational.paths import Path
+    from rulewright.relational.recipe import Recipe
     from rulewright_lab.framework.instances import Language
     from rulewright_lab.framework.levels import Context
 

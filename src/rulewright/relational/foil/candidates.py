@@ -11,9 +11,9 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from rulewright.data import Where
-from rulewright.data.clauses import OPPOSITE, Compared, RelatedRow, SharedKey
 from rulewright.data.short import short_between
+from rulewright.relational.clauses import OPPOSITE, Compared, RelatedRow, SharedKey
+from rulewright.relational.derived import Where
 from rulewright.relational.foil.gains import Best, Scope, best_of
 from rulewright.relational.foil.literals import Absent, Bind, Differ, Holds, Linked
 

@@ -9,19 +9,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rulewright.data import Recipe, RelatedTable
-from rulewright.data.clauses import Clause, Compared, RelatedRow, SharedKey
+from rulewright.relational.clauses import Clause, Compared, RelatedRow, SharedKey
 from rulewright.relational.foil.facts import key_types
 from rulewright.relational.foil.literals import Absent, Bind, Differ, Holds, Linked
 from rulewright.relational.keys import Place
+from rulewright.relational.recipe import Recipe, RelatedTable
 from rulewright.rules import Conjunction, Labels, Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rulewright.data import ColumnSchema, Where
-    from rulewright.data.recipe import Derived
+    from rulewright.data import ColumnSchema
+    from rulewright.relational.derived import Where
     from rulewright.relational.foil.literals import Literal
+    from rulewright.relational.recipe import Derived
     from rulewright.relational.relations import Relations
     from rulewright.rules import Condition
 

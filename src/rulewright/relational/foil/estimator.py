@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rulewright.data import DataError, Recipe, TrainingSet, read_target
+from rulewright.data import DataError, TrainingSet, read_target
 from rulewright.data.target import read_weights
 from rulewright.estimators.contract.base import positive_of_two
 from rulewright.estimators.contract.parameters import (
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import Table
     from rulewright.relational.foil.literals import Literal
+    from rulewright.relational.recipe import Recipe
     from rulewright.relational.relations import Relations
 
 

@@ -16,9 +16,10 @@ from rulewright.relational.foil.facts import MISSING, FactTable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from rulewright.data import Column, Where
-    from rulewright.data.clauses import Compared, RelatedRow, SharedKey
+    from rulewright.data import Column
     from rulewright.kernels import BoolArray
+    from rulewright.relational.clauses import Compared, RelatedRow, SharedKey
+    from rulewright.relational.derived import Where
     from rulewright.relational.foil.facts import Facts, Places
 
 SIGNS: dict[str, Any] = {"=": operator.eq, "!=": operator.ne, ">=": operator.ge}

@@ -1,16 +1,15 @@
 """Derived columns: what is said of an instance by the rows of related tables.
 
 A recipe is plain data and a part of the schema, hence of the model. It tells from which columns
-along which keys a column is made; the room `relational` carries it out and writes it as SQL.
+along which keys a column is made; this room carries it out and writes it as SQL.
 """
 
 import json
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rulewright.data.column_schema import ColumnSchema
 from rulewright.data.kind import KINDS
@@ -25,14 +24,6 @@ TIMED = frozenset({"last", "recency"})
 """Functions that need to know when a row happened."""
 FUNCTIONS = OF_ROWS | ADDED | OF_LABELS | {"min", "max", "median"}
 _BARE = re.compile(r"[^\W\d][\w\-]*")
-
-
-class Derivable(ABC):
-    """Tables from which the columns of a schema can be made."""
-
-    @abstractmethod
-    def derive(self, schema: Any, needed: Collection[str] | None = None) -> Any:
-        """Return the table of the columns of a schema, or of those that are needed."""
 
 
 class Join(NamedTuple):

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from rulewright.data.column_schema import ColumnSchema
-from rulewright.data.derived import Join, Where, bare_word
+from rulewright.relational.derived import Join, Where, bare_word
 
 OPPOSITE = {"=": "!=", "!=": "=", ">": "<=", "<=": ">", "<": ">=", ">=": "<"}
 """Comparisons of two rows, each with its negation."""

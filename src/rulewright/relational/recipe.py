@@ -5,11 +5,13 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from rulewright.data.clauses import Clause, Compared, RelatedRow, SharedKey
 from rulewright.data.column_schema import ColumnSchema
-from rulewright.data.derived import (
+from rulewright.data.errors import DataError
+from rulewright.data.schema import Schema
+from rulewright.relational.clauses import Clause, Compared, RelatedRow, SharedKey
+from rulewright.relational.derived import (
     ADDED,
     FUNCTIONS,
     OF_LABELS,
@@ -19,7 +21,6 @@ from rulewright.data.derived import (
     Step,
     Where,
 )
-from rulewright.data.errors import DataError
 
 _Item = TypeVar("_Item")
 Derived = DerivedColumn | Clause
@@ -119,6 +120,11 @@ class Recipe:
         for column in recipe.columns:
             _check(recipe, column)
         return recipe
+
+
+def recipe_of(schema: Schema) -> Recipe | None:
+    """Return the recipe of a schema; None if its columns do not come from related tables."""
+    return cast("Recipe | None", schema.recipe)  # what its entry point of derivations names
 
 
 def check_distinct_columns(columns: Collection[Derived]) -> None:

@@ -3,16 +3,9 @@ from dataclasses import replace
 
 import pytest
 
-from rulewright.data import (
-    ColumnSchema,
-    DataError,
-    DerivedColumn,
-    Recipe,
-    RelatedTable,
-    Schema,
-    Step,
-    Where,
-)
+from rulewright.data import ColumnSchema, DataError, Schema
+from rulewright.relational.derived import DerivedColumn, Step, Where
+from rulewright.relational.recipe import Recipe, RelatedTable
 
 PATH = (Step("orders", "id", "customer"), Step("it ems", "id", "order", by="order"))
 COLUMNS = (
