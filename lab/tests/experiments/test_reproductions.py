@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from rulewright.experiments.calculation import Calculation
 from rulewright.experiments.datasets import DatasetUnavailableError, find_dataset
 from rulewright.experiments.measures import abstention, combiners, posterior, stages
@@ -16,6 +15,7 @@ from rulewright.experiments.reproductions import (
     molecules,
     trading,
 )
+
 from rulewright_lab.experiments.reproductions.mlrules import MORE_RULES
 from rulewright_lab.experiments.reproductions.ruleset_bounds import THETAS
 from rulewright_lab.experiments.reproductions.rumble import STUDIES
