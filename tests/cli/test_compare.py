@@ -17,7 +17,7 @@ def papers(monkeypatch, tmp_path):
     metadata = tmp_path / "site-packages" / "papers-1.0.dist-info"
     metadata.mkdir(parents=True)
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: papers\nVersion: 1.0\n")
-    entry = "[rulewright.suites]\npapers = rulewright.experiments.comparison\n"
+    entry = "[rulewright.suites]\npapers = rulewright_lab.experiments.comparison\n"
     (metadata / "entry_points.txt").write_text(entry)
     monkeypatch.syspath_prepend(metadata.parent)
 

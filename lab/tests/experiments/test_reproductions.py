@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from rulewright.experiments.calculation import Calculation
-from rulewright.experiments.datasets import DatasetUnavailableError, find_dataset
-from rulewright.experiments.measures import abstention, combiners, posterior, stages
-from rulewright.experiments.printed import printed_table
-from rulewright.experiments.reproductions import (
+
+from rulewright_lab.experiments.calculation import Calculation
+from rulewright_lab.experiments.datasets import DatasetUnavailableError, find_dataset
+from rulewright_lab.experiments.measures import abstention, combiners, posterior, stages
+from rulewright_lab.experiments.printed import printed_table
+from rulewright_lab.experiments.reproductions import (
     REPRODUCTIONS,
     Extent,
     alzheimer,
@@ -15,7 +16,6 @@ from rulewright.experiments.reproductions import (
     molecules,
     trading,
 )
-
 from rulewright_lab.experiments.reproductions.mlrules import MORE_RULES
 from rulewright_lab.experiments.reproductions.ruleset_bounds import THETAS
 from rulewright_lab.experiments.reproductions.rumble import STUDIES

@@ -30,7 +30,6 @@ COMMANDS = {
     "export": "Write a saved model as SQL, Python, JavaScript or text.",
     "compress": "Keep few rules of a saved model.",
     "compare": "Compare learners by cross-validation.",
-    "reproduce": "Make tables and figures of the papers again.",
 }
 """Each is a module of this package with a Typer app of one command."""
 
