@@ -3,20 +3,20 @@ import math
 import pytest
 
 from rulewright import load_model
-from rulewright.cli.constraints import read_constraints
+from rulewright.cli.constraints import ConstraintOptions
 from rulewright.search import Constraints
 
 
 def test_options_become_constraints():
     """Every option is read; names may hold equal signs and, quoted, commas."""
-    found = read_constraints(
+    found = ConstraintOptions(
         monotone=["a=b=increasing", "c = decreasing"],
         forbid=["d"],
         require=["c", "e,f"],
         operators=["c=<=,>=", "g = is missing, ="],
         together=['c,"e,f"', "c, g"],
         digits=["c=2", "a=b=3"],
-    )
+    ).parse()
     assert found == Constraints(
         monotone={"a=b": "increasing", "c": "decreasing"},
         forbidden=["d"],
@@ -25,8 +25,8 @@ def test_options_become_constraints():
         groups=[["c", "e,f"], ["c", "g"]],
         digits={"c": 2, "a=b": 3},
     )
-    assert read_constraints(None, None, None, None, None, ["2"]) == Constraints(digits=2)
-    assert read_constraints(None, None, None, None, None, None) == Constraints()
+    assert ConstraintOptions(digits=["2"]).parse() == Constraints(digits=2)
+    assert ConstraintOptions().parse() == Constraints()
 
 
 def test_the_learned_model_obeys(cli, loans, tmp_path):

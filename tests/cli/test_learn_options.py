@@ -9,10 +9,9 @@ import pytest
 from builders import mixed_table
 from rulewright import RipperClassifier, load_model, read_table
 from rulewright.cli.classes import ClassOptions
-from rulewright.cli.learner import make_estimator
+from rulewright.cli.learner import LearnerOptions
 from rulewright.cli.validation import held_out
 from rulewright.estimators import LEARNERS
-from rulewright.search import Constraints
 
 QUICK = ("--target", "repaid", "--learner", "ripper", "--cv", 0)
 ADDITIVE = ("--target", "repaid", "--learner", "mlrules", "--set", "n_rules=20", "--cv", 0)
@@ -169,7 +168,7 @@ def test_no_model_has_more_rules_than_asked_for(name):
     quick = ["max_rules=60", "cv=2"] if name == "rulefit" else []
     for n_classes in (2, 3):
         X, y = mixed_table(np.random.default_rng(1), 120, n_classes=n_classes)
-        est = make_estimator(name, quick, 0, 1, Constraints(), max_rules=2)
+        est = LearnerOptions(name, quick, max_rules=2).estimator()
         assert len(est.fit(X, y).model_) <= 2
 
 

@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from rulewright import MLRulesClassifier, read_table
-from rulewright.cli.training import ColumnRoles, open_file, read_training, row_weights
+from rulewright.cli.training import ColumnRoles, loading_once, open_file, read_training, row_weights
+from rulewright.data import detect_task, open_table
 
 
 def read_file(path, roles):
@@ -52,3 +55,20 @@ def test_weights_of_a_table(write):
     assert row_weights(table).tolist() == [1, 1]
     table = read_file(path, ColumnRoles("y", weights="w"))
     assert row_weights(table).tolist() == [2, 3]
+
+
+def test_the_target_is_loaded_once(loans):
+    """To tell what it holds, and to read the table; other columns are loaded when they are read."""
+    source, loaded = open_table(loans), []
+
+    def load(at, wanted):
+        loaded.append(source.names[at])
+        return source.load(at, wanted)
+
+    once = loading_once(replace(source, load=load), "repaid")
+    assert detect_task(once, "repaid") == "classification"
+    table, _ = read_training(once, ColumnRoles("repaid"))
+    assert sorted(loaded) == sorted(source.names)
+    np.testing.assert_array_equal(
+        table.known_target.codes, read_file(loans, ColumnRoles("repaid")).known_target.codes
+    )

@@ -1,23 +1,11 @@
-"""The option of `learn` that says which rules are generated, and in which order."""
+"""The file of `learn` that says which rules are generated, and in which order."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from rulewright.cli.constraints import PANEL
 from rulewright.data import DataError
 from rulewright.estimators import LEARNERS
 from rulewright.search.repository import BiasError, load_bias
-
-BiasFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Rules to generate, in the order of the prior (TOML; rumble).",
-        rich_help_panel=PANEL,
-    ),
-]
 
 
 def set_bias(estimator: Any, learner: str, file: Path | None, target: str) -> None:

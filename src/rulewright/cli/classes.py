@@ -25,20 +25,14 @@ def _option(metavar: str, text: str) -> Any:
     return typer.Option(metavar=metavar, help=text, rich_help_panel=PANEL)
 
 
-Positive = Annotated[Text, _option("CLASS", "The class to look for, of two.")]
-Ordinal = Annotated[Text, _option("LOW,...,HIGH", "The classes form this scale.")]
-ClassWeight = Annotated[Text, _option("WEIGHTS", _WEIGHTS)]
-CostMatrix = Annotated[Text, _option("COSTS", _COSTS)]
-
-
 @dataclass(frozen=True)
 class ClassOptions:
     """What was asked for about the classes, as text."""
 
-    positive: str | None = None
-    ordinal: str | None = None
-    class_weight: str | None = None
-    cost_matrix: str | None = None
+    positive: Annotated[Text, _option("CLASS", "The class to look for, of two.")] = None
+    ordinal: Annotated[Text, _option("LOW,...,HIGH", "The classes form this scale.")] = None
+    class_weight: Annotated[Text, _option("WEIGHTS", _WEIGHTS)] = None
+    cost_matrix: Annotated[Text, _option("COSTS", _COSTS)] = None
 
     def check(self, learner: str, *, numbers: bool) -> None:
         """Refuse what the task or the learner cannot do, before anything is read."""

@@ -13,7 +13,7 @@ import typer
 
 from rulewright.cli.experiment import RunOptions, perform, split_names
 from rulewright.cli.grouped import grouped
-from rulewright.cli.learn import split_settings
+from rulewright.cli.learner import split_settings
 from rulewright.cli.limits import print_notes
 from rulewright.cli.table_options import TableOptions
 from rulewright.cli.training import open_file, read_training

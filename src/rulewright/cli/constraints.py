@@ -3,6 +3,8 @@
 import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
@@ -21,13 +23,6 @@ def _option(metavar: str, text: str) -> Any:
     return typer.Option(metavar=metavar, help=text, rich_help_panel=PANEL)
 
 
-Monotone = Annotated[Texts, _option("COL=+|-", _MONOTONE)]
-Forbid = Annotated[Texts, _option("COL", "No rule may use the column.")]
-Require = Annotated[Texts, _option("COL", "Every rule must use the column.")]
-Operators = Annotated[Texts, _option("COL=OP,OP", "Operators allowed, as in 'age=<=,is missing'.")]
-Together = Annotated[Texts, _option("COL,COL", "Columns that may occur in one rule.")]
-Digits = Annotated[Texts, _option("N|COL=N", "Significant digits of thresholds.")]
-
 _DIRECTIONS = {"+": "increasing", "-": "decreasing"}
 _OPTIONS = {
     "monotone": "--monotone",
@@ -39,23 +34,37 @@ _OPTIONS = {
 }
 
 
-def read_constraints(
-    monotone: Texts, forbid: Texts, require: Texts, operators: Texts, together: Texts, digits: Texts
-) -> Constraints:
-    """Parse the options."""
-    with errors_by_option():
-        allowed = _by_column("operators", operators, "'age=<=,>='", str.partition)
-        return Constraints(
-            monotone={
-                name: _DIRECTIONS.get(word, word)
-                for name, word in _by_column("monotone", monotone, "income=+").items()
-            },
-            forbidden=forbid or (),
-            required=require or (),
-            operators={name: _listed(texts) for name, texts in allowed.items()},
-            groups=[_listed(group) for group in together or ()],
-            digits=_read_digits(digits or ()),
-        )
+@dataclass(frozen=True)
+class ConstraintOptions:
+    """What rules may be, as text."""
+
+    monotone: Annotated[Texts, _option("COL=+|-", _MONOTONE)] = None
+    forbid: Annotated[Texts, _option("COL", "No rule may use the column.")] = None
+    require: Annotated[Texts, _option("COL", "Every rule must use the column.")] = None
+    operators: Annotated[
+        Texts, _option("COL=OP,OP", "Operators allowed, as in 'age=<=,is missing'.")
+    ] = None
+    together: Annotated[Texts, _option("COL,COL", "Columns that may occur in one rule.")] = None
+    digits: Annotated[Texts, _option("N|COL=N", "Significant digits of thresholds.")] = None
+    bias: Annotated[
+        Path | None, _option("FILE", "Rules to generate, in the order of the prior (TOML; rumble).")
+    ] = None
+
+    def parse(self) -> Constraints:
+        """Read the options, except the file of the bias."""
+        with errors_by_option():
+            allowed = _by_column("operators", self.operators, "'age=<=,>='", str.partition)
+            return Constraints(
+                monotone={
+                    name: _DIRECTIONS.get(word, word)
+                    for name, word in _by_column("monotone", self.monotone, "income=+").items()
+                },
+                forbidden=self.forbid or (),
+                required=self.require or (),
+                operators={name: _listed(texts) for name, texts in allowed.items()},
+                groups=[_listed(group) for group in self.together or ()],
+                digits=_read_digits(self.digits or ()),
+            )
 
 
 @contextmanager

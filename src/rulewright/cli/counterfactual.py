@@ -8,7 +8,7 @@ import numpy as np
 import typer
 
 from rulewright.data import Table
-from rulewright.data.optional import optional
+from rulewright.explain import counterfactual
 from rulewright.model import ClassModel, RuleModel
 
 Texts: TypeAlias = list[str] | None
@@ -65,11 +65,8 @@ class Asked:
             "monotone": self._directions(),
             **self._goal(model),
         }
-        explain = optional("rulewright.explain")
         found = [
-            explain.counterfactual(
-                model, table.take(np.array([row], dtype=np.intp)), **options
-            ).text(row)
+            counterfactual(model, table.take(np.array([row], dtype=np.intp)), **options).text(row)
             for row in rows
         ]
         return "\n".join(found)

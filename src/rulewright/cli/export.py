@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
+from rulewright import relational
 from rulewright.cli.limits import listed_names
 from rulewright.cli.opened import Opened
 from rulewright.cli.output import STDOUT, check_output, write_content
 from rulewright.cli.predictions import Predictions
-from rulewright.data.optional import optional
 from rulewright.model import RuleModel
 from rulewright.programs.targets import TARGETS
 
@@ -87,8 +87,7 @@ def exported(
     if to == "text":
         return model.to_text()
     if to == "sql" and model.schema.recipe is not None:
-        sql: str = optional("rulewright.relational").relational_sql(model, dialect.value)
-        return sql
+        return relational.relational_sql(model, dialect.value)
     if to == "sql":
         return model.to_sql(table.split("."), dialect.value, keys)
     content: str | bytes = model.export(to)

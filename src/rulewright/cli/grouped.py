@@ -11,6 +11,8 @@ Command = Callable[..., None]
 def grouped(**groups: type) -> Callable[[Command], Command]:
     """Replace parameters of a command by the fields of dataclasses, of which it gets instances.
 
+    The fields stand where the parameter stood; options are in the help in this order.
+
     Parameters
     ----------
     **groups : type
@@ -18,8 +20,7 @@ def grouped(**groups: type) -> Callable[[Command], Command]:
     """
 
     def decorate(command: Command) -> Command:
-        declared = inspect.signature(command).parameters.values()
-        own = [parameter for parameter in declared if parameter.name not in groups]
+        declared = inspect.signature(command).parameters
         fields = {name: inspect.signature(group).parameters for name, group in groups.items()}
 
         @wraps(command)
@@ -30,7 +31,11 @@ def grouped(**groups: type) -> Callable[[Command], Command]:
             }
             command(**values, **made)
 
-        parameters = [*own, *(each for of_group in fields.values() for each in of_group.values())]
+        parameters = [
+            each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for name, own in declared.items()
+            for each in (fields[name].values() if name in fields else (own,))
+        ]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in parameters}
         return run

@@ -1,16 +1,16 @@
 """`rulewright learn --in-parts`: Parquet files that may be larger than memory."""
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from rulewright import scale
 from rulewright.cli.limits import PANEL
-from rulewright.cli.training import ColumnRoles
+from rulewright.cli.one_table import OneTable
+from rulewright.cli.training import loading_once
 from rulewright.cli.validation import Judging
-from rulewright.data import Source, Table
-from rulewright.data.optional import optional
+from rulewright.data import Source, Table, open_table
 from rulewright.model import RuleModel
 
 FIRST_ROWS = 100_000
@@ -27,23 +27,31 @@ InParts = Annotated[
 
 
 @dataclass(frozen=True)
-class FileFit:
-    """How a model is learned from files: which, and what their columns are."""
+class FilesInParts(OneTable):
+    """Learning from all rows of files, of which the first are examined."""
 
-    file: Path
-    roles: ColumnRoles
+    @property
+    def judging(self) -> Judging:
+        """Which rows judge the model: those of another file."""
+        return replace(self.request.judging, cv=0)
 
-    def model(self, estimator: Any, table: Table) -> RuleModel:
+    def open(self) -> tuple[Source, Source | None]:
+        """Open the rows that are examined, and the table of --test."""
+        source, tested = super().open()
+        self._check()
+        first = next(iter(source.parts(FIRST_ROWS)), source)
+        return loading_once(first, self.request.target), tested
+
+    def fit(self, estimator: Any, rows: Table) -> RuleModel:
         """Learn from all rows of the files; the table has the columns that are learned from."""
-        scale, roles = optional("rulewright.scale"), self.roles
-        columns = {*table.names, roles.target, roles.weights}
-        names = optional("rulewright.data").open_table(self.file).names
+        file, roles = self.request.file, self.request.roles
+        columns = {*rows.names, roles.target, roles.weights}
         fitted = scale.fit(
             estimator,
-            self.file,
+            file,
             roles.target,
             roles.weights,
-            drop=[name for name in names if name not in columns],
+            drop=[name for name in open_table(file).names if name not in columns],
             nominal=list(roles.nominal),
             numeric=list(roles.numeric),
             date=list(roles.date),
@@ -52,23 +60,21 @@ class FileFit:
         found: RuleModel = fitted.model_
         return found
 
+    def count(self, table: Table) -> str:
+        """Tell how many rows were examined."""
+        return f"the first {table.n_rows}"
 
-def first_rows(source: Source) -> Source:
-    """Return the rows that are examined."""
-    return next(iter(source.parts(FIRST_ROWS)), source)
-
-
-def judged_by_test(judging: Judging, roles: ColumnRoles, positive: str | None) -> Judging:
-    """Refuse what needs all rows in memory; rows of another file may judge the model."""
-    for option, given in (
-        ("--cv", judging.cv),
-        ("--holdout", judging.holdout),
-        ("--drop-unlabelled", roles.drop_unlabelled),
-        ("--positive", positive),
-    ):
-        if given:
-            raise ValueError(
-                f"{option} needs all rows in memory: leave it out with --in-parts. The rows of "
-                "another file judge the model with --test."
-            )
-    return replace(judging, cv=0)
+    def _check(self) -> None:
+        """Refuse what needs all rows in memory."""
+        asked = self.request
+        for option, given in (
+            ("--cv", asked.judging.cv),
+            ("--holdout", asked.judging.holdout),
+            ("--drop-unlabelled", asked.roles.drop_unlabelled),
+            ("--positive", asked.classes.positive),
+        ):
+            if given:
+                raise ValueError(
+                    f"{option} needs all rows in memory: leave it out with --in-parts. The rows of "
+                    "another file judge the model with --test."
+                )

@@ -1,7 +1,7 @@
 """Options of `learn` about the learner: which one, with which parameters and limits."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,14 +9,12 @@ import typer
 
 from rulewright.cli.completion import learner_names, settings
 from rulewright.data import Source, Table, Target, detect_task
+from rulewright.data.reading import Task
 from rulewright.estimators import LEARNERS, REGRESSORS
 from rulewright.estimators.contract.parameters import parse_settings
 from rulewright.search import Constraints
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rulewright.data.reading import Task
     from rulewright.estimators.catalogue import Catalogue
     from rulewright.estimators.contract.base import RuleClassifier, RuleRegressor
 
@@ -41,60 +39,89 @@ class TaskName(StrEnum):
     regression = "regression"
 
 
-Learner = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help=f"'rulewright learners' lists them ({next(iter(LEARNERS))}).",
-        autocompletion=learner_names,
-    ),
-]
-TaskOption = Annotated[
-    TaskName | None,
-    typer.Option(
-        metavar="KIND",
-        help="classification or regression (by the values).",
-    ),
-]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help="Its parameters: 'rulewright learners NAME'.",
-        autocompletion=settings,
-    ),
-]
-MaxRules = Annotated[int | None, typer.Option(min=1, metavar="N", help="Most rules of the model.")]
-TimeLimit = Annotated[
-    float | None, typer.Option(min=0, metavar="SECONDS", help="Longest search of one fit.")
-]
-Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Seed of all random draws.")]
-Jobs = Annotated[
-    int, typer.Option(min=1, metavar="N", help="Threads; they do not change the model.")
-]
+@dataclass(frozen=True)
+class LearnerOptions:
+    """Which learner, with which parameters and limits, and what it predicts."""
 
+    learner: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"'rulewright learners' lists them ({next(iter(LEARNERS))}).",
+            autocompletion=learner_names,
+        ),
+    ] = None
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Its parameters: 'rulewright learners NAME'.",
+            autocompletion=settings,
+        ),
+    ] = None
+    max_rules: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Most rules of the model.")
+    ] = None
+    time_limit: Annotated[
+        float | None, typer.Option(min=0, metavar="SECONDS", help="Longest search of one fit.")
+    ] = None
+    task: Annotated[
+        TaskName | None,
+        typer.Option(metavar="KIND", help="classification or regression (by the values)."),
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of all random draws.")] = 0
+    jobs: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Threads; they do not change the model.")
+    ] = 1
 
-def check_learner(name: str | None) -> None:
-    """Refuse the name of a learner that there is not."""
-    known = dict.fromkeys([*LEARNERS, *REGRESSORS])
-    if name is not None and name not in known:
-        raise ValueError(f"--learner {name}: unknown. Known are: {', '.join(known)}.")
+    def check(self) -> None:
+        """Refuse the name of a learner that there is not."""
+        known = dict.fromkeys([*LEARNERS, *REGRESSORS])
+        if self.learner is not None and self.learner not in known:
+            raise ValueError(f"--learner {self.learner}: unknown. Known are: {', '.join(known)}.")
 
+    def task_of(self, source: Source, target: str) -> Task:
+        """Return what the target holds: as asked, or as it looks."""
+        task: Task = "regression" if self.task == "regression" else "classification"
+        if self.task is None:
+            task = detect_task(source, target)
+        if self.learner is None or self.learner in learners_of(task):
+            return task
+        numbers = task == "regression"
+        other, what = ("classification", "numbers") if numbers else ("regression", "classes")
+        raise ValueError(
+            f"--learner {self.learner} does not learn {what}, which --target {target} holds: take "
+            f"{' or '.join(learners_of(task))}, or --task {other}."
+        )
 
-def chosen_task(asked: TaskName | None, learner: str | None, source: Source, target: str) -> Task:
-    """Return what the target holds: as asked, or as it looks."""
-    numbers = asked == "regression" or (
-        asked is None and detect_task(source, target) == "regression"
-    )
-    if learner is None or learner in learners_of("regression" if numbers else "classification"):
-        return "regression" if numbers else "classification"
-    other, what = ("classification", "numbers") if numbers else ("regression", "classes")
-    able = " or ".join(learners_of("regression" if numbers else "classification"))
-    raise ValueError(
-        f"--learner {learner} does not learn {what}, which --target {target} holds: take "
-        f"{able}, or --task {other}."
-    )
+    def name(self, task: Task) -> str:
+        """Return the name of the learner, the default one unless another was asked for."""
+        return self.learner or next(iter(learners_of(task)))
+
+    def estimator(
+        self, task: Task = "classification", constraints: Constraints = NO_CONSTRAINTS
+    ) -> "RuleClassifier[Any] | RuleRegressor":
+        """Make the estimator that the options describe."""
+        if self.seed > _LARGEST_SEED:
+            raise ValueError(f"--seed {self.seed}: must be at most {_LARGEST_SEED}.")
+        catalogue, name = learners_of(task), self.name(task)
+        learner = catalogue[name]
+        try:
+            split = split_settings(self.settings or ())
+            parsed: dict[str, Any] = parse_settings(name, split, learner.settable())
+        except ValueError as error:
+            raise ValueError(f"--set: {error}") from None
+        parsed |= _limits(catalogue, name, parsed, self.max_rules, self.time_limit)
+        estimator: RuleClassifier[Any] | RuleRegressor = learner(
+            **parsed, random_state=self.seed, n_jobs=self.jobs
+        )
+        if "constraints" in learner.DOMAINS:
+            estimator.set_params(constraints=constraints)
+        elif constraints != NO_CONSTRAINTS:
+            able = ", ".join(catalogue.with_parameter("constraints"))
+            raise ValueError(f"--learner {name} takes no constraints; {able} do.")
+        return estimator
 
 
 def has_many_classes(table: Table) -> bool:
@@ -102,45 +129,13 @@ def has_many_classes(table: Table) -> bool:
     return isinstance(table.target, Target) and len(table.target.classes) > MANY_CLASSES
 
 
-def learners_of(task: Task) -> Catalogue[Any]:
+def learners_of(task: Task) -> "Catalogue[Any]":
     """Return the learners of classes or those of numbers."""
     return LEARNERS if task == "classification" else REGRESSORS
 
 
-def make_estimator(
-    name: str | None,
-    settings: Sequence[str],
-    seed: int,
-    jobs: int,
-    constraints: Constraints = NO_CONSTRAINTS,
-    task: Task = "classification",
-    max_rules: int | None = None,
-    time_limit: float | None = None,
-) -> RuleClassifier[Any] | RuleRegressor:
-    """Make the estimator that the options describe."""
-    if seed > _LARGEST_SEED:
-        raise ValueError(f"--seed {seed}: must be at most {_LARGEST_SEED}.")
-    catalogue = learners_of(task)
-    name = name or next(iter(catalogue))
-    learner = catalogue[name]
-    try:
-        parsed: dict[str, Any] = parse_settings(name, split_settings(settings), learner.settable())
-    except ValueError as error:
-        raise ValueError(f"--set: {error}") from None
-    parsed |= _limits(catalogue, name, parsed, max_rules, time_limit)
-    estimator: RuleClassifier[Any] | RuleRegressor = learner(
-        **parsed, random_state=seed, n_jobs=jobs
-    )
-    if "constraints" in learner.DOMAINS:
-        estimator.set_params(constraints=constraints)
-    elif constraints != NO_CONSTRAINTS:
-        able = ", ".join(catalogue.with_parameter("constraints"))
-        raise ValueError(f"--learner {name} takes no constraints; {able} do.")
-    return estimator
-
-
 def _limits(
-    catalogue: Catalogue[Any],
+    catalogue: "Catalogue[Any]",
     name: str,
     parsed: dict[str, Any],
     max_rules: int | None,

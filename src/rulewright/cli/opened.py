@@ -12,9 +12,9 @@ from typing import Annotated, Any
 
 import typer
 
+from rulewright import relational
 from rulewright.cli.limits import PANEL
 from rulewright.data import DataError, FileOptions, Source, open_table
-from rulewright.data.optional import optional
 from rulewright.data.source import Raw, as_objects
 from rulewright.model import ModelFileError, RuleModel, load_model
 from rulewright.model.document import read_document
@@ -48,7 +48,7 @@ class Opened:
         except ModelFileError:
             if read_document(path).get("form") != "graphs":
                 raise
-            self.graphs = optional("rulewright.relational").load_graph_rules(path)
+            self.graphs = relational.load_graph_rules(path)
             self.model = self.graphs.rules
 
     @property
@@ -87,12 +87,11 @@ def smiles_texts(source: Source, name: str) -> list[str | None]:
 
 
 def _related(model: RuleModel, recipe: Recipe, file: Path) -> Source:
-    room = optional("rulewright.relational")  # loaded late: other models need no learner
     cutoff = None if recipe.cutoff is None else recipe.cutoff.name
-    relations = room.Relations(file, recipe.instances, key=recipe.key, cutoff=cutoff)
+    relations = relational.Relations(file, recipe.instances, key=recipe.key, cutoff=cutoff)
     table = relations.derive(model.schema, model.columns)
     columns = {c.schema.name: c.schema.type.raw(c) for c in table.columns}
-    own = optional("rulewright.relational.opening").open_tables(file).sources[recipe.instances]
+    own = relational.open_tables(file).sources[recipe.instances]
     return _beside(replace(own, path=str(file)), columns)
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from rulewright.cli.limits import (
+    PANEL,
     Date,
     Drop,
     Encoding,
@@ -28,14 +29,23 @@ class TableOptions:
     nominal: Nominal = None
     numeric: Numeric = None
     date: Date = None
-    missing: Missing = None
     drop: Drop = None
     keep: Annotated[
         list[str] | None,
-        typer.Option(metavar="COL", help="Learn from a column though it looks like an id."),
+        typer.Option(
+            metavar="COL",
+            help="Learn from what looks like an id or free text (*).",
+            rich_help_panel=PANEL,
+        ),
     ] = None
+    missing: Missing = None
     drop_unlabelled: Annotated[
-        bool, typer.Option("--drop-unlabelled", help="Leave out rows without a class.")
+        bool,
+        typer.Option(
+            "--drop-unlabelled",
+            help="Leave out rows without a target.",
+            rich_help_panel=PANEL,
+        ),
     ] = False
     encoding: Encoding = None
     no_header: NoHeader = False

@@ -4,21 +4,21 @@ import json
 import shlex
 from pathlib import Path
 
-from rulewright.data.optional import optional
+from rulewright import relational
 
 DATABASES = (".duckdb", ".db", ".ddb")
 
 
 def tables_text(path: Path) -> str:
     """List tables, declared and proposed keys, and how to name them to `learn`."""
-    opened = optional("rulewright.relational.opening").open_tables(path)
+    opened = relational.open_tables(path)
     lines = [f"{path}: {len(opened.sources)} tables"]
     for name, source in opened.sources.items():
         lines.append(f"  {name}: {source.n_rows} rows, columns {', '.join(source.names)}")
     declared = [f"  {a[0]}.{a[1]} -> {b[0]}.{b[1]}" for a, b in opened.foreign.items()]
     if declared:
         return "\n".join([*lines, "declared keys, which 'learn' uses:", *declared])
-    proposals = optional("rulewright.relational").Relations.propose(path)
+    proposals = relational.Relations.propose(path)
     if not proposals:
         return "\n".join([*lines, "no column holds the keys of another table"])
     options = [
@@ -32,8 +32,8 @@ def tables_text(path: Path) -> str:
 
 def tables_json(path: Path) -> str:
     """Give the same as plain data."""
-    opened = optional("rulewright.relational.opening").open_tables(path)
-    proposals = optional("rulewright.relational").Relations.propose(path)
+    opened = relational.open_tables(path)
+    proposals = relational.Relations.propose(path)
     content = {
         "file": str(path),
         "tables": [

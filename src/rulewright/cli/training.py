@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from rulewright.data import (
 from rulewright.data.choices import WORDS
 from rulewright.data.readers.options import DEFAULT_OPTIONS
 from rulewright.data.reading import Task
+from rulewright.data.source import Raw, Wanted
 from rulewright.search.names import offer_names
 
 
@@ -122,7 +124,18 @@ def open_file(path: Path, roles: ColumnRoles, options: FileOptions = DEFAULT_OPT
             raise DataError(
                 f"{option} {name}: {path} has no such column. {offer_names(name, source.names)}"
             )
-    return source
+    return source if roles.target is None else loading_once(source, roles.target)
+
+
+def loading_once(source: Source, name: str) -> Source:
+    """Let a column be loaded once: the target tells the task before the table is read."""
+    position = source.positions[name]
+    of_column = cache(partial(source.load, position))
+
+    def load(at: int, wanted: Wanted) -> Raw:
+        return of_column(wanted) if at == position else source.load(at, wanted)
+
+    return replace(source, load=load)
 
 
 def row_weights(table: Table) -> NDArray[np.float64]:

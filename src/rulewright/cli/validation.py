@@ -33,27 +33,9 @@ from rulewright.search.names import offer_names
 PANEL = "How good the rules are"
 FOLDS = 10
 
-Cv = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        metavar="FOLDS",
-        help=f"Folds of the cross-validation ({FOLDS}; 0 with --holdout or --test).",
-        rich_help_panel=PANEL,
-    ),
-]
-Holdout = Annotated[
-    float | None,
-    typer.Option(
-        metavar="SHARE",
-        help="Do not learn from this share of the rows; judge by them.",
-        rich_help_panel=PANEL,
-    ),
-]
-Test = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Judge by the rows of this file.", rich_help_panel=PANEL),
-]
+
+def _option(**settings: Any) -> Any:
+    return typer.Option(rich_help_panel=PANEL, **settings)
 
 
 class Judged(NamedTuple):
@@ -67,9 +49,21 @@ class Judged(NamedTuple):
 class Judging:
     """Which rows are to judge the model, as asked for."""
 
-    cv: int | None
-    holdout: float | None
-    test: Path | None
+    cv: Annotated[
+        int | None,
+        _option(
+            min=0,
+            metavar="FOLDS",
+            help=f"Folds of the cross-validation ({FOLDS}; 0 with --holdout or --test).",
+        ),
+    ] = None
+    holdout: Annotated[
+        float | None,
+        _option(metavar="SHARE", help="Do not learn from this share of the rows; judge by them."),
+    ] = None
+    test: Annotated[
+        Path | None, _option(metavar="FILE", help="Judge by the rows of this file.")
+    ] = None
 
     def check(self) -> None:
         """Refuse what makes no sense, before anything is read."""

@@ -1,6 +1,18 @@
-"""Fits on partitions: on Dask, and on files larger than memory, with the same model to the bit."""
+"""Fits on partitions: on Dask, and on files larger than memory, with the same model to the bit.
 
-from rulewright.scale.fitting import fit
-from rulewright.scale.wrapper import OnDask, on_dask
+Names are loaded when they are first used, because the command line needs few of them.
+"""
+
+from typing import TYPE_CHECKING
+
+from rulewright.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from rulewright.scale.fitting import fit
+    from rulewright.scale.wrapper import OnDask, on_dask
 
 __all__ = ["OnDask", "fit", "on_dask"]
+
+_PLACES = {"fit": ".fitting", **dict.fromkeys(("OnDask", "on_dask"), ".wrapper")}
+
+__getattr__, __dir__ = lazy_names(__name__, _PLACES)

@@ -1,0 +1,199 @@
+"""`rulewright learn` from one table in memory."""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from rulewright import report as reports
+from rulewright.cli.bias import set_bias
+from rulewright.cli.classes import ClassOptions
+from rulewright.cli.constraints import errors_by_option
+from rulewright.cli.display import print_data, print_notes
+from rulewright.cli.learner import (
+    FOR_MANY_CLASSES,
+    NO_CONSTRAINTS,
+    NOTE_ON_MANY_CLASSES,
+    LearnerOptions,
+    has_many_classes,
+)
+from rulewright.cli.output import STDOUT
+from rulewright.cli.plain_data import table_content
+from rulewright.cli.report import write_training_report
+from rulewright.cli.request import Learned, Request
+from rulewright.cli.target import NOTED
+from rulewright.cli.training import open_file, read_training, row_weights
+from rulewright.cli.validation import Judged, Judging, cross_validated, judged_by
+from rulewright.data import Finding, Source, Table, Target
+from rulewright.data.reading import Task
+from rulewright.model import AdditiveRules, RuleModel
+from rulewright.model.decisions import Costs
+from rulewright.model.text import plain
+from rulewright.report.answers import answers_of
+from rulewright.report.evaluation import figures_of
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How rows become a model: by a function of an estimator and rows, and costs after it."""
+
+    learn: Callable[[Any, Table], RuleModel]
+    estimator: Any
+    costs: Costs | None = None
+
+    def model(self, rows: Table) -> RuleModel:
+        """Learn from rows."""
+        found = self.learn(self.estimator, rows)
+        if self.costs is not None and isinstance(found, AdditiveRules):
+            return found.with_costs(self.costs)
+        return found
+
+    def for_folds(self) -> "Fit":
+        """Return the fit of a model that nobody reads: the precision of rules is not corrected."""
+        # imported here: help needs no scikit-learn, which this brings
+        from rulewright.estimators.folds.precision import (  # noqa: PLC0415
+            counting_training_rows,
+        )
+
+        return replace(self, estimator=counting_training_rows(self.estimator))
+
+
+@dataclass(frozen=True)
+class OneTable:
+    """Learning from the rows of a file."""
+
+    request: Request
+
+    @property
+    def judging(self) -> Judging:
+        """Which rows judge the model."""
+        return self.request.judging
+
+    def open(self) -> tuple[Source, Source | None]:
+        """Open the table to learn from, and the one of --test."""
+        asked = self.request
+        options = asked.table.file_options()
+        source = open_file(asked.file, asked.roles, options)
+        return source, asked.judging.opened(options, asked.target, asked.weights)
+
+    def fit(self, estimator: Any, rows: Table) -> RuleModel:
+        """Learn from rows."""
+        found: RuleModel = estimator.fit(rows).model_
+        return found
+
+    def count(self, table: Table) -> str:
+        """Tell how many rows were read."""
+        return f"{table.n_rows}"
+
+    def learn(self, console: Console) -> Learned:
+        """Read, tell what is learned from, learn and judge; write the files asked for."""
+        asked = self.request
+        source, tested = self.open()
+        task = asked.learner.task_of(source, asked.target)
+        name, estimator = self._chosen(task)
+        table, findings = read_training(source, asked.roles, task)
+        with errors_by_option():
+            asked.allowed.check(table.schema)
+        switched = self._is_free() and has_many_classes(table)
+        if switched:
+            by_default = LearnerOptions(FOR_MANY_CLASSES, seed=asked.learner.seed)
+            name = FOR_MANY_CLASSES
+            estimator = replace(by_default, jobs=asked.learner.jobs).estimator()
+        table, fit = with_classes(Fit(self.fit, estimator), table, asked.classes)
+        self._tell(console, table, findings, numbers=task == "regression")
+        if switched:
+            console.print(NOTE_ON_MANY_CLASSES)
+        model, judged = self._judged(console, fit, table, tested)
+        model = _noted(model, judged, asked.target, asked.classes.positive)
+        self._write(model, table, judged, findings)
+        about = {"target": asked.target, "task": task, "learner": name}
+        content = table_content(asked.file, table, findings) if asked.output.as_json else {}
+        return Learned(model, judged, {**content, **about})
+
+    def _chosen(self, task: Task) -> tuple[str, Any]:
+        """Make the estimator, before the table is read."""
+        asked, name = self.request, self.request.learner.name(task)
+        asked.classes.check(name, numbers=task == "regression")
+        estimator = asked.learner.estimator(task, asked.allowed)
+        set_bias(estimator, name, asked.constraints.bias, asked.target)
+        return name, estimator
+
+    def _is_free(self) -> bool:
+        """Tell whether nothing was asked for that depends on the learner."""
+        asked, of_learner = self.request, self.request.learner
+        given = (of_learner.learner, of_learner.settings, of_learner.max_rules)
+        more = (of_learner.time_limit, asked.constraints.bias, *vars(asked.classes).values())
+        return not any((*given, *more)) and asked.allowed == NO_CONSTRAINTS
+
+    def _tell(
+        self, console: Console, table: Table, findings: Sequence[Finding], *, numbers: bool
+    ) -> None:
+        """Print what is learned from."""
+        asked = self.request
+        features = f"{len(table.columns)} features, target {plain(asked.target)}"
+        console.print(f"{asked.file}: {self.count(table)} rows, {features}")
+        if numbers and asked.learner.task is None:
+            console.print("numbers are predicted; --task classification takes them as classes")
+        print_data(console, table, row_weights(table))
+        print_notes(console, findings, asked.file)
+
+    def _judged(
+        self, console: Console, fit: Fit, table: Table, tested: Source | None
+    ) -> tuple[RuleModel, Judged | None]:
+        """Learn the model, and judge it as asked for."""
+        asked, judging, seed = self.request, self.judging, self.request.learner.seed
+        rows, left_out = judging.parted(table, seed)
+        judged, name = None, type(fit.estimator).__name__
+        if judging.folds:
+            learn = fit.for_folds().model
+            judged = cross_validated(console, learn, name, rows, judging.folds, seed)
+        fit.estimator.set_params(verbose=int(sys.stderr.isatty()))
+        model = fit.model(rows)
+        if left_out is not None:
+            origin = f"{len(left_out)} rows held out"
+            judged = Judged(answers_of(model, left_out, origin), left_out)
+        elif tested is not None and judging.test is not None:
+            judged = judged_by(model, judging.test, tested, asked.target, asked.weights)
+        return model, judged
+
+    def _write(
+        self, model: RuleModel, table: Table, judged: Judged | None, findings: Sequence[Finding]
+    ) -> None:
+        """Save the model and write the report, before anything is printed: a pipe may be closed."""
+        asked, files = self.request, self.request.output.files
+        if "model" in files:
+            model.save(files["model"])
+        if "report" in files:
+            notes = {"target": asked.target, "seed": str(asked.learner.seed)}
+            notes |= _file_notes("training file", asked.file)
+            notes |= _file_notes("test file", asked.judging.test)
+            shown = asked.output.report_rows
+            write_training_report(files["report"], model, table, judged, notes, shown, findings)
+
+
+def with_classes(fit: Fit, table: Table, classes: ClassOptions) -> tuple[Table, Fit]:
+    """Take the options about classes; the table has them in the order asked for."""
+    if not isinstance(table.target, Target):
+        return table, fit
+    target = classes.ordered(table.target)
+    fit.estimator.set_params(**classes.settings(target, fit.estimator))
+    return replace(table, target=target), replace(fit, costs=classes.costs(target))
+
+
+def _noted(model: RuleModel, judged: Judged | None, target: str, positive: str | None) -> RuleModel:
+    """Return the model with what it predicts, and how good it is, in its summary."""
+    notes: dict[str, Any] = {NOTED: target}
+    if positive is not None:
+        notes["positive_class"] = positive
+    if judged is not None:
+        notes["validation"] = figures_of(judged.answers)
+    return model.with_summary({**model.summary, **notes})
+
+
+def _file_notes(what: str, path: Path | None) -> dict[str, str]:
+    if path is None:
+        return {}
+    return {what: "standard input"} if path == STDOUT else reports.file_notes(what, path)

@@ -1,0 +1,108 @@
+"""What `rulewright learn` is asked for, and what each of its ways to learn gives back."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Protocol
+
+import typer
+from rich.console import Console
+
+from rulewright.cli.classes import ClassOptions
+from rulewright.cli.constraints import ConstraintOptions
+from rulewright.cli.learner import LearnerOptions
+from rulewright.cli.linking import Linking
+from rulewright.cli.output import check_output
+from rulewright.cli.report import ShownRows
+from rulewright.cli.table_options import TableOptions
+from rulewright.cli.training import ColumnRoles
+from rulewright.cli.validation import Judged, Judging
+from rulewright.model import RuleModel
+from rulewright.report import N_ROWS
+from rulewright.search import Constraints
+
+PANEL = "Output"
+
+
+def _option(*names: str, **settings: Any) -> Any:
+    return typer.Option(*names, rich_help_panel=PANEL, **settings)
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """What is written and printed."""
+
+    model: Annotated[
+        Path | None, _option("--model", metavar="FILE", help="Save the model (JSON).")
+    ] = None
+    report: Annotated[
+        Path | None, _option("--report", metavar="FILE", help="Write a report (one HTML page).")
+    ] = None
+    report_rows: ShownRows = N_ROWS
+    rules_shown: Annotated[
+        int, _option("--rules-shown", min=0, metavar="N", help="Print the strongest rules.")
+    ] = 20
+    full: Annotated[bool, _option("--full", help="Print all rules and all parameters.")] = False
+    as_json: Annotated[bool, _option("--json", help="Print plain data.")] = False
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """The files to write, by what is written."""
+        named = {"model": self.model, "report": self.report}
+        return {what: path for what, path in named.items() if path}
+
+    def check(self, *read: Path | None) -> None:
+        """Refuse to write what cannot be written, or what is read."""
+        used = [path for path in read if path]
+        for what, path in self.files.items():
+            check_output(path, f"--{what}", used)
+            used.append(path)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is learned from, how, and what becomes of it."""
+
+    file: Path
+    target: str
+    weights: str | None
+    learner: LearnerOptions
+    classes: ClassOptions
+    judging: Judging
+    constraints: ConstraintOptions
+    table: TableOptions
+    linking: Linking
+    output: OutputOptions
+
+    def check(self) -> None:
+        """Refuse what makes no sense, before anything is read."""
+        self.judging.check()
+        self.output.check(self.file, self.judging.test)
+        self.constraints.parse()
+        self.learner.check()
+
+    @cached_property
+    def allowed(self) -> Constraints:
+        """What rules may be."""
+        return self.constraints.parse()
+
+    @cached_property
+    def roles(self) -> ColumnRoles:
+        """Roles of the columns."""
+        return self.table.roles(self.target, self.weights)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A model, how good it is, and what --json tells of its data."""
+
+    model: RuleModel
+    judged: Judged | None
+    about: dict[str, Any]
+
+
+class Way(Protocol):
+    """A way to learn what a request asks for."""
+
+    def learn(self, console: Console) -> Learned:
+        """Read, tell what is learned from, learn and judge; write the files asked for."""
