@@ -7,8 +7,8 @@ from report.models import MODELS, model_and_rows
 from rulewright.data import DataError, read_table
 from rulewright.encoding.covers import PackedCovers
 from rulewright.explain import rule_overlap
-from rulewright.explain.charts import overlap_chart
 from rulewright.model import AdditiveRules, ClassModel, load_model
+from rulewright.plots import overlap_chart
 from rulewright.rules import Adds, Coverage, Rule, parse_formula
 
 pytestmark = pytest.mark.native

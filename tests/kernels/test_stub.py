@@ -1,4 +1,4 @@
-"""The stub of the native module says what the module has."""
+"""The stub that the build writes, with patterns of our own, says what the module has."""
 
 import ast
 import re

@@ -14,7 +14,7 @@ from report.models import model_and_rows
 from rulewright import load_model, model_schema
 from rulewright.data import KINDS
 from rulewright.model.class_model import ClassModel
-from rulewright.model.storage import _COMMON_FIELDS, _FORMS
+from rulewright.model.storage import _COMMON_FIELDS, FORMS
 
 SCHEMA = model_schema()
 VALID = Draft202012Validator(SCHEMA)
@@ -51,7 +51,7 @@ LEARNED = {
 
 def test_all_forms_are_learned():
     """No form is left out below."""
-    assert LEARNED.keys() == _FORMS.keys()
+    assert LEARNED.keys() == FORMS.keys()
 
 
 @pytest.mark.parametrize(("form", "name"), [*LEARNED.items(), ("additive", "dates")])
@@ -71,13 +71,14 @@ def test_strange_models_fit(path, model):
     VALID.validate(saved(path, model))
 
 
-@pytest.mark.parametrize("form", _FORMS.values(), ids=list(_FORMS))
+@pytest.mark.parametrize("form", FORMS.values(), ids=list(FORMS))
 def test_forms_have_the_fields_of_the_reader(form):
     """The schema names the same needed and optional fields as the reader of files."""
     described = SCHEMA["$defs"][form.form]
     own = _COMMON_FIELDS - {"schema"}
-    assert set(described["required"]) == own | form.needed_fields
-    assert described["properties"].keys() == own | form.needed_fields | form.optional_fields
+    needed, optional = form.fields.needed.keys(), form.fields.optional.keys()
+    assert set(described["required"]) == own | needed
+    assert described["properties"].keys() == own | needed | optional
     place = "class_form" if issubclass(form, ClassModel) else "number_form"
     assert {"$ref": f"#/$defs/{form.form}"} in SCHEMA["$defs"][place]["oneOf"]
 

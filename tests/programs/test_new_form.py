@@ -1,5 +1,6 @@
 """A new model form is one file: it writes its program and gets prediction and every export."""
 
+import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -8,11 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from model.builders import CHURN_ROWS, CHURN_SCHEMA, conditions
 from rules.builders import formulas
 from rulewright.data import read_like
-from rulewright.model import ClassModel, load_model, storage
+from rulewright.data.json_fields import DISTRIBUTION, Fields
+from rulewright.model import ClassModel, load_model, model_schema, storage
 from rulewright.programs import recipes
 from rulewright.programs.adversarial import adversarial_rows
 from rulewright.programs.nodes import Constant, FirstThat
@@ -28,7 +31,7 @@ class LastWord(ClassModel):
 
     form: ClassVar[str] = "last"
     outcome: ClassVar = Says
-    needed_fields: ClassVar = frozenset({"default"})
+    fields: ClassVar = Fields({"default": DISTRIBUTION}, about="The last rule that holds decides.")
 
     schema: Any
     classes: Any
@@ -110,10 +113,14 @@ def test_every_export_follows_from_the_program(rules):
 
 
 def test_the_form_is_saved_and_loaded(monkeypatch, tmp_path):
-    """One line in the registry of forms, and files of the form can be read."""
-    monkeypatch.setitem(storage._FORMS, "last", LastWord)
+    """One line in the registry of forms, and files of the form can be read and have a schema."""
+    monkeypatch.setitem(storage.FORMS, "last", LastWord)
     LAST.save(tmp_path / "last.json")
     loaded = load_model(tmp_path / "last.json")
     assert loaded == LAST
+    document = json.loads((tmp_path / "last.json").read_text())
+    Draft202012Validator(model_schema()).validate(document)
+    document["default"] = "none"
+    assert not Draft202012Validator(model_schema()).is_valid(document)
     np.testing.assert_array_equal(loaded.scores(CHURN_ROWS), LAST.scores(CHURN_ROWS))
     assert loaded[:1].predict_proba(CHURN_ROWS)[1:, 1].tolist() == [0.25] * 3

@@ -1,8 +1,10 @@
+import json
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
+from jsonschema import Draft202012Validator
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
@@ -60,6 +62,9 @@ def test_saved_models_predict_from_relations(cases, tmp_path):
     est.model_.save(tmp_path / "model.json")
     model = rw.load_model(tmp_path / "model.json")
     assert model == est.model_
+    document = json.loads((tmp_path / "model.json").read_text())
+    assert "recipe" in document["schema"]
+    Draft202012Validator(rw.model_schema()).validate(document)
     fresh = signal_tables(40, seed=9)
     del fresh["cases"]["class"]
     new = Relations(fresh, "cases", key="id")

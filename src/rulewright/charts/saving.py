@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from rulewright.charts.lazy import import_extra
 from rulewright.data.writing import replace_file
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def save_chart(chart: ChartType, path: str | os.PathLike[str]) -> None:
     kind = target.suffix.lower()
     if kind not in _FORMATS:
         raise ValueError(f"a chart is saved as .svg, .png or .html, not {target.name!r}")
+    import_extra("vl_convert")
     drawn = io.BytesIO() if kind == ".png" else io.StringIO()
     chart.save(drawn, **_FORMATS[kind])
     content = drawn.getvalue()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from rulewright.data.errors import DataError
+from rulewright.data.json_fields import OBJECT, TEXT, Fields, described, list_of
 from rulewright.data.moments import Order
 
 How = Literal["coerce", "thousands", "comma"]
@@ -49,7 +50,7 @@ class Choices:
     def from_json(cls, obj: object) -> "Choices":
         """Read what `to_json` wrote; anything else is a DataError."""
         words = {"numeric": get_args(How), "dates": get_args(Order)}
-        if not isinstance(obj, dict) or obj.keys() != {"missing", *words}:
+        if not CHOICES.fit(obj):
             raise DataError("The choices of a schema must be missing, numeric and dates.")
         codes = obj["missing"]
         if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
@@ -62,6 +63,14 @@ class Choices:
                 )
         return cls(tuple(codes), tuple(obj["numeric"].items()), tuple(obj["dates"].items()))
 
+
+CHOICES = Fields(
+    {
+        "missing": described("Codes of missing values: CODE, or COLUMN:CODE.", list_of(TEXT)),
+        "numeric": {**OBJECT, "additionalProperties": {"enum": get_args(How)}},
+        "dates": {**OBJECT, "additionalProperties": {"enum": get_args(Order)}},
+    }
+)
 
 NO_CHOICES = Choices()
 

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from rulewright.data.errors import DataError
+from rulewright.data.json_fields import TEXT, Fields, Part
 from rulewright.data.kind import KINDS, Kind
 from rulewright.data.source import LabelType
 
@@ -41,8 +42,20 @@ class ColumnSchema:
         if not isinstance(kind, str) or kind not in KINDS:
             raise DataError(f"Column {name!r}: kind must be {' or '.join(KINDS)}, got {kind!r}.")
         fields = KINDS[kind].fields
-        expected = {"name", "kind", *fields}
-        if obj.keys() != expected:
-            raise DataError(f"Column {name!r}: expected the fields {sorted(expected)}.")
+        if not (expected := _fields([kind])).fit(obj):
+            raise DataError(f"Column {name!r}: expected the fields {sorted(expected.needed)}.")
         checked = KINDS[kind].from_json(name, {field: obj[field] for field in fields})
         return ColumnSchema(name, kind, **checked)
+
+
+def column_part() -> Part:
+    """Return a column as a part of the schema of model files; kinds with equal fields are one."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for name, kind in KINDS.items():
+        alike.setdefault(tuple(kind.fields), []).append(name)
+    return {"oneOf": [_fields(kinds).part for kinds in alike.values()]}
+
+
+def _fields(kinds: list[str]) -> Fields:
+    kind: Part = {"const": kinds[0]} if len(kinds) == 1 else {"enum": kinds}
+    return Fields({"name": TEXT, "kind": kind, **KINDS[kinds[0]].fields})

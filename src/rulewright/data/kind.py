@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from rulewright.data.short import short_between
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
 
     from rulewright.data.column_schema import ColumnSchema
     from rulewright.data.frame import LabelColumn
+    from rulewright.data.json_fields import Part
     from rulewright.data.source import Raw, Wanted
     from rulewright.data.table import Column
 
@@ -72,7 +73,7 @@ class Kind(ABC):
 
     name: ClassVar[str]  # in schemas and messages
     ordered: ClassVar[bool]
-    fields: ClassVar[tuple[str, ...]] = ()  # of the JSON form, beside ``name`` and ``kind``
+    fields: ClassVar[Mapping[str, Part]] = {}  # of the JSON form, beside ``name`` and ``kind``
     arithmetic: ClassVar[bool] = False  # whether values are numbers to add, scale and round
     operators: ClassVar[tuple[str, ...]]  # of the conditions that fit
     literal: ClassVar[re.Pattern[str]] = re.compile(r"(?!)")  # a threshold in the text of a rule

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from rulewright.data.choices import NO_CHOICES, Choices
-from rulewright.data.column_schema import ColumnSchema
+from rulewright.data.choices import CHOICES, NO_CHOICES, Choices
+from rulewright.data.column_schema import ColumnSchema, column_part
 from rulewright.data.derivation import Derivation, read_derivation
 from rulewright.data.errors import DataError, DataTypeError
+from rulewright.data.json_fields import FLAG, OBJECT, Fields, define, described
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 BOOLEAN_LABELS = ("false", "true")
-_OPTIONAL = {"choices", "recipe"}
 
 
 def label_of(value: object) -> str:
@@ -92,7 +92,7 @@ class Schema:
     @classmethod
     def from_json(cls, obj: object) -> "Schema":
         """Read what `to_json` wrote; anything else is a DataError."""
-        if not isinstance(obj, dict) or obj.keys() - _OPTIONAL != {"named", "columns"}:
+        if not _FIELDS.fit(obj):
             raise DataError("A schema must be an object with the fields 'named' and 'columns'.")
         if not isinstance(obj["named"], bool) or not isinstance(obj["columns"], list):
             raise DataError("A schema needs a boolean 'named' and a list 'columns'.")
@@ -105,6 +105,20 @@ class Schema:
         if recipe is not None and (strange := recipe.names - {column.name for column in columns}):
             raise DataError(f"The recipe makes {min(strange)!r}, which is no column of the schema.")
         return cls(columns, obj["named"], choices, recipe)
+
+
+_FIELDS = Fields(
+    {
+        "named": described("False if the columns had no names; they are then x0, x1, ...", FLAG),
+        "columns": {"type": "array", "items": column_part, "minItems": 1},
+    },
+    {
+        "choices": CHOICES.part,
+        "recipe": described("How columns are derived from related tables.", OBJECT),
+    },
+    "The columns that the model was learned from, in order.",
+)
+COLUMNS = define("columns", _FIELDS.part)
 
 
 def check_distinct(names: Iterable[str]) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from rulewright.data import label_of
+from rulewright.data.json_fields import Fields, define, list_of
 from rulewright.rules.checks import checked_text
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ _TYPE_OF_KIND: dict[str, ClassType] = {
     "b": "boolean",
 }
 _PYTHON_TYPES: dict[str, type] = {"string": str, "integer": int, "float": float, "boolean": bool}
+_JSON_TYPES = {name: "number" if name == "float" else name for name in _PYTHON_TYPES}
 
 
 def checked_classes(classes: ArrayLike) -> NDArray[Any]:
@@ -67,7 +69,7 @@ def classes_to_json(classes: NDArray[Any]) -> dict[str, Any]:
 
 def classes_from_json(obj: object, limit: int) -> NDArray[Any]:
     """Make class labels from the plain data of ``classes_to_json``, or raise a ValueError."""
-    if not isinstance(obj, dict) or obj.keys() != {"type", "values"}:
+    if not _FIELDS["string"].fit(obj):
         raise ValueError("classes must be an object with the keys 'type' and 'values'")
     name, values = obj["type"], obj["values"]
     if not isinstance(name, str) or name not in _PYTHON_TYPES:
@@ -77,6 +79,21 @@ def classes_from_json(obj: object, limit: int) -> NDArray[Any]:
     if {type(value) for value in values} != {_PYTHON_TYPES[name]}:
         raise ValueError(f"class labels must all be of the type {name}")
     return _array(values, name)
+
+
+_FIELDS = {
+    name: Fields(
+        {"type": {"const": name}, "values": list_of({"type": kind}, minItems=1, uniqueItems=True)}
+    )
+    for name, kind in _JSON_TYPES.items()
+}
+CLASSES = define(
+    "classes",
+    {
+        "description": "Class labels and their type; rules name classes by their place.",
+        "oneOf": [fields.part for fields in _FIELDS.values()],
+    },
+)
 
 
 def _array(values: list[Any], name: str) -> NDArray[Any]:

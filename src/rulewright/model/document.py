@@ -12,6 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NoReturn
 
+from rulewright.data.json_fields import TEXT, Part, described
 from rulewright.data.writing import replace_file
 from rulewright.model.upgrade import upgraded
 
@@ -74,7 +75,7 @@ def read_document(path: str | os.PathLike[str], max_bytes: int | None = None) ->
         raise ModelFileError("the hash does not fit the content: the file was damaged or edited")
     if not isinstance(document.get("library_version"), str):
         raise ModelFileError("library_version must be a string")
-    content = {key: value for key, value in document.items() if key not in _OWN_FIELDS}
+    content = {key: value for key, value in document.items() if key not in OWN_FIELDS}
     return content if version == FORMAT_VERSION else upgraded(content)
 
 
@@ -101,7 +102,17 @@ def _open_at_once(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-_OWN_FIELDS = ("format", "format_version", "library_version")
+OWN_FIELDS: dict[str, Part] = {
+    "format": {"const": FORMAT},
+    "format_version": {"const": FORMAT_VERSION},
+    "library_version": described("The version of rulewright that wrote the file.", TEXT),
+    "sha256": {
+        "description": "SHA-256 of all other fields as JSON in ASCII with sorted keys and without "
+        "white space.",
+        **TEXT,
+        "pattern": "^[0-9a-f]{64}$",
+    },
+}
 
 
 def json_list(values: object, what: str, limit: int = MAX_CLASSES) -> list[Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rulewright.data.json_fields import NUMBER, WEIGHT, Fields, Part, define, list_of
 from rulewright.model.document import json_list
 from rulewright.model.text import plain
 from rulewright.programs import nodes
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
     from rulewright.data import Schema, Table
     from rulewright.programs.nodes import Node
 
-_NUMBERS = ("low", "high", "center", "deviation")
+_NUMBERS: dict[str, Part] = {"low": NUMBER, "high": NUMBER, "center": NUMBER, "deviation": WEIGHT}
+_FIELDS = Fields(
+    {**_NUMBERS, "slopes": list_of(NUMBER, minItems=1)},
+    about="slopes[k] * (value held between low and high - center); a missing value adds nothing.",
+).of_column()
+LINEAR = list_of(define("linear_term", _FIELDS.part))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +105,7 @@ class LinearTerm:
     @classmethod
     def from_json(cls, obj: object) -> LinearTerm:
         """Make a term from the data of its ``to_json``; anything else is a ValueError."""
-        if not isinstance(obj, dict) or obj.keys() != {"column", "slopes", *_NUMBERS}:
+        if not _FIELDS.fit(obj):
             raise ValueError(f"a linear term needs the keys column, slopes, {', '.join(_NUMBERS)}")
         return cls(**{**obj, "slopes": tuple(json_list(obj["slopes"], "slopes"))})
 

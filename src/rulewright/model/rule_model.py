@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Table
+    from rulewright.data.json_fields import Fields
     from rulewright.model.fired import FiredRules
     from rulewright.programs.native import Rows
     from rulewright.programs.nodes import Node
@@ -51,9 +52,8 @@ class RuleModel(Exports):
 
     form: ClassVar[str]
     outcome: ClassVar[type[Outcome]]
-    needed_fields: ClassVar[frozenset[str]]
+    fields: ClassVar[Fields]
     """What a saved model of this form has beyond the fields of all forms."""
-    optional_fields: ClassVar[frozenset[str]] = frozenset()
     in_order: ClassVar[bool] = False
     """Whether a rule means something only after those before it, so that their order is printed."""
     schema: Schema

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rulewright.data.json_fields import NUMBER, Fields, define, list_of
 from rulewright.rules.checks import checked_number
 
 if TYPE_CHECKING:
@@ -55,8 +56,19 @@ class IsotonicSteps:
     @classmethod
     def from_json(cls, obj: object) -> IsotonicSteps:
         """Make steps from the plain data of their ``to_json``; anything else is a ValueError."""
-        if not isinstance(obj, dict) or obj.keys() != {"thresholds", "values"}:
+        if not _FIELDS.fit(obj):
             raise ValueError("steps must be an object with the keys 'thresholds' and 'values'")
         if not all(isinstance(part, list) for part in obj.values()):
             raise ValueError("thresholds and values of steps must be lists of numbers")
         return cls(tuple(obj["thresholds"]), tuple(obj["values"]))
+
+
+_FIELDS = Fields(
+    {
+        "thresholds": list_of(NUMBER),
+        "values": list_of({**NUMBER, "exclusiveMinimum": 0, "exclusiveMaximum": 1}, minItems=1),
+    },
+    about="A function that never falls: values[i] up to and including thresholds[i], the last "
+    "value above all.",
+)
+STEPS = define("steps", _FIELDS.part)

@@ -68,17 +68,17 @@ def model_of_content(content: dict[str, Any]) -> RuleModel:
 
 def _form(content: dict[str, Any]) -> type[RuleModel]:
     form = content.get("form")
-    if not isinstance(form, str) or form not in _FORMS:
-        raise ModelFileError(f"unknown model form {form!r}; known are {sorted(_FORMS)}")
-    return _FORMS[form]
+    if not isinstance(form, str) or form not in FORMS:
+        raise ModelFileError(f"unknown model form {form!r}; known are {sorted(FORMS)}")
+    return FORMS[form]
 
 
 def _model(form: type[RuleModel], content: dict[str, Any]) -> RuleModel:
     common = _COMMON_FIELDS | ({"classes"} if issubclass(form, ClassModel) else set())
-    needed = common | form.needed_fields
+    needed = common | form.fields.needed.keys()
     if missing := sorted(needed - content.keys()):
         raise ModelFileError(f"fields are missing: {missing}")
-    if unknown := sorted(content.keys() - needed - form.optional_fields):
+    if unknown := sorted(content.keys() - needed - form.fields.optional.keys()):
         raise ModelFileError(f"unknown fields: {unknown}")
     own = {name: value for name, value in content.items() if name not in common}
     fields, shared = form.read_fields(own), _common(content)
@@ -118,7 +118,7 @@ def _rule(obj: object, i: int) -> Rule:
         raise ModelFileError(f"rule {i}: {error}") from error
 
 
-_FORMS: dict[str, type[RuleModel]] = {
+FORMS: dict[str, type[RuleModel]] = {
     form.form: form
     for form in (
         AdditiveRules,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from rulewright.explain import importance, interactions, partial_dependence
-from rulewright.explain.charts import dependence_chart, importance_chart, interaction_chart
+from rulewright.plots.dependence import dependence_chart
+from rulewright.plots.explanations import importance_chart, interaction_chart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from rulewright.charts import alt, chart_of
 from rulewright.charts.style import COLOURS, GREY
-from rulewright.explain.charts import bar_chart, label_axis, wrapped
 from rulewright.model.text import claim, plain, rule_cells, strongest
+from rulewright.plots.bars import bar_chart, label_axis, wrapped
 from rulewright.plots.graphs import graph_chart, model_of
 from rulewright.report.insight import size_drawings
 

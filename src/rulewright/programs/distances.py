@@ -15,6 +15,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from rulewright.data.json_fields import (
+    NUMBER,
+    PLACE,
+    WEIGHT,
+    Fields,
+    Part,
+    define,
+    described,
+    list_of,
+)
 from rulewright.rules import Conjunction, Labels, Presence, Range
 from rulewright.rules.checks import checked_column, finite_number
 
@@ -172,10 +182,11 @@ Distance: TypeAlias = NumberDistance | LabelDistance
 
 def distance_from_json(obj: object) -> Distance:
     """Make the distances of a column from the data of their ``to_json``, or raise a ValueError."""
-    if isinstance(obj, dict) and obj.keys() == {"column", "low", "high"}:
+    if _OF_NUMBERS.fit(obj):
         return NumberDistance(**obj)
-    if not isinstance(obj, dict) or obj.keys() != {"column", *_OF_LABELS}:
-        raise ValueError("distances of a column need its name, 'low' and 'high', or " + _LISTED)
+    if not _OF_LABELS.fit(obj):
+        listed = ", ".join(repr(name) for name in _OF_LABELS.needed if name != "column")
+        raise ValueError("distances of a column need its name, 'low' and 'high', or " + listed)
     lists = [obj["groups"], obj["table"], *(obj["table"] if isinstance(obj["table"], list) else ())]
     if not all(isinstance(part, list) for part in lists):
         raise ValueError("groups and table of distances must be lists")
@@ -183,8 +194,24 @@ def distance_from_json(obj: object) -> Distance:
     return LabelDistance(**obj | {"groups": tuple(obj["groups"]), "table": table})
 
 
-_OF_LABELS = ("groups", "unseen", "missing", "table")
-_LISTED = ", ".join(map(repr, _OF_LABELS))
+_OF_NUMBERS = Fields(
+    {"low": NUMBER, "high": NUMBER}, about="Distances of numbers in units of the range."
+).of_column()
+_OF_LABELS = Fields(
+    {
+        "groups": described("Group of each label of the column.", list_of(PLACE)),
+        "unseen": PLACE,
+        "missing": PLACE,
+        "table": described("Distance of each group to each other.", list_of(list_of(WEIGHT))),
+    },
+    about="Distances of labels, by groups.",
+).of_column()
+DISTANCE: Part = {
+    "oneOf": [
+        define("number_distance", _OF_NUMBERS.part),
+        define("label_distance", _OF_LABELS.part),
+    ]
+}
 
 
 def check_body(body: Formula, distances: dict[str, Distance]) -> None:

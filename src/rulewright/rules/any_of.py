@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from rulewright.rules.condition import Labels, Plain, Presence, Range, plain_from_json
+from rulewright.data.json_fields import Fields, define, list_of
+from rulewright.rules.condition import PLAIN_FIELDS, Labels, Plain, Presence, Range, plain_from_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,7 +113,7 @@ Condition: TypeAlias = Plain | AnyOf
 
 def condition_from_json(obj: object) -> Condition:
     """Make a condition from the plain data of its ``to_json``; anything else is a ValueError."""
-    if not isinstance(obj, dict) or obj.keys() != {"column", "any"}:
+    if not _ANY_OF.fit(obj):
         return plain_from_json(obj)
     parts = obj["any"]
     if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
@@ -120,6 +121,16 @@ def condition_from_json(obj: object) -> Condition:
     if any("column" in part for part in parts):
         raise ValueError(f"alternatives of column {obj['column']!r} must not name a column again")
     return AnyOf(tuple(plain_from_json({"column": obj["column"], **part}) for part in parts))
+
+
+_ANY_OF = Fields(
+    {"any": list_of({"oneOf": [plain.part for plain in PLAIN_FIELDS]}, minItems=1)},
+    about="One of several alternatives holds.",
+).of_column()
+CONDITION = define(
+    "condition",
+    {"oneOf": [*(plain.of_column().part for plain in PLAIN_FIELDS), _ANY_OF.part]},
+)
 
 
 def any_of(alternatives: Sequence[Plain]) -> Condition:

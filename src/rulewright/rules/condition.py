@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 
 from rulewright.data import KINDS
+from rulewright.data.json_fields import FLAG, NUMBER, TEXT, Fields, Part, list_of
 from rulewright.rules.checks import (
     check_ordered,
     checked_column,
@@ -309,14 +310,14 @@ def plain_from_json(obj: object) -> Plain:
         raise ValueError("a condition must have the key 'column'")
     fields = {key: value for key, value in obj.items() if key != "column"}
     column = checked_column(obj["column"])
-    for key in ("in", "not_in"):
-        if fields.keys() == {key}:
+    for key, part in (("in", _IN), ("not_in", _NOT_IN)):
+        if part.fit(fields):
             if not isinstance(fields[key], list):
                 raise ValueError(f"{key!r} of column {column!r} must be a list of labels")
             return Labels(column, tuple(fields[key]), negated=key == "not_in")
-    if fields.keys() == {"missing"}:
+    if _PRESENCE.fit(fields):
         return Presence(column, fields["missing"])
-    if fields.keys() - {"kind"} and fields.keys() <= _RANGE_KEYS:
+    if fields.keys() - {"kind"} and _RANGE.fit(fields):
         return _range_from_json(column, fields)
     raise ValueError(
         f"condition on column {column!r} has the keys {list(fields)}; expected 'low' and 'high' "
@@ -324,7 +325,34 @@ def plain_from_json(obj: object) -> Plain:
     )
 
 
-_RANGE_KEYS = {"low", "high", "low_open", "high_open", "kind"}
+def _ordered_kinds() -> Part:
+    names = [name for name, kind in KINDS.items() if kind.ordered]
+    return {"description": "Kind of the column; numeric if left out.", "enum": names}
+
+
+_RANGE = Fields(
+    {},
+    {
+        "kind": _ordered_kinds,
+        "low": NUMBER,
+        "low_open": FLAG,
+        "high": NUMBER,
+        "high_open": FLAG,
+    },
+    "low <= value <= high; of dates, milliseconds since 1970. An absent bound is none, and one "
+    "that is open is excluded.",
+    {
+        "anyOf": [{"required": ["low"]}, {"required": ["high"]}],
+        "dependentRequired": {"low_open": ["low"], "high_open": ["high"]},
+    },
+)
+_IN = Fields({"in": list_of(TEXT, minItems=1)}, about="The label is one of these.")
+_NOT_IN = Fields(
+    {"not_in": list_of(TEXT, minItems=1)}, about="The value is known and its label none of these."
+)
+_PRESENCE = Fields({"missing": FLAG}, about="The value is missing (true) or known (false).")
+PLAIN_FIELDS = (_RANGE, _IN, _NOT_IN, _PRESENCE)
+"""The fields of plain conditions beside the name of their column."""
 
 
 def _range_from_json(column: str, fields: dict[str, Any]) -> Range:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from rulewright.data.json_fields import CLASS_WEIGHTS, NUMBER, WEIGHT, Fields, define, described
 from rulewright.rules.checks import checked_number, finite_number
 
 if TYPE_CHECKING:
@@ -20,6 +21,20 @@ Rows: TypeAlias = Literal["training", "outside", "corrected", "left out", "given
 of its classes corrected, rows that its learner left out, or other rows."""
 
 _ROWS = get_args(Rows)
+_ROWS_PART = define(
+    "rows", {"description": "On which rows the coverage was counted.", "enum": _ROWS}
+)
+
+COVERAGE = Fields(
+    {
+        "rows": _ROWS_PART,
+        "support": described("Weight of the covered rows.", WEIGHT),
+        "class_weights": CLASS_WEIGHTS,
+    }
+)
+NUMBER_COVERAGE = Fields(
+    {"rows": _ROWS_PART, "support": WEIGHT, "mean": NUMBER, "deviation": WEIGHT}
+)
 
 INSIDE = 0.2
 """What a row that a rule was grown on counts in its precision, beside the other training rows.
@@ -133,7 +148,7 @@ class Coverage:
     @classmethod
     def from_json(cls, obj: object) -> Coverage:
         """Make a coverage from the data of its ``to_json``; anything else is a ValueError."""
-        if not isinstance(obj, dict) or obj.keys() != {"rows", "support", "class_weights"}:
+        if not COVERAGE.fit(obj):
             raise ValueError("coverage of a rule needs the keys 'rows', 'support', 'class_weights'")
         if not isinstance(obj["class_weights"], list):
             raise ValueError("class_weights of a rule must be a list of numbers")
@@ -184,12 +199,12 @@ class NumberCoverage:
 
     def to_json(self) -> dict[str, Any]:
         """Give the coverage as plain data."""
-        return {name: getattr(self, name) for name in ("rows", "support", "mean", "deviation")}
+        return {name: getattr(self, name) for name in NUMBER_COVERAGE.needed}
 
 
 def coverage_from_json(obj: object) -> Coverage | NumberCoverage:
     """Make a coverage from the data of its ``to_json``; anything else is a ValueError."""
-    if isinstance(obj, dict) and obj.keys() == {"rows", "support", "mean", "deviation"}:
+    if NUMBER_COVERAGE.fit(obj):
         return NumberCoverage(**obj)
     return Coverage.from_json(obj)
 

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
-from rulewright.rules.any_of import opposite
+from rulewright.data.json_fields import Fields, Part, define, list_of
+from rulewright.rules.any_of import CONDITION, opposite
 from rulewright.rules.conjunction import Conjunction
 
 if TYPE_CHECKING:
@@ -185,17 +186,32 @@ def formula_from_json(obj: object) -> Formula:
     """Make a formula from the plain data of its ``to_json``; anything else is a ValueError."""
     if not isinstance(obj, dict):
         return Conjunction.from_json(obj)
-    for key, form in (("and", And), ("or", Or)):
-        if obj.keys() == {key}:
+    for key, form, fields in (("and", And, _AND), ("or", Or, _OR)):
+        if fields.fit(obj):
             if not isinstance(obj[key], list):
                 raise ValueError(f"{key!r} of a formula must be a list of formulas")
             return form(tuple(map(formula_from_json, obj[key])))
-    if obj.keys() == {"not"}:
+    if _NOT.fit(obj):
         return Not(formula_from_json(obj["not"]))
     raise ValueError(
         "a formula must be a list of conditions or an object with the key 'and', 'or' or 'not': "
         f"{sorted(map(str, obj))}"
     )
+
+
+def _formula() -> Part:
+    forms = [_AND.part, _OR.part, _NOT.part]
+    return {
+        "description": "A list of conditions that all hold, or a formula of formulas, in three "
+        "values: true, false, unknown.",
+        "oneOf": [list_of(CONDITION), *forms],
+    }
+
+
+FORMULA = define("formula", _formula)
+_AND = Fields({"and": list_of(FORMULA, minItems=1)})
+_OR = Fields({"or": list_of(FORMULA)})
+_NOT = Fields({"not": FORMULA})
 
 
 def _all(parts: Iterable[Formula]) -> Formula:

@@ -12,10 +12,30 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
+from rulewright.data.json_fields import (
+    DISTRIBUTION,
+    NUMBER,
+    PLACE,
+    WEIGHT,
+    Fields,
+    define,
+    described,
+    list_of,
+)
 from rulewright.rules.checks import finite_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_HEAD = define(
+    "head",
+    {
+        "description": "A class by its place, or the first and the last of neighbouring classes.",
+        "oneOf": [PLACE, list_of(PLACE, minItems=2, maxItems=2)],
+    },
+)
+
+_OTHERWISE = described("Added where the body is known not to hold; 0 if left out.", NUMBER)
 
 # From here on, decimals are noise.
 _LARGE = 1e6
@@ -88,6 +108,8 @@ class _ForHead:
     """What the number is called in tables of rules."""
     title: ClassVar[str]
     """The unit of the number, where people read it."""
+    fields: ClassVar[Fields]
+    """The fields of the plain data."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "head", Head.of(self.head))
@@ -124,6 +146,11 @@ class Adds(_ForHead):
     key: ClassVar[str] = "adds"
     measure: ClassVar[str] = "response"
     title: ClassVar[str] = "points"
+    fields: ClassVar[Fields] = Fields(
+        {"head": _HEAD, "adds": NUMBER},
+        {"otherwise": _OTHERWISE},
+        "The scores of the classes of the head grow; of a number the head is 0.",
+    )
 
     def __post_init__(self) -> None:
         _ForHead.__post_init__(self)
@@ -152,6 +179,10 @@ class Claims(_ForHead):
     key: ClassVar[str] = "claims"
     measure: ClassVar[str] = "laplace"
     title: ClassVar[str] = "probability"
+    fields: ClassVar[Fields] = Fields(
+        {"head": PLACE, "claims": {**NUMBER, "exclusiveMinimum": 0, "maximum": 1}},
+        about="The row is of this class, with this probability.",
+    )
 
     def __post_init__(self) -> None:
         _ForHead.__post_init__(self)
@@ -171,6 +202,10 @@ class Votes(_ForHead):
     key: ClassVar[str] = "votes"
     measure: ClassVar[str] = "share"
     title: ClassVar[str] = "of 100 votes"
+    fields: ClassVar[Fields] = Fields(
+        {"head": PLACE, "votes": WEIGHT},
+        about="The share of the rule in the vote for this class.",
+    )
 
     def __post_init__(self) -> None:
         _ForHead.__post_init__(self)
@@ -199,6 +234,11 @@ class Says:
 
     measure: ClassVar[str] = "probability"
     title: ClassVar[str] = "probability"
+    fields: ClassVar[Fields] = Fields(
+        {"says": DISTRIBUTION},
+        {"weight": {"description": "1 if left out.", **NUMBER, "exclusiveMinimum": 0}},
+        "The probabilities of the classes.",
+    )
 
     def __post_init__(self) -> None:
         shares = tuple(finite_number(p, "probability of a rule") for p in self.distribution)
@@ -249,14 +289,13 @@ def outcome_from_json(obj: object) -> Outcome:
     """Make an outcome from the plain data of its ``to_json``; anything else is a ValueError."""
     if not isinstance(obj, dict):
         raise ValueError(f"an outcome must be a JSON object, not {type(obj).__name__}")
-    keys = obj.keys()
-    if keys == {"head", "adds"} or keys == {"head", "adds", "otherwise"}:
+    if Adds.fields.fit(obj):
         return Adds(obj["head"], obj["adds"], obj.get("otherwise", 0.0))
-    if keys == {"head", "claims"}:
+    if Claims.fields.fit(obj):
         return Claims(obj["head"], obj["claims"])
-    if keys == {"head", "votes"}:
+    if Votes.fields.fit(obj):
         return Votes(obj["head"], obj["votes"])
-    if keys - {"weight"} == {"says"} and isinstance(obj["says"], list):
+    if Says.fields.fit(obj) and isinstance(obj["says"], list):
         return Says(tuple(obj["says"]), obj.get("weight", 1.0))
     raise ValueError(f"an outcome cannot have the keys {sorted(map(str, obj))}")
 

@@ -6,14 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
+from rulewright.data.json_fields import ANY, Fields, Part
 from rulewright.rules.coverage import Coverage, NumberCoverage, coverage_from_json
-from rulewright.rules.formula import Formula, formula_from_json
+from rulewright.rules.formula import FORMULA, Formula, formula_from_json
 from rulewright.rules.outcomes import Adds, Outcome, outcome_from_json
 
 if TYPE_CHECKING:
     from rulewright.rules.outcomes import Head
-
-_FIELDS = {"if", "then", "coverage"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +84,10 @@ class Rule:
     @classmethod
     def from_json(cls, obj: object) -> Rule:
         """Make a rule from the plain data of its ``to_json``; anything else is a ValueError."""
-        if not isinstance(obj, dict) or obj.keys() != _FIELDS:
+        if not _FIELDS.fit(obj):
             found = sorted(map(str, obj)) if isinstance(obj, dict) else type(obj).__name__
-            raise ValueError(f"a rule must be an object with the keys {sorted(_FIELDS)}: {found}")
+            keys = sorted(_FIELDS.needed)
+            raise ValueError(f"a rule must be an object with the keys {keys}: {found}")
         return cls(
             formula_from_json(obj["if"]),
             outcome_from_json(obj["then"]),
@@ -100,6 +100,13 @@ class Rule:
         names = [f"class {k}" for k in range(self.head.last + 2)]
         return f"IF {self.body} THEN {self.outcome.text(names)}"
 
+
+def rule_fields(outcome: Part, coverage: Part) -> Fields:
+    """Return the fields of the plain data of a rule."""
+    return Fields({"if": FORMULA, "then": outcome, "coverage": coverage})
+
+
+_FIELDS = rule_fields(ANY, ANY)
 
 _TYPES = (
     ("body", get_args(Formula)),

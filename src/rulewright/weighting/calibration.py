@@ -332,6 +332,11 @@ def _fit_steps(
 
 def _pooled(totals: list[float], hits: list[float]) -> list[tuple[int, float]]:
     """Return the last index and the mean of each block, with means that ascend."""
+    # `scipy.optimize.isotonic_regression` cannot replace this without changing weighted models.
+    # It takes means and multiplies them by the weights again, where sums of hits are rounded only
+    # once; it also pools later blocks before earlier ones, so sums add up in another order. With
+    # weights that are not whole numbers nine of ten fits differ in the last bits, also if sums are
+    # computed anew from SciPy's blocks, and so do the blocks where two means are equal.
     blocks: list[tuple[int, float, float]] = []
     for end, (total, hit) in enumerate(zip(totals, hits, strict=True)):
         while blocks and blocks[-1][2] * total >= hit * blocks[-1][1]:

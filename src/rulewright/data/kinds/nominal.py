@@ -1,8 +1,8 @@
 """Nominal columns: labels, as int32 codes with -1 for missing and -2 for unseen ones."""
 
 import re
-from collections.abc import Callable, Sequence
-from typing import Any, get_args
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rulewright.data.column_schema import ColumnSchema
 from rulewright.data.errors import DataError
 from rulewright.data.frame import LabelColumn
+from rulewright.data.json_fields import TEXT, Part, list_of
 from rulewright.data.kind import Kind, SqlWords
 from rulewright.data.labels import factor, recode
 from rulewright.data.schema import (
@@ -32,7 +33,13 @@ class Nominal(Kind):
 
     name = "nominal"
     ordered = False
-    fields = ("labels", "label_type")
+    fields: ClassVar[Mapping[str, Part]] = {
+        "labels": list_of(TEXT, uniqueItems=True),
+        "label_type": {
+            "description": "What the labels were before they became text.",
+            "enum": get_args(LabelType),
+        },
+    }
     operators = ("=", "!=", "is missing", "is known")
 
     def wanted(self, schema: ColumnSchema | None) -> Wanted:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from rulewright.data.json_fields import NUMBER, WEIGHT, Fields, described, list_of
 from rulewright.model.class_model import ClassModel
 from rulewright.model.decisions import checked_costs, checked_steps, read_costs
 from rulewright.model.document import json_list
@@ -22,6 +23,7 @@ from rulewright.model.forms.terms import (
     terms_of,
 )
 from rulewright.model.linear import (
+    LINEAR,
     LinearTerm,
     check_linear,
     linear_lines,
@@ -29,7 +31,7 @@ from rulewright.model.linear import (
     with_lines,
 )
 from rulewright.model.points import scale_lines, start_text
-from rulewright.model.steps import IsotonicSteps
+from rulewright.model.steps import STEPS, IsotonicSteps
 from rulewright.model.text import plain
 from rulewright.programs import nodes, recipes
 from rulewright.programs.program import ClassProgram
@@ -75,8 +77,23 @@ class AdditiveRules(ClassModel):
     form: ClassVar[str] = "additive"
     outcome: ClassVar[type[Outcome]] = Adds
     explanation: ClassVar[type[Explanation]] = Explanation
-    needed_fields: ClassVar[frozenset[str]] = frozenset({"intercepts"})
-    optional_fields: ClassVar[frozenset[str]] = frozenset({"costs", "steps", "linear"})
+    fields: ClassVar[Fields] = Fields(
+        {
+            "intercepts": described(
+                "The score of each class before any rule.", list_of(NUMBER, minItems=1)
+            )
+        },
+        {
+            "costs": described(
+                "costs[k][j]: what it costs to predict class j where class k is true.",
+                list_of(list_of(WEIGHT)),
+            ),
+            "steps": described("Isotonic calibration, one for each class.", list_of(STEPS)),
+            "linear": LINEAR,
+        },
+        "Scores are intercepts plus what fired rules and linear terms add; probabilities are their "
+        "softmax, or the steps.",
+    )
 
     schema: Schema
     classes: NDArray[Any]

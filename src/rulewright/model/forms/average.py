@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, get_a
 
 import numpy as np
 
+from rulewright.data.json_fields import WEIGHT, Fields, described, list_of
 from rulewright.model.average_explanation import AverageExplanation
 from rulewright.model.class_model import ClassModel
 from rulewright.model.document import json_list
@@ -69,7 +70,21 @@ class AveragedModel(ClassModel):
     form: ClassVar[str] = "average"
     outcome: ClassVar[type[Outcome]] = Says
     explanation: ClassVar[type[Explanation]] = AverageExplanation
-    needed_fields: ClassVar[frozenset[str]] = frozenset({"members", "weights", "combine"})
+    fields: ClassVar[Fields] = Fields(
+        {
+            "members": described(
+                "Models without the columns and classes, which all share.",
+                list_of(
+                    {"allOf": [{"$ref": "#/$defs/class_form"}], "unevaluatedProperties": False},
+                    minItems=1,
+                ),
+            ),
+            "weights": list_of(WEIGHT, minItems=1),
+            "combine": {"enum": get_args(Combine)},
+            "rules": list_of(described("An average has no rules of its own.", {"not": {}})),
+        },
+        about="The weighted mean of the probabilities of models, or their vote.",
+    )
 
     schema: Schema
     classes: NDArray[Any]

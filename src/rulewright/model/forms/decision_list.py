@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rulewright.data.json_fields import CLASS_WEIGHTS, DISTRIBUTION, Fields, described
 from rulewright.model.class_model import ClassModel
 from rulewright.model.counts import checked_shares, checked_weights
 from rulewright.model.document import json_list
@@ -56,7 +57,15 @@ class DecisionList(ClassModel):
     outcome: ClassVar[type[Outcome]] = Says
     explanation: ClassVar[type[Explanation]] = ListExplanation
     in_order: ClassVar[bool] = True
-    needed_fields: ClassVar[frozenset[str]] = frozenset({"default", "default_weights"})
+    fields: ClassVar[Fields] = Fields(
+        {
+            "default": described("Probabilities of the classes where no rule holds.", DISTRIBUTION),
+            "default_weights": described(
+                "Training weight of each class that they were counted from.", CLASS_WEIGHTS
+            ),
+        },
+        about="The first rule that holds decides.",
+    )
 
     schema: Schema
     classes: NDArray[Any]

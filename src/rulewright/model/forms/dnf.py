@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from rulewright.data.json_fields import CLASS_WEIGHTS, PLACE, Fields, described
 from rulewright.model.class_model import ClassModel
 from rulewright.model.counts import Weigher, checked_weights
 from rulewright.model.decisions import BELOW
@@ -73,8 +74,15 @@ class DnfModel(ClassModel):
 
     form: ClassVar[str] = "dnf"
     outcome: ClassVar[type[Outcome]] = Claims
-    needed_fields: ClassVar[frozenset[str]] = frozenset(
-        {"default", "class_weights", "default_weights"}
+    fields: ClassVar[Fields] = Fields(
+        {
+            "default": described("The class where no rule holds, by its place.", PLACE),
+            "class_weights": CLASS_WEIGHTS,
+            "default_weights": described(
+                "Training weight of each class where no rule holds.", CLASS_WEIGHTS
+            ),
+        },
+        about="The most precise rule that holds decides.",
     )
 
     schema: Schema

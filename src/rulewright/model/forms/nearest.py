@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rulewright.data import Schema, read_like
+from rulewright.data.json_fields import CLASS_WEIGHTS, Fields, list_of
 from rulewright.encoding.covers import PackedCovers
 from rulewright.model.class_model import ClassModel
 from rulewright.model.counts import checked_weights
@@ -28,6 +29,7 @@ from rulewright.model.nearest_explanation import NearestExplanation
 from rulewright.model.text import plain
 from rulewright.programs import recipes
 from rulewright.programs.distances import (
+    DISTANCE,
     LabelDistance,
     NumberDistance,
     check_body,
@@ -74,7 +76,10 @@ class NearestRules(ClassModel):
     form: ClassVar[str] = "nearest"
     outcome: ClassVar[type[Outcome]] = Says
     explanation: ClassVar[type[Explanation]] = NearestExplanation
-    needed_fields: ClassVar[frozenset[str]] = frozenset({"distances", "class_weights"})
+    fields: ClassVar[Fields] = Fields(
+        {"distances": list_of(DISTANCE), "class_weights": CLASS_WEIGHTS},
+        about="The rule at the least distance decides.",
+    )
 
     schema: Schema
     classes: NDArray[Any]

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from rulewright.data.json_fields import NUMBER, Fields
 from rulewright.model.document import json_list
 from rulewright.model.forms.terms import check_sums, failing, merged_rules, terms_of
 from rulewright.model.linear import (
+    LINEAR,
     LinearTerm,
     check_linear,
     linear_lines,
@@ -52,8 +54,11 @@ class RegressionRules(RuleModel):
 
     form: ClassVar[str] = "regression"
     outcome: ClassVar[type[Outcome]] = Adds
-    needed_fields: ClassVar[frozenset[str]] = frozenset({"intercept"})
-    optional_fields: ClassVar[frozenset[str]] = frozenset({"linear"})
+    fields: ClassVar[Fields] = Fields(
+        {"intercept": NUMBER},
+        {"linear": LINEAR},
+        "The number is an intercept plus what fired rules and linear terms add.",
+    )
 
     schema: Schema
     intercept: float

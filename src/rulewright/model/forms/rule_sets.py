@@ -8,6 +8,7 @@ from itertools import accumulate, pairwise
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from rulewright.data.json_fields import PLACE, WEIGHT, Fields, define, described, list_of
 from rulewright.programs import recipes
 from rulewright.programs.native import evaluate
 from rulewright.programs.nodes import Given
@@ -65,9 +66,15 @@ def opposite_class(members: Members) -> int | None:
 
 def rule_set_from_json(obj: object) -> tuple[Any, Any]:
     """Read the plain data of a rule set; what the fields hold is checked with the model."""
-    if not isinstance(obj, dict) or obj.keys() != {"terms", "weight"}:
+    if not _FIELDS.fit(obj):
         raise ValueError("a rule set must be an object with the keys 'terms' and 'weight'")
     return obj["terms"], obj["weight"]
+
+
+_FIELDS = Fields(
+    {"terms": described("Its rules, by their place.", list_of(PLACE)), "weight": WEIGHT}
+)
+RULE_SET = define("rule_set", _FIELDS.part)
 
 
 def term_key(k: int, body: Formula) -> TermKey:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rulewright.data.json_fields import CLASS_WEIGHTS, Fields, described
 from rulewright.model.class_model import ClassModel
 from rulewright.model.counts import checked_weights
 from rulewright.model.document import json_list
@@ -82,7 +83,10 @@ class UnorderedRules(ClassModel):
     form: ClassVar[str] = "unordered"
     outcome: ClassVar[type[Outcome]] = Says
     explanation: ClassVar[type[Explanation]] = CountsExplanation
-    needed_fields: ClassVar[frozenset[str]] = frozenset({"start"})
+    fields: ClassVar[Fields] = Fields(
+        {"start": described("What each class has before any rule.", CLASS_WEIGHTS)},
+        about="Weighted distributions of all rules that hold are added up.",
+    )
 
     schema: Schema
     classes: NDArray[Any]

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+from rulewright.data.json_fields import FLAG, NUMBER, OBJECT, PLACE, WEIGHT, Fields, define, list_of
 from rulewright.encoding.booleans import BooleanEncoding
 from rulewright.rules.checks import checked_flag, checked_number
 
@@ -19,16 +20,21 @@ if TYPE_CHECKING:
 Figures = tuple[tuple[float, ...], ...]
 """A number for each rule set of each class."""
 
-_FIELDS = {
-    "encoding",
-    "terms",
-    "errors",
-    "counts",
-    "split_prior",
-    "max_terms",
-    "total_weight",
-    "weighted",
-}
+_FIGURES = define("figures", list_of(list_of(WEIGHT)))
+_FIELDS = Fields(
+    {
+        "encoding": OBJECT,
+        "terms": list_of(list_of(list_of(PLACE, minItems=2, maxItems=2))),
+        "errors": _FIGURES,
+        "counts": _FIGURES,
+        "split_prior": {"oneOf": [_FIGURES, {"type": "null"}]},
+        "max_terms": PLACE,
+        "total_weight": NUMBER,
+        "weighted": FLAG,
+    },
+    about="What certificates of a vote are computed from.",
+)
+EVIDENCE = define("evidence", _FIELDS.part)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +87,8 @@ class VoteEvidence:
     @classmethod
     def from_json(cls, obj: Any) -> Self:
         """Read what `to_json` wrote; a ValueError names what is wrong."""
-        if not isinstance(obj, dict) or obj.keys() != _FIELDS:
-            raise ValueError(f"evidence must be an object with the keys {sorted(_FIELDS)}")
+        if not _FIELDS.fit(obj):
+            raise ValueError(f"evidence must be an object with the keys {sorted(_FIELDS.needed)}")
         encoding = BooleanEncoding.from_json(obj["encoding"])
         prior = obj["split_prior"]
         return cls(

@@ -30,11 +30,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from rulewright.data.json_fields import CLASS_WEIGHTS, WEIGHT, Fields, described, list_of
 from rulewright.model.class_model import ClassModel
 from rulewright.model.counts import Weigher, checked_weights
 from rulewright.model.document import MAX_RULES, json_list
 from rulewright.model.forms.rule_sets import (
     JUST_BELOW,
+    RULE_SET,
     checked_abstain,
     checked_members,
     checked_smoothing,
@@ -48,7 +50,7 @@ from rulewright.model.forms.rule_sets import (
     term_shares,
     total_weight,
 )
-from rulewright.model.forms.vote_evidence import VoteEvidence
+from rulewright.model.forms.vote_evidence import EVIDENCE, VoteEvidence
 from rulewright.model.text import plain
 from rulewright.model.votes_explanation import VotesExplanation
 from rulewright.programs import recipes
@@ -97,8 +99,15 @@ class RuleSetVotes(ClassModel):
     form: ClassVar[str] = "votes"
     outcome: ClassVar[type[Outcome]] = Votes
     explanation: ClassVar[type[Explanation]] = VotesExplanation
-    needed_fields: ClassVar[frozenset[str]] = frozenset({"members", "priors", "abstain"})
-    optional_fields: ClassVar[frozenset[str]] = frozenset({"smoothing", "evidence"})
+    fields: ClassVar[Fields] = Fields(
+        {
+            "members": described("The rule sets of each class.", list_of(list_of(RULE_SET))),
+            "priors": CLASS_WEIGHTS,
+            "abstain": described("The model abstains where the margin is smaller.", WEIGHT),
+        },
+        {"smoothing": WEIGHT, "evidence": EVIDENCE},
+        "Rule sets vote for classes; one votes where any of its rules holds.",
+    )
 
     schema: Schema
     classes: NDArray[Any]

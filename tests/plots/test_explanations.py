@@ -15,17 +15,17 @@ from rulewright.explain import (
     partial_dependence,
     rule_overlap,
 )
-from rulewright.explain.charts import (
+from rulewright.model import RegressionRules
+from rulewright.model.linear import LinearTerm
+from rulewright.plots import (
     dependence_chart,
     effects_chart,
     importance_chart,
     interaction_chart,
     overlap_chart,
     save_chart,
-    wrapped,
 )
-from rulewright.model import RegressionRules
-from rulewright.model.linear import LinearTerm
+from rulewright.plots.bars import wrapped
 from rulewright.rules import Adds, NumberCoverage, Rule, parse_formula
 
 pytestmark = pytest.mark.native

@@ -14,7 +14,7 @@ from rulewright.data import KINDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.explain.dependence import Dependence
+    from rulewright.explain import Dependence
     from rulewright.kernels import FloatArray
 
 _WIDTH, _HEIGHT = 440, 280

@@ -1,41 +1,23 @@
-"""Charts of explanations, in Altair: importances, effects on a row, and interactions, as bars."""
+"""Charts of explanations: importances, effects on a row, and interactions, as bars."""
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rulewright.charts import alt, chart_of, finished, save_chart
+from rulewright.charts import alt, chart_of
 from rulewright.charts.style import COLOURS, GREY
-from rulewright.explain.dependence_chart import dependence_chart, score_title
-from rulewright.explain.null import InteractionNull
-from rulewright.explain.overlap_chart import overlap_chart
+from rulewright.explain import InteractionNull
+from rulewright.plots.bars import bar_chart, label_axis, wrapped
+from rulewright.plots.dependence import score_title
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.explain.effects import Effects
-    from rulewright.explain.importance import Importance
-    from rulewright.explain.interaction import Interactions
-    from rulewright.explain.null import NullComparison
+    from rulewright.explain import Effects, Importance, Interactions, NullComparison
 
-__all__ = [
-    "dependence_chart",
-    "effects_chart",
-    "importance_chart",
-    "interaction_chart",
-    "overlap_chart",
-    "save_chart",
-]
-
-_WIDTH = 380
-_STEP = 22
-_LINE = 52
-"""Letters of a line of a label; a text has two lines at most."""
-_LABEL = 370
 _H_TITLES = {1: "with all other columns", 2: "of pairs of columns", 3: "of three columns"}
 
 
@@ -172,47 +154,6 @@ def interaction_chart(
     listed = "; ".join(f"{row['text']} {row['h']:.3f}{_null_text(row)}" for row in rows)
     said = f"H, from 0 (additive) to 1 (interaction only): {listed or 'none'}."
     return bar_chart(layers, rows, title or f"Interactions {_H_TITLES[n_columns]}", hidden, said)
-
-
-def wrapped(text: str) -> str:
-    """Break a text into two lines between its conditions, and say how many more there are."""
-    parts = text.split(" and ")
-    lines = [parts[0]]
-    for place, part in enumerate(parts[1:], start=1):
-        joined = f"{lines[-1]} and {part}"
-        if len(joined) <= _LINE:
-            lines[-1] = joined
-        elif len(lines) == 1:
-            lines.append(f"and {part}")
-        else:
-            lines[-1] += f" and {len(parts) - place} more"
-            break
-    return "\n".join(line if len(line) <= _LINE + 12 else f"{line[:_LINE]}…" for line in lines)
-
-
-def label_axis(rows: Sequence[dict[str, Any]]) -> alt.Y:
-    """Make an axis of texts, in the order of the rows and on two lines if they are long."""
-    # Texts that differ may be alike when they are cut, so the axis has places and looks them up.
-    names = [row["label"] for row in rows]
-    axis = alt.Axis(
-        labelExpr=f"split({json.dumps(names)}[datum.value], '\\n')",
-        labelLimit=_LABEL,
-        labelLineHeight=12,
-        ticks=False,
-        domain=False,
-    )
-    for place, row in enumerate(rows):
-        row["place"] = place
-    return alt.Y("place:O", axis=axis, title=None, sort=None)
-
-
-def bar_chart(
-    layers: Sequence[alt.Chart], rows: Sequence[Any], title: Any, subtitle: str, said: str
-) -> alt.LayerChart:
-    """Finish a chart of horizontal bars, with room for labels of two lines."""
-    tall = 34 if any("\n" in row["label"] for row in rows) else _STEP
-    text = alt.TitleParams(title, subtitle=subtitle) if subtitle else title
-    return finished(layers, text, _WIDTH, tall * max(1, len(rows)), said)
 
 
 def _left_out(items: Sequence[Any], most: int, what: str) -> str:

@@ -13,7 +13,7 @@ from rulewright.charts import alt, chart_of, finished
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.explain.overlap import RuleOverlap
+    from rulewright.explain import RuleOverlap
     from rulewright.kernels import FloatArray
 
 _CELL = 16

@@ -1,0 +1,105 @@
+"""Fields of JSON objects, declared once: readers check them, and the schema of files lists them.
+
+A part of the schema is plain JSON schema as a dict. It may hold a `Definition`, which others refer
+to by its name, and functions that return a part, for what is known later.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeGuard
+
+Part: TypeAlias = dict[str, Any]
+
+ANY: Part = {}
+NUMBER: Part = {"type": "number"}
+TEXT: Part = {"type": "string"}
+FLAG: Part = {"type": "boolean"}
+OBJECT: Part = {"type": "object"}
+WEIGHT: Part = {"type": "number", "minimum": 0}
+PLACE: Part = {"type": "integer", "minimum": 0}
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """A part that has a name."""
+
+    name: str
+    part: Part | Callable[[], Part]
+
+
+@dataclass(frozen=True, eq=False)
+class Fields:
+    """The fields that a JSON object has and may have.
+
+    Parameters
+    ----------
+    needed, optional : mapping of str to dict
+        What each field holds, as a part of the schema.
+    about : str
+        What the object is.
+    more : dict
+        What the schema says of the fields together.
+    """
+
+    needed: Mapping[str, Any]
+    optional: Mapping[str, Any] = field(default_factory=dict)
+    about: str = ""
+    more: Part = field(default_factory=dict)
+
+    def fit(self, obj: object) -> TypeGuard[dict[str, Any]]:
+        """Return whether an object has all needed fields and no unknown ones."""
+        if not isinstance(obj, dict) or not self.needed.keys() <= obj.keys():
+            return False
+        return len(obj) == len(self.needed) or all(
+            name in self.needed or name in self.optional for name in obj
+        )
+
+    @property
+    def part(self) -> Part:
+        """The object as a part of the schema."""
+        return {
+            **described(self.about, OBJECT),
+            **self.more,
+            "properties": {**self.needed, **self.optional},
+            "required": list(self.needed),
+            "additionalProperties": False,
+        }
+
+    def of_column(self) -> "Fields":
+        """Return the fields with the name of a column before them."""
+        return Fields({"column": TEXT, **self.needed}, self.optional, self.about, self.more)
+
+
+def described(text: str, part: Part) -> Part:
+    """Say what a part is; an empty text says nothing."""
+    return {"description": text, **part} if text else part
+
+
+def list_of(items: Part, **limits: int | bool) -> Part:
+    """Return a list of items, as a part of the schema."""
+    return {"type": "array", "items": items, **limits}
+
+
+def define(name: str, part: Part | Callable[[], Part]) -> Part:
+    """Give a part a name and return the reference to it."""
+    return {"$ref": Definition(name, part)}
+
+
+def resolve(part: Any, definitions: dict[str, Any]) -> Any:
+    """Return a part as plain JSON; what it refers to is added to the definitions."""
+    if callable(part):
+        return resolve(part(), definitions)
+    if isinstance(part, Definition):
+        if part.name not in definitions:
+            definitions[part.name] = None  # a definition may refer to itself
+            definitions[part.name] = resolve(part.part, definitions)
+        return f"#/$defs/{part.name}"
+    if isinstance(part, Mapping):
+        return {key: resolve(value, definitions) for key, value in part.items()}
+    if isinstance(part, list | tuple):
+        return [resolve(item, definitions) for item in part]
+    return part
+
+
+CLASS_WEIGHTS = define("class_weights", list_of(WEIGHT, minItems=1))
+DISTRIBUTION = define("distribution", list_of({**WEIGHT, "maximum": 1}, minItems=1))
