@@ -6,7 +6,6 @@ parts apart without colours, and says what it shows in its description. The extr
 installs Altair.
 """
 
-from rulewright.charts import save_chart
 from rulewright.plots.columns import plot_dependence, plot_importance, plot_interactions
 from rulewright.plots.dependence import dependence_chart
 from rulewright.plots.explanations import effects_chart, importance_chart, interaction_chart
@@ -21,6 +20,7 @@ from rulewright.plots.performance import (
     plot_roc,
 )
 from rulewright.plots.rules import plot_explanation, plot_rules, plot_sizes
+from rulewright.plots.saving import save_chart
 
 __all__ = [
     "dependence_chart",

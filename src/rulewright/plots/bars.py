@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from rulewright.charts import alt, finished
+from rulewright.plots.late_altair import alt
+from rulewright.plots.style import finished
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

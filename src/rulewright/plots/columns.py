@@ -11,7 +11,7 @@ from rulewright.plots.explanations import importance_chart, interaction_chart
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.charts import alt
+    from rulewright.plots.late_altair import alt
 
 
 def plot_importance(

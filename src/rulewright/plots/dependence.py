@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.charts import alt, chart_of, distinct, finished, styled
-from rulewright.charts.style import COLOURS, GREY
 from rulewright.data import KINDS
+from rulewright.plots.late_altair import alt
+from rulewright.plots.style import COLOURS, GREY, chart_of, distinct, finished, styled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rulewright.charts import alt, chart_of
-from rulewright.charts.style import COLOURS, GREY
 from rulewright.explain import InteractionNull
 from rulewright.plots.bars import bar_chart, label_axis, wrapped
 from rulewright.plots.dependence import score_title
+from rulewright.plots.late_altair import alt
+from rulewright.plots.style import COLOURS, GREY, chart_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,9 +7,9 @@ import math
 import textwrap
 from typing import TYPE_CHECKING, Any, Literal
 
-from rulewright.charts import alt, chart_of, distinct, finished
-from rulewright.charts.style import COLOURS, GREY
 from rulewright.model import RuleModel
+from rulewright.plots.late_altair import alt
+from rulewright.plots.style import COLOURS, GREY, chart_of, distinct, finished
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

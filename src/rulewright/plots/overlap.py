@@ -8,7 +8,8 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from rulewright.charts import alt, chart_of, finished
+from rulewright.plots.late_altair import alt
+from rulewright.plots.style import chart_of, finished
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rulewright.charts import alt, chart_of, finished
-from rulewright.charts.style import COLOURS, GREY
 from rulewright.data import DataError
 from rulewright.plots.graphs import graph_chart, model_of, wrapped_title
+from rulewright.plots.late_altair import alt
+from rulewright.plots.style import COLOURS, GREY, chart_of, finished
 from rulewright.report.answers import ClassAnswers, NumberAnswers, answers_of
 from rulewright.report.confusion import confusion_of
 from rulewright.report.curves import drawn_classes

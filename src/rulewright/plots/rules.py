@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rulewright.charts import alt, chart_of
-from rulewright.charts.style import COLOURS, GREY
 from rulewright.model.text import claim, plain, rule_cells, strongest
 from rulewright.plots.bars import bar_chart, label_axis, wrapped
 from rulewright.plots.graphs import graph_chart, model_of
+from rulewright.plots.late_altair import alt
+from rulewright.plots.style import COLOURS, GREY, chart_of
 from rulewright.report.insight import size_drawings
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Literal
 
-from rulewright.charts import alt, chart_of, distinct, finished, save_chart
-from rulewright.charts.style import GREY
+from rulewright.plots.late_altair import alt
+from rulewright.plots.saving import save_chart
+from rulewright.plots.style import GREY, chart_of, distinct, finished
 from rulewright_lab.experiments.labels import place_labels
 from rulewright_lab.experiments.rank_diagram import critical_difference_chart
 

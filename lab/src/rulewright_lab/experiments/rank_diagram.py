@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from rulewright.charts import alt, described
+from rulewright.plots.late_altair import alt
+from rulewright.plots.style import described
 from rulewright_lab.experiments.statistics import rank_groups
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from rulewright.charts.lazy import import_extra
 from rulewright.data.writing import replace_file
+from rulewright.plots.late_altair import import_extra
 
 if TYPE_CHECKING:
     import os

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rulewright.charts.lazy import alt
+from rulewright.plots.late_altair import alt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
