@@ -179,9 +179,9 @@ def _parts(
     folds = assign_folds(merged.labels[chosen], n_folds, random)
     if folds is None:
         return
-    for fold in range(int(folds.max()) + 1):
-        train, left_out = (_taken(merged, chosen[part]) for part in (folds != fold, folds == fold))
-        yield train, left_out
+    for fold in range(len(folds)):
+        train, held_out = folds.train_rows(fold), folds.held_out_rows(fold)
+        yield _taken(merged, chosen[train]), _taken(merged, chosen[held_out])
 
 
 def _taken(merged: MergedRows, copies: NDArray[np.intp]) -> TrainingSet:

@@ -31,8 +31,8 @@ from rulewright.search import LEAST_ROWS
 
 if TYPE_CHECKING:
     from rulewright.data import Target, TrainingSet
+    from rulewright.estimators.common.folds import Folds
     from rulewright.estimators.compact.settings import Searched
-    from rulewright.kernels import IntArray
     from rulewright.search import Constraints
 
 
@@ -115,7 +115,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         rows: TrainingSet,
         lessons: Lessons,
         searched: Searched,
-        folds: IntArray | None,
+        folds: Folds | None,
         constraints: Constraints,
     ) -> AdditiveRules:
         """Turn the members into rules; if they were chosen on a sample, fit them to all rows."""

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.data import TrainingSet
+    from rulewright.estimators.common.folds import Folds
     from rulewright.estimators.compact.members import Member
-    from rulewright.kernels import BoolArray, FloatArray, IntArray
+    from rulewright.kernels import BoolArray, FloatArray
     from rulewright.rules import Head
 
 LEAST_RULES = 5
@@ -46,13 +47,11 @@ class Optimism:
     variance: float
 
     @classmethod
-    def of(
-        cls, models: Sequence[Sequence[Member]], folds: IntArray, rows: TrainingSet
-    ) -> Self | None:
+    def of(cls, models: Sequence[Sequence[Member]], folds: Folds, rows: TrainingSet) -> Self | None:
         """Compare the rules learned without each fold; None if they are too few."""
         pairs = []
         for fold, members in enumerate(models):
-            aside = folds == fold
+            aside = folds.held_out_mask(fold)
             for member in members:
                 covered = member.cover.row_mask()
                 seen, unseen = (

@@ -399,7 +399,7 @@ class MLRulesClassifier(BoostedClassifier):
             boosting.run(n_rules, advance, check)
             return self._model(boosting)
 
-        n_steps, show = (int(folds.max()) + 1) * n_rules, bool(self.verbose)
+        n_steps, show = len(folds) * n_rules, bool(self.verbose)
         with progress_bar("cross-validation", n_steps, show) as advance:
             scores = out_of_fold_scores(learn, rows, folds, random, self._n_threads)
         return OutOfFold.of(scores, folds, rows)
