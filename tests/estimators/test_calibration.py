@@ -11,6 +11,7 @@ from sklearn.metrics import log_loss
 
 from builders import mlrules, rule_texts, slipper, softmax
 from rulewright import calibrate, load_model
+from rulewright.estimators.common.folds import Folds
 from rulewright.weighting import CALIBRATIONS, Calibration
 from rulewright.weighting.calibration import Linear
 
@@ -128,7 +129,7 @@ def test_scores_of_a_fold_do_not_know_its_labels(name, n_classes, monkeypatch):
         monkeypatch.setattr(
             importlib.import_module(f"rulewright.estimators.{module}.estimator"),
             "assign_folds",
-            lambda labels, cv, random: folds,
+            lambda labels, cv, random: Folds(folds),
         )
     MAKERS[name](calibration="platt").fit(X, y)
     changed, inside = y.copy(), np.flatnonzero(folds == 0)

@@ -9,7 +9,7 @@ from builders import compact, mixed_table, softmax
 from rulewright import CompactRulesClassifier, CompactRulesRegressor, load_model
 from rulewright.data import read_table
 from rulewright.encoding.covers import PackedCovers
-from rulewright.estimators.compact.left_out import Optimism, _compared
+from rulewright.estimators.common.precision import Compared, MeanOptimism
 from rulewright.estimators.compact.losses import ClassLoss
 from rulewright.estimators.compact.members import Problem
 from rulewright.estimators.compact.search import LARGEST_OVERLAP
@@ -128,24 +128,25 @@ def test_classes_in_an_order(tmp_path):
 
 def test_optimism_by_hand():
     """Rules that lose a tenth on rows left out have that excess; equal losses have no variance."""
-    total, out = np.full(8, 1000.0), np.full(8, 250.0)
-    excess, variance = _compared(900 * np.ones(8), total, 200 * np.ones(8), out)
-    assert excess == pytest.approx(0.1)
-    assert variance == pytest.approx(0.01)  # at least the square of the excess
-    better, _ = _compared(500 * np.ones(8), total, 200 * np.ones(8), out)
-    assert better == 0.0  # precision is never raised
+    heads, out = [Head(1, 1)] * 8, np.array([[50.0, 200.0]] * 8)
+    lost = MeanOptimism.estimate(Compared(heads, np.array([[100.0, 900.0]] * 8), out))
+    assert lost.excess == pytest.approx(0.1)
+    assert lost.variance == pytest.approx(0.01)  # at least the square of the excess
+    better = MeanOptimism.estimate(Compared(heads, np.array([[500.0, 500.0]] * 8), out))
+    assert better.excess == 0.0  # precision is never raised
+    assert MeanOptimism.estimate(Compared(heads[:4], out[:4], out[:4])) is None  # too few
 
 
 def test_corrected_coverage_by_hand():
     """Precision falls by the excess, the support stays, the interval is wider."""
     plain = Coverage.of((30.0, 70.0))
-    fixed = Optimism(0.1, 0.01).corrected(np.array([30.0, 70.0]), Head(1, 1))
+    [fixed] = MeanOptimism(0.1, 0.01).coverages([Head(1, 1)], np.array([[30.0, 70.0]]), [100.0])
     assert (fixed.support, fixed.rows) == (100.0, "corrected")
     assert fixed.share(Head(1, 1)) == pytest.approx(0.6)
     widths = [np.ptp(one.share_interval(Head(1, 1))) for one in (plain, fixed)]
     assert widths[1] > 1.5 * widths[0]
-    pure = Optimism(0.2, 0.0).corrected(np.array([0.0, 50.0, 0.0]), Head(1, 1))
-    assert pure.class_weights == pytest.approx((5.0, 40.0, 5.0))
+    pure = MeanOptimism(0.2, 0.0).expected_weights([Head(1, 1)], np.array([[0.0, 50.0, 0.0]]))
+    assert pure[0] == pytest.approx((5.0, 40.0, 5.0))
 
 
 def test_intervals_hold_on_new_rows():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from l1_problems import problem_of
-from rulewright.estimators.folds.folds import stratified_folds
+from rulewright.estimators.common.folds import Folds, stratified_folds
 from rulewright.estimators.rulefit import penalty
 from rulewright.estimators.rulefit.penalty import LeftOut, choose_solution
 from rulewright.weighting.l1 import CoordinateDescent, Logistic, Squared
@@ -51,7 +51,7 @@ def test_a_path_that_ends_early_has_the_same_choice(loss, rule, monkeypatch):
         problem = problem_of(seed, n_rows=400, n_dense=1, datafit=loss)
         labels = np.zeros(400, np.int32)
         folds = stratified_folds(labels, 5, np.random.RandomState(seed))
-        asked = problem, CoordinateDescent(), rule, folds, 400.0
+        asked = problem, CoordinateDescent(), rule, Folds(folds), 400.0
         found = choose_solution(*asked)
         with monkeypatch.context() as patch:
             patch.setattr(penalty, "CLEARLY", np.inf)

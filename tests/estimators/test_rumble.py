@@ -8,6 +8,7 @@ from builders import mixed_table, rumble
 from rulewright import RumbleClassifier, read_table
 from rulewright.data import TrainingSet
 from rulewright.encoding.domains import equal_frequency_cuts
+from rulewright.estimators.common.folds import Folds
 from rulewright.estimators.rumble.budget import BUDGETS, choose_budget
 from rulewright.estimators.rumble.loop import Selection, best_prefix
 from rulewright.search.repository import (
@@ -213,7 +214,10 @@ def test_the_best_budget_wins():
     rows = TrainingSet.of(read_table(X, target=y))
     right, wrong = (rumble(capacity=c).fit(X, y).model_ for c in (0.0, 100.0))
     found = choose_budget(
-        lambda budget, part, check: right if budget >= 5 else wrong, rows, np.arange(60) % 3, 1
+        lambda budget, part, check: right if budget >= 5 else wrong,
+        rows,
+        Folds(np.arange(60) % 3),
+        1,
     )
     assert found == 5.0
 

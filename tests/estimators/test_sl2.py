@@ -199,9 +199,10 @@ def test_a_rare_class_leaves_model_selection_to_the_others():
     assert [len(curve) > 1 for curve in est.cv_accuracy_] == [True] * 3
     assert min(est.n_terms_[:2]) >= 4
     folds = assign_folds(np.array([0] * 30 + [1] * 30 + [2] + [3] * 3), 10, RandomState(0))
-    assert folds[60] == -1
-    assert len(set(folds[61:])) == 3
-    assert set(folds[:30]) == set(folds[30:60]) == set(range(10))
+    of_rows = folds.of_rows
+    assert of_rows[60] == -1
+    assert len(set(of_rows[61:])) == 3
+    assert set(of_rows[:30]) == set(of_rows[30:60]) == set(range(10))
     assert assign_folds(np.array([0, 0, 0, 1]), 10, RandomState(0)) is None
 
 

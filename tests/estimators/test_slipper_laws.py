@@ -11,7 +11,8 @@ from builders import SEEDS, mixed_table, rule_texts
 from rulewright import SlipperClassifier
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.binned import bin_table
-from rulewright.estimators.contract.base import positive_of_two
+from rulewright.estimators.common.base import positive_of_two
+from rulewright.estimators.common.folds import Folds
 from rulewright.estimators.slipper.fit import SlipperFit
 from rulewright.estimators.slipper.problem import every_class, every_cost, one_class
 from rulewright.estimators.slipper.rounds import Rounds
@@ -375,7 +376,7 @@ def test_the_error_curve_is_that_of_fits_without_the_fold():
     problem = one_class(TrainingSet.of(table), 1)
     fit = SlipperFit(bin_table(table), LIMITS, "observed", 2 / 3, True, 1)
     folds = np.arange(120) % 4
-    runs = fit._run_folds(problem, 12, folds, 7, lambda: None)
+    runs = fit._run_folds(problem, 12, Folds(folds), 7, lambda: None)
     for fold, run in enumerate(runs):
         assert np.array_equal(run.rows, np.flatnonzero(folds == fold))
         scores = np.zeros(120)

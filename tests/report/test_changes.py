@@ -5,6 +5,7 @@ import pytest
 
 from report.models import MODELS, loans_model, model_and_rows
 from rulewright.data import Finding, label_of, read_table
+from rulewright.explain.evaluated_rows import EvaluatedRows
 from rulewright.model import RegressionRules
 from rulewright.report import report_html
 from rulewright.report.changes import row_changes, twin_rules
@@ -41,14 +42,14 @@ def test_pages_without_rows_tell_no_values():
     assert "What would change the answer" in report_html(model, table)
     assert "What would change the answer" not in report_html(model, table, n_rows=0)
     assert row_changes(model, None, np.zeros(0, dtype=np.intp)) == []
-    assert twin_rules(model, None) == []
+    assert twin_rules(None) == []
 
 
 def test_rules_that_say_the_same_are_named():
     """Pairs with a Jaccard index of 0.9 or more are named, the most alike first."""
     model, table = loans_model()
     model = model.with_rules([*model.rules[:10], model.rules[3]])
-    pairs = twin_rules(model, table)
+    pairs = twin_rules(EvaluatedRows(model, table))
     covers = model.covers(table)
     for a, b, share in pairs:
         both, either = (covers[:, a] & covers[:, b]).sum(), (covers[:, a] | covers[:, b]).sum()

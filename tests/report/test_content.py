@@ -1,5 +1,6 @@
 """What a report tells of rules, columns, sizes and rows."""
 
+from collections import Counter
 from typing import get_args
 
 import numpy as np
@@ -9,6 +10,8 @@ from builders import LEARNERS, compact, mixed_table
 from report.models import MODELS, model_and_rows, rows_of
 from rulewright.data import read_table
 from rulewright.encoding.covers import PackedCovers
+from rulewright.explain import evaluated_rows, rule_statistics
+from rulewright.explain.evaluated_rows import EvaluatedRows
 from rulewright.report import insight
 from rulewright.report.content import content_of
 from rulewright.report.data_summary import data_summary
@@ -31,7 +34,8 @@ def test_lines_of_rules_hold_the_statistics_of_the_rows(name):
     model, table = model_and_rows(name)
     found = rule_statistics(model, table, None)
     values = found.precision if model.head_names else found.mean
-    lines, covers = rule_lines(model, table, np.arange(len(table))), model.covers(table)
+    rows, covers = EvaluatedRows(model, table), model.covers(table)
+    lines = rule_lines(model, rows, np.arange(len(table)))
     decided = PackedCovers(model.decided_bits(table), len(table)).unpack()
     assert sorted(line.place for line in lines) == list(range(len(model.rules)))
     for line in lines:
@@ -48,9 +52,10 @@ def test_lines_of_rules_hold_the_statistics_of_the_rows(name):
 def test_rare_rules_have_examples():
     """Every rule that covers a row names one, if there is room for that."""
     model, table = model_and_rows("mlrules")
-    places = covered_examples(model, table, 60)
+    rows = EvaluatedRows(model, table)
+    places = covered_examples(rows, 60)
     assert len(places) == 60
-    for line in rule_lines(model, table, places):
+    for line in rule_lines(model, rows, places):
         assert bool(line.examples) == (line.given.support > 0)
 
 
@@ -60,9 +65,9 @@ def test_rows_of_the_training_are_recognised():
     train, test = rows_of(rng, 150), rows_of(rng, 150)
     for make in LEARNERS.values():
         model = make().fit(train).model_
-        assert not model.rules or not learned_from(model, test)
+        assert not model.rules or not learned_from(EvaluatedRows(model, test))
     model = LEARNERS["mlrules"]().fit(train).model_
-    assert learned_from(model, train)
+    assert learned_from(EvaluatedRows(model, train))
     told = content(model, train)
     assert told.overfitted
     assert "learned from" in told.performance.origin
@@ -114,11 +119,39 @@ def test_sizes_and_price_come_from_the_summary():
 def test_importance_is_of_points_or_of_uses():
     """Models that add up have importances, others tell how many rules use a column."""
     additive, table = model_and_rows("mlrules")
-    assert insight.importance_drawing(additive, table).title == "Importance of columns"
-    assert insight.dependence_drawings(additive, table)
+    rows = EvaluatedRows(additive, table)
+    assert insight.importance_drawing(additive, rows).title == "Importance of columns"
+    assert insight.dependence_drawings(rows)
     dnf, table = model_and_rows("sl2")
-    assert "rules that use them" in insight.importance_drawing(dnf, table).title
-    assert insight.dependence_drawings(dnf, table) == []
+    rows = EvaluatedRows(dnf, table)
+    assert "rules that use them" in insight.importance_drawing(dnf, rows).title
+    assert insight.dependence_drawings(rows) == []
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_report_evaluates_its_rows_once(name, monkeypatch):
+    """Covers, scores and importances of all rows are computed once, whatever parts need them."""
+    model, table = model_and_rows(name)
+    calls = Counter()
+
+    def count(owner, attribute, sizes):
+        original = getattr(owner, attribute)
+
+        def counting(*args, **options):
+            if sizes(args):
+                calls[attribute] += 1
+            return original(*args, **options)
+
+        monkeypatch.setattr(owner, attribute, counting)
+
+    for method in ("decided_bits", "scores"):
+        count(type(model), method, lambda args: args[0] is model and len(args[1]) == len(table))
+    count(evaluated_rows, "importance", lambda args: True)
+    told = content(model, table)
+    assert told.rules
+    assert calls["decided_bits"] == 1
+    assert calls["scores"] <= 1
+    assert calls["importance"] == (told.importance.title == "Importance of columns")
 
 
 def test_the_summary_of_no_data_describes_the_schema():

@@ -20,8 +20,9 @@ from rulewright.cli.opened import Opened, Smiles
 from rulewright.cli.output import STDOUT, check_output, open_output
 from rulewright.cli.target import target_in
 from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions, Table
+from rulewright.explain.evaluated_rows import EvaluatedRows
 from rulewright.model.text import plain, title_of
-from rulewright.report.answers import answers_of
+from rulewright.report.answers import answers_on
 from rulewright.report.evaluation import evaluation
 from rulewright.report.rows import learned_from, read_rows
 
@@ -65,8 +66,8 @@ def evaluate(
     options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
     name, table = _read_test(opened, file, options, target, weights, smiles)
     print_decisions(table)
-    answers = answers_of(loaded, table, file.name)
-    seen = learned_from(loaded, table)
+    rows = EvaluatedRows(loaded, table)
+    answers, seen = answers_on(rows, file.name), learned_from(rows)
     about = {"model": str(model), "file": str(file), "target": name, "learned_from": seen}
     with open_output(output) as stream:
         if as_json:

@@ -10,7 +10,8 @@ import numpy as np
 from rulewright.data import DataError, read_like
 from rulewright.encoding.covers import PackedCovers
 from rulewright.explain.claims import claim_text
-from rulewright.explain.targets import checked_class_codes, model_of, rows_with_target
+from rulewright.explain.evaluated_rows import EvaluatedRows
+from rulewright.explain.targets import model_of, rows_with_target
 from rulewright.explain.terms import Additive, RuleTerm, n_outputs
 from rulewright.model import AdditiveRules, ClassModel, RegressionRules
 from rulewright.model.frame import to_frame
@@ -178,38 +179,43 @@ def rule_overlap(model: Any, X: Any, y: Any = None) -> RuleOverlap:
         table = read_like(X, model.schema, model.columns)
     else:
         table = rows_with_target(model, X, y)
-    if not len(table):
+    return count_overlap(EvaluatedRows(model, table), drop=y is not None)
+
+
+def count_overlap(rows: EvaluatedRows, *, drop: bool = False) -> RuleOverlap:
+    """Count what rules share, and with `drop` what each is needed for; see `rule_overlap`."""
+    if not len(rows):
         raise DataError("Overlap of rules needs at least one row.")
-    covers = PackedCovers(model.cover_bits(table), len(table))
+    covers = rows.covers
     once = covers.transpose().count() == 1
     alone = (covers & PackedCovers.pack(once[np.newaxis])).count()
-    dropped = {} if y is None else _dropped(model, table)
-    return RuleOverlap(model, len(table), covers.pair_counts(covers), alone, dropped)
+    dropped = _dropped(rows) if drop else {}
+    return RuleOverlap(rows.model, len(rows), covers.pair_counts(covers), alone, dropped)
 
 
-def _dropped(model: RuleModel, table: Table) -> dict[str, FloatArray]:
+def _dropped(rows: EvaluatedRows) -> dict[str, FloatArray]:
     """Give how much worse each figure is without each rule."""
-    losses = _losses_of(model, table)
-    whole = losses(model.scores(table))
-    worse = [losses(scores) for scores in _scores_without(model, table)]
+    losses = _losses_of(rows)
+    whole = losses(rows.scores)
+    worse = [losses(scores) for scores in _scores_without(rows)]
     return {
         name: np.array([one[name] - value for one in worse], dtype=np.float64)
         for name, value in whole.items()
     }
 
 
-def _scores_without(model: RuleModel, table: Table) -> Iterator[FloatArray]:
+def _scores_without(rows: EvaluatedRows) -> Iterator[FloatArray]:
     """Give the scores of the model without each of its rules in turn."""
+    model, table = rows.model, rows.table
     if isinstance(model, AdditiveRules | RegressionRules):
-        yield from _sums_without(model, table)
+        yield from _sums_without(model, table, rows.scores)
         return
     for place in range(len(model)):
         yield model.with_rules([*model.rules[:place], *model.rules[place + 1 :]]).scores(table)
 
 
-def _sums_without(model: Additive, table: Table) -> Iterator[FloatArray]:
+def _sums_without(model: Additive, table: Table, scores: FloatArray) -> Iterator[FloatArray]:
     """Take what a rule adds away from the scores, which needs no model for each rule."""
-    scores = model.scores(table)
     for place, rule in enumerate(model.rules):
         term = RuleTerm(place, rule)
         added = term.added(table)
@@ -219,12 +225,13 @@ def _sums_without(model: Additive, table: Table) -> Iterator[FloatArray]:
             yield scores - added[:, np.newaxis] * term.sizes(n_outputs(model))
 
 
-def _losses_of(model: RuleModel, table: Table) -> Callable[[FloatArray], dict[str, float]]:
+def _losses_of(rows: EvaluatedRows) -> Callable[[FloatArray], dict[str, float]]:
     """Make the function that judges scores of the rows."""
+    model = rows.model
     if not isinstance(model, ClassModel):
-        numbers = table.known_numbers.values
+        numbers = rows.table.known_numbers.values
         return lambda scores: {"rmse": float(np.sqrt(np.mean((scores - numbers) ** 2)))}
-    codes = checked_class_codes(model, table)
+    codes = rows.codes
     known = np.flatnonzero(codes >= 0)
 
     def losses(scores: FloatArray) -> dict[str, float]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from rulewright.explain.targets import checked_class_codes
+from rulewright.explain.evaluated_rows import EvaluatedRows
 from rulewright.model import AdditiveRules, ClassModel
 from rulewright.model.text import plain
 
@@ -98,18 +98,22 @@ Answers: TypeAlias = ClassAnswers | NumberAnswers
 
 def answers_of(model: RuleModel, table: Table, origin: str) -> Answers:
     """Ask a model about rows with a target."""
-    weights = row_weights(table)
+    return answers_on(EvaluatedRows(model, table), origin)
+
+
+def answers_on(rows: EvaluatedRows, origin: str) -> Answers:
+    """Return the answers on rows with a target."""
+    model, table = rows.model, rows.table
     if not isinstance(model, ClassModel):
-        return NumberAnswers(origin, table.known_numbers.values, model.predict(table), weights)
-    codes = checked_class_codes(model, table)
-    scores = model.scores(table)
+        return NumberAnswers(origin, table.known_numbers.values, model.predict(table), rows.weights)
+    codes, scores = rows.codes, rows.scores
     return ClassAnswers(
         origin,
         tuple(map(plain, model.class_names)),
         codes,
         model.probabilities(scores),
         model.decide(scores),
-        weights,
+        rows.weights,
         model.flags(scores),
         model.costs if isinstance(model, AdditiveRules) else None,
     )

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import label_of
-from rulewright.explain import counterfactual, rule_overlap
-from rulewright.explain.counterfactuals.answers import answer_text
+from rulewright.explain import counterfactual
+from rulewright.explain.counterfactual import answer_text
+from rulewright.explain.overlap import count_overlap
 from rulewright.explain.targets import class_codes
 from rulewright.model import ClassModel
 from rulewright.model.text import plain
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import Table
     from rulewright.explain import Counterfactuals
+    from rulewright.explain.evaluated_rows import EvaluatedRows
     from rulewright.model import RuleModel
     from rulewright.report.answers import Places
 
@@ -110,9 +112,9 @@ def _of_numbers(model: Any, rows: Table) -> Iterator[tuple[int, str, dict[str, A
         yield least, "the smallest prediction", {"target_range": (mean, None)}
 
 
-def twin_rules(model: RuleModel, table: Table | None) -> list[tuple[int, int, str]]:
+def twin_rules(rows: EvaluatedRows | None) -> list[tuple[int, int, str]]:
     """Give the pairs of rules that cover nearly the same rows, the most alike first."""
-    if table is None or not 1 < len(model.rules) <= _MOST_RULES:
+    if rows is None or not 1 < len(rows.model.rules) <= _MOST_RULES:
         return []
-    pairs = rule_overlap(model, table).pairs(_TWINS)
+    pairs = count_overlap(rows).pairs(_TWINS)
     return [(a, b, f"{share:.2f}") for a, b, share in pairs[:_SHOWN_TWINS]]

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import examine
+from rulewright.explain.evaluated_rows import EvaluatedRows
 from rulewright.model.document import library_version
 from rulewright.model.html import paragraphs
 from rulewright.model.text import plain, title_of
 from rulewright.report import insight
-from rulewright.report.answers import answers_of
+from rulewright.report.answers import answers_on
 from rulewright.report.changes import row_changes, twin_rules
 from rulewright.report.data_summary import data_summary
 from rulewright.report.performance import performance
@@ -103,18 +104,19 @@ def content_of(
 ) -> Content:
     """Put together what a report tells; see ``write_report``."""
     known = table is not None and table.target is not None
-    if fresh and table is not None and learned_from(model, table):
+    rows = None if table is None else EvaluatedRows(model, table)
+    if fresh and rows is not None and learned_from(rows):
         fresh, origin = False, f"{origin}, the rows that the model was learned from"
     overfitted = known and not fresh and answers is None
-    if answers is None and table is not None and known:
-        answers = answers_of(model, table, origin)
+    if answers is None and rows is not None and known:
+        answers = answers_on(rows, origin)
     places: Places = np.array([], dtype=np.intp)
-    if table is not None and (most := most_rows(model, n_rows)):
-        places = covered_examples(model, table, most)
+    if rows is not None and (most := most_rows(model, n_rows)):
+        places = covered_examples(rows, most)
     if findings is None and table is not None:
         findings = examine(table, provenance.get("target", "target"))
     kinds = {rule.coverage.rows for rule in model.rules}
-    lines = rule_lines(model, table, places, judge=fresh)
+    lines = rule_lines(model, rows, places, judge=fresh)
     return Content(
         title=title,
         kind=title_of(model),
@@ -134,11 +136,11 @@ def content_of(
         effect_title=model.effect_title,
         in_order=model.in_order,
         class_names=tuple(map(plain, model.head_names)),
-        twins=twin_rules(model, table),
+        twins=twin_rules(rows),
         panel=_panel(model, table, places),
         changes=row_changes(model, table, places),
-        importance=insight.importance_drawing(model, table),
-        dependence=insight.dependence_drawings(model, table),
+        importance=insight.importance_drawing(model, rows),
+        dependence=insight.dependence_drawings(rows),
         constraints=insight.entries_of(model, "constraints"),
         certificate=insight.certificate_lines(model),
         provenance=[*provenance.items(), *insight.notes_of(model, _NOTED), *_versions()],

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import Kind, Table
     from rulewright.explain import Dependence
+    from rulewright.explain.evaluated_rows import EvaluatedRows
     from rulewright.model import RuleModel
 
 _SHOWN_COLUMNS = 15
@@ -28,11 +29,11 @@ _ROWS = 500
 _KEPT_CLASSES = 4
 
 
-def importance_drawing(model: RuleModel, table: Table | None) -> Drawing | None:
+def importance_drawing(model: RuleModel, rows: EvaluatedRows | None) -> Drawing | None:
     """Draw how much each column matters, or where terms do not add up how many rules use it."""
     if isinstance(model, AdditiveRules | RegressionRules):
         try:
-            found = importance(model, table).by_column()
+            found = (importance(model) if rows is None else rows.importance).by_column()
         except ValueError:  # neither rows nor a note of the weight of the training rows
             found = {}
         if found:
@@ -59,18 +60,17 @@ def _importance(model: RuleModel, found: Mapping[str, float]) -> Drawing:
     return Drawing(title, bars(items, Axis("importance (largest = 100)"), title, text), text)
 
 
-def dependence_drawings(model: RuleModel, table: Table | None) -> list[Graph]:
+def dependence_drawings(rows: EvaluatedRows | None) -> list[Graph]:
     """Draw how the mean answer depends on the most important columns, of models that add up."""
-    if table is None or not isinstance(model, AdditiveRules | RegressionRules):
+    if rows is None or not isinstance(rows.model, AdditiveRules | RegressionRules):
         return []
-    places = np.linspace(0, table.n_rows - 1, min(table.n_rows, _ROWS)).astype(np.intp)
-    rows = table.take(places)
-    weighty = [k for k, v in importance(model, rows).by_column().items() if v > 0]
-    known = [name for name in weighty if not rows[name].is_missing.all()]
-    drawn = [
-        partial_dependence(model, rows, name, max_points=_POINTS) for name in known[:_DRAWN_COLUMNS]
-    ]
-    return [_dependence(model, one, rows) for one in drawn]
+    if len(rows) > _ROWS:
+        rows = rows.take(np.linspace(0, len(rows) - 1, _ROWS).astype(np.intp))
+    model, table = rows.model, rows.table
+    weighty = [k for k, v in rows.importance.by_column().items() if v > 0]
+    known = [name for name in weighty if not table[name].is_missing.all()][:_DRAWN_COLUMNS]
+    drawn = [partial_dependence(model, table, name, max_points=_POINTS) for name in known]
+    return [_dependence(model, one, table) for one in drawn]
 
 
 def _dependence(model: RuleModel, found: Dependence, rows: Table) -> Graph:

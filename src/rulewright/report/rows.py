@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import Derivable, Table, open_table, read_like
-from rulewright.encoding.covers import PackedCovers
 from rulewright.model import ClassModel
-from rulewright.report.answers import row_weights
 
 if TYPE_CHECKING:
+    from rulewright.explain.evaluated_rows import EvaluatedRows
     from rulewright.model import RuleModel
 
 
@@ -29,14 +28,12 @@ def read_rows(model: RuleModel, X: Any, y: Any, sample_weight: Any) -> Table:
     return read_like(given, model.schema, needed, target=y, weights=sample_weight, task=task)
 
 
-def learned_from(model: RuleModel, table: Table) -> bool:
+def learned_from(rows: EvaluatedRows) -> bool:
     """Tell whether rows are those that a model was learned from: all its counts are the same."""
-    counted = [rule.coverage for rule in model.rules]
+    counted = [rule.coverage for rule in rows.model.rules]
     if not counted or {one.rows for one in counted} & {"left out", "given"}:
         return False
-    weights = row_weights(table)
-    if model.summary.get("n_rows") != table.n_rows:
+    if rows.model.summary.get("n_rows") != len(rows):
         return False
-    covers = PackedCovers(model.decided_bits(table), table.n_rows)
-    found = [weights[covers[i : i + 1].row_mask()].sum() for i in range(len(counted))]
+    found = [rows.weights[rows.inside(i)].sum() for i in range(len(counted))]
     return bool(np.allclose(found, [one.support for one in counted], rtol=1e-6))

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.encoding.covers import PackedCovers
-from rulewright.explain.targets import class_codes
+from rulewright.explain import ClassRuleStatistics
+from rulewright.explain.rule_statistics import compute_statistics
 from rulewright.html import cut
 from rulewright.model import ClassModel
 from rulewright.model.text import plain, strongest
-from rulewright.report.answers import row_weights
 from rulewright.rules import Conjunction, NumberCoverage
 from rulewright.trust import ClassRuleStatistics, rule_statistics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.data import Table
+    from rulewright.explain import RuleStatistics
+    from rulewright.explain.evaluated_rows import EvaluatedRows
     from rulewright.kernels import BoolArray
     from rulewright.model import RuleModel
     from rulewright.report.answers import Places
@@ -83,7 +83,7 @@ class RuleLine:
 
 
 def rule_lines(
-    model: RuleModel, table: Table | None, places: Places, *, judge: bool = True
+    model: RuleModel, rows: EvaluatedRows | None, places: Places, *, judge: bool = True
 ) -> list[RuleLine]:
     """Describe all rules, strongest first.
 
@@ -91,27 +91,24 @@ def rule_lines(
     are judged by rows with a target, unless these rows chose them.
     """
     order = strongest(model, None)
-    if table is None:
+    if rows is None:
         return [RuleLine(*_said(model, i)) for i in order]
-    covers = PackedCovers(model.decided_bits(table), table.n_rows)
-    known = judge and table.target is not None
-    found = rule_statistics(model, table, None) if known else None
+    known = judge and rows.table.target is not None
+    found = compute_statistics(rows) if known else None
     lines = []
     for i in order:
-        inside = covers[i : i + 1].row_mask()
+        inside = rows.inside(i)
         examples = np.flatnonzero(inside[places])[:_EXAMPLES].tolist()
-        given = {} if found is None else _given(model, table, found, i, inside)
+        given = {} if found is None else _given(rows, found, i, inside)
         lines.append(RuleLine(*_said(model, i), **given, examples=examples))
     return lines
 
 
-def covered_examples(model: RuleModel, table: Table, most: int) -> Places:
+def covered_examples(rows: EvaluatedRows, most: int) -> Places:
     """Choose rows to show: some of each rule, the rarest rules first, then the first rows."""
-    covers = PackedCovers(model.decided_bits(table), table.n_rows)
-    chosen = np.zeros(table.n_rows, dtype=np.bool_)
-    supports = [int(covers[i : i + 1].row_mask().sum()) for i in range(len(model.rules))]
-    for i in np.argsort(supports, kind="stable").tolist():
-        inside = np.flatnonzero(covers[i : i + 1].row_mask())
+    chosen = np.zeros(len(rows), dtype=np.bool_)
+    for i in np.argsort(rows.decided.count(), kind="stable").tolist():
+        inside = np.flatnonzero(rows.inside(i))
         lacking = min(2, len(inside)) - int(chosen[inside].sum())
         if lacking > 0 and chosen.sum() + lacking <= most:
             free = inside[~chosen[inside]]
@@ -139,9 +136,7 @@ def _learned(rule: Rule) -> Counted:
     return Counted(coverage.rows, coverage.support, nan, rule.precision, low, high, nan)
 
 
-def _given(
-    model: RuleModel, table: Table, found: RuleStatistics, i: int, inside: BoolArray
-) -> dict[str, Any]:
+def _given(rows: EvaluatedRows, found: RuleStatistics, i: int, inside: BoolArray) -> dict[str, Any]:
     """Give what statistics say of a rule, its evidence, and the covered classes."""
     of_classes = isinstance(found, ClassRuleStatistics)
     measure = "precision" if of_classes else "mean"
@@ -151,7 +146,7 @@ def _given(
     return {
         "given": Counted("given", *map(float, parts)),
         "evidence": _evidence(found, i),
-        "counts": _counts(model, table, inside) if isinstance(model, ClassModel) else [],
+        "counts": _counts(rows, inside),
     }
 
 
@@ -163,10 +158,12 @@ def _evidence(found: RuleStatistics, i: int) -> dict[str, float]:
     return {name: float(getattr(found, name)[i]) for name in names}
 
 
-def _counts(model: ClassModel, table: Table, inside: BoolArray) -> list[tuple[str, float]]:
+def _counts(rows: EvaluatedRows, inside: BoolArray) -> list[tuple[str, float]]:
     """Give the covered weight of the most frequent classes, and of all others together."""
-    codes = class_codes(model, table)[inside]
-    totals = np.bincount(codes + 1, row_weights(table)[inside], len(model.classes) + 1)
+    model = rows.model
+    if not isinstance(model, ClassModel):
+        return []
+    totals = np.bincount(rows.codes[inside] + 1, rows.weights[inside], len(model.classes) + 1)
     names = ["(unknown to the model)", *(cut(name) for name in model.class_names)]
     order = [int(k) for k in np.argsort(-totals, kind="stable") if totals[k] > 0]
     shown = [(names[k], float(totals[k])) for k in order[:_SHOWN_COUNTS]]

@@ -8,11 +8,9 @@ import numpy as np
 
 from rulewright.bounds.checks import checked_delta
 from rulewright.data import DataError
-from rulewright.encoding.covers import PackedCovers
-from rulewright.evidence.claims import rank_e_value, rank_p_value, share_e_value, share_p_value
-from rulewright.evidence.discoveries import benjamini_yekutieli, e_bh
-from rulewright.evidence.intervals import clopper_pearson, difference_interval, mean_interval
 from rulewright.explain.claims import claims_less
+from rulewright.explain.evaluated_rows import EvaluatedRows
+from rulewright.explain.rule_table import ClassRuleStatistics, NumberRuleStatistics
 from rulewright.explain.targets import checked_class_codes, model_of, rows_with_target
 from rulewright.model import ClassModel
 from rulewright.trust.rule_table import ClassRuleStatistics, NumberRuleStatistics
@@ -21,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.data import Table
+    from rulewright.encoding.covers import PackedCovers
+    from rulewright.explain.rule_table import RuleStatistics
     from rulewright.kernels import BoolArray, FloatArray
     from rulewright.model import RuleModel
     from rulewright.rules import Head, Rule
@@ -85,9 +85,15 @@ def rule_statistics(
     """
     model = model_of(model, "rule_statistics")
     levels = checked_delta(alpha, "alpha"), checked_delta(q, "q")
-    rows = _Rows.of(model, rows_with_target(model, X, y, sample_weight))
-    of = _of_classes if isinstance(model, ClassModel) else _of_numbers
-    return of(rows, *levels)
+    return compute_statistics(
+        EvaluatedRows(model, rows_with_target(model, X, y, sample_weight)), *levels
+    )
+
+
+def compute_statistics(rows: EvaluatedRows, alpha: float = 0.05, q: float = 0.1) -> RuleStatistics:
+    """Count what each rule covers and test what it claims; see `rule_statistics`."""
+    of = _of_classes if isinstance(rows.model, ClassModel) else _of_numbers
+    return of(_Rows.of(rows), alpha, q)
 
 
 class _Side(NamedTuple):
@@ -127,13 +133,14 @@ class _Rows(NamedTuple):
     covers: PackedCovers
 
     @classmethod
-    def of(cls, model: RuleModel, table: Table) -> _Rows:
-        weights = np.ones(len(table)) if table.weights is None else table.weights
-        if not weights.all():
-            table, weights = table.take(np.flatnonzero(weights)), weights[weights > 0]
-        if not len(table):
+    def of(cls, rows: EvaluatedRows) -> _Rows:
+        kept = rows.weights > 0
+        if not kept.any():
             raise DataError("Statistics of rules need at least one row of positive weight.")
-        return cls(model, table, weights, PackedCovers(model.decided_bits(table), len(table)))
+        if kept.all():
+            return cls(rows.model, rows.table, rows.weights, rows.decided)
+        table = rows.table.take(np.flatnonzero(kept))
+        return cls(rows.model, table, rows.weights[kept], rows.decided.take(kept))
 
     @property
     def rules(self) -> Iterator[tuple[Rule, BoolArray]]:

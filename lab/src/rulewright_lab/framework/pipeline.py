@@ -16,10 +16,10 @@ from rulewright.estimators import RumbleClassifier
 from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
-    Folds,
     Integer,
     Parameter,
     Parameterised,
+    Splitting,
     check_parameters,
 )
 from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
@@ -132,7 +132,7 @@ class Pipeline(
         "fewer than 50 instances, leaves it to the learner.",
         default="platt",
     )
-    cv: Any = Parameter(Folds(), "Folds of the calibration; a number or a splitter.", default=5)
+    cv: Any = Parameter(Splitting(), "Folds of the calibration; a number or a splitter.", default=5)
     random_state: Any = Parameter(
         CheckedByFit("int, RandomState or None"), "Seed of all random draws.", default=None
     )

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Target
-    from rulewright.kernels import IntArray
-    from rulewright_lab.framework.instances import Instances
+    from rulewright.estimators.common.folds import Folds
+    from rulewright.relational.framework.instances import Instances
 
 CHUNK = 256
 """Queries that are filtered together where the batch does not matter."""
@@ -221,11 +221,11 @@ class _Updates:
 
 
 def learned_per_fold(
-    parts: Components, instances: Instances, target: Target, folds: IntArray, seed: int
+    parts: Components, instances: Instances, target: Target, folds: Folds, seed: int
 ) -> Iterator[tuple[NDArray[np.intp], Found]]:
     """Give for each fold its rows and what was learned without them."""
     shared = parts.shared(instances)
-    for fold in range(int(folds.max()) + 1):
-        inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+    for fold in range(len(folds)):
+        inside, outside = folds.held_out_rows(fold), folds.train_rows(fold)
         rest = instances.take(outside)
         yield inside, shared.run(rest, target.take(outside), seed)

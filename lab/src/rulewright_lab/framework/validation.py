@@ -85,4 +85,4 @@ def cross_validate(
         truth = target.classes[target.codes[inside]]
         accuracies.append(np.average(answers == truth, weights=instances.weights[inside]))
         queries.append(found.queries)
-    return CrossValidation(predictions, np.array(accuracies), folds, queries)
+    return CrossValidation(predictions, np.array(accuracies), folds.of_rows, queries)

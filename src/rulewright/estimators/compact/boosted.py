@@ -5,12 +5,10 @@ As a teacher of numbers such trees do not pay (`docs/defaults.md`).
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rulewright.estimators.folds.folds import run_parallel
 from rulewright.kernels import ROW
 from rulewright.search.limits import SearchLimits
 from rulewright.search.sampling import Subsampler
@@ -20,13 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rulewright.encoding.binned import BinnedColumns
-    from rulewright.kernels import BoolArray, FloatArray, IntArray
+    from rulewright.estimators.common.folds import Folds
+    from rulewright.kernels import BoolArray, FloatArray
 
 N_TREES, N_LEAVES, LEARNING_RATE, SUBSAMPLE, LEAST_WEIGHT = 100, 6, 0.1, 0.5, 5.0
 
 
 class _Boosted(NamedTuple):
-    """Answers of all rows, and the number of rules: leaves of trees."""
+    """Answers of rows, and the number of rules: leaves of trees."""
 
     answers: FloatArray
     n_rules: int
@@ -38,22 +37,20 @@ def price_of_numbers(
     binned: BinnedColumns,
     numbers: FloatArray,
     weights: FloatArray,
-    folds: IntArray,
+    folds: Folds,
     seed: int,
     n_threads: int,
 ) -> list[dict[str, Any]]:
     """Compare the answers of few rules with those of boosted trees, on rows left out."""
 
     def boosted(fold: int, check: Callable[[], None]) -> _Boosted:
-        return _boost(binned, numbers, weights, folds != fold, seed + fold, check)
+        found = _boost(binned, numbers, weights, folds.train_mask(fold), seed + fold, check)
+        return found._replace(answers=found.answers[folds.held_out_mask(fold)])
 
-    n_folds = int(folds.max()) + 1
-    runs = run_parallel([partial(boosted, fold) for fold in range(n_folds)], n_threads)
-    many = np.full(len(numbers), np.nan)
-    for fold, run in enumerate(runs):
-        many[folds == fold] = run.answers[folds == fold]
+    runs = folds.run(boosted, n_threads)
+    many = folds.scatter([run.answers for run in runs])
     n_many = round(float(np.mean([run.n_rules for run in runs])))
-    seen = folds >= 0
+    seen = folds.ever_held_out
     compared = (("CompactRules", n_rules, few), ("boosted trees", n_many, many))
     return [
         {"learner": name, "n_rules": n, **_figures(numbers[seen], answers[seen], weights[seen])}

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from rulewright.estimators.common.boosted import BoostedClassifier
+from rulewright.estimators.common.folds import assign_folds, choosing_rows, kept_splits
+from rulewright.estimators.common.ordinal import ORDINAL, ordered_target
+from rulewright.estimators.common.parameters import Order, Parameter, Real
+from rulewright.estimators.common.precision import Compared, MeanOptimism
+from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
+from rulewright.estimators.common.weights import counted
 from rulewright.estimators.compact import settings
-from rulewright.estimators.compact.left_out import Optimism
 from rulewright.estimators.compact.losses import LEAST_PROBABILITY, ClassLoss
 from rulewright.estimators.compact.members import Member, Problem, fitted_lines, n_lines
 from rulewright.estimators.compact.settings import (
@@ -30,9 +36,11 @@ from rulewright.rules import Adds, Coverage, Rule
 from rulewright.search import LEAST_ROWS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rulewright.data import Target, TrainingSet
+    from rulewright.estimators.common.folds import Folds
     from rulewright.estimators.compact.settings import Searched
-    from rulewright.kernels import IntArray
     from rulewright.search import Constraints
 
 
@@ -115,7 +123,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         rows: TrainingSet,
         lessons: Lessons,
         searched: Searched,
-        folds: IntArray | None,
+        folds: Folds | None,
         constraints: Constraints,
     ) -> AdditiveRules:
         """Turn the members into rules; if they were chosen on a sample, fit them to all rows."""
@@ -126,17 +134,48 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
             targets = np.eye(len(rows.classes))[rows.labels]
             loss = ClassLoss(rows.labels, rows.weights, targets, self.l2, lessons.ordinal)
             fitted = loss.settle(Problem.of(members, rows.n_rows))
-        optimism = None if folds is None else Optimism.of(searched.left_out, folds, sample)
-        found = []
-        for member, response in zip(search.members, fitted.responses.tolist(), strict=True):
-            if isinstance(member, Member) and response != 0:
-                weights = rows.weights_by_class(member.body.holds(rows.table))
-                coverage = Coverage.of(tuple(weights.tolist()))
-                if optimism is not None:
-                    coverage = optimism.corrected(weights, member.head)
-                found.append(Rule(member.body, Adds(member.head, response), coverage))
+        pairs = zip(search.members, fitted.responses.tolist(), strict=True)
+        kept = [(one, response) for one, response in pairs if isinstance(one, Member) and response]
+        coverages = _coverages([member for member, _ in kept], rows, searched, folds, sample)
+        found = [
+            Rule(member.body, Adds(member.head, response), coverage)
+            for (member, response), coverage in zip(kept, coverages, strict=True)
+        ]
         size = self.size_.to_json(sample.weights)
         summary = {**self._summary(rows, constraints), "size": size}
         starts = tuple(fitted.intercepts.tolist())
         lines = fitted_lines(search.members, fitted.responses, len(rows.classes))
         return AdditiveRules(rows.schema, rows.classes, starts, tuple(found), summary, linear=lines)
+
+
+def _coverages(
+    members: Sequence[Member],
+    rows: TrainingSet,
+    searched: Searched,
+    folds: Folds | None,
+    sample: TrainingSet,
+) -> list[Coverage]:
+    """Count rules on all rows; correct their precision where models of folds tell the optimism."""
+    counted_rules = [rows.weights_by_class(member.body.holds(rows.table)) for member in members]
+    correction = None
+    if folds is not None:
+        correction = MeanOptimism.estimate(_compared(searched.left_out, folds, sample))
+    if correction is None:
+        return [Coverage.of(tuple(weights.tolist())) for weights in counted_rules]
+    weights = np.array(counted_rules).reshape(-1, len(rows.classes))
+    supports = weights.sum(axis=1).tolist()
+    return correction.coverages([member.head for member in members], weights, supports)
+
+
+def _compared(models: Sequence[Sequence[Member]], folds: Folds, rows: TrainingSet) -> Compared:
+    """Count the rules of the model of each fold on its training rows and on its held-out rows."""
+    heads, seen, unseen = [], [], []
+    for fold, members in enumerate(models):
+        held_out = folds.held_out_mask(fold)
+        for member in members:
+            covered = member.cover.row_mask()
+            heads.append(member.head)
+            seen.append(rows.weights_by_class(covered & ~held_out))
+            unseen.append(rows.weights_by_class(covered & held_out))
+    sides = (np.array(side).reshape(-1, len(rows.classes)) for side in (seen, unseen))
+    return Compared(heads, *sides)

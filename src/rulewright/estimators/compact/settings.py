@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from rulewright.encoding.binned import bin_table
+from rulewright.estimators.common.base import RuleEstimator
+from rulewright.estimators.common.parameters import (
+    Flag,
+    Integer,
+    Parameter,
+    Real,
+    Splitting,
+)
+from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.compact.lines import Lines
 from rulewright.estimators.compact.members import Member
 from rulewright.estimators.compact.search import CompactSearch
@@ -37,8 +45,9 @@ if TYPE_CHECKING:
 
     from rulewright.data.training import LearningRows
     from rulewright.encoding.binned import BinnedColumns
+    from rulewright.estimators.common.folds import Folds
     from rulewright.estimators.compact.losses import Loss
-    from rulewright.kernels import BoolArray, FloatArray, IntArray
+    from rulewright.kernels import BoolArray, FloatArray
     from rulewright.search import Constraints
 
 LEAST_WEIGHT = 2.0
@@ -102,7 +111,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
         default=None,
     )
     cv: Any = Parameter(
-        Folds(),
+        Splitting(),
         "Folds that choose the number of rules, and say what the model is worth on rows left out.",
         default=5,
     )
@@ -156,14 +165,14 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
         rows: LearningRows[Any],
         loss: Callable[[BoolArray, float, int, int], Loss],
         constraints: Constraints,
-        folds: IntArray | None,
+        folds: Folds | None,
         random: np.random.RandomState,
         n_classes: int,
     ) -> Searched:
         """Choose the size by the folds, then search on all rows."""
         binned, cap = self._binned(rows, constraints), self._cap(n_classes)
-        n_folds = 0 if folds is None else 1 + int(folds.max())
-        seed, *seeds = random.randint(2**31, size=1 + n_folds).tolist()
+        seed = int(random.randint(2**31))
+        seeds = [] if folds is None else folds.draw_seeds(random)
 
         def start(train: BoolArray, own_seed: int, n_threads: int) -> CompactSearch:
             own = loss(train, self.l2, own_seed, n_threads)
@@ -182,7 +191,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
                 lines,
             )
 
-        with progress_bar("searching rules", 1 + n_folds, bool(self.verbose)) as advance:
+        with progress_bar("searching rules", 1 + len(seeds), bool(self.verbose)) as advance:
             traces = self._traces(start, folds, cap, seeds, advance)
             size = None if folds is None else self._size(traces, folds, rows.weights, cap)
             search = start(np.ones(rows.n_rows, dtype=np.bool_), seed, self._n_threads)
@@ -196,7 +205,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
     def _traces(
         self,
         start: Callable[[BoolArray, int, int], CompactSearch],
-        folds: IntArray | None,
+        folds: Folds | None,
         cap: int,
         seeds: Sequence[int],
         advance: Callable[[], None],
@@ -206,17 +215,14 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
             return []
 
         def run(fold: int, check: Callable[[], None]) -> Trace:
-            search = start(folds != fold, seeds[fold], 1)
-            trace = followed(search, folds == fold, cap, check)
+            search = start(folds.train_mask(fold), seeds[fold], 1)
+            trace = followed(search, folds.held_out_mask(fold), cap, check)
             advance()
             return trace
 
-        tasks = [partial(run, fold) for fold in range(int(folds.max()) + 1)]
-        return run_parallel(tasks, self._n_threads)
+        return folds.run(run, self._n_threads)
 
-    def _size(
-        self, traces: Sequence[Trace], folds: IntArray, weights: FloatArray, cap: int
-    ) -> Size:
+    def _size(self, traces: Sequence[Trace], folds: Folds, weights: FloatArray, cap: int) -> Size:
         """Choose the number of rules, unless it is given."""
         losses, answers = joined(traces, folds, cap)
         n_rules = chosen_size(losses, weights) if self.n_rules == "cv" else cap

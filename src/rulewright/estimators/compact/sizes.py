@@ -10,9 +10,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from rulewright.estimators.common.folds import Folds
     from rulewright.estimators.compact.members import Line, Member
     from rulewright.estimators.compact.search import CompactSearch
-    from rulewright.kernels import BoolArray, FloatArray, IntArray
+    from rulewright.kernels import BoolArray, FloatArray
 
 PATIENCE = 6
 """Sizes without a gain on rows left out before a fold stops."""
@@ -72,15 +73,12 @@ def followed(
             return Trace(np.array(losses), np.array(answers), search.members)
 
 
-def joined(traces: Sequence[Trace], folds: IntArray, cap: int) -> tuple[FloatArray, FloatArray]:
+def joined(traces: Sequence[Trace], folds: Folds, cap: int) -> tuple[FloatArray, FloatArray]:
     """Put the rows of all folds together; a fold that stopped early stays as it was."""
-    n_outputs = traces[0].answers.shape[2]
-    losses = np.full((cap + 1, len(folds)), np.nan)
-    answers = np.full((cap + 1, len(folds), n_outputs), np.nan)
-    for fold, trace in enumerate(traces):
-        places = np.minimum(np.arange(cap + 1), len(trace.losses) - 1)
-        losses[:, folds == fold] = trace.losses[places]
-        answers[:, folds == fold] = trace.answers[places]
+    places = [np.minimum(np.arange(cap + 1), len(trace.losses) - 1) for trace in traces]
+    pairs = list(zip(traces, places, strict=True))
+    losses = folds.scatter([trace.losses[place] for trace, place in pairs], axis=1)
+    answers = folds.scatter([trace.answers[place] for trace, place in pairs], axis=1)
     return losses, answers
 
 

@@ -186,7 +186,7 @@ class Flag:
 
 
 @dataclass(frozen=True)
-class Folds:
+class Splitting:
     """A number of folds, at least 2, a splitter of scikit-learn, or the splits themselves."""
 
     def accepts(self, value: object) -> bool:

@@ -69,7 +69,7 @@ def calibrate(
     folds = assign_folds(rows.labels, splits, check_random_state(random_state))
     if folds is None:
         raise ValueError("calibrate needs two rows or more of two classes or more")
-    given = OutOfFold(model.scores(rows.table), rows.labels, rows.weights, folds)
+    given = OutOfFold(model.scores(rows.table), rows.labels, rows.weights, folds.of_rows)
     return with_probabilities(model, rows, calibration, given, source="given")
 
 

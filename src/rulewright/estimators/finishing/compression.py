@@ -18,9 +18,11 @@ from rulewright.estimators.folds.folds import (
     assign_folds,
     choosing_rows,
     kept_splits,
-    run_parallel,
 )
-from rulewright.evidence.reliability import accuracy, reliability, row_losses
+from rulewright.estimators.common.parameters import Domain, Integer, Splitting, check_parameters
+from rulewright.estimators.common.probabilities import noted
+from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.common.weights import counted
 from rulewright.rules import Adds
 from rulewright.search.options import count_threads
 from rulewright.stopping.sizes import sizes_up_to, smallest_good
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rulewright.data import TrainingSet
-    from rulewright.kernels import BoolArray, FloatArray, IntArray, SignArray, WordArray
+    from rulewright.estimators.common.folds import Folds
+    from rulewright.kernels import FloatArray, IntArray, SignArray, WordArray
     from rulewright.model import AdditiveRules
 
 ROWS_ADVICE = "best all rows that the model was learned from"
@@ -40,7 +43,7 @@ ROWS_ADVICE = "best all rows that the model was learned from"
 MOST_RULES = 200
 """Most rules that cross-validation chooses; ask for more by number."""
 
-_PARAMETERS: dict[str, Domain] = {"n_rules": Integer(0, optional=True), "cv": Folds()}
+_PARAMETERS: dict[str, Domain] = {"n_rules": Integer(0, optional=True), "cv": Splitting()}
 
 
 def compress(
@@ -124,10 +127,12 @@ def compress_rows(
     problem = _Problem.of(merged, sample, n_threads)
     most = min(25 * len(merged.classes), MOST_RULES) if n_rules is None else n_rules
     sizes = sizes_up_to(min(most, len(merged)))
-    folds = _folds(problem.labels, kept_splits(cv, sample.places), random)
-    with progress_bar("compressing", len(folds) + 1, bool(verbose)) as advance:
-        tasks = [partial(_judge, problem, sizes, fold, advance) for fold in folds]
-        judged = run_parallel(tasks, n_threads) if tasks else []
+    folds = assign_folds(problem.labels, kept_splits(cv, sample.places), random)
+    n_folds = 0 if folds is None else len(folds)
+    with progress_bar("compressing", n_folds + 1, bool(verbose)) as advance:
+        judged: list[_Judged] = []
+        if folds is not None:
+            judged = folds.run(partial(_judge, problem, sizes, folds, advance), n_threads)
         chosen = _choose(problem, sizes, n_threads)
         advance()
     size = sizes[-1]
@@ -218,27 +223,21 @@ def _refitted(model: AdditiveRules, rows: TrainingSet, n_threads: int) -> Additi
 def _judge(
     problem: _Problem,
     sizes: Sequence[int],
-    fold: BoolArray,
+    folds: Folds,
     advance: Callable[[], None],
+    fold: int,
     check: Callable[[], None],
 ) -> _Judged:
-    """Fit a model of each size to the rows outside the fold and judge it on those inside."""
-    labels, weights = problem.labels[fold], problem.weights[fold]
-    fit = problem._replace(weights=np.where(fold, 0.0, problem.weights)).fit()
+    """Fit a model of each size to the training rows of a fold and judge it on the others."""
+    held_out = folds.held_out_mask(fold)
+    labels, weights = problem.labels[held_out], problem.weights[held_out]
+    fit = problem._replace(weights=np.where(held_out, 0.0, problem.weights)).fit()
     losses, shares = {}, {}
     for size, _ in selections(fit, sizes, check):
-        p = fit.probabilities[fold]
+        p = fit.probabilities[held_out]
         losses[size], shares[size] = row_losses(labels, p), accuracy(labels, p, weights)
     advance()
     return _Judged(weights, np.array([losses[s] for s in sizes]), [shares[s] for s in sizes])
-
-
-def _folds(labels: IntArray, cv: Any, random: np.random.RandomState) -> list[BoolArray]:
-    """Return the rows of each fold; none when there is nothing to leave out."""
-    folds = assign_folds(labels, cv, random)
-    if folds is None:
-        return []
-    return [folds == fold for fold in range(int(folds.max()) + 1)]
 
 
 def _curve(

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rulewright.data import TrainingSet
+    from rulewright.estimators.common.folds import Folds
     from rulewright.kernels import FloatArray, IntArray
     from rulewright.model import AdditiveRules
     from rulewright.weighting import Calibration
@@ -24,10 +25,10 @@ class OutOfFold(NamedTuple):
     folds: IntArray
 
     @classmethod
-    def of(cls, scores: FloatArray, folds: IntArray, rows: TrainingSet) -> Self:
+    def of(cls, scores: FloatArray, folds: Folds, rows: TrainingSet) -> Self:
         """Take the rows that some fold leaves out."""
-        seen = folds >= 0
-        return cls(scores[seen], rows.labels[seen], rows.weights[seen], folds[seen])
+        seen = folds.ever_held_out
+        return cls(scores[seen], rows.labels[seen], rows.weights[seen], folds.of_rows[seen])
 
 
 def with_probabilities(

@@ -66,10 +66,10 @@ def cross_fitted(
     folds = assign_folds(table.known_target.codes, cv, check_random_state(random_state))
     if folds is None:
         raise ValueError("cross_fitted needs two rows or more of two classes or more")
-    n_folds, models, weights = int(folds.max()) + 1, [], []
+    n_folds, models, weights = len(folds), [], []
     learner = counting_training_rows(estimator)
     for fold in range(n_folds):
-        train, aside = (table.take(np.flatnonzero(rows)) for rows in (folds != fold, folds == fold))
+        train, aside = table.take(folds.train_rows(fold)), table.take(folds.held_out_rows(fold))
         model: AdditiveRules = clone(learner).fit(train).model_
         models.append(_counted(model, aside))
         weights.append(sum(Weigher(aside).totals))

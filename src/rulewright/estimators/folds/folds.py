@@ -1,9 +1,10 @@
-"""Internal cross-validation: which rows are left out together, and folds run in parallel."""
+"""Internal cross-validation: folds of rows, how they are drawn, and how they run in parallel."""
 
 from __future__ import annotations
 
 import numbers
 from concurrent.futures import FIRST_EXCEPTION, wait
+from dataclasses import dataclass
 from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import TrainingSet
-    from rulewright.kernels import FloatArray, IntArray
+    from rulewright.kernels import BoolArray, FloatArray, IntArray
     from rulewright.model import AdditiveRules
 
 Result = TypeVar("Result")
@@ -31,6 +32,70 @@ MOST_ROWS = 20_000
 
 class CancelledError(RuntimeError):
     """Raised in the folds still running after one failed or the user pressed Ctrl-C."""
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """Rows in folds: each fold holds its own rows out and trains on all others.
+
+    Attributes
+    ----------
+    of_rows : int32 array
+        Fold that holds each row out, or -1 if none does: such a row trains in every fold.
+    """
+
+    of_rows: IntArray
+
+    def __len__(self) -> int:
+        """Return the number of folds."""
+        return int(self.of_rows.max()) + 1
+
+    def train_mask(self, fold: int) -> BoolArray:
+        """Mark the rows that a fold trains on."""
+        mask: BoolArray = self.of_rows != fold
+        return mask
+
+    def held_out_mask(self, fold: int) -> BoolArray:
+        """Mark the rows that a fold holds out."""
+        mask: BoolArray = self.of_rows == fold
+        return mask
+
+    def train_rows(self, fold: int) -> NDArray[np.intp]:
+        """Return the rows that a fold trains on."""
+        return np.flatnonzero(self.train_mask(fold))
+
+    def held_out_rows(self, fold: int) -> NDArray[np.intp]:
+        """Return the rows that a fold holds out."""
+        return np.flatnonzero(self.held_out_mask(fold))
+
+    @property
+    def ever_held_out(self) -> BoolArray:
+        """Mark the rows that some fold holds out: those with out-of-fold results."""
+        return self.of_rows >= 0
+
+    def draw_seeds(self, random: np.random.RandomState) -> list[int]:
+        """Draw a seed for each fold."""
+        seeds: list[int] = random.randint(2**31, size=len(self)).tolist()
+        return seeds
+
+    def run(
+        self, task: Callable[[int, Callable[[], None]], Result], n_threads: int
+    ) -> list[Result]:
+        """Run a task for each fold and return the results; see `run_parallel`."""
+        return run_parallel([partial(task, fold) for fold in range(len(self))], n_threads)
+
+    def scatter(self, results: Sequence[FloatArray], axis: int = 0) -> FloatArray:
+        """Collect results for the held-out rows of each fold into one array of all rows.
+
+        `axis` counts the rows. Rows that no fold holds out get NaN.
+        """
+        shape = list(results[0].shape)
+        shape[axis] = len(self.of_rows)
+        collected = np.full(shape, np.nan)
+        by_row = np.moveaxis(collected, axis, 0)  # a view
+        for fold, result in enumerate(results):
+            by_row[self.held_out_mask(fold)] = np.moveaxis(result, axis, 0)
+        return collected
 
 
 def affordable_folds(labels: IntArray, asked: int) -> int:
@@ -63,8 +128,8 @@ def choosing_rows(
 
 def assign_folds(
     labels: IntArray, cv: Any, random: np.random.RandomState, least_classes: int = 2
-) -> IntArray | None:
-    """Give every row the fold that leaves it out, or -1 if none does.
+) -> Folds | None:
+    """Divide rows into folds that hold them out.
 
     A class of a single row is never left out, so that every training part has all classes; with
     more rows than one this follows from spreading them over the folds.
@@ -83,7 +148,7 @@ def assign_folds(
 
     Returns
     -------
-    int32 array or None
+    Folds or None
         None if too few classes can be left out.
     """
     common = np.bincount(labels)[labels] > 1
@@ -93,7 +158,7 @@ def assign_folds(
     if isinstance(cv, numbers.Integral):
         n_folds = min(int(cv), int(common.sum()))
         folds[common] = stratified_folds(labels[common], n_folds, random)
-        return folds
+        return Folds(folds)
     splits = optional("sklearn.model_selection").check_cv(cv)  # slow to import
     for fold, (_, test) in enumerate(splits.split(np.zeros((len(labels), 1)), labels)):
         if len(test) and np.max(test) >= len(labels):
@@ -111,13 +176,13 @@ def assign_folds(
     places = np.unique(folds[left_out], return_inverse=True)[1]  # a fold without rows is none
     folds[:] = -1
     folds[left_out] = places
-    return folds if left_out.any() else None
+    return Folds(folds) if left_out.any() else None
 
 
 def number_folds(
     n_rows: int, cv: Any, places: NDArray[np.intp], random: np.random.RandomState
-) -> IntArray | None:
-    """Give every row the fold that leaves it out, or -1 if none does; None for fewer than two rows.
+) -> Folds | None:
+    """Divide rows into folds that hold them out; None for fewer than two rows.
 
     As `assign_folds`, for rows without classes.
     """
@@ -127,7 +192,7 @@ def number_folds(
         return assign_folds(np.zeros(n_rows, dtype=np.int32), kept_splits(cv, places), random, 1)
     folds = np.empty(n_rows, dtype=np.int32)
     folds[random.permutation(n_rows)] = np.arange(n_rows) % min(int(cv), n_rows)
-    return folds
+    return Folds(folds)
 
 
 def kept_splits(cv: Any, places: NDArray[np.intp]) -> Any:
@@ -144,7 +209,7 @@ def kept_splits(cv: Any, places: NDArray[np.intp]) -> Any:
 def out_of_fold_scores(
     learn: Callable[[TrainingSet, int, Callable[[], None]], AdditiveRules],
     rows: TrainingSet,
-    folds: IntArray,
+    folds: Folds,
     random: np.random.RandomState,
     n_threads: int,
 ) -> FloatArray:
@@ -153,18 +218,13 @@ def out_of_fold_scores(
     `learn` takes training rows, a seed, and a function to call between its steps. Rows that no
     fold leaves out get no scores: NaN.
     """
+    seeds = folds.draw_seeds(random)
 
-    def run(fold: int, seed: int, check: Callable[[], None]) -> FloatArray:
-        model = learn(rows.take(np.flatnonzero(folds != fold)), seed, check)
-        return model.scores(rows.table.take(np.flatnonzero(folds == fold)), n_threads=1)
+    def run(fold: int, check: Callable[[], None]) -> FloatArray:
+        model = learn(rows.take(folds.train_rows(fold)), seeds[fold], check)
+        return model.scores(rows.table.take(folds.held_out_rows(fold)), n_threads=1)
 
-    seeds = random.randint(2**31, size=int(folds.max()) + 1)
-    tasks = [partial(run, fold, int(seed)) for fold, seed in enumerate(seeds)]
-    results = run_parallel(tasks, n_threads)
-    scores = np.full((len(folds), results[0].shape[1]), np.nan)
-    for fold, result in enumerate(results):
-        scores[folds == fold] = result
-    return scores
+    return folds.scatter(folds.run(run, n_threads))
 
 
 def run_parallel(

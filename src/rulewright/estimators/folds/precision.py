@@ -1,14 +1,21 @@
-"""Precision of rules that were chosen by all rows, corrected by models learned without some.
+"""Printed precision of rules that all rows chose, corrected for optimism by cross-validation.
 
-What a finished rule was counted on also chose it. Models that are learned without some of the rows
-tell what that is worth: their rules are counted as the finished ones are, and on the rows that they
-were learned without (`rulewright.evidence.shrinkage`).
+The rows that a finished rule is counted on also chose it, so its precision there is too good. Rules
+of models that were learned without some rows are counted on their training rows and on the held-out
+rows (`Compared`), and a `PrecisionCorrection` estimates the optimism from these pairs:
+
+- `MeanOptimism` subtracts one number from the precision of every rule: compact rules.
+- `BaseRateShrinkage` moves precision towards the base rate, the more the fewer rows a rule covers:
+  all other learners.
+
+Both give coverage with ``rows="corrected"``; supports, rules and predictions do not change.
 """
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -30,13 +37,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import TrainingSet
-    from rulewright.kernels import FloatArray
+    from rulewright.estimators.common.boolean_rows import MergedRows
+    from rulewright.kernels import BoolArray, FloatArray
     from rulewright.model import ClassModel
     from rulewright.rules import Head
     from rulewright.search.boolean_rows import MergedRows
 
 MOST_ROWS = 10_000
 """Rows at most that models are learned from once more."""
+
+LEAST_RULES = 5
+"""Fewer rules of the folds say nothing about the mean optimism of others."""
+
+LEAST_VARIANCE = 1e-12
+"""Shares of enormous weights count as known to so much."""
 
 MANY_COPIES = 4
 """Copies of a row, on average, beyond which they are not worth the time to learn from each."""
@@ -45,7 +59,7 @@ Learner = TypeVar("Learner")
 
 
 class Compared(NamedTuple):
-    """What rules cover, by class: of the rows that chose them, and of rows left out."""
+    """Weights by class that rules cover: of the rows that chose them, and of held-out rows."""
 
     heads: list[Head]
     seen: FloatArray
@@ -64,14 +78,113 @@ class Compared(NamedTuple):
         heads = list(itertools.chain.from_iterable(part.heads for part in parts))
         return cls(heads, *(np.concatenate(side) for side in list(zip(*parts, strict=True))[1:]))
 
-    def shrinkage(self, shares: FloatArray) -> Shrinkage | None:
-        """Tell what choosing is worth; None if no rule covers rows left out."""
-        known = (self.seen.sum(axis=1) > 0) & (self.unseen.sum(axis=1) > 0)
-        if not known.any():
+    @property
+    def on_both_sides(self) -> BoolArray:
+        """Mark the rules that cover rows of both kinds."""
+        known: BoolArray = (self.seen.sum(axis=1) > 0) & (self.unseen.sum(axis=1) > 0)
+        return known
+
+
+class PrecisionCorrection(ABC):
+    """An estimate of what the precision of finished rules loses on new rows."""
+
+    @abstractmethod
+    def expected_weights(self, heads: Sequence[Head], weights: FloatArray) -> FloatArray:
+        """Return the weights (rules, classes) that are expected on new rows.
+
+        `weights` were counted on the training rows. What is returned sums to as many rows as have
+        the wider interval by counting alone.
+        """
+
+    def coverages(
+        self, heads: Sequence[Head], weights: FloatArray, supports: Sequence[float]
+    ) -> list[Coverage]:
+        """Return the corrected coverage of each rule; supports stay."""
+        expected = self.expected_weights(heads, weights).tolist()
+        pairs = zip(supports, expected, strict=True)
+        return [Coverage(support, tuple(line), "corrected") for support, line in pairs]
+
+
+@dataclass(frozen=True)
+class MeanOptimism(PrecisionCorrection):
+    """One optimism for all rules: the mean over rules of the folds.
+
+    Valid for few rules that cover many rows each, as those of compact models. Rules of a few rows
+    lose far more than the mean, and rules of many rows less: lists need `BaseRateShrinkage`.
+
+    `excess` is the mean of the precision on training rows less that on held-out rows, `variance`
+    its variance from rule to rule, beyond that of counting.
+    """
+
+    excess: float
+    variance: float
+
+    @classmethod
+    def estimate(cls, compared: Compared) -> Self | None:
+        """Average the loss of precision, each rule weighted by its certainty.
+
+        None if too few rules cover rows of both kinds.
+        """
+        known = compared.on_both_sides
+        if np.count_nonzero(known) < LEAST_RULES:
             return None
-        left_out = _counted(self.heads, self.unseen, shares)
-        seen = _counted(self.heads, self.seen, shares)
-        return Shrinkage.of(seen, left_out.hits, left_out.rows)
+        hits, hits_out = (_hits(compared.heads, side)[known] for side in compared[1:])
+        total, total_out = (side.sum(axis=1)[known] for side in compared[1:])
+        pooled = (hits + hits_out + 1) / (total + total_out + 2)
+        chance = np.maximum(pooled * (1 - pooled) * (1 / total + 1 / total_out), LEAST_VARIANCE)
+        differences = hits / total - hits_out / total_out
+        excess = max(0.0, float(np.average(differences, weights=1 / chance)))
+        spread = float(np.average((differences - excess) ** 2 - chance, weights=1 / chance))
+        # Few rules tell little of the variance: it counts as at least that of an exponential law.
+        return cls(excess, max(spread, excess**2))
+
+    def expected_weights(self, heads: Sequence[Head], weights: FloatArray) -> FloatArray:
+        """Return the weights (rules, classes) that are expected on new rows."""
+        lines = [self._of_rule(*pair) for pair in zip(heads, weights, strict=True)]
+        return np.array(lines).reshape(weights.shape)
+
+    def _of_rule(self, head: Head, weights: FloatArray) -> FloatArray:
+        total, own = float(weights.sum()), float(weights[head.classes].sum())
+        fewer = max(own - self.excess * total, 0.0)
+        others = np.ones(len(weights), dtype=np.bool_)
+        others[head.classes] = False
+        adjusted = weights * (fewer / own if own else 0.0)
+        rest = weights[others] if total > own else np.ones(int(others.sum()))
+        adjusted[others] = rest * (total - fewer) / max(float(rest.sum()), 1e-300)
+        share = (fewer + 1) / (total + 2)
+        # As many rows as have this variance by chance alone.
+        adjusted /= 1 + self.variance * total / (share * (1 - share))
+        return adjusted
+
+
+@dataclass(frozen=True, eq=False)
+class BaseRateShrinkage(PrecisionCorrection):
+    """Precision shrunk towards the base rate, as if rules covered some more rows of that rate.
+
+    Valid for rules of any size, also of three rows. How strongly to shrink is averaged over a grid
+    by likelihood, which widens intervals where few rules are compared.
+    """
+
+    shrinkage: Shrinkage
+    shares: FloatArray  # of the classes in all rows
+
+    @classmethod
+    def estimate(cls, compared: Compared, shares: FloatArray) -> Self | None:
+        """Weigh the grid by the held-out rows; None if no rule covers rows of both kinds."""
+        if not compared.on_both_sides.any():
+            return None
+        held_out = _counted(compared.heads, compared.unseen, shares)
+        seen = _counted(compared.heads, compared.seen, shares)
+        return cls(Shrinkage.of(seen, held_out.hits, held_out.rows), shares)
+
+    def expected_weights(self, heads: Sequence[Head], weights: FloatArray) -> FloatArray:
+        """Return the weights (rules, classes) that are expected on new rows."""
+        weights, some = weights.copy(), np.flatnonzero(weights.any(axis=1))
+        counts = _counted([heads[i] for i in some.tolist()], weights[some], self.shares)
+        found = self.shrinkage.expected(counts)
+        kept = weights[some] * (found.kept / counts.rows)[:, np.newaxis]
+        weights[some] = (kept + np.outer(found.moved, self.shares)) * found.rows[:, np.newaxis]
+        return weights
 
 
 def has_enough(rows: TrainingSet) -> bool:
@@ -89,36 +202,28 @@ def decided_weights(model: ClassModel, rows: TrainingSet) -> FloatArray:
 
 
 def corrected(model: Classes, compared: Sequence[Compared], rows: TrainingSet) -> Classes:
-    """Correct the coverage of a finished model by what others lose on rows left out.
-
-    Supports stay; the weights of the classes are those expected on new rows, of as many rows as
-    have the wider interval by counting alone.
-    """
+    """Correct the coverage of a finished model by `BaseRateShrinkage`."""
     if not (compared and model.rules and has_enough(rows)):
         return model
     shares = rows.class_weights / rows.total_weight
-    shrinkage = Compared.joined(compared).shrinkage(shares)
-    if shrinkage is None:
+    correction = BaseRateShrinkage.estimate(Compared.joined(compared), shares)
+    if correction is None:
         return model
-    weights = np.array([rule.class_weights for rule in model.rules])
-    some = np.flatnonzero(weights.any(axis=1))
-    heads = [model.rules[i].head for i in some.tolist()]
-    counts = _counted(heads, weights[some], shares)
-    found = shrinkage.expected(counts)
-    kept = weights[some] * (found.kept / counts.rows)[:, np.newaxis]
-    weights[some] = (kept + np.outer(found.moved, shares)) * found.rows[:, np.newaxis]
-    pairs = zip(model.rules, weights.tolist(), strict=True)
-    return model.with_coverages(
-        [Coverage(rule.coverage.support, tuple(line), "corrected") for rule, line in pairs]
-    )
+    heads, weights = [rule.head for rule in model.rules], [r.class_weights for r in model.rules]
+    supports = [rule.coverage.support for rule in model.rules]
+    return model.with_coverages(correction.coverages(heads, np.array(weights), supports))
 
 
 def _counted(heads: Sequence[Head], weights: FloatArray, shares: FloatArray) -> Counted:
     """Count the rows of the heads as hits."""
-    pairs = zip(weights, heads, strict=True)
-    hits = np.array([line[head.classes].sum() for line, head in pairs])
     of_all = np.array([shares[head.classes].sum() for head in heads])
-    return Counted(hits, weights.sum(axis=1), of_all)
+    return Counted(_hits(heads, weights), weights.sum(axis=1), of_all)
+
+
+def _hits(heads: Sequence[Head], weights: FloatArray) -> FloatArray:
+    """Sum the weights (rules, classes) of the classes of each head."""
+    pairs = zip(weights, heads, strict=True)
+    return np.array([line[head.classes].sum() for line, head in pairs])
 
 
 class CheckedClassifier(RuleClassifier[Classes]):
@@ -179,9 +284,9 @@ def _parts(
     folds = assign_folds(merged.labels[chosen], n_folds, random)
     if folds is None:
         return
-    for fold in range(int(folds.max()) + 1):
-        train, left_out = (_taken(merged, chosen[part]) for part in (folds != fold, folds == fold))
-        yield train, left_out
+    for fold in range(len(folds)):
+        train, held_out = folds.train_rows(fold), folds.held_out_rows(fold)
+        yield _taken(merged, chosen[train]), _taken(merged, chosen[held_out])
 
 
 def _taken(merged: MergedRows, copies: NDArray[np.intp]) -> TrainingSet:

@@ -290,15 +290,14 @@ class MLRulesClassifier(BoostedClassifier):
             missing_conditions=self.missing_conditions,
             label_sets=_chosen(self.label_sets, auto.label_sets),
             max_bins=self.max_bins,
-            stopping=self._stopping(rows),
+            stopping=self._stopping(rows, auto),
             ordinal=self._is_ordinal,
             linear=self.linear,
             constraints=constraints,
         )
 
-    def _stopping(self, rows: TrainingSet) -> Stopping:
+    def _stopping(self, rows: TrainingSet, auto: Automatic) -> Stopping:
         """Return the stopping rule; one that needs rows outside the subsample must have some."""
-        auto = self._automatic(rows)
         subsample = _chosen(self.subsample, auto.subsample)
         outside = subsample < 1 and rows.n_rows >= LEAST_ROWS
         if self.stopping == "auto":
@@ -399,7 +398,7 @@ class MLRulesClassifier(BoostedClassifier):
             boosting.run(n_rules, advance, check)
             return self._model(boosting)
 
-        n_steps, show = (int(folds.max()) + 1) * n_rules, bool(self.verbose)
+        n_steps, show = len(folds) * n_rules, bool(self.verbose)
         with progress_bar("cross-validation", n_steps, show) as advance:
             scores = out_of_fold_scores(learn, rows, folds, random, self._n_threads)
         return OutOfFold.of(scores, folds, rows)

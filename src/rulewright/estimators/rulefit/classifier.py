@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rulewright.data import TrainingSet
+    from rulewright.estimators.common.folds import Folds
     from rulewright.estimators.rulefit.ensemble import Candidates
     from rulewright.estimators.rulefit.penalty import Choice as Chosen
-    from rulewright.kernels import FloatArray, IntArray
+    from rulewright.kernels import FloatArray
     from rulewright.rules import Rule
     from rulewright.weighting import Calibration
 
@@ -137,7 +138,7 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
         rows: TrainingSet,
         loss: str,
         seeds: Mapping[int, int],
-        folds: IntArray | None,
+        folds: Folds | None,
         advance: Callable[[], None],
     ) -> list[Weighted]:
         """Weigh rules for each head: rules of its own, or those of all."""
@@ -192,7 +193,7 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
 
     def _folds(
         self, rows: TrainingSet, random: np.random.RandomState, calibrated: bool
-    ) -> IntArray | None:
+    ) -> Folds | None:
         """Part the rows if need be; few are not, and a criterion chooses the penalty."""
         if counted_rows(rows.weights) < LEAST_ROWS:
             return None

@@ -17,7 +17,8 @@ from rulewright.weighting.l1.solver import is_saturated
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rulewright.kernels import BoolArray, FloatArray, IntArray, RowArray
+    from rulewright.estimators.common.folds import Folds
+    from rulewright.kernels import BoolArray, FloatArray, RowArray
     from rulewright.weighting.l1 import Problem, Solution, Solver
 
 STRIDE = 5
@@ -52,7 +53,7 @@ def choose_solution(
     problem: Problem,
     solver: Solver,
     penalty: float | str,
-    folds: IntArray | None,
+    folds: Folds | None,
     total_weight: float,
     max_terms: int | None = None,
     n_threads: int = 1,
@@ -94,7 +95,7 @@ def choose_solution(
 def _cross_validated(
     problem: Problem,
     solver: Solver,
-    folds: IntArray,
+    folds: Folds,
     max_terms: int | None,
     n_threads: int,
     advance: Callable[[], None],
@@ -104,7 +105,7 @@ def _cross_validated(
     Returns the path, the scores (penalties, rows) of the rows by the fold that left them out, and
     their losses.
     """
-    left_out = LeftOut(problem, folds >= 0)
+    left_out = LeftOut(problem, folds.ever_held_out)
     if not problem.largest_penalty:  # nothing to explain
         left_out.add(problem.null.scores)
         return solver.path(problem), problem.null.scores[np.newaxis], left_out
@@ -118,7 +119,7 @@ def _cross_validated(
             found.append(solution)
 
     whole = solver.follow(problem, grid)
-    parts = [_left_out(problem, solver, grid, folds, fold) for fold in range(int(folds.max()) + 1)]
+    parts = [_left_out(problem, solver, grid, folds, fold) for fold in range(len(folds))]
     block = range(0)
     while block.stop < len(grid):
         start, size = block.stop, STRIDE if left_out.falls else 1
@@ -140,12 +141,12 @@ def _cross_validated(
 
 
 def _left_out(
-    problem: Problem, solver: Solver, grid: FloatArray, folds: IntArray, fold: int
+    problem: Problem, solver: Solver, grid: FloatArray, folds: Folds, fold: int
 ) -> tuple[RowArray, Iterator[FloatArray]]:
     """Return the rows of a fold, and their scores by the others for each penalty."""
-    rows = np.flatnonzero(folds == fold).astype(ROW)
-    solutions = solver.follow(problem.take(folds != fold), grid)
-    held = problem.design.take(folds == fold)
+    rows = folds.held_out_rows(fold).astype(ROW)
+    solutions = solver.follow(problem.take(folds.train_mask(fold)), grid)
+    held = problem.design.take(folds.held_out_mask(fold))
     return rows, (held.scores(one.coef, one.intercept) for one in solutions)
 
 
@@ -167,14 +168,13 @@ def left_out_scores(
     problem: Problem,
     solver: Solver,
     penalties: FloatArray,
-    folds: IntArray,
+    folds: Folds,
     n_threads: int,
     advance: Callable[[], None],
 ) -> FloatArray:
     """Return the scores (penalties, rows) by the fold that left a row out; NaN where none did."""
     scores = np.full((len(penalties), problem.design.n_rows), np.nan)
-    n_folds = int(folds.max()) + 1
-    parts = [_left_out(problem, solver, penalties, folds, fold) for fold in range(n_folds)]
+    parts = [_left_out(problem, solver, penalties, folds, fold) for fold in range(len(folds))]
     block = range(len(penalties))
     run_parallel([partial(_fill, scores, block, rows, part) for rows, part in parts], n_threads)
     advance()

@@ -14,11 +14,11 @@ from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
     Flag,
-    Folds,
     Integer,
     Named,
     Parameter,
     Real,
+    Splitting,
 )
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import counted_rows
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from rulewright.data.training import LearningRows
-    from rulewright.kernels import IntArray
+    from rulewright.estimators.common.folds import Folds
     from rulewright.search import TreeRules
     from rulewright.search.tree_rules import Loss
     from rulewright.weighting.l1.design import RuleScale
@@ -191,7 +191,7 @@ class RuleFit(CandidateSettings, RuleEstimator[Model], Generic[Model]):
         default="1se",
     )
     cv: Any = Parameter(
-        Folds(),
+        Splitting(),
         "Folds that choose the penalty, with the rules fixed; a number or a splitter.",
         default=5,
     )
@@ -209,7 +209,7 @@ class RuleFit(CandidateSettings, RuleEstimator[Model], Generic[Model]):
     }
 
     def _progress(
-        self, n_scores: int, folds: IntArray | None
+        self, n_scores: int, folds: Folds | None
     ) -> AbstractContextManager[Callable[[], None]]:
         """Draw a bar with a step for the rules and one for each part of the path of each score."""
         n_parts = 1 if folds is None else N_PENALTIES // STRIDE

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.estimators.contract.parameters import Real
-from rulewright.estimators.folds.folds import run_parallel
+from rulewright.estimators.common.parameters import Real
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rulewright.data import TrainingSet
-    from rulewright.kernels import FloatArray, IntArray
+    from rulewright.estimators.common.folds import Folds
+    from rulewright.kernels import FloatArray
     from rulewright.model import AdditiveRules
 
 BUDGETS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
@@ -41,7 +40,7 @@ class Budget:
 def choose_budget(
     learn: Callable[[float, TrainingSet, Callable[[], None]], AdditiveRules],
     rows: TrainingSet,
-    folds: IntArray,
+    folds: Folds,
     n_threads: int,
 ) -> float:
     """Return the budget with the most weight predicted rightly, of equal ones the smallest.
@@ -52,21 +51,18 @@ def choose_budget(
         Learns a model for a budget from rows, and calls a function between its steps.
     rows : TrainingSet
         The rows.
-    folds : int array
-        Fold that leaves each row out, -1 for none.
+    folds : Folds
+        The rows in folds.
     n_threads : int
         Threads.
     """
 
     def right(fold: int, check: Callable[[], None]) -> FloatArray:
-        inside, outside = (
-            rows.take(np.flatnonzero(part)) for part in (folds == fold, folds != fold)
-        )
+        inside, outside = rows.take(folds.held_out_rows(fold)), rows.take(folds.train_rows(fold))
         found = []
         for budget in BUDGETS:
             scores = learn(budget, outside, check).scores(inside.table, n_threads=1)
             found.append(inside.weights @ (scores.argmax(axis=1) == inside.labels))
         return np.array(found)
 
-    tasks = [partial(right, fold) for fold in range(int(folds.max()) + 1)]
-    return BUDGETS[int(np.sum(run_parallel(tasks, n_threads), axis=0).argmax())]
+    return BUDGETS[int(np.sum(folds.run(right, n_threads), axis=0).argmax())]

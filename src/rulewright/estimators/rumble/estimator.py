@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.estimators.contract.parameters import (
+from rulewright.estimators.common.after_fit import read_rows
+from rulewright.estimators.common.folds import assign_folds, kept_splits
+from rulewright.estimators.common.parameters import (
     CheckedByFit,
     Choice,
-    Folds,
     Integer,
     Parameter,
     Real,
+    Splitting,
 )
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import counted_rows
@@ -39,8 +41,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from rulewright.data import TrainingSet
+    from rulewright.estimators.common.folds import Folds
     from rulewright.estimators.rumble.loop import Prefix
-    from rulewright.kernels import FloatArray, IntArray
+    from rulewright.kernels import FloatArray
     from rulewright.search.repository import Bias
 
 NO_RULES = "no rule is worth its penalty: the constant rule is taken alone"
@@ -165,7 +168,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         "temperature to the training rows, as for fewer than 50 rows.",
         default="platt",
     )
-    cv: Any = Parameter(Folds(), "Folds of the calibration; a number or a splitter.", default=5)
+    cv: Any = Parameter(Splitting(), "Folds of the calibration; a number or a splitter.", default=5)
     time_limit: float | None = Parameter(
         Real(0, above=True, optional=True),
         "Seconds for the whole fit, about; the best prefixes found by then are taken, and another "
@@ -248,7 +251,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
             return default_bias(self.n_bins, self.pairs)
         return read_bias(self.bias, rows)
 
-    def _folds(self, rows: TrainingSet, random: np.random.RandomState) -> IntArray | None:
+    def _folds(self, rows: TrainingSet, random: np.random.RandomState) -> Folds | None:
         if self.calibration is None or counted_rows(rows.weights) < LEAST_ROWS:
             return None
         return assign_folds(rows.labels, kept_splits(self.cv, rows.places), random)
@@ -278,7 +281,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         settings = {field.name: getattr(self, field.name) for field in fields(Weighing)}
         return Weighing(**{**settings, "budget": budget})
 
-    def _budget_folds(self, rows: TrainingSet, random: np.random.RandomState) -> IntArray | None:
+    def _budget_folds(self, rows: TrainingSet, random: np.random.RandomState) -> Folds | None:
         """Part the rows to choose a budget by, if there is one to choose."""
         if self.criterion != "svm1" or self.budget != "cv":
             return None
@@ -287,7 +290,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         return assign_folds(rows.labels, N_FOLDS, random)
 
     def _chosen_budget(
-        self, learn: Callable[..., Learned], rows: TrainingSet, folds: IntArray | None
+        self, learn: Callable[..., Learned], rows: TrainingSet, folds: Folds | None
     ) -> float:
         if folds is None:
             return BUDGETS[0] if self.budget == "cv" else float(self.budget)
@@ -318,7 +321,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         return super()._compared(rows) if self.time_limit is None else iter(())
 
     def _left_out(
-        self, learn: Callable[..., Learned], rows: TrainingSet, folds: IntArray | None
+        self, learn: Callable[..., Learned], rows: TrainingSet, folds: Folds | None
     ) -> tuple[OutOfFold | None, list[Compared]]:
         """Return the scores of every row by the model that was learned without its fold.
 
@@ -328,16 +331,12 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
             return None, []
 
         def run(fold: int, check: Callable[[], None]) -> tuple[FloatArray, Compared]:
-            model = learn(rows.take(np.flatnonzero(folds != fold)), check).model
-            left_out = rows.take(np.flatnonzero(folds == fold))
+            model = learn(rows.take(folds.train_rows(fold)), check).model
+            left_out = rows.take(folds.held_out_rows(fold))
             return model.scores(left_out.table, n_threads=1), Compared.of(model, left_out)
 
-        tasks = [partial(run, fold) for fold in range(int(folds.max()) + 1)]
-        found = run_parallel(tasks, self._n_threads)
-        scores = np.full((rows.n_rows, len(rows.classes)), np.nan)
-        for fold, (answers, _) in enumerate(found):
-            scores[folds == fold] = answers
-        return OutOfFold.of(scores, folds, rows), [compared for _, compared in found]
+        answers, compared = zip(*folds.run(run, self._n_threads), strict=True)
+        return OutOfFold.of(folds.scatter(answers), folds, rows), list(compared)
 
     def _with_probabilities(
         self, model: AdditiveRules, rows: TrainingSet, left_out: OutOfFold | None
@@ -361,5 +360,5 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
             warnings.warn(f"bias: no rules came of {names}", UserWarning, stacklevel=5)
 
 
-def _count(folds: IntArray | None) -> int:
-    return 0 if folds is None else int(folds.max()) + 1
+def _count(folds: Folds | None) -> int:
+    return 0 if folds is None else len(folds)

@@ -17,10 +17,10 @@ from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
     Flag,
-    Folds,
     Integer,
     Parameter,
     Real,
+    Splitting,
 )
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.folds import assign_folds, kept_splits, run_parallel
@@ -98,7 +98,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
         kw_only=False,
     )
     max_terms: int = Parameter(Integer(1), "Most rules to choose from.", default=30)
-    cv: Any = Parameter(Folds(), "Folds of the internal cross-validation.", default=10)
+    cv: Any = Parameter(Splitting(), "Folds of the internal cross-validation.", default=10)
     max_steps: int = Parameter(Integer(1), "Steps of one search.", default=10_000)
     n_restarts: int = Parameter(Integer(1), "Searches of which the best is taken.", default=1)
     minimise: bool = Parameter(
@@ -194,13 +194,13 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
     ) -> list[Fold]:
         """Draw folds over the copies of rows; equal rows are merged inside each part."""
         if isinstance(self.cv, Integral):
-            places = assign_folds(merged.labels, self.cv, random)
+            folds = assign_folds(merged.labels, self.cv, random)
         else:  # a splitter knows nothing of copies, it splits the rows as they were given
             merged = merged.as_given(training.weights)
-            places = assign_folds(training.labels, kept_splits(self.cv, training.places), random)
-        if places is None:
+            folds = assign_folds(training.labels, kept_splits(self.cv, training.places), random)
+        if folds is None:
             return []
-        return [self._fold(merged, places == fold) for fold in range(int(places.max()) + 1)]
+        return [self._fold(merged, folds.held_out_mask(fold)) for fold in range(len(folds))]
 
     def _fold(self, merged: MergedRows, left_out: BoolArray) -> Fold:
         """Encode a fold by the rows it is learned from."""

@@ -15,10 +15,10 @@ from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
     Flag,
-    Folds,
     Integer,
     Parameter,
     Real,
+    Splitting,
 )
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 
     from rulewright.data import TrainingSet
     from rulewright.encoding.binned import Threshold
+    from rulewright.estimators.common.folds import Folds
     from rulewright.estimators.slipper.problem import Problem
-    from rulewright.kernels import FloatArray, IntArray
+    from rulewright.kernels import FloatArray
     from rulewright.model.decisions import Costs
     from rulewright.search import Constraints
 
@@ -89,7 +90,7 @@ class SlipperClassifier(BoostedClassifier):
         kw_only=False,
     )
     max_rounds: int = Parameter(Integer(1), "Most rounds to choose from.", default=100)
-    cv: Any = Parameter(Folds(), "Folds of the internal cross-validation.", default=5)
+    cv: Any = Parameter(Splitting(), "Folds of the internal cross-validation.", default=5)
     positive_class: Any = Parameter(
         CheckedByFit("label, optional"),
         "Class that rules vote for, of two; by default the one with the smaller weight.",
@@ -170,7 +171,8 @@ class SlipperClassifier(BoostedClassifier):
         seeds = [int.from_bytes(random.bytes(8), "little") for _ in problems]
         n_rounds, folds = self._plan(rows, random)
         fit = self._fit_of(rows, constraints)
-        n_steps = len(problems) * (n_rounds or self.max_rounds) * (_n_folds(folds) + 1)
+        n_fits = 1 if folds is None else len(folds) + 1
+        n_steps = len(problems) * (n_rounds or self.max_rounds) * n_fits
         with progress_bar("boosting rules", n_steps, bool(self.verbose)) as advance:
             boosted = [
                 fit.run(problem, n_rounds, self.max_rounds, folds, seed, advance)
@@ -241,7 +243,7 @@ class SlipperClassifier(BoostedClassifier):
 
     def _plan(
         self, rows: TrainingSet, random: np.random.RandomState
-    ) -> tuple[int | None, IntArray | None]:
+    ) -> tuple[int | None, Folds | None]:
         """Return the rounds (None: to be chosen) and the folds (None: none are needed)."""
         n_rounds = None if self.n_rounds == "cv" else int(self.n_rounds)
         few = min(FEW_ROUNDS, self.max_rounds)
@@ -279,7 +281,3 @@ class SlipperClassifier(BoostedClassifier):
                 for result in boosted
             ]
         )
-
-
-def _n_folds(folds: IntArray | None) -> int:
-    return 0 if folds is None else int(folds.max()) + 1

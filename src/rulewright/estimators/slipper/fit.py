@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.estimators.folds.folds import run_parallel
 from rulewright.estimators.slipper.problem import ErrorSum
 from rulewright.estimators.slipper.rounds import Round, Rounds
 from rulewright.rules import Coverage
@@ -20,8 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.encoding.binned import BinnedColumns, Threshold
+    from rulewright.estimators.common.folds import Folds
     from rulewright.estimators.slipper.problem import Problem
-    from rulewright.kernels import BoolArray, CodeColumns, FloatArray, IntArray, RowArray
+    from rulewright.kernels import CodeColumns, FloatArray, RowArray
     from rulewright.search import SearchLimits
 
 
@@ -91,7 +91,7 @@ class SlipperFit:
         problem: Problem,
         n_rounds: int | None,
         max_rounds: int,
-        folds: IntArray | None,
+        folds: Folds | None,
         seed: int,
         advance: Callable[[], None],
     ) -> Boosted:
@@ -102,9 +102,9 @@ class SlipperFit:
             result.cv_error = np.mean([run.errors for run in runs], axis=0)
             if n_rounds is None:
                 n_rounds = int(np.argmin(result.cv_error)) + 1
-            result.left_out = np.zeros(problem.start.shape)
-            for run in runs:
-                result.left_out[run.rows] = run.scores(n_rounds, len(problem.heads))
+            result.left_out = folds.scatter(
+                [run.scores(n_rounds, len(problem.heads)) for run in runs]
+            )
         boosting = self._boosting(problem, self.binned.codes, seed, self.n_threads)
         errors = ErrorSum(problem, boosting.loss.scores)
         for kept in boosting.rounds(n_rounds or max_rounds):
@@ -119,29 +119,27 @@ class SlipperFit:
         self,
         problem: Problem,
         n_rounds: int,
-        folds: IntArray,
+        folds: Folds,
         seed: int,
         advance: Callable[[], None],
     ) -> list[FoldRun]:
-        tasks = []
-        for fold in range(int(folds.max()) + 1):
-            own_seed = (seed + (fold + 1) * 2**32) % 2**64  # a round adds one
-            args = (problem, n_rounds, folds == fold, own_seed, advance)
-            tasks.append(partial(self._run_fold, *args))
-        return run_parallel(tasks, self.n_threads)
+        run = partial(self._run_fold, problem, n_rounds, folds, seed, advance)
+        return folds.run(run, self.n_threads)
 
     def _run_fold(
         self,
         problem: Problem,
         n_rounds: int,
-        left_out: BoolArray,
+        folds: Folds,
         seed: int,
         advance: Callable[[], None],
+        fold: int,
         check: Callable[[], None],
     ) -> FoldRun:
         """Boost on the other folds; one pass gives the error after every number of rounds."""
-        train, test = np.flatnonzero(~left_out), np.flatnonzero(left_out)
-        boosting = self._boosting(problem.take(train), self.binned.codes.take(train), seed, 1)
+        train, test = folds.train_rows(fold), folds.held_out_rows(fold)
+        own_seed = (seed + (fold + 1) * 2**32) % 2**64  # a round adds one
+        boosting = self._boosting(problem.take(train), self.binned.codes.take(train), own_seed, 1)
         codes, judged = self.binned.codes.take(test), problem.take(test)
         scores = np.zeros((len(test), len(problem.heads)))
         errors = ErrorSum(judged, scores)

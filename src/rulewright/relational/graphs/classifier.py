@@ -12,12 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulewright.data import TrainingSet, read_table
 from rulewright.estimators import RumbleClassifier
-from rulewright.estimators.contract.parameters import (
+from rulewright.estimators.common.folds import assign_folds
+from rulewright.estimators.common.parameters import (
     CheckedByFit,
     Choice,
-    Folds,
     Parameter,
     Parameterised,
+    Splitting,
     check_parameters,
 )
 from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.kernels import FloatArray, IntArray
+    from rulewright.estimators.common.folds import Folds
+    from rulewright.kernels import FloatArray
     from rulewright.model import ClassModel
     from rulewright.relational.graphs.explanation import GraphExplanation
     from rulewright.relational.graphs.graph import Graph
@@ -102,7 +104,7 @@ class GraphRulesClassifier(
         "fewer than 50 graphs, leaves it to the learner.",
         default="platt",
     )
-    cv: Any = Parameter(Folds(), "Folds of the calibration; a number or a splitter.", default=5)
+    cv: Any = Parameter(Splitting(), "Folds of the calibration; a number or a splitter.", default=5)
     random_state: Any = Parameter(
         CheckedByFit("int, RandomState or None"), "Seed of all random draws.", default=None
     )
@@ -276,7 +278,7 @@ def _left_out_scores(
     learn: Callable[..., tuple[SubgraphFeatures, ClassModel]],
     names: tuple[str, ...],
     rows: tuple[list[Graph | None], NDArray[Any], FloatArray],
-    folds: IntArray,
+    folds: Folds,
     n_classes: int,
     n_threads: int,
 ) -> FloatArray:
@@ -284,14 +286,13 @@ def _left_out_scores(
     graphs, classes, weights = rows
 
     def run(fold: int, check: Callable[[], None]) -> FloatArray:
-        inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        inside, outside = folds.held_out_rows(fold), folds.train_rows(fold)
         rest = [graphs[i] for i in outside]
         found, model = learn(rest, classes[outside], weights[outside], check)
         held = _columns(found, names, [graphs[i] for i in inside])
         return model.scores(held, n_threads=1)
 
     scores = np.full((len(graphs), n_classes), np.nan)
-    tasks = [partial(run, fold) for fold in range(int(folds.max()) + 1)]
-    for fold, found in enumerate(run_parallel(tasks, n_threads)):
-        scores[folds == fold] = found
+    for fold, found in enumerate(folds.run(run, n_threads)):
+        scores[folds.held_out_mask(fold)] = found
     return scores

@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.encoding.binned import MOST_BINS, bin_table
-from rulewright.estimators.contract.parameters import Choice, Flag, Folds, Integer, Parameter
-from rulewright.estimators.contract.progress import progress_bar
-from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
-from rulewright.estimators.folds.folds import assign_folds, kept_splits, run_parallel
-from rulewright.estimators.folds.precision import CheckedClassifier, Compared, corrected
+from rulewright.estimators.common.folds import assign_folds, kept_splits, run_parallel
+from rulewright.estimators.common.parameters import Choice, Flag, Integer, Parameter, Splitting
+from rulewright.estimators.common.precision import CheckedClassifier, Compared, corrected
+from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
+from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.lists.assembly import class_shares
 from rulewright.estimators.lists.lri.rules import LightRules
 from rulewright.model import AdditiveRules
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
     from rulewright.data import TrainingSet
     from rulewright.encoding.binned import BinnedColumns
+    from rulewright.estimators.common.folds import Folds
     from rulewright.estimators.lists.lri.rules import Terms
-    from rulewright.kernels import BoolArray, CodeColumns, FloatArray, IntArray
+    from rulewright.kernels import BoolArray, CodeColumns, FloatArray
 
 TIE = 1e-6
 """Less than a vote: of classes with as many votes the heaviest wins."""
@@ -90,7 +91,7 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
         '"temperature" leaves the most probable class as it is.',
         default="temperature",
     )
-    cv: Any = Parameter(Folds(), "Folds that are left out for the calibration.", default=3)
+    cv: Any = Parameter(Splitting(), "Folds that are left out for the calibration.", default=3)
 
     PAPER: ClassVar[Mapping[str, Any]] = {
         "n_rules": 200,
@@ -111,7 +112,7 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
         folds = None
         if self.calibration is not None:
             folds = assign_folds(rows.labels, kept_splits(self.cv, rows.places), random)
-        n_fits = 1 if folds is None else int(folds.max()) + 2
+        n_fits = 1 if folds is None else len(folds) + 1
         n_steps = n_fits * len(rows.classes) * self.n_rules
         with progress_bar("learning rules", n_steps, bool(self.verbose)) as advance:
             of_fold = self._rules(rows, binned, folds, advance)
@@ -119,28 +120,27 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
         model = self._model(rows, binned, of_fold[-1])
         if folds is None or self.calibration is None or not model.rules:
             return with_probabilities(model, rows, None, None)
-        votes, compared = np.zeros((rows.n_rows, len(rows.classes))), []
+        votes, compared = [], []
         for fold, rules in enumerate(of_fold[:-1]):
-            left_out = folds == fold
+            left_out = folds.held_out_mask(fold)
             found, of_rules = _judged(rules, binned.codes, rows, left_out)
-            votes[left_out] = found[left_out]
+            votes.append(found[left_out])
             compared.append(of_rules)
         if self.precision_cv is not None:
             model = corrected(model, compared, rows)
-        out_of_fold = OutOfFold.of(self._scale * votes, folds, rows)
+        out_of_fold = OutOfFold.of(self._scale * folds.scatter(votes), folds, rows)
         return with_probabilities(model, rows, CALIBRATIONS[self.calibration](), out_of_fold)
 
     def _rules(
         self,
         rows: TrainingSet,
         binned: BinnedColumns,
-        folds: IntArray | None,
+        folds: Folds | None,
         advance: Callable[[], None],
     ) -> list[list[list[Terms]]]:
         """Learn the rules of every class without each of the folds, and last from all rows."""
-        n_folds, classes = 0 if folds is None else int(folds.max()) + 1, range(len(rows.classes))
-        parts = [np.flatnonzero(folds != fold) for fold in range(n_folds)]
-        tasks = []
+        classes, tasks = range(len(rows.classes)), []
+        parts = [] if folds is None else [folds.train_rows(fold) for fold in range(len(folds))]
         for part in [*parts, None]:
             learner = self._learner(rows, binned, part)
             for head in classes:  # a grower serves one thread
