@@ -11,7 +11,7 @@ from sklearn.metrics import log_loss
 
 from builders import mlrules, rule_texts, slipper, softmax
 from rulewright import calibrate, load_model
-from rulewright.estimators.common.folds import Folds
+from rulewright.estimators.folds.folds import Folds
 from rulewright.weighting import CALIBRATIONS, Calibration
 from rulewright.weighting.calibration import Linear
 

@@ -9,10 +9,10 @@ from builders import compact, mixed_table, softmax
 from rulewright import CompactRulesClassifier, CompactRulesRegressor, load_model
 from rulewright.data import read_table
 from rulewright.encoding.covers import PackedCovers
-from rulewright.estimators.common.precision import Compared, MeanOptimism
 from rulewright.estimators.compact.losses import ClassLoss
 from rulewright.estimators.compact.members import Problem
 from rulewright.estimators.compact.search import LARGEST_OVERLAP
+from rulewright.estimators.folds.precision import Compared, MeanOptimism
 from rulewright.kernels import ROW
 from rulewright.rules import Coverage, Head
 from rulewright.weighting.l1 import Multinomial

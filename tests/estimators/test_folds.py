@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.random import RandomState
 
-from rulewright.estimators.common.folds import Folds
+from rulewright.estimators.folds.folds import Folds
 
 HAND = Folds(np.array([1, 0, -1, 1, 0, 2], dtype=np.int32))
 

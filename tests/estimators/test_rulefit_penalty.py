@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from l1_problems import problem_of
-from rulewright.estimators.common.folds import Folds, stratified_folds
+from rulewright.estimators.folds.folds import Folds, stratified_folds
 from rulewright.estimators.rulefit import penalty
 from rulewright.estimators.rulefit.penalty import LeftOut, choose_solution
 from rulewright.weighting.l1 import CoordinateDescent, Logistic, Squared

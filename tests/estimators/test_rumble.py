@@ -8,7 +8,7 @@ from builders import mixed_table, rumble
 from rulewright import RumbleClassifier, read_table
 from rulewright.data import TrainingSet
 from rulewright.encoding.domains import equal_frequency_cuts
-from rulewright.estimators.common.folds import Folds
+from rulewright.estimators.folds.folds import Folds
 from rulewright.estimators.rumble.budget import BUDGETS, choose_budget
 from rulewright.estimators.rumble.loop import Selection, best_prefix
 from rulewright.search.repository import (

@@ -11,8 +11,8 @@ from builders import SEEDS, mixed_table, rule_texts
 from rulewright import SlipperClassifier
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.binned import bin_table
-from rulewright.estimators.common.base import positive_of_two
-from rulewright.estimators.common.folds import Folds
+from rulewright.estimators.contract.base import positive_of_two
+from rulewright.estimators.folds.folds import Folds
 from rulewright.estimators.slipper.fit import SlipperFit
 from rulewright.estimators.slipper.problem import every_class, every_cost, one_class
 from rulewright.estimators.slipper.rounds import Rounds

@@ -10,7 +10,7 @@ from builders import LEARNERS, compact, mixed_table
 from report.models import MODELS, model_and_rows, rows_of
 from rulewright.data import read_table
 from rulewright.encoding.covers import PackedCovers
-from rulewright.explain import evaluated_rows, rule_statistics
+from rulewright.explain import evaluated_rows
 from rulewright.explain.evaluated_rows import EvaluatedRows
 from rulewright.report import insight
 from rulewright.report.content import content_of

@@ -9,7 +9,7 @@ import numpy as np
 
 from rulewright.data import label_of
 from rulewright.explain import counterfactual
-from rulewright.explain.counterfactual import answer_text
+from rulewright.explain.counterfactuals.answers import answer_text
 from rulewright.explain.overlap import count_overlap
 from rulewright.explain.targets import class_codes
 from rulewright.model import ClassModel

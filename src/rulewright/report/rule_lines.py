@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.explain import ClassRuleStatistics
-from rulewright.explain.rule_statistics import compute_statistics
 from rulewright.html import cut
 from rulewright.model import ClassModel
 from rulewright.model.text import plain, strongest
 from rulewright.rules import Conjunction, NumberCoverage
-from rulewright.trust import ClassRuleStatistics, rule_statistics
+from rulewright.trust import ClassRuleStatistics
+from rulewright.trust.rule_statistics import compute_statistics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.explain import RuleStatistics
     from rulewright.explain.evaluated_rows import EvaluatedRows
     from rulewright.kernels import BoolArray
     from rulewright.model import RuleModel

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Target
-    from rulewright.estimators.common.folds import Folds
-    from rulewright.relational.framework.instances import Instances
+    from rulewright.estimators.folds.folds import Folds
+    from rulewright_lab.framework.instances import Instances
 
 CHUNK = 256
 """Queries that are filtered together where the batch does not matter."""

@@ -7,13 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.estimators.common.boosted import BoostedClassifier
-from rulewright.estimators.common.folds import assign_folds, choosing_rows, kept_splits
-from rulewright.estimators.common.ordinal import ORDINAL, ordered_target
-from rulewright.estimators.common.parameters import Order, Parameter, Real
-from rulewright.estimators.common.precision import Compared, MeanOptimism
-from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
-from rulewright.estimators.common.weights import counted
 from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.losses import LEAST_PROBABILITY, ClassLoss
 from rulewright.estimators.compact.members import Member, Problem, fitted_lines, n_lines
@@ -31,6 +24,7 @@ from rulewright.estimators.contract.parameters import Order, Parameter, Real
 from rulewright.estimators.contract.weights import counted
 from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
 from rulewright.estimators.folds.folds import assign_folds, choosing_rows, kept_splits
+from rulewright.estimators.folds.precision import Compared, MeanOptimism
 from rulewright.model import AdditiveRules
 from rulewright.rules import Adds, Coverage, Rule
 from rulewright.search import LEAST_ROWS
@@ -39,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.data import Target, TrainingSet
-    from rulewright.estimators.common.folds import Folds
     from rulewright.estimators.compact.settings import Searched
+    from rulewright.estimators.folds.folds import Folds
     from rulewright.search import Constraints
 
 

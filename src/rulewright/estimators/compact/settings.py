@@ -7,15 +7,6 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from rulewright.encoding.binned import bin_table
-from rulewright.estimators.common.base import RuleEstimator
-from rulewright.estimators.common.parameters import (
-    Flag,
-    Integer,
-    Parameter,
-    Real,
-    Splitting,
-)
-from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.compact.lines import Lines
 from rulewright.estimators.compact.members import Member
 from rulewright.estimators.compact.search import CompactSearch
@@ -30,13 +21,12 @@ from rulewright.estimators.compact.sizes import (
 from rulewright.estimators.contract.base import RuleEstimator
 from rulewright.estimators.contract.parameters import (
     Flag,
-    Folds,
     Integer,
     Parameter,
     Real,
+    Splitting,
 )
 from rulewright.estimators.contract.progress import progress_bar
-from rulewright.estimators.folds.folds import run_parallel
 from rulewright.model import RuleModel
 from rulewright.search.limits import SearchLimits
 
@@ -45,8 +35,8 @@ if TYPE_CHECKING:
 
     from rulewright.data.training import LearningRows
     from rulewright.encoding.binned import BinnedColumns
-    from rulewright.estimators.common.folds import Folds
     from rulewright.estimators.compact.losses import Loss
+    from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import BoolArray, FloatArray
     from rulewright.search import Constraints
 

@@ -10,9 +10,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rulewright.estimators.common.folds import Folds
     from rulewright.estimators.compact.members import Line, Member
     from rulewright.estimators.compact.search import CompactSearch
+    from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import BoolArray, FloatArray
 
 PATIENCE = 6

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.estimators.contract.parameters import Domain, Folds, Integer, check_parameters
+from rulewright.estimators.contract.parameters import (
+    Domain,
+    Integer,
+    Splitting,
+    check_parameters,
+)
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import counted
 from rulewright.estimators.finishing.after_fit import additive_of, read_rows
@@ -19,10 +24,7 @@ from rulewright.estimators.folds.folds import (
     choosing_rows,
     kept_splits,
 )
-from rulewright.estimators.common.parameters import Domain, Integer, Splitting, check_parameters
-from rulewright.estimators.common.probabilities import noted
-from rulewright.estimators.common.progress import progress_bar
-from rulewright.estimators.common.weights import counted
+from rulewright.evidence.reliability import accuracy, reliability, row_losses
 from rulewright.rules import Adds
 from rulewright.search.options import count_threads
 from rulewright.stopping.sizes import sizes_up_to, smallest_good
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rulewright.data import TrainingSet
-    from rulewright.estimators.common.folds import Folds
+    from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import FloatArray, IntArray, SignArray, WordArray
     from rulewright.model import AdditiveRules
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rulewright.data import TrainingSet
-    from rulewright.estimators.common.folds import Folds
+    from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import FloatArray, IntArray
     from rulewright.model import AdditiveRules
     from rulewright.weighting import Calibration

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import TrainingSet
-    from rulewright.estimators.common.boolean_rows import MergedRows
     from rulewright.kernels import BoolArray, FloatArray
     from rulewright.model import ClassModel
     from rulewright.rules import Head

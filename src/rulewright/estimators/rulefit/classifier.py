@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rulewright.data import TrainingSet
-    from rulewright.estimators.common.folds import Folds
+    from rulewright.estimators.folds.folds import Folds
     from rulewright.estimators.rulefit.ensemble import Candidates
     from rulewright.estimators.rulefit.penalty import Choice as Chosen
     from rulewright.kernels import FloatArray

@@ -17,7 +17,7 @@ from rulewright.weighting.l1.solver import is_saturated
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rulewright.estimators.common.folds import Folds
+    from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import BoolArray, FloatArray, RowArray
     from rulewright.weighting.l1 import Problem, Solution, Solver
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from rulewright.data.training import LearningRows
-    from rulewright.estimators.common.folds import Folds
+    from rulewright.estimators.folds.folds import Folds
     from rulewright.search import TreeRules
     from rulewright.search.tree_rules import Loss
     from rulewright.weighting.l1.design import RuleScale

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.estimators.common.parameters import Real
+from rulewright.estimators.contract.parameters import Real
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rulewright.data import TrainingSet
-    from rulewright.estimators.common.folds import Folds
+    from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import FloatArray
     from rulewright.model import AdditiveRules
 

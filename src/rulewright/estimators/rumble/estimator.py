@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.estimators.common.after_fit import read_rows
-from rulewright.estimators.common.folds import assign_folds, kept_splits
-from rulewright.estimators.common.parameters import (
+from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
     Integer,
@@ -24,7 +22,7 @@ from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import counted_rows
 from rulewright.estimators.finishing.after_fit import read_rows
 from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
-from rulewright.estimators.folds.folds import assign_folds, kept_splits, run_parallel
+from rulewright.estimators.folds.folds import assign_folds, kept_splits
 from rulewright.estimators.folds.precision import CheckedClassifier, Compared, corrected
 from rulewright.estimators.rumble.assembly import rule_model, scores_of
 from rulewright.estimators.rumble.budget import BUDGETS, N_FOLDS, Budget, choose_budget
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from rulewright.data import TrainingSet
-    from rulewright.estimators.common.folds import Folds
+    from rulewright.estimators.folds.folds import Folds
     from rulewright.estimators.rumble.loop import Prefix
     from rulewright.kernels import FloatArray
     from rulewright.search.repository import Bias

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import TrainingSet
     from rulewright.encoding.binned import Threshold
-    from rulewright.estimators.common.folds import Folds
+    from rulewright.estimators.folds.folds import Folds
     from rulewright.estimators.slipper.problem import Problem
     from rulewright.kernels import FloatArray
     from rulewright.model.decisions import Costs

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.encoding.binned import BinnedColumns, Threshold
-    from rulewright.estimators.common.folds import Folds
+    from rulewright.estimators.folds.folds import Folds
     from rulewright.estimators.slipper.problem import Problem
     from rulewright.kernels import CodeColumns, FloatArray, RowArray
     from rulewright.search import SearchLimits

@@ -12,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rulewright.data import TrainingSet, read_table
 from rulewright.estimators import RumbleClassifier
-from rulewright.estimators.common.folds import assign_folds
-from rulewright.estimators.common.parameters import (
+from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
     Parameter,
@@ -22,7 +21,7 @@ from rulewright.estimators.common.parameters import (
     check_parameters,
 )
 from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
-from rulewright.estimators.folds.folds import assign_folds, run_parallel
+from rulewright.estimators.folds.folds import assign_folds
 from rulewright.model import AdditiveRules
 from rulewright.relational.graphs.descriptors import descriptor_columns, descriptors
 from rulewright.relational.graphs.features import SubgraphFeatures
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.estimators.common.folds import Folds
+    from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import FloatArray
     from rulewright.model import ClassModel
     from rulewright.relational.graphs.explanation import GraphExplanation

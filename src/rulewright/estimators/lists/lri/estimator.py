@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from rulewright.encoding.binned import MOST_BINS, bin_table
-from rulewright.estimators.common.folds import assign_folds, kept_splits, run_parallel
-from rulewright.estimators.common.parameters import Choice, Flag, Integer, Parameter, Splitting
-from rulewright.estimators.common.precision import CheckedClassifier, Compared, corrected
-from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
-from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Splitting
+from rulewright.estimators.contract.progress import progress_bar
+from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
+from rulewright.estimators.folds.folds import assign_folds, kept_splits, run_parallel
+from rulewright.estimators.folds.precision import CheckedClassifier, Compared, corrected
 from rulewright.estimators.lists.assembly import class_shares
 from rulewright.estimators.lists.lri.rules import LightRules
 from rulewright.model import AdditiveRules
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import TrainingSet
     from rulewright.encoding.binned import BinnedColumns
-    from rulewright.estimators.common.folds import Folds
+    from rulewright.estimators.folds.folds import Folds
     from rulewright.estimators.lists.lri.rules import Terms
     from rulewright.kernels import BoolArray, CodeColumns, FloatArray
 
