@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from rulewright.estimators.mlrules.settings import BoostingSettings
     from rulewright.kernels import FloatArray, Limits, Score
-    from rulewright.rules import Head
     from rulewright.search import FoundRule
 
 MOST_FAILURES = 10
@@ -107,17 +106,11 @@ class Boosting(Generic[Rows]):
             return False
         response = asked.learning_rate * step
         rows.add(found, cover, head, response)
-        self._note(found, Adds(head, response), *rows.weigh_cover(cover, drawn))
-        return True
-
-    def _note(
-        self, found: FoundRule, outcome: Adds, covered: FloatArray, outside: FloatArray
-    ) -> None:
-        """Write down a rule that was added, and stop if it is time."""
-        self.rules.append(AddedRule(found, outcome, covered, outside))
-        losses = self.rows.train_loss, self.rows.validation_loss
-        if self.monitor.watch(outcome.head, outside, *losses):
+        covered, outside = rows.weigh_cover(cover, drawn)
+        self.rules.append(AddedRule(found, Adds(head, response), covered, outside))
+        if self.monitor.watch(head, outside, rows.train_loss, rows.validation_loss):
             self.monitor.stopped_by = self.settings.stopping.name
+        return True
 
     def kept_rules(self) -> tuple[Rule, ...]:
         """Return the rules that the stopping rule keeps."""
@@ -135,9 +128,7 @@ class Boosting(Generic[Rows]):
     def _score(self) -> Score:
         """Describe what growth minimises; a prefixed vote is chosen by all rows."""
         asked, likelihood = self.settings.rule, self.rows.likelihood
-        head: Head | None = None
-        if asked.prefixed:
-            head = likelihood.best_vote(asked.criterion, asked.l2)
+        head = likelihood.best_vote(asked.criterion, asked.l2) if asked.prefixed else None
         return likelihood.score(asked.criterion, asked.l2, head)
 
     def _drawn_limits(self) -> Limits:

@@ -10,7 +10,6 @@ import numpy as np
 from rulewright.estimators.common.folds import choosing_rows
 from rulewright.estimators.common.linear import allowed_terms, directions
 from rulewright.model.linear import units_of
-from rulewright.weighting.l1.lines import LineFit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,6 +42,8 @@ class Start:
 
 def fit_start(rows: TrainingSet, settings: BoostingSettings) -> Start | None:
     """Fit intercepts and lines to rows; None if no line pays."""
+    from rulewright.weighting.l1 import LineFit  # noqa: PLC0415 - brings all solvers
+
     # Draws of its own: where no line pays, the rules are those of a fit without lines.
     rows = choosing_rows(rows, np.random.RandomState(0), MOST_ROWS)
     terms = allowed_terms(rows.table, rows.weights, settings.constraints)

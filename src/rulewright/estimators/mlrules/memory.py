@@ -119,7 +119,7 @@ class MemoryRows:
     @property
     def train_loss(self) -> float:
         """The mean loss of the rows to learn from."""
-        return self.train.mean_loss
+        return self.likelihood.loss / self.train.total_weight
 
     @property
     def validation_loss(self) -> float:

@@ -1,4 +1,4 @@
-"""Sparse weights of rules: one problem, four solvers, each with a path and a certificate."""
+"""Sparse weights: one problem of rules, four solvers with paths and certificates; and lines."""
 
 from rulewright.weighting.l1.coordinate import CoordinateDescent
 from rulewright.weighting.l1.datafits import Datafit, Huber, Logistic, Ramp, Squared
