@@ -28,7 +28,6 @@ from rulewright import MLRulesClassifier
 from rulewright.estimators.mlrules.boosting import Boosting
 from rulewright.scale import dask as on_workers
 from rulewright.scale import fit
-from rulewright.scale.boosting import PartedBoosting
 
 N_COLUMNS = 30
 MOST_FILE_ROWS = 1_000_000
@@ -53,20 +52,20 @@ def own_time():
     return used.ru_utime + used.ru_stime
 
 
-def per_rule(run, loop, processor_time, n_rules=30):
+def per_rule(run, processor_time, n_rules=30):
     """Return wall and processor time of a rule, and processor time of all that is not the loop."""
-    taken, original = [], loop.run
+    taken, original = [], Boosting.run
 
     def timed(*args):
         start, used = time.perf_counter(), processor_time()
         original(*args)
         taken.append((time.perf_counter() - start, processor_time() - used))
 
-    loop.run, before = timed, processor_time()
+    Boosting.run, before = timed, processor_time()
     try:
         run(n_rules)
     finally:
-        loop.run = original
+        Boosting.run = original
     (wall, cpu), whole = taken[0], processor_time() - before
     return {"wall": wall / n_rules, "cpu": cpu / n_rules, "before": whole - cpu}
 
@@ -86,15 +85,13 @@ def overhead(n_rows, n_parts=8, repeats=3):
         rows, classes = da.from_array(X, chunks=(chunk, -1)), da.from_array(y, chunks=chunk)
         rows, classes = client.persist([rows, classes])
         ways = {
-            "in memory, two threads": (lambda n: learner(n).fit(X, y), Boosting, own_time),
+            "in memory, two threads": (lambda n: learner(n).fit(X, y), own_time),
             f"{n_parts} parts, two threads": (
                 lambda n: fit(learner(n), parts, targets),
-                PartedBoosting,
                 own_time,
             ),
             f"{n_parts} partitions, two Dask workers": (
                 lambda n: fit(learner(n, 1), rows, classes, client=client),
-                PartedBoosting,
                 everyone,
             ),
         }
@@ -156,7 +153,7 @@ def files(n_rows, pattern, folder, n_rules=10):
         fit(learner(n), pattern, "y", folder=folder)
 
     start = time.perf_counter()
-    found, millions = per_rule(run, PartedBoosting, own_time, n_rules), n_rows / 1e6
+    found, millions = per_rule(run, own_time, n_rules), n_rows / 1e6
     return [
         {
             "rows": f"{n_rows:,}",

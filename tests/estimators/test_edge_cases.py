@@ -345,7 +345,7 @@ def test_many_classes_are_learned_one_at_a_time():
         est = MLRulesClassifier(stopping="none", random_state=0)
         rows = TrainingSet.of(read_table(X, target=np.arange(200) % n_classes))
         settings = est._settings(rows, Constraints())
-        assert (settings.prefixed, est._most_rules(rows)) == (prefixed, most)
+        assert (settings.rule.prefixed, est._most_rules(rows)) == (prefixed, most)
     y = np.arange(200) % 31
     few = MLRulesClassifier(20, random_state=0)
     auto, chosen = (

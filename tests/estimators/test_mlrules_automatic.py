@@ -45,13 +45,18 @@ def test_many_classes_have_draws_of_their_own(n_rows, n_classes, expected):
     target = np.arange(n_rows) % n_classes
     rows = TrainingSet.of(read_table(np.arange(float(n_rows))[:, None], target=target))
     found = MLRulesClassifier()._settings(rows, Constraints())
-    assert (found.subsample, found.column_subsample, found.l2, found.largest_step) == expected
+    assert (*drawn(found), found.rule.l2, found.rule.largest_step) == expected
     asked = MLRulesClassifier(subsample=0.6, column_subsample=0.9, l2=2.0)
     found = asked._settings(rows, Constraints())
-    assert (found.subsample, found.column_subsample, found.l2) == (0.6, 0.9, 2.0)
+    assert (*drawn(found), found.rule.l2) == (0.6, 0.9, 2.0)
     found = MLRulesClassifier.paper()._settings(rows, Constraints())
-    assert (found.subsample, found.column_subsample, found.l2) == (0.5, 1.0, 0.0)
-    assert found.largest_step == LARGEST_STEP
+    assert (*drawn(found), found.rule.l2) == (0.5, 1.0, 0.0)
+    assert found.rule.largest_step == LARGEST_STEP
+
+
+def drawn(settings):
+    """Return the shares of rows and columns that a rule is grown on."""
+    return settings.subsample, settings.column_subsample
 
 
 @pytest.mark.parametrize(
@@ -89,7 +94,7 @@ def test_what_is_asked_for_is_done():
     rows = TrainingSet.of(read_table(np.arange(10_100.0)[:, None], target=np.arange(10_100) % 2))
     est = MLRulesClassifier(70, learning_rate=0.05, max_conditions=None, stopping="none")
     settings = est._settings(rows, Constraints())
-    assert (settings.learning_rate, settings.max_conditions) == (0.05, None)
+    assert (settings.rule.learning_rate, settings.limits.max_conditions) == (0.05, None)
     assert settings.stopping.name == "none"
     assert est._most_rules(rows) == 70
 

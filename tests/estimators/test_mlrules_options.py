@@ -259,17 +259,16 @@ def test_columns_of_rules_refused_in_turn_are_closed():
     limits = SearchLimits(constraints=Constraints(required=["x3"])).compile(binned.schema, 1.0)
     pays = [False] * 5 + [True]
 
-    class Judged(PrefixPruning):
-        def _sums(self, found, stats, score, drawn):
-            return np.array([[-1 if pays.pop(0) else 1, 1]])
+    def sum_prefixes(found, score, drawn):
+        return np.array([[-1 if pays.pop(0) else 1, 1]])
 
-    pruning = Judged(binned.codes, limits.required, n_threads=1)
+    pruning = PrefixPruning(limits.required, sum_prefixes)
     grower = RuleGrower(binned, "midpoint")
     is_open = []
     for column in (1, 1, 3, 1, 0, 2):
         found = grower.found(GrownRule([GrownCondition(column, Op.LESS_EQUAL, 0, 1, -1.0)], 0))
-        pruning.pruned(found, None, Score("newton", unit=1.0), None)
-        is_open.append((pruning.narrowed(limits).up_operators > 0).tolist())
+        pruning.prune(found, Score("newton", unit=1.0), None)
+        is_open.append((pruning.narrow(limits).up_operators > 0).tolist())
     everything = [True] * 4
     closed = [[True, False, True, True], [False, False, True, True]]
     assert is_open == [everything, everything, everything, *closed, everything]

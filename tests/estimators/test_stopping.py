@@ -9,14 +9,13 @@ from sklearn.metrics import log_loss
 
 from builders import mixed_table, mlrules, rule_texts
 from rulewright import Formulation, Validation, Window
-from rulewright.data import read_table
-from rulewright.encoding.binned import MOST_BINS, bin_table
+from rulewright.encoding.binned import MOST_BINS
 from rulewright.estimators import MLRulesClassifier
-from rulewright.estimators.mlrules.monitor import Monitor, Sample
+from rulewright.estimators.mlrules.monitor import Monitor
 from rulewright.estimators.mlrules.settings import FORMULATIONS
 from rulewright.kernels import ROW
 from rulewright.rules import Head
-from rulewright.search import FoundRule, RuleGrower, Subsampler
+from rulewright.search import RuleGrower, Subsampler
 from rulewright.stopping.boosting import Stopping, Watch
 from rulewright.weighting import LogLikelihood
 
@@ -93,12 +92,10 @@ def test_as_good_as_guessing_is_not_acceptable(labels, acceptable):
     """One right vote of two outside the subsample is what guessing gives."""
     labels = np.array(labels, dtype=np.int32)
     likelihood = LogLikelihood(labels, np.ones(4), np.zeros(2))
-    binned = bin_table(read_table({"x": np.zeros(4)}))
     watch = Window(10, 8, "uniform").start([0.9, 0.1], np.nan)
-    monitor = Monitor(Sample(binned.codes, likelihood, 4.0), None, watch)
-    rule = FoundRule(1, (), (), binned, "midpoint")
+    monitor = Monitor(watch, start_loss=np.log(2))
     outside, _ = likelihood.class_weights(np.array([2, 3], dtype=ROW), np.zeros(4, np.bool_))
-    monitor.watch(rule, Head(1, 1), 0.1, outside)
+    monitor.watch(Head(1, 1), outside, likelihood.loss / 4, np.nan)
     assert monitor.trace()["acceptable"].tolist() == [acceptable]
 
 

@@ -9,7 +9,7 @@ import pytest
 from rulewright import CompactRulesClassifier, MLRulesClassifier, RuleFitRegressor
 from rulewright.data import TrainingSet, read_table
 from rulewright.estimators import CompactRulesRegressor
-from rulewright.estimators.mlrules.boosting import Boosting
+from rulewright.estimators.mlrules.memory import start_boosting
 from rulewright.kernels import ROW, Subsample
 from rulewright.rules import Adds
 from rulewright.scale import fit, questions
@@ -124,8 +124,8 @@ def test_subsampled_rules_are_those_of_a_fit_in_memory_that_draws_the_same_rows(
     rows = TrainingSet.of(table)
     subsampler = DrawnBlocks(table, random)
     settings = est._settings(rows, est._checked_constraints(rows))
-    twin = Boosting(settings, rows, np.random.RandomState(1), 1)
-    twin.draws.sampler = subsampler
+    twin = start_boosting(settings, rows, np.random.RandomState(1), 1)
+    twin.rows.draws.sampler = subsampler
     twin.run(8, lambda: None)
     ours = fit(est, parted(mixed_table(), 3), "y").stages_
     assert ours.rules == twin.kept_rules()

@@ -9,7 +9,8 @@ from builders import SEEDS, loss, random_likelihood, softmax
 from rulewright.kernels import ROW, Score
 from rulewright.rules import Head
 from rulewright.weighting import LogLikelihood
-from rulewright.weighting.likelihood import LARGEST_STEP, SAFE_STEP, heads
+from rulewright.weighting.likelihood import LARGEST_STEP, SAFE_STEP
+from rulewright.weighting.votes import heads
 
 pytestmark = pytest.mark.native
 

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,26 @@ from rulewright.data.table import Column, Table
 from rulewright.data.target import Target
 
 TargetType = TypeVar("TargetType", Target, Numbers)
+
+
+class DescribedRows(Protocol):
+    """What settings may depend on: facts about rows with classes, wherever the rows are."""
+
+    @property
+    def schema(self) -> Schema:
+        """Names, kinds and labels of the columns."""
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """Class labels."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of the weights."""
 
 
 @dataclass(frozen=True, eq=False)

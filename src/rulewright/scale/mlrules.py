@@ -14,8 +14,9 @@ from rulewright.estimators import MLRulesClassifier
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import warn_of_shares
 from rulewright.estimators.finishing.probabilities import noted
+from rulewright.estimators.mlrules.boosting import Boosting
 from rulewright.model import AdditiveRules
-from rulewright.scale.boosting import PartedBoosting, Weighed
+from rulewright.scale.boosting import PartedRows, Weighed
 from rulewright.scale.coding import Coding, choose_bins, code_parts
 from rulewright.scale.questions import weights_by_class
 
@@ -51,9 +52,9 @@ class PartedMLRules(MLRulesClassifier):
         known = Target(np.asarray(found.classes), np.empty(0, dtype=np.int32))
         self.classes_ = self._read_target(known).classes
         rows = AllRows(found.schema, self.classes_, found.n_rows, math.nan)
-        constraints = self._checked_constraints(rows, self._is_ordinal)  # type: ignore[arg-type]
+        constraints = self._checked_constraints(rows, self._is_ordinal)
         self.trace_, self.stopped_by_ = {}, "one_class"
-        settings = self._settings(rows, constraints)  # type: ignore[arg-type]
+        settings = self._settings(rows, constraints)
         random = check_random_state(self.random_state)
         digits = constraints.digits_by_column(found.schema)
         coding = Coding(
@@ -93,22 +94,22 @@ class PartedMLRules(MLRulesClassifier):
                 "validation_fraction"
             )
         if settings.counts_weights:
-            warn_of_shares(rows, "MLRulesClassifier")  # type: ignore[arg-type]
-        boosting = PartedBoosting(settings, coding, coded, weighed, factors, found.n_rows, random)
-        n_rules = self._most_rules(rows)  # type: ignore[arg-type]
+            warn_of_shares(rows, "MLRulesClassifier")
+        given = settings, coding, coded, weighed, factors, found.n_rows, random
+        boosting = Boosting(settings, PartedRows(*given), random)
+        n_rules = self._most_rules(rows)
         with progress_bar("learning rules", n_rules, bool(self.verbose)) as advance:
             boosting.run(n_rules, advance)
         return self._finish(boosting, summary, found)
 
     def _finish(
-        self, boosting: PartedBoosting, summary: dict[str, Any], found: Overview
+        self, boosting: Boosting[PartedRows], summary: dict[str, Any], found: Overview
     ) -> AdditiveRules:
         """Turn the rules into a model with its figures."""
-        log_loss, figures = boosting.figures()
-        self.stopped_by_ = boosting.stopped_by or "n_rules"
-        trace = boosting.watch.trace
-        self.trace_ = {name: np.array(own, dtype=float) for name, own in trace.items() if own}
-        bins = boosting.grower.binned.describe()
+        rows, monitor = boosting.rows, boosting.monitor
+        log_loss, figures = rows.measure(monitor.n_kept)
+        self.stopped_by_, self.trace_ = monitor.stopped_by or "n_rules", monitor.trace()
+        bins = rows.grower.binned.describe()
         if found.is_sampled:
             bins += f", chosen on {found.sample.n_rows} rows"
         summary = {
@@ -117,8 +118,8 @@ class PartedMLRules(MLRulesClassifier):
             "log_loss": log_loss,
             "stopped_by": self.stopped_by_,
         }
-        rules, intercepts = tuple(boosting.rules[: boosting.n_kept]), boosting.intercepts.tolist()
-        model = AdditiveRules(found.schema, self.classes_, tuple(intercepts), rules, summary)
+        intercepts, rules = tuple(rows.intercepts.tolist()), boosting.kept_rules()
+        model = AdditiveRules(found.schema, self.classes_, intercepts, rules, summary)
         self.stages_ = noted(model, rows="training", **figures)
         return self.stages_.merged()
 

@@ -6,7 +6,6 @@ there are.
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from rulewright.weighting.likelihood import (
     LARGEST_STEP,
     MOST_FINE_ROWS,
     coarse_unit,
+    fine_unit,
     start_exponentials,
     start_loss,
     step_of,
@@ -65,8 +65,7 @@ class ClassLogLikelihood:
         n_threads: int = 1,
     ) -> None:
         n, n_classes, self.n_threads = len(labels), scores.shape[-1], n_threads
-        # As fine as 62 bits (and floats) allow, as in `LogLikelihood`.
-        self.fine_unit = 2.0 ** max(math.ceil(math.log2(float(weights.sum()))) - 61, -1022)
+        self.fine_unit = fine_unit(float(weights.sum()))
         coarse = coarse and n > MOST_FINE_ROWS
         self.unit = coarse_unit(float(weights.mean()), n) if coarse else self.fine_unit
         self._stats = np.zeros((n, 2 + weigh_rows), dtype=STAT)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.weighting.likelihood import heads
+from rulewright.weighting.votes import heads
 
 if TYPE_CHECKING:
     from collections.abc import Callable

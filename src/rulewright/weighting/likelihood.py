@@ -9,21 +9,20 @@ probability of U.
 from __future__ import annotations
 
 import math
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rulewright import kernels
-from rulewright.kernels import ROW, STAT, Score
-from rulewright.rules import Head
+from rulewright.kernels import ROW, STAT
+from rulewright.weighting.votes import VoteLanes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from rulewright.kernels import BoolArray, FloatArray, IntArray, RowArray, StatArray
+    from rulewright.rules import Head
 
 LARGEST_STEP = 4.0
 """Largest response before it is multiplied by the learning rate, unless another is given."""
@@ -45,18 +44,15 @@ Two sums of so many bits over a twentieth of the rows share a word (`native/sear
 """
 
 
+def fine_unit(total_weight: float) -> float:
+    """Return the finest unit of statistics: no sum of |g| <= w or h <= w overflows 62 bits."""
+    return 2.0 ** max(math.ceil(math.log2(total_weight)) - 61, -1022)
+
+
 def coarse_unit(mean_weight: float, n_rows: int) -> float:
     """Return the unit of coarse statistics of so many rows."""
     bits = min(COARSE_BITS, SUM_BITS - math.ceil(math.log2(n_rows)))
     return 2.0 ** max(math.ceil(math.log2(mean_weight)) - bits, -1022)
-
-
-def heads(n_classes: int, ordinal: bool) -> tuple[Head, ...]:
-    """Return what a rule may vote for; with two classes the order makes no difference."""
-    if not ordinal:
-        return tuple(Head(k, k) for k in range(n_classes))
-    cuts = range(1, n_classes)
-    return tuple(head for k in cuts for head in (Head(0, k - 1), Head(k, n_classes - 1)))
 
 
 def start_exponentials(scores: FloatArray, n_rows: int) -> FloatArray:
@@ -92,7 +88,7 @@ def step_of(
     return step
 
 
-class LogLikelihood:
+class LogLikelihood(VoteLanes):
     """Scores, statistics and loss of a set of rows, moved by `add` only.
 
     Parameters
@@ -125,15 +121,11 @@ class LogLikelihood:
         coarse: bool = False,
         n_threads: int = 1,
     ) -> None:
-        n, self.n_classes, self.n_threads = len(labels), scores.shape[-1], n_threads
-        self.heads, self._weights = heads(self.n_classes, ordinal), weights
-        # One pair per cut tells both sides; two classes are two sides of one cut.
-        self.cumulative = ordinal or self.n_classes == 2
-        self.n_pairs = self.n_classes - self.cumulative
-        # As fine as 62 bits (and floats) allow: no sum of |g| <= w or h <= w can overflow.
-        self.fine_unit = 2.0 ** max(math.ceil(math.log2(float(weights.sum()))) - 61, -1022)
+        n, self.n_threads, self._weights = len(labels), n_threads, weights
+        self.fine_unit = fine_unit(float(weights.sum()))
         self.coarse = coarse and n > MOST_FINE_ROWS
-        self.unit = coarse_unit(float(weights.mean()), n) if self.coarse else self.fine_unit
+        unit = coarse_unit(float(weights.mean()), n) if self.coarse else self.fine_unit
+        super().__init__(scores.shape[-1], ordinal, unit)
         self.stats = np.zeros((n, 2 * self.n_pairs + weigh_rows), dtype=STAT)
         if weigh_rows:
             self.stats[:, -1] = np.rint(weights / self.unit).astype(STAT)
@@ -141,7 +133,6 @@ class LogLikelihood:
         self.state = kernels.Likelihood(
             labels, weights, self._exp_scores, self.stats, 1 / self.unit, self.cumulative
         )
-        self._scores: dict[tuple[str, float, Head | None], Score] = {}  # with their bound structs
         self._totals: StatArray | None = None  # kept up to date once somebody asked for them
         self.state.refresh_stats(self._everyone, n_threads)
         by_class, _ = self.class_weights(self._everyone, np.zeros(n, np.bool_))
@@ -163,31 +154,9 @@ class LogLikelihood:
         self._totals = None
         self.state.refresh_stats(self._everyone, self.n_threads)
 
-    def score(self, kind: str, l2: float, head: Head | None = None) -> Score:
-        """Describe the score for the search: over all votes, or for one `head` only."""
-        key = kind, l2, head
-        if key not in self._scores:
-            self._scores[key] = self._new_score(*key)
-        return self._scores[key]
-
-    def _new_score(self, kind: str, l2: float, head: Head | None) -> Score:
-        if head is None:
-            return Score(
-                kind, unit=self.unit, n_lanes=2 * self.n_pairs, l2=l2, down=self.cumulative
-            )
-        pair, down = self._pair(head)
-        return Score(kind, unit=self.unit, first_lane=2 * pair, l2=l2, up=not down, down=down)
-
-    def head_of(self, score: Score, vote: int) -> Head:
-        """Return what the vote of a search with this score speaks for."""
-        pair, down = score.first_lane // 2 + vote // 2, vote % 2
-        if not self.cumulative:
-            return Head(pair, pair)
-        return Head(0, pair) if down else Head(pair + 1, self.n_classes - 1)
-
     def derivatives(self, rows: RowArray, head: Head) -> tuple[float, float]:
         """Return (g, h) of a vote over the rows, as fine as floats are."""
-        pair, down = self._pair(head)
+        pair, down = self.pair_of(head)
         if self.coarse:
             sums = self.state.sum_pair(rows, pair, 1 / self.fine_unit, self.n_threads)
         else:
@@ -199,19 +168,7 @@ class LogLikelihood:
         """Return the head whose criterion over all rows is lowest."""
         if self._totals is None:
             self._totals = self.state.sum_stats(self._everyone, self.n_threads)
-        pairs, signs = self._lanes
-        criterion = self._totals[2 * pairs] * self.unit * signs
-        if kind == "newton":
-            h = self._totals[2 * pairs + 1] * self.unit
-            criterion = criterion / np.sqrt(np.maximum(h + l2, 1e-12))
-        return self.heads[int(np.argmin(criterion))]
-
-    @cached_property
-    def _lanes(self) -> tuple[NDArray[np.intp], FloatArray]:
-        """The pair of lanes of each head, and the sign with which it reads them."""
-        found = [self._pair(head) for head in self.heads]
-        pairs = np.array([pair for pair, _ in found], dtype=np.intp)
-        return pairs, np.array([-1.0 if down else 1.0 for _, down in found])
+        return self.best_head(self._totals, kind, l2)
 
     def newton_step(
         self,
@@ -253,10 +210,3 @@ class LogLikelihood:
         """Return the weight of each class among the rows that are not drawn, and that are."""
         found = self.state.class_weights(rows, drawn.view(np.uint8), self.n_threads)
         return found.reshape(2, -1)
-
-    def _pair(self, head: Head) -> tuple[int, bool]:
-        """Return the pair that tells about the head, and whether its g is to be negated."""
-        if not self.cumulative:
-            return head.first, False
-        down = head.first == 0
-        return (head.last if down else head.first - 1), down

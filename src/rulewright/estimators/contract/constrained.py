@@ -9,8 +9,7 @@ from rulewright.estimators.contract.parameters import CheckedByFit, Parameter
 from rulewright.search import Constraints
 
 if TYPE_CHECKING:
-    from rulewright.data import TrainingSet
-    from rulewright.data.training import LearningRows
+    from rulewright.data.training import DescribedRows, LearningRows
 
 
 class ConstrainedClassifier(RuleClassifier[Classes]):
@@ -22,7 +21,7 @@ class ConstrainedClassifier(RuleClassifier[Classes]):
         default=None,
     )
 
-    def _checked_constraints(self, rows: TrainingSet, ordinal: bool = False) -> Constraints:
+    def _checked_constraints(self, rows: DescribedRows, ordinal: bool = False) -> Constraints:
         """Return the expert's constraints; monotone columns need classes with an order."""
         constraints = Constraints.of(self.constraints)
         constraints.check(rows.schema)

@@ -9,6 +9,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from rulewright.data import TrainingSet
+    from rulewright.data.training import DescribedRows
     from rulewright.kernels import FloatArray
 
 LEAST_MEAN = 0.01
@@ -18,12 +19,12 @@ MOST_WEIGHT = 1e300
 """Sums of larger weights over many rules may overflow."""
 
 
-def are_shares(rows: TrainingSet) -> bool:
+def are_shares(rows: DescribedRows) -> bool:
     """Tell whether the weights are too small to be numbers of rows."""
     return rows.total_weight < LEAST_MEAN * rows.n_rows
 
 
-def warn_of_shares(rows: TrainingSet, what: str) -> None:
+def warn_of_shares(rows: DescribedRows, what: str) -> None:
     """Warn where a fit reads weights as numbers of rows, but they are shares."""
     if are_shares(rows):
         warnings.warn(

@@ -24,14 +24,16 @@ from rulewright.estimators.contract.weights import warn_of_shares
 from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
 from rulewright.estimators.folds.folds import assign_folds, kept_splits, out_of_fold_scores
 from rulewright.estimators.mlrules.boosting import Boosting
+from rulewright.estimators.mlrules.memory import start_boosting
 from rulewright.estimators.mlrules.settings import (
     FORMULATIONS,
     Automatic,
     BoostingSettings,
     Formulation,
+    RuleSettings,
 )
 from rulewright.model import AdditiveRules
-from rulewright.search import LEAST_ROWS
+from rulewright.search import LEAST_ROWS, SearchLimits
 from rulewright.stopping import STOPPING, Stopping, Window
 from rulewright.weighting import CALIBRATIONS, Calibration, Isotonic
 from rulewright.weighting.likelihood import LARGEST_STEP
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rulewright.data import Target, TrainingSet
+    from rulewright.data.training import DescribedRows
+    from rulewright.estimators.mlrules.boosting import Boosting
+    from rulewright.estimators.mlrules.memory import MemoryRows
     from rulewright.search import Constraints
 
 PAPER_WINDOW = Window(size=10, most_bad=8, chance="uniform")
@@ -251,7 +256,7 @@ class MLRulesClassifier(BoostedClassifier):
         out_of_fold = None
         if calibration is not None:
             out_of_fold = self._out_of_fold(settings, rows, calibration, random)
-        model, scored = self._model(boosting), boosting.scored
+        model, scored = self._model(boosting), boosting.rows.scored
         del boosting  # its codes make room
         known = None if scored is None else scored.probabilities()
         del scored
@@ -262,41 +267,47 @@ class MLRulesClassifier(BoostedClassifier):
         # Costs are decided after the fit, and are those of the model.
         return self.stages_.with_costs(self._fitted().costs)
 
-    def _most_rules(self, rows: TrainingSet) -> int:
+    def _most_rules(self, rows: DescribedRows) -> int:
         return self._automatic(rows).n_rules if self.n_rules is None else self.n_rules
 
-    def _automatic(self, rows: TrainingSet) -> Automatic:
+    def _automatic(self, rows: DescribedRows) -> Automatic:
         return Automatic(rows.n_rows, len(rows.classes), self._is_ordinal)
 
-    def _settings(self, rows: TrainingSet, constraints: Constraints) -> BoostingSettings:
+    def _settings(self, rows: DescribedRows, constraints: Constraints) -> BoostingSettings:
         """Resolve what depends on the rows."""
         auto, asked = self._automatic(rows), self.min_evidence
         untested = float(self.stopping == "auto")
         prefixed = _chosen(self.class_choice, auto.prefixed) in (True, "prefixed")
-        return BoostingSettings(
+        rule = RuleSettings(
             learning_rate=_chosen(self.learning_rate, auto.learning_rate),
             largest_step=auto.largest_step if prefixed else LARGEST_STEP,
-            subsample=_chosen(self.subsample, auto.subsample),
-            column_subsample=_chosen(self.column_subsample, auto.column_subsample),
             criterion=self.criterion,
             l2=_chosen(self.l2, auto.l2),
-            max_conditions=_chosen(self.max_conditions, auto.max_conditions),
-            min_weight=self.min_weight,
             min_evidence=0.0 if asked is None else asked,
             untested_evidence=untested if asked is None else asked,
-            prune=PRUNE.get(self.prune, auto.prune),
             prefixed=prefixed,
-            formulation=FORMULATION.made(self.formulation),
+        )
+        limits = SearchLimits(
+            max_conditions=_chosen(self.max_conditions, auto.max_conditions),
+            min_weight=self.min_weight,
             missing_conditions=self.missing_conditions,
             label_sets=_chosen(self.label_sets, auto.label_sets),
+            constraints=constraints,
+        )
+        return BoostingSettings(
+            rule=rule,
+            limits=limits,
+            subsample=_chosen(self.subsample, auto.subsample),
+            column_subsample=_chosen(self.column_subsample, auto.column_subsample),
+            prune=PRUNE.get(self.prune, auto.prune),
+            formulation=FORMULATION.made(self.formulation),
             max_bins=self.max_bins,
             stopping=self._stopping(rows, auto),
             ordinal=self._is_ordinal,
             linear=self.linear,
-            constraints=constraints,
         )
 
-    def _stopping(self, rows: TrainingSet, auto: Automatic) -> Stopping:
+    def _stopping(self, rows: DescribedRows, auto: Automatic) -> Stopping:
         """Return the stopping rule; one that needs rows outside the subsample must have some."""
         subsample = _chosen(self.subsample, auto.subsample)
         outside = subsample < 1 and rows.n_rows >= LEAST_ROWS
@@ -338,12 +349,12 @@ class MLRulesClassifier(BoostedClassifier):
 
     def _started(
         self, settings: BoostingSettings, rows: TrainingSet, random: np.random.RandomState
-    ) -> Boosting:
+    ) -> Boosting[MemoryRows]:
         """Begin a fit, or continue the last one."""
-        last: Boosting | None = self.__dict__.get("_last_boosting")
+        last: Boosting[MemoryRows] | None = self.__dict__.get("_last_boosting")
         if last is None or not self.warm_start:
-            return Boosting(settings, rows, random, self._n_threads)
-        if not last.learns_from(rows):
+            return start_boosting(settings, rows, random, self._n_threads)
+        if not last.rows.are_those_of(rows):
             raise ValueError(
                 "warm_start=True goes on with the rows of the last fit, but these are others: "
                 "set warm_start=False to start again"
@@ -362,19 +373,19 @@ class MLRulesClassifier(BoostedClassifier):
         last.settings = settings
         return last
 
-    def _model(self, boosting: Boosting) -> AdditiveRules:
+    def _model(self, boosting: Boosting[MemoryRows]) -> AdditiveRules:
         rows, monitor = boosting.rows, boosting.monitor
+        training, start = rows.training, rows.start
         summary = {
-            **self._summary(rows, boosting.settings.constraints),
-            "total_weight": monitor.train.total_weight,
-            "bins": boosting.binned.describe(),
+            **self._summary(training, boosting.settings.constraints),
+            "total_weight": rows.train.total_weight,
+            "bins": rows.binned.describe(),
             "log_loss": monitor.kept_loss,
             "stopped_by": monitor.stopped_by or "n_rules",
         }
-        start, rules = boosting.start, boosting.kept_rules()
-        intercepts = tuple(start.intercepts.tolist())
+        intercepts, rules = tuple(start.intercepts.tolist()), boosting.kept_rules()
         return AdditiveRules(
-            rows.schema, rows.classes, intercepts, rules, summary, linear=start.linear
+            rows.schema, training.classes, intercepts, rules, summary, linear=start.linear
         )
 
     def _out_of_fold(
@@ -394,7 +405,7 @@ class MLRulesClassifier(BoostedClassifier):
         n_rules = self._most_rules(rows)
 
         def learn(part: TrainingSet, seed: int, check: Callable[[], None]) -> AdditiveRules:
-            boosting = Boosting(settings, part, np.random.RandomState(seed), n_threads=1)
+            boosting = start_boosting(settings, part, np.random.RandomState(seed), n_threads=1)
             boosting.run(n_rules, advance, check)
             return self._model(boosting)
 

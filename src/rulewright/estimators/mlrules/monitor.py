@@ -11,54 +11,34 @@ import numpy as np
 from rulewright.stopping.boosting import Progress
 
 if TYPE_CHECKING:
-    from rulewright.kernels import CodeColumns, FloatArray
+    from rulewright.kernels import FloatArray
     from rulewright.rules import Head
-    from rulewright.search import FoundRule
     from rulewright.stopping.boosting import Watch
-    from rulewright.weighting import ClassLogLikelihood, LogLikelihood
-
-
-@dataclass
-class Sample:
-    """Rows as codes, together with the likelihood that their scores move."""
-
-    codes: CodeColumns
-    likelihood: LogLikelihood | ClassLogLikelihood
-    total_weight: float
-
-    @property
-    def mean_loss(self) -> float:
-        """Log-loss per unit of weight."""
-        return self.likelihood.loss / self.total_weight
 
 
 @dataclass
 class Monitor:
-    """The rows of a fit, its stopping rule and its trace.
+    """The stopping rule of a fit and its trace.
 
-    `stopped_by` stays empty as long as learning should go on.
+    `start_loss` is the mean training loss before any rule, NaN where training losses are not
+    followed. `stopped_by` stays empty as long as learning should go on.
     """
 
-    train: Sample
-    validation: Sample | None
     stopping: Watch
+    start_loss: float
     stopped_by: str = ""
     train_loss: list[float] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        self.start_loss = self.train.mean_loss
-
-    def watch(self, rule: FoundRule, head: Head, step: float, outside: FloatArray) -> bool:
+    def watch(
+        self, head: Head, outside: FloatArray, train_loss: float, validation_loss: float
+    ) -> bool:
         """Take in the rule just added and tell whether learning should end.
 
-        `outside` has the class weights of the rows that it covers outside its subsample.
+        `outside` has the class weights of the rows that it covers outside its subsample. Losses
+        are means, NaN where they are not known.
         """
-        self.train_loss.append(self.train.mean_loss)
-        loss = math.nan
-        if self.validation is not None:
-            self.validation.likelihood.add(rule.cover(self.validation.codes), head, step)
-            loss = self.validation.mean_loss
-        return self.stopping.stop_after(Progress(head.classes, outside.tolist, loss))
+        self.train_loss.append(train_loss)
+        return self.stopping.stop_after(Progress(head.classes, outside.tolist, validation_loss))
 
     @property
     def n_kept(self) -> int:
@@ -74,4 +54,6 @@ class Monitor:
     def trace(self) -> dict[str, FloatArray]:
         """Return what was recorded after each rule."""
         columns = {"train_loss": self.train_loss, **self.stopping.trace}
+        if math.isnan(self.start_loss):
+            del columns["train_loss"]
         return {name: np.array(values, dtype=float) for name, values in columns.items() if values}

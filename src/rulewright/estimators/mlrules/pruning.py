@@ -8,15 +8,21 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
 from rulewright import kernels
 
 if TYPE_CHECKING:
-    from rulewright.kernels import BoolArray, ByteArray, CodeColumns, Limits, Score, StatArray
+    from collections.abc import Callable
+
+    from rulewright.estimators.mlrules.memory import Sample
+    from rulewright.kernels import BoolArray, ByteArray, Limits, Score, StatArray
     from rulewright.search import FoundRule
+
+Drawn = TypeVar("Drawn", contravariant=True)
+"""What tells the rows of a subsample: a mask, or the blocks of partitions."""
 
 LEAST_WORTH = 0.15
 """What a column must have been worth, as a share of the highest mean of the varied columns."""
@@ -29,40 +35,35 @@ MOST_ALIKE = 4
 """Rules refused in turn before the columns that they begin with are closed."""
 
 
-class Pruning:
-    """Leaves rules as grown, and keeps account of rules that were refused.
+class Pruning(Generic[Drawn]):
+    """Leaves rules as grown; base of what takes conditions out, and keeps account of refusals.
 
     The search gives up when more than `most_refused` of the `last_rules` grown last were refused
     (`docs/defaults.md`).
 
     Parameters
     ----------
-    codes : CodeColumns
-        Training rows.
     required : uint8 array
         Columns that every rule must use: their conditions stay.
-    n_threads : int
-        Threads; the rules do not depend on it.
     """
 
+    prunes = False
+    """Whether rules are to be pruned."""
     last_rules, most_refused = 40, 30
     closes = False
     """Whether columns that rules are refused for are closed for the next ones."""
 
-    def __init__(self, codes: CodeColumns, required: ByteArray, n_threads: int) -> None:
-        self.codes, self.required, self.n_threads = codes, required, n_threads
-        self.n_refused = 0
+    def __init__(self, required: ByteArray) -> None:
+        self.required, self.n_refused = required, 0
         self.last: deque[bool] = deque(maxlen=self.last_rules)  # whether each was refused
         self.begun: list[int] = []  # the first columns of the rules refused in turn
 
-    def pruned(
-        self, found: FoundRule, stats: StatArray, score: Score, drawn: BoolArray
-    ) -> FoundRule | None:
+    def prune(self, found: FoundRule, score: Score, drawn: Drawn) -> FoundRule | None:
         """Give the rule without conditions that do not pay; None (refused) if nothing is left.
 
         `score` is of the vote of the rule, `drawn` tells the rows of its subsample.
         """
-        kept = self._kept(found, stats, score, drawn)
+        kept = self._keep(found, score, drawn)
         self.last.append(kept is None)
         self.n_refused += kept is None
         if kept is None:
@@ -71,7 +72,7 @@ class Pruning:
             self.reopen()
         return kept
 
-    def narrowed(self, limits: Limits) -> Limits:
+    def narrow(self, limits: Limits) -> Limits:
         """Close the columns that rules in turn began with and were refused, except required ones.
 
         Growth takes the best of so many conditions that a column of noise often wins on the rows
@@ -87,9 +88,7 @@ class Pruning:
         """Open all columns: a rule pays, or there is none without those that are closed."""
         self.begun.clear()
 
-    def _kept(
-        self, found: FoundRule, stats: StatArray, score: Score, drawn: BoolArray
-    ) -> FoundRule | None:
+    def _keep(self, found: FoundRule, score: Score, drawn: Drawn) -> FoundRule | None:
         return found
 
     @property
@@ -98,29 +97,39 @@ class Pruning:
         return sum(self.last) > self.most_refused
 
 
-class ConditionPruning(Pruning):
+class ConditionPruning(Pruning["BoolArray"]):
     """Takes out single conditions, and keeps account of what conditions were worth.
 
     The worth of a condition is the evidence for its rule minus that for the rule without it. Growth
     chooses among so many conditions that one on a column of noise is often worth something by
     chance. Hence its column must also have been worth something in all rules so far, in comparison
     with the other columns.
+
+    Parameters
+    ----------
+    required : uint8 array
+        Columns that every rule must use.
+    rows : Sample
+        Training rows.
+    n_threads : int
+        Threads; the rules do not depend on it.
     """
 
-    def __init__(self, codes: CodeColumns, required: ByteArray, n_threads: int) -> None:
-        super().__init__(codes, required, n_threads)
+    prunes = True
+
+    def __init__(self, required: ByteArray, rows: Sample, n_threads: int) -> None:
+        super().__init__(required)
+        self.rows, self.n_threads = rows, n_threads
         self.worth = np.zeros(len(required))
-        self.varied = np.flatnonzero(codes.n_bins > 1)  # a constant column changes nothing
+        self.varied = np.flatnonzero(rows.codes.n_bins > 1)  # a constant column changes nothing
         self.highest_mean = 0.0
 
-    def _kept(
-        self, found: FoundRule, stats: StatArray, score: Score, drawn: BoolArray
-    ) -> FoundRule | None:
+    def _keep(self, found: FoundRule, score: Score, drawn: BoolArray) -> FoundRule | None:
         least = LEAST_WORTH * self.highest_mean
         places = kernels.prune_tests(
-            self.codes,
+            self.rows.codes,
             found.test_array,
-            stats,
+            self.rows.likelihood.stats,
             score,
             drawn,
             self.worth,
@@ -136,21 +145,35 @@ class ConditionPruning(Pruning):
         return found if len(places) == len(found.tests) else found.only(places.tolist())
 
 
-class PrefixPruning(Pruning):
+class PrefixPruning(Pruning[Drawn]):
     """Takes conditions off the end of a rule: the cheap way for many rows.
 
     The last conditions are chosen by the fewest rows. A longer prefix must add `LEAST_GAIN` to the
     evidence, because short rules cover more, and err less often together.
+
+    Parameters
+    ----------
+    required : uint8 array
+        Columns that every rule must use.
+    sum_prefixes : function
+        Sums g and h of a vote over the rows outside the subsample that satisfy each prefix.
     """
 
+    prunes = True
     last_rules, most_refused = 100, 95
     closes = True
 
-    def _kept(
-        self, found: FoundRule, stats: StatArray, score: Score, drawn: BoolArray
-    ) -> FoundRule | None:
+    def __init__(
+        self,
+        required: ByteArray,
+        sum_prefixes: Callable[[FoundRule, Score, Drawn], StatArray],
+    ) -> None:
+        super().__init__(required)
+        self.sum_prefixes = sum_prefixes
+
+    def _keep(self, found: FoundRule, score: Score, drawn: Drawn) -> FoundRule | None:
         length, best = 0, 0.0
-        for place, (g, h) in enumerate(self._sums(found, stats, score, drawn).tolist(), 1):
+        for place, (g, h) in enumerate(self.sum_prefixes(found, score, drawn).tolist(), 1):
             step = score.unit * (-g if score.down else g)
             evidence = -step / math.sqrt(max(score.unit * h + score.l2, 1e-12))
             if evidence > best + (LEAST_GAIN if length else 0.0):
@@ -160,19 +183,3 @@ class PrefixPruning(Pruning):
         # Required columns come first.
         length = max(length, sum(int(self.required[test[0]]) for test in found.tests))
         return found if length == len(found.tests) else found.prefix(length)
-
-    def _sums(
-        self, found: FoundRule, stats: StatArray, score: Score, drawn: BoolArray
-    ) -> StatArray:
-        """Sum g and h over the rows outside the subsample that satisfy each prefix."""
-        return kernels.judged_sums(
-            self.codes, found.test_array, stats, score.first_lane, drawn, self.n_threads
-        )
-
-
-PRUNING: dict[str | None, type[Pruning]] = {
-    None: Pruning,
-    "conditions": ConditionPruning,
-    "prefix": PrefixPruning,
-}
-"""The ways to prune by name."""

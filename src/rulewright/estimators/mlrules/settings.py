@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rulewright.stopping import Stopping, Validation, Window
-from rulewright.weighting import DEFAULT_RULES
+from rulewright.weighting import DEFAULT_RULES, default_scores
 from rulewright.weighting.likelihood import LARGEST_STEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rulewright.encoding.binned import Threshold
-    from rulewright.search import Constraints
+    from rulewright.kernels import FloatArray
+    from rulewright.search import Constraints, SearchLimits
 
 THRESHOLDS = ("midpoint", "observed")
 
@@ -154,8 +155,8 @@ class Automatic:
 
 
 @dataclass(frozen=True)
-class BoostingSettings:
-    """How rules are grown, weighed and judged; see `MLRulesClassifier`.
+class RuleSettings:
+    """How each rule is chosen and weighed: what a fit that goes on may change.
 
     `min_evidence` is asked of a rule where rows outside its subsample test the rules,
     `untested_evidence` where there are none.
@@ -163,36 +164,56 @@ class BoostingSettings:
 
     learning_rate: float
     largest_step: float
-    subsample: float
-    column_subsample: float
     criterion: str
     l2: float
-    max_conditions: int | None
-    min_weight: float
     min_evidence: float
     untested_evidence: float
-    prune: str | None
     prefixed: bool
+
+
+@dataclass(frozen=True)
+class BoostingSettings:
+    """How rules are grown, weighed and judged; see `MLRulesClassifier`."""
+
+    rule: RuleSettings
+    limits: SearchLimits
+    subsample: float
+    column_subsample: float
+    prune: str | None
     formulation: Formulation
-    missing_conditions: bool
-    label_sets: bool
     max_bins: int | None
     stopping: Stopping
     ordinal: bool
     linear: bool
-    constraints: Constraints
+
+    @property
+    def constraints(self) -> Constraints:
+        """What an expert allows."""
+        return self.limits.constraints
 
     @property
     def counts_weights(self) -> bool:
         """Whether the rules depend on the size of the weights, not on their proportions only."""
-        evidence = self.min_evidence > 0 or self.untested_evidence > 0
-        return self.l2 > 0 or evidence or self.label_sets
+        evidence = self.rule.min_evidence > 0 or self.rule.untested_evidence > 0
+        return self.rule.l2 > 0 or evidence or self.limits.label_sets
+
+    def default_scores(self, class_weights: FloatArray, n_rows: int) -> FloatArray:
+        """Return the scores that rows start from, given the weights of the classes."""
+        return default_scores(
+            self.formulation.default_rule,
+            class_weights,
+            n_rows,
+            self.rule.l2,
+            self.rule.learning_rate,
+            self.ordinal,
+        )
 
     def fixed_by_start(self, before: BoostingSettings) -> list[str]:
         """Name the settings that differ although a fit reads them only when it starts."""
-        free = {
-            *{"learning_rate", "largest_step", "criterion", "l2"},
-            *{"min_evidence", "untested_evidence", "prefixed"},
-        }
-        names = [field.name for field in fields(self) if field.name not in free]
-        return [name for name in names if getattr(self, name) != getattr(before, name)]
+        mine, theirs = self._read_at_start(), before._read_at_start()
+        return [name for name, value in mine.items() if value != theirs[name]]
+
+    def _read_at_start(self) -> dict[str, Any]:
+        """Return the settings that a fit reads only when it starts, by name."""
+        own = {name: value for name, value in vars(self).items() if name not in ("rule", "limits")}
+        return {**own, **vars(self.limits)}

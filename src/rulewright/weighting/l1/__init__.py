@@ -1,9 +1,10 @@
-"""Sparse weights of rules: one problem, four solvers, each with a path and a certificate."""
+"""Sparse weights: one problem of rules, four solvers with paths and certificates; and lines."""
 
 from rulewright.weighting.l1.coordinate import CoordinateDescent
 from rulewright.weighting.l1.datafits import Datafit, Huber, Logistic, Ramp, Squared
 from rulewright.weighting.l1.design import Design
 from rulewright.weighting.l1.fpc import FPC
+from rulewright.weighting.l1.lines import LineFit
 from rulewright.weighting.l1.multinomial import Multinomial
 from rulewright.weighting.l1.pathbuild import PathBuild
 from rulewright.weighting.l1.problem import Problem, Solution
@@ -17,6 +18,7 @@ __all__ = [
     "Datafit",
     "Design",
     "Huber",
+    "LineFit",
     "Logistic",
     "Multinomial",
     "Path",

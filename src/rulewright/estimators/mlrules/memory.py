@@ -1,0 +1,279 @@
+"""Rows in memory, as the boosting loop sees them: codes, likelihoods and random draws."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rulewright import kernels
+from rulewright.encoding.binned import BinnedColumns, bin_table
+from rulewright.estimators.mlrules.boosting import Boosting
+from rulewright.estimators.mlrules.linear import Start, fit_start
+from rulewright.estimators.mlrules.pruning import ConditionPruning, PrefixPruning, Pruning
+from rulewright.kernels import ROW
+from rulewright.search import BlockDraws, RowDraws, RuleGrower, count_blocks, split_rows
+from rulewright.weighting import ClassLogLikelihood, LogLikelihood
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rulewright.data import Schema, TrainingSet
+    from rulewright.estimators.mlrules.settings import BoostingSettings
+    from rulewright.kernels import (
+        BoolArray,
+        ByteArray,
+        CodeColumns,
+        FloatArray,
+        Limits,
+        RowArray,
+        Score,
+        StatArray,
+    )
+    from rulewright.rules import Head
+    from rulewright.search import FoundRule
+
+    Places = NDArray[np.integer] | slice
+
+
+@dataclass
+class Sample:
+    """Rows as codes, together with the likelihood that their scores move."""
+
+    codes: CodeColumns
+    likelihood: LogLikelihood | ClassLogLikelihood
+    total_weight: float
+
+    @property
+    def mean_loss(self) -> float:
+        """Log-loss per unit of weight."""
+        return self.likelihood.loss / self.total_weight
+
+
+class Scored(NamedTuple):
+    """Training scores of a finished fit, in the order of the boosted rows."""
+
+    likelihood: LogLikelihood | ClassLogLikelihood
+    order: RowArray | None
+
+    def probabilities(self) -> FloatArray:
+        """Return those of the rows in the order of the table."""
+        found = self.likelihood.probabilities
+        if self.order is None:
+            return found
+        ordered = np.empty_like(found)
+        ordered[self.order] = found
+        return ordered
+
+
+@dataclass
+class MemoryRows:
+    """`BoostedRows` in memory; subsamples are random draws of rows, or of blocks of them.
+
+    Parameters
+    ----------
+    training : TrainingSet
+        All rows.
+    start : Start
+        The scores that rows start from.
+    binned : BinnedColumns
+        The rows to learn from, as codes.
+    train : Sample
+        The same, with their likelihood.
+    validation : Sample or None
+        Rows kept aside.
+    draws : RowDraws
+        Grows rules on subsamples.
+    order : int32 array or None
+        The places of the rows to learn from in the table, if they are shuffled.
+    n_threads : int
+        Threads; the rules do not depend on it.
+    """
+
+    training: TrainingSet
+    start: Start
+    binned: BinnedColumns
+    train: Sample
+    validation: Sample | None
+    draws: RowDraws
+    order: RowArray | None
+    n_threads: int
+
+    def __post_init__(self) -> None:
+        self.likelihood, self.takes_all = self.train.likelihood, self.draws.takes_all
+
+    @property
+    def schema(self) -> Schema:
+        """The columns."""
+        return self.training.schema
+
+    @property
+    def class_shares(self) -> list[float]:
+        """The share of each class in the weight of all rows."""
+        weights = self.training.class_weights
+        shares: list[float] = (weights / weights.sum()).tolist()
+        return shares
+
+    @property
+    def train_loss(self) -> float:
+        """The mean loss of the rows to learn from."""
+        return self.likelihood.loss / self.train.total_weight
+
+    @property
+    def validation_loss(self) -> float:
+        """The mean loss of the rows kept aside; NaN if there are none."""
+        return math.nan if self.validation is None else self.validation.mean_loss
+
+    @property
+    def scored(self) -> Scored | None:
+        """All rows with their scores, unless some were kept aside and some rules may go."""
+        return Scored(self.likelihood, self.order) if self.validation is None else None
+
+    def start_pruning(self, kind: str | None, required: ByteArray) -> Pruning[BoolArray]:
+        """Return what prunes rules."""
+        if kind == "conditions":
+            return ConditionPruning(required, self.train, self.n_threads)
+        return PrefixPruning(required, self._sum_prefixes) if kind else Pruning(required)
+
+    def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, BoolArray]:
+        """Grow a rule on the next draw; tell also which rows were drawn."""
+        return self.draws.grow(score, limits)
+
+    def cover(self, found: FoundRule, head: Head, drawn: BoolArray) -> RowArray:
+        """Find the rows that a rule covers."""
+        return found.cover(self.train.codes, self.n_threads)
+
+    def add(self, found: FoundRule, cover: RowArray, head: Head, response: float) -> None:
+        """Add the response of a rule to the scores of the rows that it covers."""
+        with self.draws.following(cover):
+            self.likelihood.add(cover, head, response)
+        if self.validation is not None:
+            aside = found.cover(self.validation.codes)
+            self.validation.likelihood.add(aside, head, response)
+
+    def weigh_cover(self, cover: RowArray, drawn: BoolArray) -> tuple[FloatArray, FloatArray]:
+        """Return the class weights of the rows covered: all, and those outside the subsample."""
+        outside, inside = self.likelihood.class_weights(cover, drawn)
+        return outside + inside, outside
+
+    def are_those_of(self, rows: TrainingSet) -> bool:
+        """Tell whether a fit to other rows would learn from the same."""
+        ours = self.training
+        return (
+            ours.schema == rows.schema
+            and np.array_equal(ours.classes, rows.classes)
+            and np.array_equal(ours.labels, rows.labels)
+            and np.array_equal(ours.weights, rows.weights)
+            and all(
+                np.array_equal(mine.values, other.values, equal_nan=True)
+                for mine, other in zip(ours.columns, rows.columns, strict=True)
+            )
+        )
+
+    def _sum_prefixes(self, found: FoundRule, score: Score, drawn: BoolArray) -> StatArray:
+        """Sum g and h over the rows outside the subsample that satisfy each prefix."""
+        given = self.train.codes, found.test_array, self.likelihood.stats
+        return kernels.judged_sums(*given, score.first_lane, drawn, self.n_threads)
+
+
+def start_boosting(
+    settings: BoostingSettings,
+    rows: TrainingSet,
+    random: np.random.RandomState,
+    n_threads: int,
+) -> Boosting[MemoryRows]:
+    """Begin a fit to rows in memory; the rules do not depend on the number of threads."""
+    return Boosting(settings, prepare_rows(settings, rows, random, n_threads), random)
+
+
+def prepare_rows(
+    settings: BoostingSettings,
+    rows: TrainingSet,
+    random: np.random.RandomState,
+    n_threads: int,
+) -> MemoryRows:
+    """Code rows, keep some aside if the stopping rule asks for them, and shuffle the others."""
+    digits = settings.constraints.digits_by_column(rows.schema)
+    binned = bin_table(rows.table, settings.max_bins, n_threads, digits)
+    train: Places = slice(None)
+    aside, validation = None, None
+    if settings.stopping.kept_aside:
+        train, aside = split_rows(rows.labels, settings.stopping.kept_aside, random)
+    start = _choose_start(settings, rows, train)
+    if aside is not None:
+        validation = _sample(settings, rows, start, aside, binned.codes.take(aside), n_threads)
+    n_blocks, order = _shuffle(settings, rows, train, binned.codes, random)
+    train = train if order is None else order
+    if not isinstance(train, slice):  # the codes of all rows are not needed any more
+        binned = BinnedColumns(rows.schema, binned.bins, binned.codes.take(train))
+    sample = _sample(settings, rows, start, train, binned.codes, n_threads)
+    grower = RuleGrower(binned, settings.formulation.threshold, n_threads)
+    draws = _start_draws(grower, sample, settings.subsample, n_blocks, random)
+    return MemoryRows(rows, start, binned, sample, validation, draws, order, n_threads)
+
+
+def _choose_start(settings: BoostingSettings, rows: TrainingSet, train: Places) -> Start:
+    """Return the scores to start from, with lines of the training rows if there are any."""
+    plain = Start(settings.default_scores(rows.class_weights, rows.n_rows))
+    if not settings.linear:
+        return plain
+    return fit_start(rows if isinstance(train, slice) else rows.take(train), settings) or plain
+
+
+def _is_learned_by_class(settings: BoostingSettings, rows: TrainingSet) -> bool:
+    """Tell whether only the statistics of one class at a time are needed."""
+    return settings.rule.prefixed and len(rows.classes) > 2
+
+
+def _sample(
+    settings: BoostingSettings,
+    rows: TrainingSet,
+    start: Start,
+    places: Places,
+    codes: CodeColumns,
+    n_threads: int,
+) -> Sample:
+    """Give the rows at some places the likelihood of their start."""
+    weights = rows.weights[places]
+    given = rows.labels[places], weights, start.scores(rows.table, places)
+    options: dict[str, Any] = {"n_threads": n_threads, "coarse": True}
+    options["weigh_rows"] = settings.limits.min_weight > 0
+    likelihood: LogLikelihood | ClassLogLikelihood
+    if _is_learned_by_class(settings, rows):
+        likelihood = ClassLogLikelihood(*given, **options)
+    else:
+        likelihood = LogLikelihood(*given, ordinal=settings.ordinal, **options)
+    return Sample(codes, likelihood, float(weights.sum()))
+
+
+def _shuffle(
+    settings: BoostingSettings,
+    rows: TrainingSet,
+    train: Places,
+    codes: CodeColumns,
+    random: np.random.RandomState,
+) -> tuple[int, RowArray | None]:
+    """Return how many blocks are drawn from, and an order of the rows if some of them are drawn."""
+    if _is_learned_by_class(settings, rows):  # blocks have the statistics of all classes
+        return 0, None
+    places = np.arange(rows.n_rows, dtype=ROW)[train]
+    n_blocks = count_blocks(codes, len(places), settings.subsample)
+    return n_blocks, random.permutation(places) if n_blocks > 1 else None
+
+
+def _start_draws(
+    grower: RuleGrower,
+    train: Sample,
+    share: float,
+    n_blocks: int,
+    random: np.random.RandomState,
+) -> RowDraws:
+    """Return what grows rules on subsamples of the training rows."""
+    given = grower, train.codes, train.likelihood.stats, share, random
+    if isinstance(train.likelihood, ClassLogLikelihood):
+        return RowDraws(*given, train.likelihood.telling_rows)
+    if not n_blocks:
+        return RowDraws(*given)
+    return BlockDraws(*given, n_blocks, train.likelihood.bits)
