@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from rulewright.estimators.common.boosted import BoostedClassifier
 from rulewright.estimators.common.folds import assign_folds, choosing_rows, kept_splits
-from rulewright.estimators.common.ordinal import ORDINAL, ordered_target
+from rulewright.estimators.common.ordinal import ORDINAL
 from rulewright.estimators.common.parameters import Order, Parameter, Real
 from rulewright.estimators.common.probabilities import OutOfFold, with_probabilities
 from rulewright.estimators.common.weights import counted
@@ -30,7 +30,7 @@ from rulewright.rules import Adds, Coverage, Rule
 from rulewright.search import LEAST_ROWS
 
 if TYPE_CHECKING:
-    from rulewright.data import Target, TrainingSet
+    from rulewright.data import TrainingSet
     from rulewright.estimators.compact.settings import Searched
     from rulewright.kernels import IntArray
     from rulewright.search import Constraints
@@ -76,10 +76,6 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         default=0.75,
     )
     ordinal: Any = Parameter(Order(), ORDINAL, default=False)
-
-    def _read_target(self, target: Target) -> Target:
-        """Order the classes of an ordinal target from low to high."""
-        return ordered_target(target, self.ordinal)
 
     def _learn(self, rows: TrainingSet) -> AdditiveRules:
         ordinal = self.ordinal is not False

@@ -11,7 +11,7 @@ from rulewright.capacity import STOPPING, Stopping, Window
 from rulewright.encoding.binned import MOST_BINS
 from rulewright.estimators.common.boosted import BoostedClassifier
 from rulewright.estimators.common.folds import assign_folds, kept_splits, out_of_fold_scores
-from rulewright.estimators.common.ordinal import ORDINAL, ordered_target
+from rulewright.estimators.common.ordinal import ORDINAL
 from rulewright.estimators.common.parameters import (
     Choice,
     Flag,
@@ -39,7 +39,7 @@ from rulewright.weighting.likelihood import LARGEST_STEP
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rulewright.data import Target, TrainingSet
+    from rulewright.data import TrainingSet
     from rulewright.search import Constraints
 
 PAPER_WINDOW = Window(size=10, most_bad=8, chance="uniform")
@@ -258,10 +258,6 @@ class MLRulesClassifier(BoostedClassifier):
         self.stages_ = with_probabilities(model, rows, calibration, out_of_fold, known)
         return self.stages_.merged()
 
-    def _staged(self) -> AdditiveRules:
-        # Costs are decided after the fit, and are those of the model.
-        return self.stages_.with_costs(self._fitted().costs)
-
     def _most_rules(self, rows: TrainingSet) -> int:
         return self._automatic(rows).n_rules if self.n_rules is None else self.n_rules
 
@@ -270,6 +266,11 @@ class MLRulesClassifier(BoostedClassifier):
 
     def _settings(self, rows: TrainingSet, constraints: Constraints) -> BoostingSettings:
         """Resolve what depends on the rows."""
+        if self._is_ordinal and self.class_choice == "prefixed" and len(rows.classes) > 2:
+            raise ValueError(
+                "class_choice='prefixed' would vote at one step of the scale only: take 'joint' "
+                "with ordinal=True"
+            )
         auto, asked = self._automatic(rows), self.min_evidence
         untested = float(self.stopping == "auto")
         prefixed = _chosen(self.class_choice, auto.prefixed) in (True, "prefixed")
@@ -316,15 +317,6 @@ class MLRulesClassifier(BoostedClassifier):
     @property
     def _is_ordinal(self) -> bool:
         return self.ordinal is not False
-
-    def _read_target(self, target: Target) -> Target:
-        """Order the classes of an ordinal target from low to high."""
-        if self._is_ordinal and self.class_choice == "prefixed" and len(target.classes) > 2:
-            raise ValueError(
-                "class_choice='prefixed' would vote at one step of the scale only: take 'joint' "
-                "with ordinal=True"
-            )
-        return ordered_target(target, self.ordinal)
 
     def _checked_calibration(
         self, rows: TrainingSet, constraints: Constraints
