@@ -109,7 +109,7 @@ def test_changes_add_up_to_the_probability(model, max_reasons):
     """The probability at the start and all changes sum to that of the predicted class."""
     explanation = model.explain(adversarial_rows(model.program))
     for row in range(min(20, len(explanation))):
-        _, *table = explanation._table(row, max_reasons)
+        _, *table = explanation.reason_table(row, max_reasons)
         if table[-1][2] == "total":
             *table, total = table
             changes = [float(line.change) for line in table]
@@ -126,7 +126,8 @@ def test_after_all_reasons_the_scores_are_those_of_the_model(model):
     """Every form tells each rule that fired once, and nothing is left to explain."""
     explanation = model.explain(adversarial_rows(model.program))
     for row in range(min(20, len(explanation))):
-        steps = explanation._reasons(row)
+        found = model.reasons_for(explanation, row, None)
+        steps = [*found.start, *found.reasons]
         scores = explanation.scores[row]
         np.testing.assert_allclose(steps[-1].scores, scores, rtol=1e-9, atol=1e-9)
         told = sorted(int(step.text.split()[1][:-1]) for step in steps[1:])
@@ -140,7 +141,7 @@ def test_votes_come_by_what_they_add(model):
     """Each reason makes at least as much weight vote as the next one."""
     explanation = model.explain(adversarial_rows(model.program))
     for row in range(min(20, len(explanation))):
-        gains = [gain for _, gain in explanation._gains(row)]
+        gains = [gain for _, gain in explanation.evidence.gains(explanation.rule_ids(row))]
         assert gains == sorted(gains, reverse=True)
 
 

@@ -166,7 +166,7 @@ def test_answers_agree_with_the_definition(model):
     explained = model.explain(rows)
     assert explained.text(max_rows=3)
     heads = np.array([one.head.first for one in model.rules])
-    for row, rival in enumerate(explained.rivals[0][:20]):
+    for row, rival in enumerate(explained.evidence["rival"][0][:20]):
         others = heads != heads[deciders[row]] if model.rules else heads
         assert (rival >= 0) == bool(np.any(others))
         if rival >= 0:

@@ -174,7 +174,8 @@ def test_changes_of_a_row_add_up():
         assert start + sum(bar["value"] for bar in bars) == pytest.approx(total, abs=0.001)
     numbers = OF_NUMBERS.explain(NUMBERS[:1])
     bars = drawn(rw.plot_explanation(numbers))
-    assert numbers.intercept + sum(b["value"] for b in bars) == pytest.approx(numbers.numbers[0])
+    start = OF_NUMBERS.model_.intercept
+    assert start + sum(b["value"] for b in bars) == pytest.approx(numbers.scores[0])
 
 
 def test_models_from_files(tmp_path):

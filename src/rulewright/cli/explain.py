@@ -22,7 +22,7 @@ from rulewright.cli.limits import (
 from rulewright.cli.opened import Opened, Smiles
 from rulewright.data import MAX_UNZIPPED_BYTES, Source, read_like, read_parts
 from rulewright.model import RuleModel
-from rulewright.model.fired import FiredRules
+from rulewright.model.explanation import Explanation
 from rulewright.model.reasons import SHOWN_REASONS
 
 _SHOWN_ROWS = 5
@@ -94,9 +94,9 @@ def explain(
     typer.echo("\n".join(texts) or "no rows")
 
 
-def explained(model: RuleModel, source: Source, rows: Sequence[int]) -> dict[int, FiredRules]:
+def explained(model: RuleModel, source: Source, rows: Sequence[int]) -> dict[int, Explanation]:
     """Explain rows of a file, of which only some are in memory at a time."""
-    found: dict[int, FiredRules] = {}
+    found: dict[int, Explanation] = {}
     notes, before = [*source.notes], 0
     with errors_of(source):
         for table, part in read_parts(source, model.schema, model.columns, n_rows=_PART_ROWS):
@@ -110,7 +110,7 @@ def explained(model: RuleModel, source: Source, rows: Sequence[int]) -> dict[int
     return found
 
 
-def plain_data(rows: Sequence[int], found: dict[int, FiredRules]) -> dict[str, Any]:
+def plain_data(rows: Sequence[int], found: dict[int, Explanation]) -> dict[str, Any]:
     """Give the explanations of rows as plain data, with what they share told once."""
     shared, listed = {}, []
     for row in rows:

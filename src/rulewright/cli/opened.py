@@ -18,7 +18,7 @@ from rulewright.data import DataError, FileOptions, Source, open_table
 from rulewright.data.source import Raw, as_objects
 from rulewright.model import ModelFileError, RuleModel, load_model
 from rulewright.model.document import read_document
-from rulewright.relational.recipe import Recipe, recipe_of
+from rulewright.relational.recipe import Recipe, schema_recipe
 from rulewright.search.names import offer_names
 
 SMILES = "smiles"
@@ -54,7 +54,7 @@ class Opened:
     @property
     def recipe(self) -> Recipe | None:
         """How columns are derived from related tables, of a model of these."""
-        return recipe_of(self.model.schema)
+        return schema_recipe(self.model.schema)
 
     @property
     def key(self) -> list[str]:

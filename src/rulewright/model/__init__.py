@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rulewright.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from rulewright.model.class_explanation import ClassExplanation
     from rulewright.model.class_model import ClassModel
     from rulewright.model.document import ModelFileError
     from rulewright.model.explanation import Explanation
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AdditiveRules",
     "AveragedModel",
+    "ClassExplanation",
     "ClassModel",
     "DecisionList",
     "DnfModel",
@@ -53,6 +55,7 @@ __all__ = [
 _PLACES = {
     "AdditiveRules": ".forms.additive",
     "AveragedModel": ".forms.average",
+    "ClassExplanation": ".class_explanation",
     "ClassModel": ".class_model",
     "DecisionList": ".forms.decision_list",
     "DnfModel": ".forms.dnf",

@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rulewright.model.class_explanation import ClassExplanation
 from rulewright.model.classes import checked_classes, class_names, classes_to_json
-from rulewright.model.dnf_explanation import DnfExplanation
+from rulewright.model.reasons import (
+    Reason,
+    ReasonLine,
+    RowReasons,
+    others_text,
+    rule_text,
+    shown_of,
+)
 from rulewright.model.rule_model import RuleModel
 from rulewright.model.text import plain
 
@@ -30,7 +38,7 @@ class ClassModel(RuleModel):
         Class labels.
     """
 
-    explanation: ClassVar[type[Explanation]] = DnfExplanation
+    amount: ClassVar[str] = "probability"
     classes: NDArray[Any]
 
     @property
@@ -75,24 +83,44 @@ class ClassModel(RuleModel):
         """Give what exports tell besides scores, probabilities and label: truth values by name."""
         return {name: self._value(node, scores) for name, node in self.program.flags.items()}
 
-    def explain(self, X: object, *, n_threads: int | None = None) -> Explanation:
+    def explain(self, X: object, *, n_threads: int | None = None) -> ClassExplanation:
         """Tell for each row which rules fired and what they say; see ``Explanation``."""
         rows = self._rows(X, n_threads)
         scores = rows.value(self.program.scores)
-        return self.explanation(
-            class_names=self.class_names,
-            rules=self.rules,
-            fired=rows.covers(),
-            scores=scores,
-            probabilities=self.probabilities(scores),
-            chosen=self.decide(scores),
-            to_probabilities=self.probabilities,
+        return ClassExplanation(
+            self,
+            rows.table,
+            rows.covers(),
+            scores,
+            self.probabilities(scores),
+            self.decide(scores),
             **self._explained(scores, rows.table),
         )
 
     def _explained(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
         """Give what explanations of this form have beyond those of all forms."""
         return {}
+
+    def reasons_for(self, found: Any, row: int, max_reasons: int | None) -> RowReasons:
+        """Give the rules that hold; a form that can tells the scores after each of them too."""
+        reasons = self._claims(found, row)
+        shown = shown_of(reasons, max_reasons)
+        hidden = reasons[len(shown) :]
+        start = [] if reasons else [Reason("", "start: where no rule holds")]
+        rest = [Reason("", others_text(hidden))] if hidden else []
+        return RowReasons(ReasonLine("probability", "", "reason"), shown, start, rest)
+
+    def _claims(self, found: Explanation, row: int) -> list[Reason]:
+        """Give what the rules that hold say."""
+        names = [plain(name) for name in self.class_names]
+        return [
+            Reason(f"{rule.outcome} {rule.head.text(names)}", rule_text(self.rules, i))
+            for i, rule in ((i, self.rules[i]) for i in found.rule_ids(row))
+        ]
+
+    def answer_notes(self, found: Explanation, row: int) -> list[str]:
+        """Write what there is to say about an answer beyond class and probabilities."""
+        return []
 
     @cached_property
     def class_names(self) -> tuple[str, ...]:

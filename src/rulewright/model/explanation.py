@@ -1,179 +1,193 @@
-"""Why rows got their scores: the rules that fired, what each added, and what that changed."""
+"""Why rows got their answers: the rules that fired, and the reasons that the form of model gives.
+
+A form gives the reasons of a row (``reasons_for``), where it can with the scores after each of
+them; text, HTML, plain data and dataframes are written here, for all forms.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from rulewright.model.fired import FiredRules
-from rulewright.model.linear import line_amounts
-from rulewright.model.reasons import Reason, ReasonLine, others_text, shown_of
-from rulewright.model.text import plain
-from rulewright.rules.outcomes import signed
+from rulewright.html import bold, note, view
+from rulewright.model.frame import to_frame
+from rulewright.model.reasons import SHOWN_REASONS, reason_html, reason_table
+from rulewright.model.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from rulewright.model.linear import LinearTerm
+    import numpy as np
+    from numpy.typing import NDArray
 
-ToProbabilities: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    from rulewright.data import Table
+    from rulewright.model.reasons import Reason, ReasonLine
+    from rulewright.model.rule_model import RuleModel
+    from rulewright.rules import Rule
 
-_SHOWN_CLASSES = 4
-_REASON = "reason (each changes P after those above it)"
+# What print() shows of many rows.
+_SHOWN_ROWS = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation(FiredRules):
-    """The rules that fired on each row, strongest first, and what they add up to.
+class Explanation:
+    """The rules that fired on each row, strongest first, and what they make of the answer.
 
     Parameters
     ----------
-    class_names : tuple of str
-        Class labels as text.
-    scores, probabilities : float arrays of shape (rows, classes)
-        What the model answers.
-    chosen : int array
-        Index of the predicted class of each row.
-    intercepts : tuple of float
-        The scores every row starts with, of additive rules.
-    expected_costs : float array of shape (rows, classes) or None
-        What predicting each class is expected to cost, for a model with costs.
-    linear : tuple of LinearTerm
-        The linear terms, of additive rules.
-    units : float array of shape (rows, terms)
-        What the slopes of the linear terms multiply.
-    to_probabilities : function
-        Turns scores into probabilities, as the model does.
+    model : RuleModel
+        The model whose answers are explained.
+    table : Table
+        The rows.
+    fired : bool array of shape (rows, rules)
+        Which rule fired on which row.
+    scores : float array
+        What the model computes for each row: a number, or the scores of the classes.
+    evidence : object
+        What the form of model has found out for its reasons, if it needs anything.
     """
 
-    class_names: tuple[str, ...]
+    model: RuleModel
+    table: Table
+    fired: NDArray[np.bool_]
     scores: NDArray[np.float64]
-    probabilities: NDArray[np.float64]
-    chosen: NDArray[np.intp]
-    intercepts: tuple[float, ...] = ()
-    expected_costs: NDArray[np.float64] | None = None
-    linear: tuple[LinearTerm, ...] = ()
-    units: NDArray[np.float64] | None = None
-    to_probabilities: ToProbabilities = field(kw_only=True)
+    evidence: Any = field(default=None, kw_only=True)
 
-    def label(self, row: int) -> str:
-        """Give the predicted class of a row, as text."""
-        return self.class_names[int(self.chosen[row])]
+    def __len__(self) -> int:
+        return len(self.fired)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the explanation as plain data."""
-        return {
-            "classes": list(self.class_names),
-            "intercepts": list(self.intercepts),
-            "rows": [self._row_dict(row) for row in range(len(self))],
-        }
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules of the model."""
+        return self.model.rules
 
-    def _spoken_for(self, ids: Sequence[int]) -> dict[str, list[str]]:
-        return {"class": [self.rules[i].head.text(self.class_names) for i in ids]}
+    def rule_ids(self, row: int) -> list[int]:
+        """Give the rules that the answer on a row rests on, the strongest first."""
+        return self.model.deciding_rules(self, row)
 
-    def _row_dict(self, row: int) -> dict[str, Any]:
-        answer = {
-            "label": self.label(row),
-            "scores": self.scores[row].tolist(),
-            "probabilities": self.probabilities[row].tolist(),
-        }
-        if self.expected_costs is not None:
-            answer["expected_costs"] = self.expected_costs[row].tolist()
-        linear = [
-            {"column": line.column, "class": self.class_names[k], self.amount: amount}
-            for line, k, amount in line_amounts(self.linear, self.units, row)
-        ]
-        fired = {"rules": self._fired_dicts(row)}
-        return answer | fired | ({"linear": linear} if linear else {})
+    def answer(self, row: int) -> str:
+        """Write what the model answers on a row, in one line."""
+        return self._answer(row)[0]
 
     def _answer(self, row: int) -> list[str]:
-        names, chances = [plain(name) for name in self.class_names], self.probabilities[row]
-        chosen = int(self.chosen[row])
-        others = [k for k in np.argsort(-chances, kind="stable").tolist() if k != chosen]
-        listed = [f"{names[k]} {chances[k]:.3f}" for k in others[: _SHOWN_CLASSES - 1]]
-        more = [f"{len(others) - len(listed)} more classes"] if len(others) > len(listed) else []
-        text = f"{names[chosen]} with probability {chances[chosen]:.3f}"
-        lines = [f"{text} ({', '.join(listed + more)})" if listed else text]
-        if self.expected_costs is not None:
-            costs = zip(names, self.expected_costs[row], strict=True)
-            lines.append("expected costs " + ", ".join(f"{name} {c:.3g}" for name, c in costs))
-        return lines
+        return [f"{self.scores[row]:.6g}"]
 
-    def _table(self, row: int, max_reasons: int | None) -> list[ReasonLine]:
-        chosen, name = int(self.chosen[row]), plain(self.label(row))
-        start, *reasons = self._reasons(row)
-        shown = shown_of(reasons, max_reasons)
-        steps, hidden = [start, *shown], reasons[len(shown) :]
-        if hidden:
-            steps.append(self._joined(steps[-1], hidden, chosen))
-        chances = self._chances(row, steps)
-        if chances is None:  # this form does not tell what rules change
-            lines = [ReasonLine(step.amount, "", step.text) for step in steps]
-            return [ReasonLine(self._title(name), "", "reason"), *(lines[1:] or lines)]
-        lines = [ReasonLine(start.amount, f"{chances[0]:.3f}", start.text)]
-        for step, change in zip(steps[1:], np.diff(chances).tolist(), strict=True):
-            lines.append(ReasonLine(step.amount, signed(change), step.text, change))
-        if reasons:
-            total = self._said(self.scores[row], chosen, level=True)
-            lines.append(ReasonLine(total, f"{self.probabilities[row, chosen]:.3f}", "total"))
-        return [ReasonLine(self._title(name), f"P({name})", _REASON), *lines]
+    def to_dict(self) -> dict[str, Any]:
+        """Give the explanation as plain data, with an item of ``rows`` for each row."""
+        rows = [
+            {
+                **self._answer_dict(row),
+                "rules": self._fired_dicts(row),
+                **self.model.explained_fields(self, row),
+            }
+            for row in range(len(self))
+        ]
+        return {**self._shared_dict(), "rows": rows}
 
-    def _reason_lines(self, row: int) -> Iterable[Sequence[str]]:
-        return [(step.amount, step.text) for step in self._reasons(row)[1:]]
+    def _shared_dict(self) -> dict[str, Any]:
+        return self.model.start_fields()
 
-    def _joined(self, before: Reason, hidden: Sequence[Reason], chosen: int) -> Reason:
-        """Give one reason for all that are not written out."""
-        last, amount = hidden[-1].scores, ""
-        if before.scores is not None and last is not None:
-            amount = self._said(last - before.scores, chosen)
-        return Reason(amount, others_text(hidden), last)
+    def _answer_dict(self, row: int) -> dict[str, Any]:
+        return {"prediction": float(self.scores[row])}
 
-    def _chances(self, row: int, steps: Sequence[Reason]) -> NDArray[np.float64] | None:
-        """Give the probability of the chosen class after each step, if the form tells."""
-        scores = [step.scores for step in steps if step.scores is not None]
-        if len(scores) < len(steps):
-            return None
-        return self.to_probabilities(np.array(scores))[:, int(self.chosen[row])]
+    def _fired_dicts(self, row: int) -> list[dict[str, Any]]:
+        columns = self._rule_columns(self.rule_ids(row))
+        columns = {"id": columns.pop("rule"), **columns}
+        rows = zip(*columns.values(), strict=True)
+        return [dict(zip(columns, values, strict=True)) for values in rows]
 
-    def _reasons(self, row: int) -> list[Reason]:
-        """Give the start and the reasons, strongest first, each with the scores after it."""
-        chosen, scores = int(self.chosen[row]), np.array(self.intercepts)
-        added_by = self._added(row)
-        start = "start" if added_by else "start: no rule holds"
-        steps = [Reason(self._said(scores, chosen, level=True), start, scores)]
-        for added, text, is_line in added_by:
-            scores = scores + added
-            steps.append(Reason(self._said(added, chosen), text, scores, is_line))
-        return steps
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Give a dataframe with a line for each row and rule that fired on it."""
+        fired = [(row, i) for row in range(len(self)) for i in self.rule_ids(row)]
+        rows = {"row": [row for row, _ in fired]}
+        return to_frame(rows | self._rule_columns([i for _, i in fired]), backend)
 
-    def _added(self, row: int) -> list[tuple[NDArray[np.float64], str, bool]]:
-        """Give what rules and lines add to the scores, the largest first, with their texts."""
-        found = []
-        for i, amount, text in self._rule_amounts(row):
-            added = np.zeros(len(self.class_names))
-            added[self.rules[i].head.classes] = amount
-            found.append((added, text, False))
-        units = () if self.units is None else self.units[row]
-        for line, unit in zip(self.linear, units, strict=False):
-            added = np.array(line.slopes) * unit
-            if added.any():
-                found.append((added, f"line of {plain(line.column)}", True))
-        return sorted(found, key=lambda part: -float(np.abs(part[0]).max()))
+    def _rule_columns(self, ids: Sequence[int]) -> dict[str, list[Any]]:
+        """Give number, conditions, classes and amounts of rules."""
+        rules, names = [self.rules[i] for i in ids], self.model.head_names
+        heads = {"class": [rule.head.text(names) for rule in rules]} if names else {}
+        return {
+            "rule": list(ids),
+            "if": [str(rule.body) for rule in rules],
+            **heads,
+            self.model.amount: [rule.outcome.value for rule in rules],
+        }
 
-    def _title(self, name: str) -> str:
-        """Name the unit of the amounts."""
-        return f"points for {name}" if len(self.class_names) <= 2 else "points"
+    def reason_table(self, row: int, max_reasons: int | None = SHOWN_REASONS) -> list[ReasonLine]:
+        """Give the table of reasons for a row: titles, start, reasons and total.
 
-    def _said(self, added: NDArray[np.float64], chosen: int, *, level: bool = False) -> str:
-        """Write points for the chosen class, of two minus the other's, or for another class.
-
-        `level` tells that these are all points there are, and not what a reason adds.
+        Parameters
+        ----------
+        row : int
+            The row.
+        max_reasons : int, optional
+            How many reasons have lines of their own; None for all.
         """
-        if len(added) <= 2:
-            return signed(float(added[chosen] - added[np.arange(len(added)) != chosen].sum()))
-        k = chosen if level or added[chosen] else int(np.argmax(np.abs(added)))
-        return f"{signed(float(added[k]))} {plain(self.class_names[k])}"
+        given = self.model.reasons_for(self, row, max_reasons)
+        steps = [*given.start, *given.reasons, *given.rest]
+        return [given.titles, *self._lines(row, steps), *given.total]
+
+    def _lines(self, row: int, steps: Sequence[Reason]) -> list[ReasonLine]:
+        return [step.line for step in steps]
+
+    def reasons(self, row: int, max_reasons: int | None = SHOWN_REASONS) -> list[str]:
+        """Write the strongest reasons for the answer on a row, a text each.
+
+        Parameters
+        ----------
+        row : int
+            The row, counted from 0.
+        max_reasons : int, optional
+            How many reasons are written; None for all.
+        """
+        found = self.model.reasons_for(self, row, max_reasons).reasons[:max_reasons]
+        return [" ".join(filter(None, (one.amount, one.change, one.text))) for one in found]
+
+    def text(
+        self,
+        max_reasons: int | None = SHOWN_REASONS,
+        max_rows: int | None = _SHOWN_ROWS,
+        row_names: Sequence[object] | None = None,
+    ) -> str:
+        """Write the reasons for each row, strongest first; the others are summed up in one line.
+
+        Parameters
+        ----------
+        max_reasons : int, optional
+            How many reasons are written out; None for all.
+        max_rows : int, optional
+            How many rows are written; None for all.
+        row_names : sequence, optional
+            What the rows are called; by default they are numbered from 0.
+        """
+        names = range(len(self)) if row_names is None else row_names
+        shown = range(len(self))[:max_rows]
+        blocks = [self.row_text(row, max_reasons, names[row]) for row in shown]
+        if hidden := len(self) - len(blocks):
+            blocks.append(f"... and {hidden} more rows")
+        return "\n".join(blocks) or "no rows"
+
+    def row_text(
+        self, row: int, max_reasons: int | None = SHOWN_REASONS, name: object = None
+    ) -> str:
+        """Write the reasons for one row, by default called by its number."""
+        first, *more = self._answer(row)
+        called = row if name is None else name
+        lines = [f"row {called}: {first}", *(f"  {line}" for line in more)]
+        return "\n".join(lines + reason_table(self.reason_table(row, max_reasons)))
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        parts = []
+        for row in range(len(self))[:_SHOWN_ROWS]:
+            first, *more = self._answer(row)
+            parts += [bold(f"row {row}: {first}"), *map(note, more)]
+            parts.append(reason_html(self.reason_table(row)))
+        hidden = len(self) - _SHOWN_ROWS
+        more_rows = note(f"... and {counted(hidden, 'more row')}") if hidden > 0 else None
+        return view(*parts, more_rows) if parts else view(note("no rows"))
+
+    def __repr__(self) -> str:
+        return f"<Explanation of {len(self)} rows by {len(self.rules)} rules>"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from rulewright.html import bar, bold, lines, note, plain, table, view
-from rulewright.model.text import claim, header, rule_cells, strongest
+from rulewright.html import bar, bold, lines, note, table, view
+from rulewright.model.text import header, hidden_text, rule_rows, strongest
 from rulewright.rules import NumberCoverage
 
 if TYPE_CHECKING:
@@ -24,12 +24,11 @@ def model_view(model: RuleModel, max_rules: int | None) -> str:
     """Write the header and the rules to read first, as the text of the model has them."""
     title, *said = header(model).splitlines()
     ids = strongest(model, max_rules)
-    hidden = len(model) - len(ids)
     return view(
         bold(title),
         *map(_block, paragraphs(said)),
         _rules(model, ids) if ids else None,
-        note(f"... and {hidden} more; print(max_rules=None) shows all") if hidden else None,
+        *map(note, hidden_text(model, ids)),
     )
 
 
@@ -52,17 +51,15 @@ def _block(cells: list[list[str]]) -> Markup:
 
 
 def _rules(model: RuleModel, ids: Sequence[int]) -> Markup:
-    names = [plain(name) for name in model.head_names]
-    cells, scale = rule_cells(model, ids), _scale(model, ids)
-    titles = [*cells[0], "rule"]
-    rows = []
-    for i, line in zip(ids, cells, strict=True):
-        rule = model.rules[i]
-        shown = {
-            title: _measured(rule, text, scale) if title in _MEASURES else text
+    scale, lines = _scale(model, ids), rule_rows(model, ids)
+    rows = [
+        [
+            _measured(model.rules[i], text, scale) if title in _MEASURES else text
             for title, text in line.items()
-        }
-        rows.append([*shown.values(), claim(rule, names)])
+        ]
+        for i, line in zip(ids, lines, strict=True)
+    ]
+    titles = [*lines[0]]
     text = {place for place, title in enumerate(titles) if title in ("rule", *_MEASURES)}
     return table([titles], rows, text=text)
 

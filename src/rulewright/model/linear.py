@@ -154,17 +154,3 @@ def linear_sizes(terms: Sequence[LinearTerm], n_slopes: int) -> list[float]:
         for k, slope in enumerate(term.slopes):
             sizes[k] += abs(slope) * term.largest
     return sizes
-
-
-def line_amounts(
-    linear: Sequence[LinearTerm], units: NDArray[np.float64] | None, row: int
-) -> list[tuple[LinearTerm, int, float]]:
-    """Give what each linear term adds to the score of each class on a row, the largest first."""
-    if units is None:
-        return []
-    found = [
-        (line, k, slope * float(units[row, place]))
-        for place, line in enumerate(linear)
-        for k, slope in enumerate(line.slopes)
-    ]
-    return sorted((item for item in found if item[2]), key=lambda item: -abs(item[2]))

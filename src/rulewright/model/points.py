@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.model.text import aligned
+from rulewright.model.text import aligned, plain
 from rulewright.rules.outcomes import signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from rulewright.model.forms.additive import AdditiveRules
 
@@ -53,3 +55,16 @@ def scale_lines(model: AdditiveRules, names: Sequence[str]) -> list[str]:
             [second.ljust(width), *(f"{p:.3f}" for p in chances), ""],
         ]
     )
+
+
+def points_text(
+    names: Sequence[str], points: NDArray[np.float64], chosen: int, *, level: bool = False
+) -> str:
+    """Write points for the chosen class, of two minus the other's, or for another class.
+
+    `level` tells that these are all points there are, and not what a reason adds.
+    """
+    if len(points) <= 2:
+        return signed(float(points[chosen] - points[np.arange(len(points)) != chosen].sum()))
+    k = chosen if level or points[chosen] else int(np.argmax(np.abs(points)))
+    return f"{signed(float(points[k]))} {plain(names[k])}"

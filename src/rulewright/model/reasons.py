@@ -1,11 +1,11 @@
-"""Reasons for the answer on one row as text: the strongest, the others in one line, the sum."""
+"""Reasons for the answer on one row: what a form gives, and the table that people read."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from rulewright.html import move, table
-from rulewright.model.text import aligned, counted
+from rulewright.model.text import aligned, counted, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,17 +14,11 @@ if TYPE_CHECKING:
     from markupsafe import Markup
     from numpy.typing import NDArray
 
+    from rulewright.data import Table
+    from rulewright.rules import Rule
+
 SHOWN_REASONS = 5
 T = TypeVar("T")
-
-
-class Reason(NamedTuple):
-    """A rule that holds, or a line: what it says, and the scores after it and those before it."""
-
-    amount: str
-    text: str
-    scores: NDArray[np.float64] | None = None
-    is_line: bool = False
 
 
 class ReasonLine(NamedTuple):
@@ -39,7 +33,63 @@ class ReasonLine(NamedTuple):
     moves: float | None = None
 
 
-def shown_of(reasons: list[T], max_reasons: int | None) -> list[T]:
+class Reason(NamedTuple):
+    """A rule, a line or a member of a model: what it says and why.
+
+    Either the form gives the scores after this reason and those before it, and what it changes is
+    the difference of their probabilities; or it writes the change itself.
+    """
+
+    amount: str
+    text: str
+    scores: NDArray[np.float64] | None = None
+    change: str = ""
+    moves: float | None = None
+    is_line: bool = False
+
+    @property
+    def line(self) -> ReasonLine:
+        """The reason in the table, with the change that the form has written."""
+        return ReasonLine(self.amount, self.change, self.text, self.moves)
+
+
+class RowReasons(NamedTuple):
+    """What a form gives for one row: titles, the start, the reasons to show, the others, the sum.
+
+    `rest` is one reason for all that are not shown; start, rest and total may be missing.
+    """
+
+    titles: ReasonLine
+    reasons: Sequence[Reason]
+    start: Sequence[Reason] = ()
+    rest: Sequence[Reason] = ()
+    total: Sequence[ReasonLine] = ()
+
+
+def plain_reasons(texts: Sequence[str], rest: Sequence[str] = ()) -> RowReasons:
+    """Give reasons that are nothing but texts."""
+    titles = ReasonLine("", "", "reason")
+    others = [Reason("", text) for text in rest]
+    return RowReasons(titles, [Reason("", text) for text in texts], rest=others)
+
+
+def rule_text(rules: Sequence[Rule], i: int) -> str:
+    """Write the number of a rule and its conditions."""
+    return f"rule {i}: IF {rules[i].body}"
+
+
+def value_text(table: Table, name: str, row: int) -> str:
+    """Write the value of a column in a row."""
+    column = table[name]
+    if column.is_missing[row]:
+        return f"{plain(name)} is missing"
+    kind = column.schema.type
+    if kind.ordered:
+        return f"{plain(name)} is {plain(kind.write(column.values[row].item()))}"
+    return f"{plain(name)} is {plain(kind.raw(column).values[row])}"
+
+
+def shown_of(reasons: Sequence[T], max_reasons: int | None) -> Sequence[T]:
     """Give the reasons that are written out."""
     if max_reasons is not None and max_reasons < 0:
         raise ValueError(f"max_reasons={max_reasons}: must be 0 or more, or None for all")

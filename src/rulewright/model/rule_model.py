@@ -7,6 +7,8 @@ from dataclasses import fields, replace
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Self, overload
 
+import numpy as np
+
 from rulewright.data import Schema, read_like
 from rulewright.model.checks import check_rules
 from rulewright.model.document import write_document
@@ -20,12 +22,12 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rulewright.data import Table
     from rulewright.data.json_fields import Fields
-    from rulewright.model.fired import FiredRules
+    from rulewright.model.explanation import Explanation
+    from rulewright.model.reasons import RowReasons
     from rulewright.programs.native import Rows
     from rulewright.programs.nodes import Node
     from rulewright.rules import Coverage, NumberCoverage, Outcome, Rule
@@ -56,6 +58,8 @@ class RuleModel(Exports):
     """What a saved model of this form has beyond the fields of all forms."""
     in_order: ClassVar[bool] = False
     """Whether a rule means something only after those before it, so that their order is printed."""
+    amount: ClassVar[str]
+    """What the number of a rule is called in explanations."""
     schema: Schema
     rules: tuple[Rule, ...]
     summary: dict[str, Any]
@@ -83,8 +87,35 @@ class RuleModel(Exports):
         """Give what the model predicts for each row: a class label or a number."""
 
     @abstractmethod
-    def explain(self, X: object, *, n_threads: int | None = None) -> FiredRules:
+    def explain(self, X: object, *, n_threads: int | None = None) -> Explanation:
         """Tell for each row which rules fired and what they say."""
+
+    @abstractmethod
+    def reasons_for(self, found: Any, row: int, max_reasons: int | None) -> RowReasons:
+        """Give the reasons for the answer on a row, the strongest first.
+
+        Parameters
+        ----------
+        found : Explanation
+            The explanation that the reasons are for.
+        row : int
+            The row.
+        max_reasons : int, optional
+            How many reasons are given one by one; None for all.
+        """
+
+    def deciding_rules(self, found: Explanation, row: int) -> list[int]:
+        """Give the rules that an answer rests on: those that fired, the largest responses first."""
+        ids: list[int] = np.flatnonzero(found.fired[row]).tolist()
+        return sorted(ids, key=lambda i: -self.strength(i))
+
+    def explained_fields(self, found: Explanation, row: int) -> dict[str, Any]:
+        """Give what the plain data of an explanation tells of a row beyond answer and rules."""
+        return {}
+
+    def start_fields(self) -> dict[str, Any]:
+        """Give what every row starts with, for the plain data of explanations."""
+        return {}
 
     @property
     @abstractmethod

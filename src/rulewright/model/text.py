@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rulewright.model.rule_model import RuleModel
     from rulewright.rules import Rule
 
+ALL_RULES = "print(max_rules=None) shows all"
 _NOTES = {
     True: "precision is counted on training rows, which chose the rules: expect less on new rows",
     False: "mean is counted on training rows, which chose the rules",
@@ -38,18 +39,19 @@ COVERED = {
 """What the covered rows of a coverage are called."""
 
 
-def strongest_rules(
-    model: RuleModel, max_rules: int | None, hint: str = "print(max_rules=None) shows all"
-) -> str:
+def strongest_rules(model: RuleModel, max_rules: int | None, hint: str = ALL_RULES) -> str:
     """Write the rules with the largest responses first, numbered by their place in the model.
 
     `hint` says how to see the rules that are not shown.
     """
     shown = strongest(model, max_rules)
-    lines = [header(model), *_lines(model, shown)]
-    if hidden := len(model) - len(shown):
-        lines.append(f"... and {hidden} more; {hint}")
-    return "\n".join(lines)
+    return "\n".join([header(model), *_lines(model, shown), *hidden_text(model, shown, hint)])
+
+
+def hidden_text(model: RuleModel, shown: Sequence[int], hint: str = ALL_RULES) -> list[str]:
+    """Say how many rules are not shown, if any, and how to see them."""
+    hidden = len(model) - len(shown)
+    return [f"... and {hidden} more; {hint}"] if hidden else []
 
 
 def strongest(model: RuleModel, max_rules: int | None) -> list[int]:
@@ -127,14 +129,16 @@ def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _lines(model: RuleModel, ids: Sequence[int]) -> list[str]:
-    if not ids:
-        return []
+def rule_rows(model: RuleModel, ids: Sequence[int]) -> list[dict[str, str]]:
+    """Give the table of rules as people read it: a line per rule, by the titles of the columns."""
     names = [plain(name) for name in model.head_names]
-    cells = rule_cells(model, ids)
-    claims = [claim(model.rules[i], names) for i in ids]
-    rows = [[*line.values(), said] for line, said in zip(cells, claims, strict=True)]
-    return aligned([[*cells[0], "rule"], *rows])
+    cells = zip(ids, rule_cells(model, ids), strict=True)
+    return [line | {"rule": claim(model.rules[i], names)} for i, line in cells]
+
+
+def _lines(model: RuleModel, ids: Sequence[int]) -> list[str]:
+    rows = rule_rows(model, ids)
+    return aligned([[*rows[0]], *([*row.values()] for row in rows)]) if rows else []
 
 
 def claim(rule: Rule, names: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from rulewright.plots.style import COLOURS, GREY, chart_of
 from rulewright.report.insight import size_drawings
 
 if TYPE_CHECKING:
-    from rulewright.model.fired import FiredRules
+    from rulewright.model.explanation import Explanation
 
 
 def plot_rules(model: Any, *, n_bars: int = 15) -> alt.LayerChart:
@@ -40,7 +40,7 @@ def plot_rules(model: Any, *, n_bars: int = 15) -> alt.LayerChart:
     return _signed_bars(rows, unit, f"Rules of {type(found).__name__}", hidden, said)
 
 
-def plot_explanation(explanation: FiredRules, row: int = 0, *, n_bars: int = 12) -> alt.LayerChart:
+def plot_explanation(explanation: Explanation, row: int = 0, *, n_bars: int = 12) -> alt.LayerChart:
     """
     Draw what each reason changes on one row: the probability of the answer, or the number.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from rulewright.data import DataError, read_target
@@ -15,12 +15,12 @@ from rulewright.estimators.contract.parameters import (
     Flag,
     Integer,
     Parameter,
-    Parameterised,
     Real,
     check_parameters,
 )
 from rulewright.relational.choosing import DEFAULT_FUNCTIONS, Choosing, choose
 from rulewright.relational.export import relational_sql
+from rulewright.relational.fitted import FittedClasses, FittedRules
 from rulewright.relational.relations import Relations
 from rulewright.relational.verification import verify_relational_sql
 
@@ -31,24 +31,12 @@ if TYPE_CHECKING:
 
     from rulewright.data import Table, Target
     from rulewright.data.reading import Task
-    from rulewright.model import RuleModel
 
 FUNCTIONS = ("exists", *DEFAULT_FUNCTIONS, "median")
 
 
-class RelationalModel(
-    Parameterised,
-    BaseEstimator,  # type: ignore[misc]
-):
+class RelationalModel(FittedRules):
     """What learners of related tables do with the model that they have learned."""
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each instance, or its number."""
-        return self._fitted().predict(X)
-
-    def explain(self, X: Any) -> Any:
-        """Tell which rules fired on each instance and what each added."""
-        return self._fitted().explain(X)
 
     def to_sql(
         self, dialect: str = "duckdb", *, tables: Mapping[str, str | Sequence[str]] | None = None
@@ -60,10 +48,12 @@ class RelationalModel(
         """Run the SQL on adversarial databases; see `verify_relational_sql`."""
         return verify_relational_sql(self._fitted(), dialects)
 
-    def _fitted(self) -> RuleModel:
-        check_is_fitted(self, "model_")
-        model: RuleModel = self.model_
-        return model
+    def _check_target(self, table: Table, y: Any) -> None:
+        """Refuse instances without a target."""
+        if table.target is None and y is None:
+            raise ValueError(
+                f"{type(self).__name__} needs a target: give y, or Relations(..., target=...)"
+            )
 
 
 class _RelationalEstimator(RelationalModel):
@@ -168,22 +158,17 @@ class _RelationalEstimator(RelationalModel):
             self.compare,
         )
 
-    def _check_target(self, table: Table, y: Any) -> None:
-        if table.target is None and y is None:
-            raise ValueError(
-                f"{type(self).__name__} needs a target: give y, or Relations(..., target=...)"
-            )
 
-
-class RelationalClasses(
-    ClassifierMixin,  # type: ignore[misc]
-    RelationalModel,
-):
+class RelationalClasses(FittedClasses, RelationalModel):
     """What learners of classes share."""
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probabilities of the classes, in the order of `classes_`."""
-        return self._fitted().predict_proba(X)  # type: ignore[attr-defined, no-any-return]
+    def _check_target(self, table: Table, y: Any) -> None:
+        """Refuse instances without a target, or all of one class."""
+        super()._check_target(table, y)
+        check_several_classes(self._target_of(table, y))
+
+    def _target_of(self, table: Table, y: Any) -> Target:
+        return table.known_target if y is None else read_target(y, table.n_rows)
 
 
 class RelationalClassifier(RelationalClasses, _RelationalEstimator):
@@ -214,11 +199,6 @@ class RelationalClassifier(RelationalClasses, _RelationalEstimator):
         """The classes."""
         check_is_fitted(self, "model_")
         return np.asarray(self.learner_.classes_)
-
-    def _check_target(self, table: Table, y: Any) -> None:
-        super()._check_target(table, y)
-        target = read_target(y, table.n_rows) if y is not None else table.known_target
-        check_several_classes(target)
 
 
 class RelationalRegressor(

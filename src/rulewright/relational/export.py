@@ -23,7 +23,7 @@ from rulewright.programs.sql_words import (
 )
 from rulewright.relational.aggregates import Aggregates
 from rulewright.relational.deriving import joins_of
-from rulewright.relational.recipe import recipe_of
+from rulewright.relational.recipe import schema_recipe
 from rulewright.relational.statements import Layout, Relation, Statements
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def relational_sql(
         a key and instances that share one are not the model's: a key must identify instances.
     """
     schema = model.schema
-    if (whole := recipe_of(schema)) is None:
+    if (whole := schema_recipe(schema)) is None:
         raise DataError("This model has no derived columns: write it with model.to_sql().")
     recipe = whole.only(set(model.columns))
     checked = checked_dialect(dialect)

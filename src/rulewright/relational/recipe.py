@@ -122,7 +122,7 @@ class Recipe:
         return recipe
 
 
-def recipe_of(schema: Schema) -> Recipe | None:
+def schema_recipe(schema: Schema) -> Recipe | None:
     """Return the recipe of a schema; None if its columns do not come from related tables."""
     return cast("Recipe | None", schema.recipe)  # what its entry point of derivations names
 

@@ -25,7 +25,7 @@ from rulewright.relational.keys import (
 )
 from rulewright.relational.opening import open_tables
 from rulewright.relational.proposals import Proposals, propose
-from rulewright.relational.recipe import recipe_of
+from rulewright.relational.recipe import schema_recipe
 from rulewright.relational.related import TableData, read_related
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ class Relations(Derivable):
     def derive(self, schema: Schema, needed: Collection[str] | None = None) -> Table:
         """Return the table of the columns of a schema, or of those that are needed."""
         names = [name for name in schema.names if needed is None or name in needed]
-        recipe = recipe_of(schema)
+        recipe = schema_recipe(schema)
         derived = set(names) & recipe.names if recipe is not None else set()
         own = self.table_of(self.instances).like(schema[n] for n in names if n not in derived)
         columns = {column.schema.name: column for column in own}

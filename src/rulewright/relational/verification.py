@@ -23,7 +23,7 @@ from rulewright.programs.sql_words import quoted_name
 from rulewright.relational.derived import DerivedColumn
 from rulewright.relational.deriving import joins_of
 from rulewright.relational.export import relational_sql
-from rulewright.relational.recipe import recipe_of
+from rulewright.relational.recipe import schema_recipe
 from rulewright.relational.relations import Relations
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def verify_relational_sql(
     ParityError
         When an answer differs; the message shows the instance.
     """
-    recipe = recipe_of(model.schema)
+    recipe = schema_recipe(model.schema)
     if recipe is None:
         raise DataError("This model has no derived columns: use model.verify_exports().")
     for dialect in dialects:

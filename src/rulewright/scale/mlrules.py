@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from rulewright.data import Target
 from rulewright.estimators import MLRulesClassifier
+from rulewright.estimators.contract.ordinal import ordered_target
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import warn_of_shares
 from rulewright.estimators.finishing.probabilities import noted
@@ -50,7 +51,7 @@ class PartedMLRules(MLRulesClassifier):
         """Learn the model of all parts."""
         self._refuse_others()
         known = Target(np.asarray(found.classes), np.empty(0, dtype=np.int32))
-        self.classes_ = self._read_target(known).classes
+        self.classes_ = ordered_target(known, self.ordinal).classes
         rows = AllRows(found.schema, self.classes_, found.n_rows, math.nan)
         constraints = self._checked_constraints(rows, self._is_ordinal)
         self.trace_, self.stopped_by_ = {}, "one_class"

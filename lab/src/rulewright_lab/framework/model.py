@@ -9,7 +9,7 @@ from rulewright.model.class_model import ClassModel
 from rulewright.model.document import ModelFileError, json_list, read_document, write_document
 from rulewright.model.storage import model_of_content
 from rulewright.relational.graphs.pattern import Pattern
-from rulewright.relational.recipe import recipe_of
+from rulewright.relational.recipe import schema_recipe
 from rulewright.search.repository import BiasError
 from rulewright_lab.framework.data import DataSpec
 from rulewright_lab.framework.instances import RelatedInstances
@@ -76,7 +76,7 @@ class QueryRules:
         """Return the columns that the rules need."""
         read = self.data.read(X, with_target=False).instances
         derived: list[Made] = []
-        recipe = recipe_of(self.rules.schema)
+        recipe = schema_recipe(self.rules.schema)
         if isinstance(read, RelatedInstances) and recipe is not None:
             derived = [Related(column) for column in recipe.grouped]
         bodies = [rule.body for rule in self.rules.rules]

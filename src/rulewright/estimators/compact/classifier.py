@@ -19,7 +19,7 @@ from rulewright.estimators.compact.settings import (
 from rulewright.estimators.compact.sizes import Size
 from rulewright.estimators.compact.teacher import Lessons
 from rulewright.estimators.contract.boosted import BoostedClassifier
-from rulewright.estimators.contract.ordinal import ORDINAL, ordered_target
+from rulewright.estimators.contract.ordinal import ORDINAL
 from rulewright.estimators.contract.parameters import Order, Parameter, Real
 from rulewright.estimators.contract.weights import counted
 from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
@@ -32,7 +32,7 @@ from rulewright.search import LEAST_ROWS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.data import Target, TrainingSet
+    from rulewright.data import TrainingSet
     from rulewright.estimators.compact.settings import Searched
     from rulewright.estimators.folds.folds import Folds
     from rulewright.search import Constraints
@@ -78,10 +78,6 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         default=0.75,
     )
     ordinal: Any = Parameter(Order(), ORDINAL, default=False)
-
-    def _read_target(self, target: Target) -> Target:
-        """Order the classes of an ordinal target from low to high."""
-        return ordered_target(target, self.ordinal)
 
     def _learn(self, rows: TrainingSet) -> AdditiveRules:
         ordinal = self.ordinal is not False

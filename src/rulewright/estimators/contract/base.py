@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from rulewright.data import DataError, RegressionSet, TrainingSet, read_like, read_table
+from rulewright.estimators.contract.ordinal import ordered_target
 from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Parameter,
@@ -18,6 +18,7 @@ from rulewright.estimators.contract.parameters import (
     check_parameters,
     plain,
 )
+from rulewright.estimators.contract.weights import class_weighted
 from rulewright.model import AdditiveRules, ClassModel, RegressionRules, RuleModel
 from rulewright.search.options import count_threads
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Table, Target
+    from rulewright.data import Table
     from rulewright.data.reading import Task
     from rulewright.data.training import LearningRows
     from rulewright.kernels import FloatArray
@@ -103,7 +104,9 @@ class TableEstimator(
 class RuleEstimator(TableEstimator, Generic[Model]):
     """Base of all learners: scikit-learn's contract around a rule model.
 
-    A learner declares its parameters and defines `_learn(rows)`, which returns the model.
+    A learner declares its parameters and defines `_learn(rows)`, which returns the model. `fit`
+    names all steps: check the parameters and read the table, make training rows of it, learn, and
+    finish the model. Classifiers and regressors differ in the rows only.
     """
 
     TASK: ClassVar[Task]
@@ -130,8 +133,22 @@ class RuleEstimator(TableEstimator, Generic[Model]):
         self
         """
         table = self._read(X, y, sample_weight, self.TASK)
-        self.model_ = self._model_of(table)
+        rows = self._training_rows(table)
+        model = self._learn(rows)
+        self.model_ = self._finished(model, rows)
         return self
+
+    def _training_rows(self, table: Table) -> Any:
+        """Return the rows of the table with what is learned from them."""
+        raise NotImplementedError
+
+    def _learn(self, rows: Any) -> Model:
+        """Learn the model: each learner defines this."""
+        raise NotImplementedError
+
+    def _finished(self, model: Model, rows: Any) -> Model:
+        """Take what steps there are after learning; by default none."""
+        return model
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row, or its number."""
@@ -172,9 +189,6 @@ class RuleEstimator(TableEstimator, Generic[Model]):
         if table.target is None:
             raise ValueError("score needs y: the target, or the name of its column in X")
         return table
-
-    def _model_of(self, table: Table) -> Model:
-        raise NotImplementedError
 
     def _fitted(self) -> Model:
         check_is_fitted(self, "model_")
@@ -221,48 +235,11 @@ class RuleClassifier(
         rows = self._rows_to_score(X, y, sample_weight)
         return float(super().score(rows, rows.y, rows.weights))
 
-    def _model_of(self, table: Table) -> Classes:
-        target = self._read_target(table.known_target)
+    def _training_rows(self, table: Table) -> TrainingSet:
+        """Order the classes where the learner has an order, and weigh them."""
+        target = ordered_target(table.known_target, getattr(self, "ordinal", False))
         self.classes_ = target.classes
-        rows = self._weighted(TrainingSet.of(replace(table, target=target)))
-        return self._finished(self._learn(rows), rows)
-
-    def _read_target(self, target: Target) -> Target:
-        """Return the target with its classes in the order that the learner takes them."""
-        return target
-
-    def _learn(self, rows: TrainingSet) -> Classes:
-        raise NotImplementedError
-
-    def _finished(self, model: Classes, rows: TrainingSet) -> Classes:
-        """Take what steps there are after learning."""
-        return model
-
-    def _weighted(self, rows: TrainingSet) -> TrainingSet:
-        """Multiply the weights by those of the classes."""
-        if self.class_weight is None:
-            return rows
-        try:
-            factors = self._class_factors(rows)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"class_weight={self.class_weight!r}: {error}") from None
-        return rows.weighted(rows.weights * factors[rows.labels])
-
-    def _class_factors(self, rows: TrainingSet) -> FloatArray:
-        """Return what the weights of each class are multiplied by."""
-        classes, present = rows.classes, np.unique(rows.labels)
-        factors = np.ones(len(classes))
-        factors[present] = compute_class_weight(
-            self.class_weight,
-            classes=classes[present],
-            y=classes[rows.labels],
-            sample_weight=rows.weights if self.class_weight == "balanced" else None,
-        )
-        if not (np.isfinite(factors).all() and (factors >= 0).all()):
-            raise ValueError("weights must be finite and >= 0")
-        if not factors[present].any():
-            raise ValueError("no row has any weight left")
-        return factors
+        return class_weighted(TrainingSet.of(replace(table, target=target)), self.class_weight)
 
 
 class RuleRegressor(
@@ -278,11 +255,8 @@ class RuleRegressor(
         rows = self._rows_to_score(X, y, sample_weight)
         return float(super().score(rows, rows.y, rows.weights))
 
-    def _model_of(self, table: Table) -> RegressionRules:
-        return self._learn(RegressionSet.of(table))
-
-    def _learn(self, rows: RegressionSet) -> RegressionRules:
-        raise NotImplementedError
+    def _training_rows(self, table: Table) -> RegressionSet:
+        return RegressionSet.of(table)
 
 
 def positive_of_two(positive_class: Any, rows: TrainingSet) -> int:

@@ -20,7 +20,9 @@ class BoostedClassifier(ConstrainedClassifier[AdditiveRules]):
 
     def _staged(self) -> AdditiveRules:
         """Return the fitted model with its rules in the order in which they were learned."""
-        return self._fitted()
+        model = self._fitted()
+        # Costs are decided after the fit, and are those of the model.
+        return getattr(self, "stages_", model).with_costs(model.costs)
 
     def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
         """Yield the probabilities after 0, 1, 2, ... rules."""

@@ -1,11 +1,12 @@
-"""Row weights where a method reads them as numbers of rows."""
+"""Row weights: those of classes, and weights that a method reads as numbers of rows."""
 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
 
 if TYPE_CHECKING:
     from rulewright.data import TrainingSet
@@ -17,6 +18,34 @@ LEAST_MEAN = 0.01
 
 MOST_WEIGHT = 1e300
 """Sums of larger weights over many rules may overflow."""
+
+
+def class_weighted(rows: TrainingSet, class_weight: Any) -> TrainingSet:
+    """Return the rows, their weights multiplied by those of the classes."""
+    if class_weight is None:
+        return rows
+    try:
+        factors = _class_factors(rows, class_weight)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"class_weight={class_weight!r}: {error}") from None
+    return rows.weighted(rows.weights * factors[rows.labels])
+
+
+def _class_factors(rows: TrainingSet, class_weight: Any) -> FloatArray:
+    """Return what the weights of each class are multiplied by."""
+    classes, present = rows.classes, np.unique(rows.labels)
+    factors = np.ones(len(classes))
+    factors[present] = compute_class_weight(
+        class_weight,
+        classes=classes[present],
+        y=classes[rows.labels],
+        sample_weight=rows.weights if class_weight == "balanced" else None,
+    )
+    if not (np.isfinite(factors).all() and (factors >= 0).all()):
+        raise ValueError("weights must be finite and >= 0")
+    if not factors[present].any():
+        raise ValueError("no row has any weight left")
+    return factors
 
 
 def are_shares(rows: DescribedRows) -> bool:

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from rulewright.encoding.binned import MOST_BINS
 from rulewright.estimators.contract.boosted import BoostedClassifier
-from rulewright.estimators.contract.ordinal import ORDINAL, ordered_target
+from rulewright.estimators.contract.ordinal import ORDINAL
 from rulewright.estimators.contract.parameters import (
     Choice,
     Flag,
@@ -41,7 +41,7 @@ from rulewright.weighting.likelihood import LARGEST_STEP
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rulewright.data import Target, TrainingSet
+    from rulewright.data import TrainingSet
     from rulewright.data.training import DescribedRows
     from rulewright.estimators.mlrules.boosting import Boosting
     from rulewright.estimators.mlrules.memory import MemoryRows
@@ -263,10 +263,6 @@ class MLRulesClassifier(BoostedClassifier):
         self.stages_ = with_probabilities(model, rows, calibration, out_of_fold, known)
         return self.stages_.merged()
 
-    def _staged(self) -> AdditiveRules:
-        # Costs are decided after the fit, and are those of the model.
-        return self.stages_.with_costs(self._fitted().costs)
-
     def _most_rules(self, rows: DescribedRows) -> int:
         return self._automatic(rows).n_rules if self.n_rules is None else self.n_rules
 
@@ -275,6 +271,11 @@ class MLRulesClassifier(BoostedClassifier):
 
     def _settings(self, rows: DescribedRows, constraints: Constraints) -> BoostingSettings:
         """Resolve what depends on the rows."""
+        if self._is_ordinal and self.class_choice == "prefixed" and len(rows.classes) > 2:
+            raise ValueError(
+                "class_choice='prefixed' would vote at one step of the scale only: take 'joint' "
+                "with ordinal=True"
+            )
         auto, asked = self._automatic(rows), self.min_evidence
         untested = float(self.stopping == "auto")
         prefixed = _chosen(self.class_choice, auto.prefixed) in (True, "prefixed")
@@ -326,15 +327,6 @@ class MLRulesClassifier(BoostedClassifier):
     @property
     def _is_ordinal(self) -> bool:
         return self.ordinal is not False
-
-    def _read_target(self, target: Target) -> Target:
-        """Order the classes of an ordinal target from low to high."""
-        if self._is_ordinal and self.class_choice == "prefixed" and len(target.classes) > 2:
-            raise ValueError(
-                "class_choice='prefixed' would vote at one step of the scale only: take 'joint' "
-                "with ordinal=True"
-            )
-        return ordered_target(target, self.ordinal)
 
     def _checked_calibration(
         self, rows: TrainingSet, constraints: Constraints

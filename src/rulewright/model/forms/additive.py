@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -13,11 +13,10 @@ from rulewright.data.json_fields import NUMBER, WEIGHT, Fields, described, list_
 from rulewright.model.class_model import ClassModel
 from rulewright.model.decisions import checked_costs, checked_steps, read_costs
 from rulewright.model.document import json_list
-from rulewright.model.explanation import Explanation
 from rulewright.model.forms.terms import (
+    AddedParts,
     amounts,
     check_sums,
-    failing,
     merged_rules,
     scaled_rule,
     terms_of,
@@ -27,10 +26,9 @@ from rulewright.model.linear import (
     LinearTerm,
     check_linear,
     linear_lines,
-    units_of,
     with_lines,
 )
-from rulewright.model.points import scale_lines, start_text
+from rulewright.model.points import points_text, scale_lines, start_text
 from rulewright.model.steps import STEPS, IsotonicSteps
 from rulewright.model.text import plain
 from rulewright.programs import nodes, recipes
@@ -44,7 +42,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Schema, Table
+    from rulewright.model.class_explanation import ClassExplanation
     from rulewright.model.decisions import Costs
+    from rulewright.model.explanation import Explanation
+    from rulewright.model.reasons import RowReasons
     from rulewright.rules import Outcome, Rule
 
 
@@ -76,7 +77,7 @@ class AdditiveRules(ClassModel):
 
     form: ClassVar[str] = "additive"
     outcome: ClassVar[type[Outcome]] = Adds
-    explanation: ClassVar[type[Explanation]] = Explanation
+    amount: ClassVar[str] = "added"
     fields: ClassVar[Fields] = Fields(
         {
             "intercepts": described(
@@ -156,13 +157,29 @@ class AdditiveRules(ClassModel):
             yield scores.copy()
 
     def _explained(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
-        return {
-            "intercepts": self.intercepts,
-            "expected_costs": None if self.costs is None else self.expected_costs(scores),
-            "linear": self.linear,
-            "units": units_of(self.linear, table),
-            "failed": failing(self.rules, table),
-        }
+        costs = None if self.costs is None else self.expected_costs(scores)
+        return {"expected_costs": costs, "evidence": AddedParts.of(self, table)}
+
+    def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
+        """Give what rules and lines add, each with the scores after it."""
+        name = plain(found.label(row))
+        unit = f"points for {name}" if len(self.classes) <= 2 else "points"
+        added = found.evidence.added(row, found.rule_ids(row))
+        return found.added_up(
+            row, max_reasons, unit, self.intercepts, added, partial(points_text, self.class_names)
+        )
+
+    def start_fields(self) -> dict[str, Any]:
+        """Give the intercepts."""
+        return {"intercepts": list(self.intercepts)}
+
+    def explained_fields(self, found: Explanation, row: int) -> dict[str, Any]:
+        """Give what lines add, if any does."""
+        linear = [
+            {"column": line.column, "class": self.class_names[k], self.amount: amount}
+            for line, k, amount in found.evidence.lines(row)
+        ]
+        return {"linear": linear} if linear else {}
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
         """Give the same model with other rules; only those that are new are checked."""

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, get_a
 import numpy as np
 
 from rulewright.data.json_fields import WEIGHT, Fields, described, list_of
-from rulewright.model.average_explanation import AverageExplanation
 from rulewright.model.class_model import ClassModel
 from rulewright.model.document import json_list
-from rulewright.model.text import counted
+from rulewright.model.reasons import Reason, ReasonLine, RowReasons, rule_text, shown_of
+from rulewright.model.text import counted, plain
 from rulewright.programs import recipes
 from rulewright.programs.nodes import Constant, Node, Where
 from rulewright.programs.program import ClassProgram
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Schema, Table
+    from rulewright.model.class_explanation import ClassExplanation
     from rulewright.model.explanation import Explanation
     from rulewright.rules import Coverage, NumberCoverage, Outcome, Rule
 
@@ -69,7 +70,7 @@ class AveragedModel(ClassModel):
 
     form: ClassVar[str] = "average"
     outcome: ClassVar[type[Outcome]] = Says
-    explanation: ClassVar[type[Explanation]] = AverageExplanation
+    amount: ClassVar[str] = "value"
     fields: ClassVar[Fields] = Fields(
         {
             "members": described(
@@ -146,8 +147,56 @@ class AveragedModel(ClassModel):
         return Where(is_chosen, said.probabilities, Constant(0.0))
 
     def _explained(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
-        parts = tuple(member.explain(table) for member in self.members)
-        return {"weights": self.weights, "parts": parts}
+        return {"evidence": tuple(member.explain(table) for member in self.members)}
+
+    @cached_property
+    def by_weight(self) -> list[int]:
+        """The members, the heaviest first."""
+        return sorted(range(len(self.members)), key=lambda k: -self.weights[k])
+
+    @cached_property
+    def first_rules(self) -> NDArray[np.intp]:
+        """The place of the first rule of each member among those of all."""
+        return np.cumsum([0, *map(len, self.members)])
+
+    def deciding_rules(self, found: Explanation, row: int) -> list[int]:
+        """Give the rules that members name for a row, those of the heaviest member first."""
+        starts, parts = self.first_rules, found.evidence
+        return [int(starts[k]) + i for k in self.by_weight for i in parts[k].rule_ids(row)]
+
+    def explained_fields(self, found: Explanation, row: int) -> dict[str, Any]:
+        """Give what each member says of a row, the heaviest first."""
+        said = [
+            {
+                "model": k,
+                "weight": self.weights[k],
+                "label": found.evidence[k].label(row),
+                "probabilities": found.evidence[k].probabilities[row].tolist(),
+            }
+            for k in self.by_weight
+        ]
+        return {"members": said}
+
+    def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
+        """Give what the members say and why, the heaviest first."""
+        shown = shown_of(self.by_weight, max_reasons)
+        rest = []
+        if hidden := self.by_weight[len(shown) :]:
+            weight = sum(self.weights[k] for k in hidden)
+            rest = [Reason(f"{weight:.3g}", counted(len(hidden), "more model"))]
+        reasons = [self._reason(k, found.evidence[k], row) for k in shown]
+        return RowReasons(ReasonLine("weight", "says", "because"), reasons, rest=rest)
+
+    def _reason(self, k: int, part: ClassExplanation, row: int) -> Reason:
+        """Give what a member says; name its strongest rule, and count the others."""
+        chance, ids = part.probabilities[row, int(part.chosen[row])], part.rule_ids(row)
+        why = "no rule holds"
+        if ids:
+            why = rule_text(self.rules, int(self.first_rules[k]) + ids[0])
+            more = len(ids) - 1
+            why += f", and {counted(more, 'more rule')}" if more else ""
+        says = f"{plain(part.label(row))} {chance:.3f}"
+        return Reason(f"{self.weights[k]:.3g}", f"model {k}: {why}", change=says)
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
         """Give the same average of members without the rules that are left out."""
@@ -197,7 +246,7 @@ class AveragedModel(ClassModel):
 
     def preamble(self) -> str:
         """Say which members count how much."""
-        order = sorted(range(len(self.members)), key=lambda k: -self.weights[k])
+        order = self.by_weight
         told = [
             f"model {k} {self.weights[k]:.3g} ({counted(len(self.members[k]), 'rule')})"
             for k in order[:_SHOWN_MEMBERS]

@@ -18,18 +18,20 @@ from rulewright.data.json_fields import CLASS_WEIGHTS, DISTRIBUTION, Fields, des
 from rulewright.model.class_model import ClassModel
 from rulewright.model.counts import checked_shares, checked_weights
 from rulewright.model.document import json_list
-from rulewright.model.list_explanation import ListExplanation, first_of
-from rulewright.model.text import plain
+from rulewright.model.reasons import plain_reasons, rule_text, shown_of, value_text
+from rulewright.model.text import COVERED, counted, plain
 from rulewright.programs import recipes
 from rulewright.programs.nodes import Constant, FirstThat
 from rulewright.programs.program import ClassProgram
-from rulewright.rules import Says
+from rulewright.rules import Conjunction, Says
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Schema, Table
+    from rulewright.model.class_explanation import ClassExplanation
     from rulewright.model.explanation import Explanation
+    from rulewright.model.reasons import RowReasons
     from rulewright.rules import Outcome, Rule
 
 
@@ -55,7 +57,6 @@ class DecisionList(ClassModel):
 
     form: ClassVar[str] = "list"
     outcome: ClassVar[type[Outcome]] = Says
-    explanation: ClassVar[type[Explanation]] = ListExplanation
     in_order: ClassVar[bool] = True
     fields: ClassVar[Fields] = Fields(
         {
@@ -101,8 +102,32 @@ class DecisionList(ClassModel):
         bits[1:] &= ~reached[:-1]
         return bits
 
-    def _explained(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
-        return {"table": table, "default_weights": self.default_weights}
+    def deciding_rules(self, found: Explanation, row: int) -> list[int]:
+        """Give the rule that decides a row, if any does."""
+        ids: list[int] = np.flatnonzero(found.fired[row]).tolist()
+        return ids[:1]
+
+    def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
+        """Give the rule that decides, and why those before it do not hold."""
+        decider = next(iter(found.rule_ids(row)), None)
+        before = range(len(self.rules))[:decider][::-1]  # the nearest ones say most
+        shown = shown_of(before, max_reasons)
+        passed = [
+            f"rule {i} does not hold: {failure_text(self.rules[i], found.table, row)}"
+            for i in shown
+        ]
+        hidden = len(before) - len(shown)
+        rest = [f"{counted(hidden, 'more rule')} before it: none holds"] if hidden else []
+        return plain_reasons([self._decision(decider), *passed], rest)
+
+    def _decision(self, i: int | None) -> str:
+        """Write which rule decides, or that the default does."""
+        if i is None:
+            rows = f"{sum(self.default_weights):.6g} training rows"
+            return f"decided by the default, as no rule holds ({rows})"
+        coverage = self.rules[i].coverage
+        rows = f"{coverage.support:.6g} {COVERED[coverage.rows]}"
+        return f"decided by {rule_text(self.rules, i)} ({rows})"
 
     def preamble(self) -> str:
         """Say that the first rule decides, and what holds where there is none."""
@@ -141,3 +166,18 @@ def checked_distribution(rule: Rule, i: int, n_classes: int) -> None:
 def _said(rule: Rule) -> tuple[float, ...]:
     assert isinstance(rule.outcome, Says)
     return rule.outcome.distribution
+
+
+def first_of(covers: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Give the first rule (column) that holds on each row; the number of rules where none does."""
+    none = np.ones((len(covers), 1), dtype=np.bool_)
+    first: NDArray[np.intp] = np.hstack([covers, none]).argmax(axis=1)
+    return first
+
+
+def failure_text(rule: Rule, table: Table, row: int) -> str:
+    """Write the conditions of a rule that fail on a row, with the values that they meet."""
+    if not isinstance(rule.body, Conjunction):
+        return f"not ({rule.body})"
+    failed = [c for c in rule.body.conditions if not c.holds(table[c.column])[row]]
+    return " and ".join(f"{c} fails ({value_text(table, c.column, row)})" for c in failed)

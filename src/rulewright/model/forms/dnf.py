@@ -35,6 +35,7 @@ from rulewright.model.class_model import ClassModel
 from rulewright.model.counts import Weigher, checked_weights
 from rulewright.model.decisions import BELOW
 from rulewright.model.document import json_list
+from rulewright.model.reasons import Reason
 from rulewright.model.text import plain
 from rulewright.programs import recipes
 from rulewright.programs.nodes import Constant, Maxima, Term, Where
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Schema, Table
+    from rulewright.model.class_explanation import ClassExplanation
+    from rulewright.model.reasons import RowReasons
     from rulewright.rules import Conjunction, Formula, Outcome
 
 
@@ -74,6 +77,7 @@ class DnfModel(ClassModel):
 
     form: ClassVar[str] = "dnf"
     outcome: ClassVar[type[Outcome]] = Claims
+    amount: ClassVar[str] = "laplace"
     fields: ClassVar[Fields] = Fields(
         {
             "default": described("The class where no rule holds, by its place.", PLACE),
@@ -177,8 +181,15 @@ class DnfModel(ClassModel):
         chosen = recipes.preferred(scores, self.preference)
         return ClassProgram(self.schema, scores, tuple(self.classes.tolist()), chances, chosen)
 
-    def _explained(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
-        return {"default_scores": self.default_scores}
+    def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
+        """Give the rules that hold, each with the highest responses up to it."""
+        scores = np.zeros(len(self.classes))
+        steps = [Reason("", "start: where no rule holds", np.array(self.default_scores))]
+        for i, claim in zip(found.rule_ids(row), self._claims(found, row), strict=True):
+            k, scores = self.rules[i].head.first, scores.copy()
+            scores[k] = max(scores[k], self.rules[i].outcome.value)
+            steps.append(claim._replace(scores=scores))
+        return found.in_steps(row, max_reasons, "probability", steps, _unwritten)
 
     def preamble(self) -> str:
         """Say which class is predicted where no rule holds."""
@@ -204,6 +215,11 @@ class DnfModel(ClassModel):
 def laplace(class_weights: Sequence[float], k: int) -> float:
     """Give the share of class k against all others, with one more row of either."""
     return (class_weights[k] + 1.0) / (math.fsum(class_weights) + 2.0)
+
+
+def _unwritten(scores: NDArray[np.float64], chosen: int, *, level: bool = False) -> str:
+    """Write nothing: the probabilities of rules are not added up."""
+    return ""
 
 
 def _counted_rule(conjunction: Conjunction, k: int, weights: tuple[float, ...]) -> Rule:

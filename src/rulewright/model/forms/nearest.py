@@ -25,7 +25,7 @@ from rulewright.model.class_model import ClassModel
 from rulewright.model.counts import checked_weights
 from rulewright.model.document import json_list
 from rulewright.model.forms.decision_list import checked_distribution
-from rulewright.model.nearest_explanation import NearestExplanation
+from rulewright.model.reasons import Reason, plain_reasons, value_text
 from rulewright.model.text import plain
 from rulewright.programs import recipes
 from rulewright.programs.distances import (
@@ -38,7 +38,7 @@ from rulewright.programs.distances import (
 from rulewright.programs.nearest import Lookup, Nearest
 from rulewright.programs.nodes import Constant, FirstThat
 from rulewright.programs.program import ClassProgram
-from rulewright.rules import Conjunction, Says
+from rulewright.rules import Conjunction, Range, Says
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,10 +46,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Table
+    from rulewright.model.class_explanation import ClassExplanation
     from rulewright.model.explanation import Explanation
+    from rulewright.model.reasons import RowReasons
     from rulewright.programs.distances import Distance
     from rulewright.programs.nodes import Node
-    from rulewright.rules import Outcome, Rule
+    from rulewright.rules import Condition, Outcome, Rule
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,7 +77,6 @@ class NearestRules(ClassModel):
 
     form: ClassVar[str] = "nearest"
     outcome: ClassVar[type[Outcome]] = Says
-    explanation: ClassVar[type[Explanation]] = NearestExplanation
     fields: ClassVar[Fields] = Fields(
         {"distances": list_of(DISTANCE), "class_weights": CLASS_WEIGHTS},
         about="The rule at the least distance decides.",
@@ -213,7 +214,42 @@ class NearestRules(ClassModel):
                 node = self._nearest_of([self.rules[i] for i in others.tolist()])
                 places, sums = node.evaluate(table.take(rows), 1)
                 rivals[0][rows], rivals[1][rows] = others[places], sums
-        return {"table": table, "nearest": nearest, "rivals": rivals}
+        return {"evidence": {"nearest": nearest, "rival": rivals}}
+
+    def deciding_rules(self, found: Explanation, row: int) -> list[int]:
+        """Give the rule that decides a row, if there is any rule."""
+        return [int(found.evidence["nearest"][0][row])] if self.rules else []
+
+    def explained_fields(self, found: Explanation, row: int) -> dict[str, Any]:
+        """Give the nearest rule and that of another class, with their distances."""
+        return {
+            name: {"id": int(places[row]), "distance": float(sums[row])}
+            for name, (places, sums) in found.evidence.items()
+            if places[row] >= 0
+        }
+
+    def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
+        """Give how near the nearest rule is and how near that of another class is: always both."""
+        titles = {"nearest": "nearest", "rival": "nearest of another class"}
+        reasons = plain_reasons(
+            [
+                f"{titles[name]} is {self._rule_at(found, row, **place)}"
+                for name, place in self.explained_fields(found, row).items()
+            ]
+        )
+        start = [] if reasons.reasons else [Reason("", "always: there is no rule")]
+        return reasons._replace(start=start)
+
+    def _rule_at(self, found: ClassExplanation, row: int, id: int, distance: float) -> str:
+        """Write a rule, and what keeps it from covering a row."""
+        rule, table = self.rules[id], found.table
+        where = "covers the row"
+        if not found.fired[row, id]:
+            failed = [c for c in rule.body.conditions if not c.holds(table[c.column])[row]]
+            gaps = ", ".join(_gap(c, table, row) for c in failed)
+            where = f"distance {distance:.3g}: {gaps}"
+        head = plain(rule.head.text(self.class_names))
+        return f"rule {id} for {head} ({where}): IF {rule.body}"
 
     def _nearest_of(self, rules: Sequence[Rule]) -> Nearest:
         bodies = [rule.body for rule in rules]
@@ -242,3 +278,16 @@ def _checked_distances(distances: object, schema: object) -> tuple[Distance, ...
 def _distribution(rule: Rule) -> tuple[float, ...]:
     assert isinstance(rule.outcome, Says)
     return rule.outcome.distribution
+
+
+def _gap(condition: Condition, table: Table, row: int) -> str:
+    """Write how a value differs from what a condition wants."""
+    name, column = plain(condition.column), table[condition.column]
+    if column.is_missing[row] or not isinstance(condition, Range):
+        return value_text(table, condition.column, row)
+    if not column.schema.type.arithmetic:
+        return value_text(table, condition.column, row)
+    value = float(column.values[row])
+    if value < condition.low:
+        return f"{name} is {condition.low - value:.4g} below"
+    return f"{name} is {value - condition.high:.4g} above"

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from rulewright.data.json_fields import NUMBER, Fields
 from rulewright.model.document import json_list
-from rulewright.model.forms.terms import check_sums, failing, merged_rules, terms_of
+from rulewright.model.explanation import Explanation
+from rulewright.model.forms.terms import AddedParts, check_sums, merged_rules, terms_of
 from rulewright.model.linear import (
     LINEAR,
     LinearTerm,
     check_linear,
     linear_lines,
-    units_of,
     with_lines,
 )
-from rulewright.model.number_explanation import NumberExplanation
+from rulewright.model.reasons import Reason, ReasonLine, RowReasons, others_text, shown_of
 from rulewright.model.rule_model import RuleModel
 from rulewright.programs import nodes
 from rulewright.programs.program import Program
@@ -54,6 +55,7 @@ class RegressionRules(RuleModel):
 
     form: ClassVar[str] = "regression"
     outcome: ClassVar[type[Outcome]] = Adds
+    amount: ClassVar[str] = "added"
     fields: ClassVar[Fields] = Fields(
         {"intercept": NUMBER},
         {"linear": LINEAR},
@@ -108,18 +110,35 @@ class RegressionRules(RuleModel):
         """Give the number of each row."""
         return self.scores(X, n_threads=n_threads)
 
-    def explain(self, X: object, *, n_threads: int | None = None) -> NumberExplanation:
+    def explain(self, X: object, *, n_threads: int | None = None) -> Explanation:
         """Tell for each row which rules fired and what they and the linear terms add."""
         rows = self._rows(X, n_threads)
-        return NumberExplanation(
-            rules=self.rules,
-            fired=rows.covers(),
-            failed=failing(self.rules, rows.table),
-            numbers=rows.value(self.program.scores),
-            intercept=self.intercept,
-            linear=self.linear,
-            units=units_of(self.linear, rows.table),
-        )
+        scores, parts = rows.value(self.program.scores), AddedParts.of(self, rows.table)
+        return Explanation(self, rows.table, rows.covers(), scores, evidence=parts)
+
+    def reasons_for(self, found: Explanation, row: int, max_reasons: int | None) -> RowReasons:
+        """Give what rules and lines add to the number."""
+        reasons = [
+            _adding(float(part.amounts[0]), part.text, part.is_line)
+            for part in found.evidence.added(row, found.rule_ids(row))
+        ]
+        shown = shown_of(reasons, max_reasons)
+        hidden, rest = reasons[len(shown) :], []
+        if hidden:
+            amount = math.fsum(one.moves for one in hidden if one.moves is not None)
+            rest = [_adding(amount, others_text(hidden))]
+        start = [Reason(f"{self.intercept:.4g}", "start")]
+        total = [ReasonLine(f"{found.scores[row]:.4g}", "", "total")] if reasons else []
+        return RowReasons(ReasonLine("adds", "", "reason"), shown, start, rest, total)
+
+    def start_fields(self) -> dict[str, Any]:
+        """Give the intercept."""
+        return {"intercept": self.intercept}
+
+    def explained_fields(self, found: Explanation, row: int) -> dict[str, Any]:
+        """Give what lines add."""
+        lines = found.evidence.lines(row)
+        return {"linear": [{"column": line.column, self.amount: added} for line, _, added in lines]}
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
         """Give the same model with other rules; only those that are new are checked."""
@@ -158,3 +177,7 @@ class RegressionRules(RuleModel):
             "intercept": content["intercept"],
             "linear": tuple(map(LinearTerm.from_json, terms)),
         }
+
+
+def _adding(amount: float, text: str, is_line: bool = False) -> Reason:
+    return Reason(f"{amount:+.4g}", text, moves=amount, is_line=is_line)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
-from rulewright.model.linear import linear_sizes
+from rulewright.model.class_explanation import Added
+from rulewright.model.linear import linear_sizes, units_of
+from rulewright.model.reasons import rule_text
+from rulewright.model.text import plain
 from rulewright.programs import nodes
 from rulewright.rules import Adds, Coverage, Not, Rule
 
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Table
+    from rulewright.model.forms.additive import AdditiveRules
+    from rulewright.model.forms.regression import RegressionRules
     from rulewright.model.linear import LinearTerm
     from rulewright.rules import Head
 
@@ -51,11 +56,64 @@ def terms_of(rule: Rule) -> Iterator[nodes.Term]:
         yield nodes.Term(Not(rule.body), rule.head, otherwise)
 
 
-def failing(rules: Sequence[Rule], table: Table) -> NDArray[np.bool_] | None:
-    """Tell on which rows rules are known not to hold; None if none of them adds anything there."""
-    if not any(amounts(rule)[1] for rule in rules):
-        return None
-    return np.column_stack([rule.body.fails(table) for rule in rules])
+class AddedParts(NamedTuple):
+    """What the rules and lines of a model add to rows, for explanations.
+
+    Parameters
+    ----------
+    rules : tuple of Rule
+        The rules.
+    linear : tuple of LinearTerm
+        The lines.
+    n_scores : int
+        Number of classes; 1 for numbers.
+    units : float array of shape (rows, lines)
+        What the slopes of the lines multiply.
+    failed : bool array of shape (rows, rules) or None
+        Which rule is known not to hold on which row; None if none of them adds anything there.
+    """
+
+    rules: tuple[Rule, ...]
+    linear: tuple[LinearTerm, ...]
+    n_scores: int
+    units: NDArray[np.float64]
+    failed: NDArray[np.bool_] | None
+
+    @classmethod
+    def of(cls, model: AdditiveRules | RegressionRules, table: Table) -> Self:
+        """Look at the rows of a table."""
+        failed = None
+        if any(amounts(rule)[1] for rule in model.rules):
+            failed = np.column_stack([rule.body.fails(table) for rule in model.rules])
+        units = units_of(model.linear, table)
+        return cls(model.rules, model.linear, model.n_classes or 1, units, failed)
+
+    def added(self, row: int, ids: Sequence[int]) -> list[Added]:
+        """Give what rules that fired, rules that failed and lines add, the largest first."""
+        found = [self._of_rule(i, amounts(self.rules[i])[0], rule_text(self.rules, i)) for i in ids]
+        for i in [] if self.failed is None else np.flatnonzero(self.failed[row]).tolist():
+            if otherwise := amounts(self.rules[i])[1]:
+                text = f"rule {i}: IF not ({self.rules[i].body})"
+                found.append(self._of_rule(i, otherwise, text))
+        for line, unit in zip(self.linear, self.units[row], strict=True):
+            added = np.array(line.slopes) * unit
+            if added.any():
+                found.append(Added(added, f"line of {plain(line.column)}", True))
+        return sorted(found, key=lambda part: -float(np.abs(part.amounts).max()))
+
+    def _of_rule(self, i: int, amount: float, text: str) -> Added:
+        added = np.zeros(self.n_scores)
+        added[self.rules[i].head.classes] = amount
+        return Added(added, text)
+
+    def lines(self, row: int) -> list[tuple[LinearTerm, int, float]]:
+        """Give what each line adds to the score of each class on a row, the largest first."""
+        found = [
+            (line, k, slope * float(self.units[row, place]))
+            for place, line in enumerate(self.linear)
+            for k, slope in enumerate(line.slopes)
+        ]
+        return sorted((item for item in found if item[2]), key=lambda item: -abs(item[2]))
 
 
 def scaled_rule(rule: Rule, slope: float) -> Rule:

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rulewright.data.json_fields import CLASS_WEIGHTS, Fields, described
+from rulewright.model.class_explanation import Added
 from rulewright.model.class_model import ClassModel
 from rulewright.model.counts import checked_weights
 from rulewright.model.document import json_list
-from rulewright.model.explanation import Explanation
 from rulewright.model.forms.decision_list import checked_distribution
+from rulewright.model.reasons import rule_text
 from rulewright.model.text import plain
 from rulewright.programs import recipes
 from rulewright.programs.nodes import Constant, Sums, Term
@@ -34,32 +35,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.data import Schema, Table
+    from rulewright.data import Schema
+    from rulewright.model.class_explanation import ClassExplanation
+    from rulewright.model.explanation import Explanation
+    from rulewright.model.reasons import RowReasons
     from rulewright.rules import Outcome, Rule
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class CountsExplanation(Explanation):
-    """The rules that hold for each row, the heaviest first, and what they add to the counts."""
-
-    amount: ClassVar[str] = "probability"
-
-    def rule_ids(self, row: int) -> list[int]:
-        """Give the rules that hold on a row, the heaviest first."""
-        ids: list[int] = np.flatnonzero(self.fired[row]).tolist()
-        return sorted(ids, key=lambda i: -float(counts_of(self.rules[i]).max()))
-
-    def _added(self, row: int) -> list[tuple[NDArray[np.float64], str, bool]]:
-        return [
-            (counts_of(self.rules[i]), f"rule {i}: IF {self.rules[i].body}", False)
-            for i in self.rule_ids(row)
-        ]
-
-    def _title(self, name: str) -> str:
-        return f"weight for {name}"
-
-    def _said(self, added: NDArray[np.float64], chosen: int, *, level: bool = False) -> str:
-        return f"{added[chosen]:.4g} of {added.sum():.4g}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,7 +62,6 @@ class UnorderedRules(ClassModel):
 
     form: ClassVar[str] = "unordered"
     outcome: ClassVar[type[Outcome]] = Says
-    explanation: ClassVar[type[Explanation]] = CountsExplanation
     fields: ClassVar[Fields] = Fields(
         {"start": described("What each class has before any rule.", CLASS_WEIGHTS)},
         about="Weighted distributions of all rules that hold are added up.",
@@ -157,8 +136,21 @@ class UnorderedRules(ClassModel):
         """Read what classes start with."""
         return {"start": tuple(json_list(content["start"], "start"))}
 
-    def _explained(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
-        return {"intercepts": self.start}
+    def deciding_rules(self, found: Explanation, row: int) -> list[int]:
+        """Give the rules that hold on a row, the heaviest first."""
+        ids: list[int] = np.flatnonzero(found.fired[row]).tolist()
+        return sorted(ids, key=lambda i: -float(counts_of(self.rules[i]).max()))
+
+    def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
+        """Give what rules add to the counts, each with the counts after it."""
+        ids = found.rule_ids(row)
+        added = [Added(counts_of(self.rules[i]), rule_text(self.rules, i)) for i in ids]
+        unit = f"weight for {plain(found.label(row))}"
+        return found.added_up(row, max_reasons, unit, self.start, added, _counts_text)
+
+    def start_fields(self) -> dict[str, Any]:
+        """Give what classes start with."""
+        return {"intercepts": list(self.start)}
 
     def _check_rules(self, rules: Sequence[Rule]) -> None:
         super()._check_rules(rules)
@@ -176,3 +168,7 @@ def counts_of(rule: Rule) -> NDArray[np.float64]:
     """Give what a rule adds to the classes: its weight times what it says."""
     assert isinstance(rule.outcome, Says)
     return rule.outcome.weight * np.array(rule.outcome.distribution)
+
+
+def _counts_text(counts: NDArray[np.float64], chosen: int, *, level: bool = False) -> str:
+    return f"{counts[chosen]:.4g} of {counts.sum():.4g}"

@@ -51,8 +51,8 @@ from rulewright.model.forms.rule_sets import (
     total_weight,
 )
 from rulewright.model.forms.vote_evidence import EVIDENCE, VoteEvidence
+from rulewright.model.forms.vote_reasons import VoteReasons
 from rulewright.model.text import plain
-from rulewright.model.votes_explanation import VotesExplanation
 from rulewright.programs import recipes
 from rulewright.programs.nodes import Constant, Node, Sums, Term, Where
 from rulewright.programs.program import ClassProgram
@@ -64,8 +64,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Schema, Table
+    from rulewright.model.class_explanation import ClassExplanation
     from rulewright.model.explanation import Explanation
     from rulewright.model.forms.rule_sets import Members, TermKey
+    from rulewright.model.reasons import RowReasons
     from rulewright.rules import Conjunction, Outcome
 
 
@@ -98,7 +100,7 @@ class RuleSetVotes(ClassModel):
 
     form: ClassVar[str] = "votes"
     outcome: ClassVar[type[Outcome]] = Votes
-    explanation: ClassVar[type[Explanation]] = VotesExplanation
+    amount: ClassVar[str] = "share"
     fields: ClassVar[Fields] = Fields(
         {
             "members": described("The rule sets of each class.", list_of(list_of(RULE_SET))),
@@ -274,8 +276,24 @@ class RuleSetVotes(ClassModel):
         return self._changed(abstain=checked_abstain(abstain))
 
     def _explained(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
-        margins = margins_of(scores)
-        return {"members": self.members, "margins": margins, "abstain": self.abstain}
+        return {"evidence": VoteReasons(self, margins_of(scores))}
+
+    def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
+        """Give the rules that hold by the votes that they add, each with the scores after it."""
+        votes: VoteReasons = found.evidence
+        return found.in_steps(
+            row, max_reasons, "of 100 votes", votes.steps(found, row), votes.write
+        )
+
+    def answer_notes(self, found: Explanation, row: int) -> list[str]:
+        """Write how many vote for each class, and whether the model abstains."""
+        votes: VoteReasons = found.evidence
+        return votes.notes(found, row)
+
+    def explained_fields(self, found: Explanation, row: int) -> dict[str, Any]:
+        """Give the margin of a row, and the rule sets that vote for each class."""
+        votes: VoteReasons = found.evidence
+        return votes.fields(found, row)
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
         """Give the same rule sets without the terms that are left out, with new shares."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rulewright.data import DataError, TrainingSet, read_target
+from rulewright.data import DataError, TrainingSet
 from rulewright.data.target import read_weights
 from rulewright.estimators.contract.base import positive_of_two
 from rulewright.estimators.contract.parameters import (
@@ -21,11 +21,7 @@ from rulewright.estimators.contract.parameters import (
     plain,
 )
 from rulewright.estimators.lists.assembly import decision_list
-from rulewright.relational.estimators import (
-    RelationalClasses,
-    check_several_classes,
-    checked_relations,
-)
+from rulewright.relational.estimators import RelationalClasses, checked_relations
 from rulewright.relational.foil.candidates import Language
 from rulewright.relational.foil.clauses import body_of, recipe_of, some_row
 from rulewright.relational.foil.covering import cover
@@ -137,19 +133,14 @@ class RelationalFOILClassifier(RelationalClasses):
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes."""
-        return np.asarray(self._fitted().classes)  # type: ignore[attr-defined]
+        return np.asarray(self._fitted().classes)
 
     def _rows(
         self, table: Table, y: Any, sample_weight: Any
     ) -> tuple[TrainingSet, NDArray[np.intp]]:
         """Return the own columns of the instances with their classes; weight 0 drops one."""
-        if y is None and table.target is None:
-            raise ValueError(
-                f"{type(self).__name__} needs a target: give y, or Relations(..., target=...)"
-            )
-        target = table.known_target if y is None else read_target(y, table.n_rows)
-        check_several_classes(target)
-        weights = table.weights
+        self._check_target(table, y)
+        target, weights = self._target_of(table, y), table.weights
         if sample_weight is not None:
             weights = read_weights(sample_weight, table.n_rows)
         rows = TrainingSet.of(replace(table, target=target, weights=weights))

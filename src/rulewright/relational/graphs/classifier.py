@@ -6,9 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from rulewright.data import TrainingSet, read_table
 from rulewright.estimators import RumbleClassifier
@@ -16,13 +15,13 @@ from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
     Parameter,
-    Parameterised,
     Splitting,
     check_parameters,
 )
 from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
 from rulewright.estimators.folds.folds import assign_folds
 from rulewright.model import AdditiveRules
+from rulewright.relational.fitted import FittedClasses
 from rulewright.relational.graphs.descriptors import descriptor_columns, descriptors
 from rulewright.relational.graphs.features import SubgraphFeatures
 from rulewright.relational.graphs.graph import GraphError
@@ -43,15 +42,10 @@ if TYPE_CHECKING:
     from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import FloatArray
     from rulewright.model import ClassModel
-    from rulewright.relational.graphs.explanation import GraphExplanation
     from rulewright.relational.graphs.graph import Graph
 
 
-class GraphRulesClassifier(
-    Parameterised,
-    ClassifierMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
-):
+class GraphRulesClassifier(FittedClasses):
     """Classes of graphs or molecules by rules such as ``IF "c:c-N" = present THEN active``.
 
     Patterns are found on the training graphs alone and become Boolean columns, from which any
@@ -146,21 +140,9 @@ class GraphRulesClassifier(
         self.model_ = GraphRules(model, patterns, features.reading or Reading(), asked)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each graph."""
-        return self._fitted().predict(X, on_error=self._on_error)
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probabilities of the classes, in the order of `classes_`."""
-        return self._fitted().predict_proba(X, on_error=self._on_error)
-
     def decision_function(self, X: Any) -> FloatArray:
         """Return the scores: second minus first class for two classes, one per class otherwise."""
-        return self._fitted().decision_function(X, on_error=self._on_error)
-
-    def explain(self, X: Any) -> GraphExplanation:
-        """Tell which rules fired on each graph, and which vertices their patterns match."""
-        return self._fitted().explain(X, on_error=self._on_error)
+        return self._fitted().decision_function(X, **self._reading())  # type: ignore[no-any-return]
 
     def _features(self) -> SubgraphFeatures:
         if self.features is None:
@@ -212,13 +194,8 @@ class GraphRulesClassifier(
             model, training, calibration, OutOfFold.of(scores, folds, training)
         )
 
-    @property
-    def _on_error(self) -> str:
-        return "raise" if self.features is None else str(self.features.on_error)
-
-    def _fitted(self) -> GraphRules:
-        check_is_fitted(self, "model_")
-        return self.model_
+    def _reading(self) -> dict[str, Any]:
+        return {"on_error": "raise" if self.features is None else str(self.features.on_error)}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rulewright.relational.graphs.drawing import graph_html
 
 if TYPE_CHECKING:
-    from rulewright.model.explanation import Explanation
+    from rulewright.model.class_explanation import ClassExplanation
     from rulewright.relational.graphs.graph import Graph
     from rulewright.relational.graphs.pattern import Pattern
 
@@ -31,7 +31,7 @@ class GraphExplanation:
         The patterns of the rules.
     """
 
-    rules: Explanation
+    rules: ClassExplanation
     graphs: list[Graph | None]
     patterns: tuple[Pattern, ...]
 

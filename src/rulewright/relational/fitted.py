@@ -1,0 +1,49 @@
+"""What all learners of relations and graphs do with the model that they have learned."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from rulewright.estimators.contract.parameters import Parameterised
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rulewright.kernels import FloatArray
+
+
+class FittedRules(
+    Parameterised,
+    BaseEstimator,  # type: ignore[misc]
+):
+    """Base of the learners: predictions and explanations are those of `model_`."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each instance, or its number."""
+        return self._fitted().predict(X, **self._reading())  # type: ignore[no-any-return]
+
+    def explain(self, X: Any) -> Any:
+        """Tell which rules fired on each instance and what each added."""
+        return self._fitted().explain(X, **self._reading())
+
+    def _reading(self) -> dict[str, Any]:
+        """Return options of the model for reading rows."""
+        return {}
+
+    def _fitted(self) -> Any:
+        check_is_fitted(self, "model_")
+        return self.model_
+
+
+class FittedClasses(
+    ClassifierMixin,  # type: ignore[misc]
+    FittedRules,
+):
+    """Base of the classifiers."""
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probabilities of the classes, in the order of `classes_`."""
+        return self._fitted().predict_proba(X, **self._reading())  # type: ignore[no-any-return]
