@@ -1,7 +1,6 @@
 """The pages of the docs show what their examples really print, and name what really exists."""
 
 import ast
-import importlib
 import importlib.util
 import re
 import shlex
