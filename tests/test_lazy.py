@@ -4,7 +4,8 @@ import importlib
 
 import pytest
 
-LAZY = ["", ".data", ".estimators", ".model", ".report", ".search"]
+LAZY = ["", ".comparison", ".data", ".estimators", ".model", ".relational", ".report", ".scale"]
+LAZY += [".search"]
 
 
 @pytest.mark.parametrize("place", LAZY)

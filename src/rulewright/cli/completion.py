@@ -9,7 +9,7 @@ def learner_names(incomplete: str) -> list[tuple[str, str]]:
     return [(name, known[name].use) for name in LEARNERS if name.startswith(incomplete)]
 
 
-def settings(ctx: object, incomplete: str) -> list[str]:
+def setting_names(ctx: object, incomplete: str) -> list[str]:
     """Give the parameters of the chosen learner that start with what was typed."""
     chosen = getattr(ctx, "params", {}).get("learner") or next(iter(LEARNERS))
     if chosen not in LEARNERS:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rulewright.cli.completion import learner_names, settings
+from rulewright.cli.completion import learner_names, setting_names
 from rulewright.data import Source, Table, Target, detect_task
 from rulewright.data.reading import Task
 from rulewright.estimators import LEARNERS, REGRESSORS
@@ -57,7 +57,7 @@ class LearnerOptions:
             "--set",
             metavar="NAME=VALUE",
             help="Its parameters: 'rulewright learners NAME'.",
-            autocompletion=settings,
+            autocompletion=setting_names,
         ),
     ] = None
     max_rules: Annotated[
