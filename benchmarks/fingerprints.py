@@ -24,8 +24,31 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 import rulewright as rw
 from rulewright import estimators
 
-RENAMED: dict[str, dict[str, str]] = {}
+RENAMED: dict[str, dict[str, str]] = {
+    "MLRulesClassifier": {"n_rules": "max_rules"},
+    "SlipperClassifier": {"max_rounds": "max_rules"},
+    "SL2Classifier": {"max_terms": "max_rules"},
+    "RuleFitClassifier": {"max_rules": "max_candidates", "max_terms": "max_rules"},
+    "RuleFitRegressor": {"max_rules": "max_candidates", "max_terms": "max_rules"},
+    "RumbleClassifier": {"max_rules": "max_candidates", "n_rules": "max_rules"},
+    "CN2Classifier": {"max_rules": "rules_per_class"},
+    "LRIClassifier": {"n_rules": "rules_per_class"},
+}
 """Parameters by class that had another name when fingerprints were first written."""
+
+SIZES = {
+    "CompactRulesClassifier": "n_rules",
+    "CompactRulesRegressor": "n_rules",
+    "SlipperClassifier": "n_rounds",
+    "SL2Classifier": "n_terms",
+}
+"""Parameters that were "cv" or a number of rules, which `size` and `max_rules` say now."""
+
+STOPPED = {
+    "MLRulesClassifier": ("stopped_by", {"n_rules": "max_rules"}),
+    "RumbleClassifier": ("stop_reasons", {"max_rules": "max_candidates"}),
+}
+"""Entries of summaries that name the parameter that ended learning."""
 
 
 def mixed(n_rows=240, seed=3, n_classes=2):
@@ -119,10 +142,18 @@ REGRESSIONS = [
 def make(catalogue, name, parameters):
     """Make a learner, with its parameters under their names of today."""
     learner = catalogue[name]
-    renamed = RENAMED.get(learner.__name__, {})
-    return learner(
-        **{renamed.get(key, key): value for key, value in parameters.items()}, random_state=0
-    )
+    return learner(**named_today(learner.__name__, parameters), random_state=0)
+
+
+def named_today(learner, settings):
+    """Give settings of a learner under their names of today."""
+    renamed, size = RENAMED.get(learner, {}), SIZES.get(learner)
+    found = {renamed.get(key, key): value for key, value in settings.items() if key != size}
+    if settings.get(size) == "cv":
+        found["size"] = "cv"
+    elif size in settings:
+        found |= {"max_rules": settings[size], "size": "max"}
+    return found
 
 
 def digest(content):
@@ -133,9 +164,16 @@ def digest(content):
 
 def today(summary):
     """Return what is noted of a fit, with parameters under their names of today."""
-    renamed = RENAMED.get(summary.get("learner", ""), {})
-    settings = summary.get("settings", {})
-    return {**summary, "settings": {renamed.get(k, k): v for k, v in settings.items()}}
+    learner, settings = summary.get("learner", ""), summary.get("settings", {})
+    if settings.keys() <= getattr(estimators, learner).DOMAINS.keys():
+        return summary
+    found = {**summary, "settings": named_today(learner, settings)}
+    entry, words = STOPPED.get(learner, ("", {}))
+    if isinstance(reasons := found.get(entry), list):
+        found[entry] = [words.get(one, one) for one in reasons]
+    elif reasons is not None:
+        found[entry] = words.get(reasons, reasons)
+    return found
 
 
 def saved(model, path):

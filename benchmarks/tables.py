@@ -81,7 +81,7 @@ def make(name: str) -> tuple[pd.DataFrame, np.ndarray]:
 
 def rules() -> Any:
     return MLRulesClassifier(
-        n_rules=500,
+        max_rules=500,
         criterion="newton",
         subsample=0.5,
         learning_rate=0.1,

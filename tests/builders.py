@@ -210,7 +210,7 @@ def intervals_held(model, X, y):
 def mlrules(**changed):
     """Make a small learner whose parameters are all set: no test depends on the defaults."""
     settings = {
-        "n_rules": 15,
+        "max_rules": 15,
         "learning_rate": 0.3,
         "subsample": 1.0,
         "criterion": "newton",
@@ -269,8 +269,8 @@ def costed(est, costs):
 def slipper(**changed):
     """Make a small SLIPPER whose parameters are all set: no test depends on the defaults."""
     settings = {
-        "n_rounds": 8,
-        "max_rounds": 8,
+        "max_rules": 8,
+        "size": "max",
         "cv": 3,
         "positive_class": None,
         "multiclass": "auto",
@@ -295,8 +295,8 @@ def slipper(**changed):
 def sl2(**changed):
     """Make a small SL2 whose parameters are all set: no test depends on the defaults."""
     settings = {
-        "n_terms": 2,
-        "max_terms": 2,
+        "max_rules": 2,
+        "size": "max",
         "cv": 3,
         "max_steps": 300,
         "n_restarts": 1,
@@ -347,7 +347,7 @@ def ruleset_ensemble(**changed):
 def rulefit(**changed):
     """Make a small rule ensemble whose parameters are all set: no test depends on the defaults."""
     settings = {
-        "max_rules": 40,
+        "max_candidates": 40,
         "tree_size": 4.0,
         "learning_rate": 0.1,
         "subsample": 1.0,
@@ -358,7 +358,7 @@ def rulefit(**changed):
         "penalty": 0.02,
         "cv": 3,
         "rule_scale": "none",
-        "max_terms": None,
+        "max_rules": None,
         "max_bins": 255,
         "loss": "logistic",
         "multiclass": "shared",
@@ -373,8 +373,8 @@ def rulefit(**changed):
 def compact(**changed):
     """Make compact rules whose parameters are all set: no test depends on the defaults."""
     settings = {
-        "n_rules": 5,
-        "max_rules": None,
+        "max_rules": 5,
+        "size": "max",
         "cv": 3,
         "l2": 1.0,
         "max_conditions": None,
@@ -405,8 +405,8 @@ def rumble(**changed):
         "bias": None,
         "n_bins": 6,
         "pairs": "or",
+        "max_candidates": None,
         "max_rules": None,
-        "n_rules": None,
         "max_active": 100,
         "capacity": 0.1,
         "delta": 0.05,
@@ -511,7 +511,7 @@ def cn2(**changed):
         "criterion": "auto",
         "beam_width": 3,
         "significance": 0.0,
-        "max_rules": 6,
+        "rules_per_class": 6,
         "max_conditions": 3,
         "min_weight": 0.0,
         "weighted_covering": None,
@@ -529,7 +529,7 @@ def cn2(**changed):
 def lri(**changed):
     """Make a small LRI whose parameters are all set: no test depends on the defaults."""
     settings = {
-        "n_rules": 8,
+        "rules_per_class": 8,
         "max_length": 3,
         "max_disjuncts": 2,
         "freeze": 4,

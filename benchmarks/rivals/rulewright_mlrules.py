@@ -21,7 +21,7 @@ class Adapter(Rulewright):
         options: dict[str, Any] = {"n_jobs": n_jobs, "random_state": 0}
         if n_rules is not None:
             # As many rounds as the rivals have, with their learning rate, of rules as grown.
-            options |= {"n_rules": n_rules, "criterion": "newton", "subsample": 0.5}
+            options |= {"max_rules": n_rules, "criterion": "newton", "subsample": 0.5}
             options |= {"learning_rate": 0.1, "max_conditions": 4, "stopping": "window"}
             options["prune"] = False
         super().__init__(MLRulesClassifier(**{**options, **settings}))

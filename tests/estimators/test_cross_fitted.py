@@ -84,7 +84,7 @@ def test_what_cannot_be_averaged_is_refused():
     """Other forms, calibrated steps and rows without classes are named."""
     X, y = drawn_rows(3)
     with pytest.raises(ValueError, match="cross_fitted"):
-        cross_fitted(SL2Classifier(1, max_steps=50, random_state=0).fit(X, y), X, y)
+        cross_fitted(SL2Classifier(1, size="max", max_steps=50, random_state=0).fit(X, y), X, y)
     stepped = MLRulesClassifier(5, calibration=Isotonic(2), random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="calibrated steps"):
         cross_fitted(stepped, X, y)

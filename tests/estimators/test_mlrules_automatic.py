@@ -28,7 +28,7 @@ from rulewright.weighting.likelihood import LARGEST_STEP
 def test_larger_tables_are_learned_in_larger_steps(n_rows, n_classes, expected):
     """Rules, learning rate, conditions, choice of class and stopping at both sides of a limit."""
     auto = Automatic(n_rows, n_classes, ordinal=False)
-    found = auto.n_rules, auto.learning_rate, auto.max_conditions, auto.prefixed
+    found = auto.max_rules, auto.learning_rate, auto.max_conditions, auto.prefixed
     assert (*found, auto.stopping(outside=True)) == expected
 
 
@@ -99,7 +99,7 @@ def test_a_large_table_stops_when_nothing_is_left_to_learn():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(10_500, 3))
     y = (rng.random(10_500) < np.where(X[:, 0] > 0, 0.9, 0.1)).astype(int)
-    est = mlrules(n_rules=None, stopping="auto", learning_rate="auto", max_conditions=1).fit(X, y)
+    est = mlrules(max_rules=None, stopping="auto", learning_rate="auto", max_conditions=1).fit(X, y)
     assert est.stopped_by_ == "validation"
     assert len(est.stages_.rules) < 300
     np.testing.assert_allclose(est.predict_proba([[1.0, 0, 0]]), [[0.1, 0.9]], atol=0.03)

@@ -28,7 +28,8 @@ pytestmark = pytest.mark.native
 NAMED = Named(STOPPING, Stopping, words=("auto",))
 
 WRONG = {
-    "n_rules": [-1, 1.5, "5", True, math.nan],
+    "max_rules": [-1, 2.5, "5", None, True, math.nan],
+    "size": ["CV", None, 3],
     "learning_rate": [0, -0.1, 1.01, math.nan, math.inf, "0.1", None, True, 10**400],
     "subsample": [0, 1.5, math.nan, None],
     "criterion": ["Newton", None, 3, ["newton"]],
@@ -47,8 +48,6 @@ WRONG = {
     "ordinal": ["yes", 1, None, {}],
     "column_subsample": [0, 1.5, math.nan, None],
     "warm_start": [1, None],
-    "n_rounds": [0, -1, 2.5, "CV", None, True],
-    "max_rounds": [0, "cv", None],
     "cv": [1, 2.5, None, "five", True],
     "multiclass": ["any", None, 3],
     "grow_share": [0, 1.5, math.nan, None],
@@ -57,7 +56,6 @@ WRONG = {
     "stratify": [1, None],
     "allow_not_equal": ["no", None],
     "calibration": ["Platt", True, 3],
-    "n_terms": [0, -1, 2.5, "CV", None, True],
     "max_terms": [0, -1, 2.5, "cv", None, True],
     "max_steps": [0, -1, 1e3, None, True],
     "n_restarts": [0, 1.5, None],
@@ -78,7 +76,8 @@ WRONG = {
     "abstain": [-0.1, math.nan, None],
     "bagging": [1, "yes", None],
     "target_error": [-0.1, 1.1, math.nan],
-    "max_rules": [-1, 2.5, "5", None, True],
+    "max_candidates": [-1, 2.5, "5", None, True],
+    "rules_per_class": [0, 2.5, "5", None, True],
     "condition_cost": [-0.1, math.nan, None],
     "teacher": [-0.1, 1.1, math.nan, None, "0.5"],
     "min_gain": [-0.1, math.nan, None],
@@ -195,10 +194,12 @@ NAMED_OTHERWISE = {
 ALLOWED = {
     ("rulefit", "learning_rate", 0),  # bagging
     ("rulefit", "subsample", None),
-    ("rulefit", "max_terms", None),
+    ("mlrules", "max_rules", None),
+    ("rulefit", "max_rules", None),
     ("compact", "max_rules", None),
-    ("cn2", "max_rules", None),
     ("rumble", "max_rules", None),
+    ("rumble", "max_candidates", None),
+    ("cn2", "rules_per_class", None),
 }
 """Values that only this learner takes."""
 
@@ -338,7 +339,7 @@ def test_unknown_settings_are_listed():
         check_parameters("X", {"p": 7}, {"p": Choice(("a", "b"))})
 
 
-FOLDED = {"calibration": "platt", "n_rounds": "cv", "n_terms": "cv"}
+FOLDED = {"calibration": "platt", "size": "cv"}
 """Settings that let learners use folds, which run on threads."""
 
 MANY_THREADS = """

@@ -121,8 +121,8 @@ def test_a_small_working_set_still_finds_weights():
 def test_budgets_end_with_the_best_prefix_so_far():
     """Rules beyond the budget are not generated; no time leaves the constant rule."""
     X, y = noisy(60)
-    est = rumble(max_rules=9, capacity=0.0).fit(X, y)
-    assert est.model_.summary["stop_reasons"] == ["max_rules"]
+    est = rumble(max_candidates=9, capacity=0.0).fit(X, y)
+    assert est.model_.summary["stop_reasons"] == ["max_candidates"]
     assert est.trace_[0][-1].n_generated <= 9
     hurried = rumble(time_limit=1e-9).fit(X, y)
     assert hurried.model_.summary["stop_reasons"] == ["time_limit"]
@@ -161,7 +161,7 @@ def test_several_classes_share_one_repository():
 def test_other_criteria_learn_too(criterion, n_classes):
     """They are better than the majority, print, and answer alike when saved and exported."""
     X, y = mixed_table(np.random.default_rng(n_classes), 150, n_classes=n_classes)
-    est = rumble(criterion=criterion, max_rules=60, capacity=None).fit(X, y)
+    est = rumble(criterion=criterion, max_candidates=60, capacity=None).fit(X, y)
     assert est.score(X, y) > np.bincount(y).max() / 150 + 0.1
     est.model_.verify_exports()
 
@@ -221,9 +221,9 @@ def test_the_best_budget_wins():
 def test_norms_above_one_give_dense_weights():
     """With p = 2 more rules have a weight than with p = 1."""
     X, y = noisy(150, seed=4)
-    few, many = (rumble(p=p, capacity=0.0, max_rules=60).fit(X, y).model_ for p in (1.0, 2.0))
+    few, many = (rumble(p=p, capacity=0.0, max_candidates=60).fit(X, y).model_ for p in (1.0, 2.0))
     assert len(few) < len(many)
-    assert len(rumble(p=np.inf, max_rules=20).fit(X, y).model_) > 0
+    assert len(rumble(p=np.inf, max_candidates=20).fit(X, y).model_) > 0
 
 
 # -- what a row or a table may be (section 9 of the card) ---------------------------------------
@@ -481,12 +481,12 @@ def test_nothing_to_choose_is_stable_too():
 def test_few_rules_are_weighed_anew(n_classes):
     """Each score keeps so many rules; the remaining weights are the best ones for these rules."""
     X, y = mixed_table(np.random.default_rng(3), 200, n_classes=n_classes)
-    many, few = (rumble(n_rules=n, max_rules=300).fit(X, y).model_ for n in (None, 3))
+    many, few = (rumble(max_rules=n, max_candidates=300).fit(X, y).model_ for n in (None, 3))
     assert len(few) < len(many)
     assert len(few) <= 3 * (1 if n_classes == 2 else n_classes)
     objectives = [sum(model.summary["objectives"]) for model in (many, few)]
     assert 0 < objectives[1] <= objectives[0]
-    none = rumble(n_rules=0, max_rules=300).fit(X, y).model_
+    none = rumble(max_rules=0, max_candidates=300).fit(X, y).model_
     assert len(none) == 0
 
 

@@ -32,7 +32,7 @@ def noise(n_rows=60, n_classes=2, seed=0):
 def test_the_window_stops_on_noise():
     """Rules that are no better than guessing outside their subsample end the fit."""
     X, y = noise()
-    est = mlrules(n_rules=300, subsample=0.5, stopping="window", learning_rate=1.0).fit(X, y)
+    est = mlrules(max_rules=300, subsample=0.5, stopping="window", learning_rate=1.0).fit(X, y)
     assert est.stopped_by_ == "window"
     acceptable = est.trace_["acceptable"]
     judged = acceptable[~np.isnan(acceptable)]
@@ -45,8 +45,8 @@ def test_the_window_stops_on_noise():
 def test_the_window_lets_good_rules_go_on():
     """On data that rules explain all of them are learned."""
     X, y = mixed_table(np.random.default_rng(1), 400, missing=0.0)
-    est = mlrules(n_rules=20, subsample=0.5, stopping="window", max_conditions=1).fit(X, y)
-    assert est.stopped_by_ == "n_rules"
+    est = mlrules(max_rules=20, subsample=0.5, stopping="window", max_conditions=1).fit(X, y)
+    assert est.stopped_by_ == "max_rules"
     assert len(est.stages_) == 20
     assert est.trace_["acceptable"].mean() > 0.8
 
@@ -57,7 +57,7 @@ def test_acceptable_is_better_than_guessing(chance, monkeypatch):
     X, y = mixed_table(np.random.default_rng(2), 80, n_classes=3)
     y[:30] = 2
     weights = np.random.default_rng(3).choice([0.5, 1.0, 2.0], 80)
-    options = {"n_rules": 30, "subsample": 0.5}
+    options = {"max_rules": 30, "subsample": 0.5}
     drawn = []
     watch, draw, last = Monitor.watch, Subsampler.draw, []
 
@@ -126,9 +126,9 @@ def test_the_window_needs_rows_that_can_be_spared(stopping):
     X, y = noise(49)
     with pytest.raises(ValueError, match=r"stopping=.* rows outside .* 49 rows .*fewer than 50"):
         MLRulesClassifier(stopping=stopping).fit(X, y)
-    assert MLRulesClassifier(3, stopping="auto").fit(X, y).stopped_by_ == "n_rules"
+    assert MLRulesClassifier(3, stopping="auto").fit(X, y).stopped_by_ == "max_rules"
     rows = mixed_table(np.random.default_rng(1), 50)
-    assert MLRulesClassifier(3, stopping=stopping).fit(*rows).stopped_by_ == "n_rules"
+    assert MLRulesClassifier(3, stopping=stopping).fit(*rows).stopped_by_ == "max_rules"
 
 
 def test_the_window_of_the_paper():
@@ -140,8 +140,8 @@ def test_the_window_of_the_paper():
     good = {
         chance: np.nanmean(est.trace_["acceptable"])
         for chance, est in {
-            "uniform": MLRulesClassifier.paper(stopping="window", n_rules=40, random_state=0),
-            "prior": MLRulesClassifier.paper(stopping=Window(10, 8), n_rules=40, random_state=0),
+            "uniform": MLRulesClassifier.paper(stopping="window", max_rules=40, random_state=0),
+            "prior": MLRulesClassifier.paper(stopping=Window(10, 8), max_rules=40, random_state=0),
         }.items()
         if est.fit(X, y)
     }
@@ -152,7 +152,7 @@ def test_validation_cuts_back_to_the_best_model():
     """Learning ends so many rules after the lowest validation loss, which the model keeps."""
     X, y = noise(200)
     est = mlrules(
-        n_rules=400,
+        max_rules=400,
         stopping=Validation(0.3, 5),
         learning_rate=0.5,
     ).fit(X, y)
@@ -166,7 +166,9 @@ def test_validation_cuts_back_to_the_best_model():
 def test_validation_learns_what_is_there():
     """On explained data validation keeps rules, and its loss is far below the start."""
     X, y = mixed_table(np.random.default_rng(4), 500, missing=0.0)
-    est = mlrules(n_rules=60, stopping=Validation(n_iter_no_change=20), max_conditions=2).fit(X, y)
+    est = mlrules(max_rules=60, stopping=Validation(n_iter_no_change=20), max_conditions=2).fit(
+        X, y
+    )
     assert len(est.model_) >= 10
     assert est.trace_["validation_loss"].min() < 0.9 * np.log(2)
 
@@ -186,7 +188,7 @@ def test_the_summary_describes_the_kept_model():
     """The training loss that a model tells is that of its own rules, also when it was cut back."""
     X, y = noise(200)
     est = mlrules(
-        n_rules=400,
+        max_rules=400,
         stopping=Validation(0.3, 5),
         learning_rate=0.5,
     ).fit(X, y)
@@ -208,7 +210,7 @@ def test_prefixed_rules_vote_for_the_neediest_class():
     y[:40] = 2
     for criterion in ("newton", "gradient"):
         flat = {"class_choice": "prefixed", "formulation": Formulation("none")}
-        est = mlrules(n_rules=1, criterion=criterion, **flat).fit(X, y)
+        est = mlrules(max_rules=1, criterion=criterion, **flat).fit(X, y)
         assert est.model_.rules[0].head == (2, 2)
 
 
@@ -216,7 +218,7 @@ def test_prefixed_and_joint_agree_when_one_class_matters():
     """With two classes and one direction of votes both choices grow rules that help."""
     X, y = mixed_table(np.random.default_rng(7), 200, n_classes=4, missing=0.0)
     scores = [
-        np.mean(mlrules(n_rules=60, class_choice=choice).fit(X, y).predict(X) == y)
+        np.mean(mlrules(max_rules=60, class_choice=choice).fit(X, y).predict(X) == y)
         for choice in ("joint", "prefixed")
     ]
     assert min(scores) > 0.6
@@ -239,7 +241,7 @@ def test_the_published_settings():
     """`paper()` gives the settings of section 5, and takes overrides."""
     paper = MLRulesClassifier.paper().get_params()
     published = {
-        "n_rules": 500,
+        "max_rules": 500,
         "learning_rate": 0.1,
         "subsample": 0.5,
         "criterion": "newton",
@@ -256,7 +258,7 @@ def test_the_published_settings():
     assert {name: paper[name] for name in published} == published
     assert FORMULATIONS["published"]() == Formulation("newton", False, "observed")
     X, y = mixed_table(np.random.default_rng(9), 60)
-    est = MLRulesClassifier.paper(n_rules=20, random_state=0).fit(X, y)
+    est = MLRulesClassifier.paper(max_rules=20, random_state=0).fit(X, y)
     assert len(est.stages_) == 20
     thresholds = {
         bound
@@ -294,7 +296,7 @@ def test_more_classes_get_more_rules(n_classes):
     options = {"stopping": "none", "max_conditions": 1, "prune": False}
     est = MLRulesClassifier(random_state=0, **options).fit(X, y)
     assert len(est.stages_) == 250 * n_classes
-    assert est.stopped_by_ == "n_rules"
+    assert est.stopped_by_ == "max_rules"
 
 
 @pytest.mark.parametrize(
@@ -320,7 +322,7 @@ def test_evidence_is_asked_for_where_no_row_tests_the_rules(n_rows, options, ask
 def test_every_rule_has_the_evidence_asked_for():
     """The evidence of each rule on all rows, at the scores it met, reaches the minimum."""
     X, y = mixed_table(np.random.default_rng(8), 120)
-    est = mlrules(n_rules=200, min_evidence=2.0, l2=1.0, learning_rate=1.0).fit(X, y)
+    est = mlrules(max_rules=200, min_evidence=2.0, l2=1.0, learning_rate=1.0).fit(X, y)
     assert 0 < len(est.stages_) < 200
     assert est.stopped_by_ == "no_rule"
     stages = est.staged_predict_proba(X)
@@ -350,6 +352,6 @@ class AtLoss(Stopping):
 def test_a_stopping_rule_of_ones_own():
     """Any object of the interface works; the fit knows none of them."""
     X, y = mixed_table(np.random.default_rng(4), 500, missing=0.0)
-    est = mlrules(n_rules=300, stopping=AtLoss(0.55)).fit(X, y)
+    est = mlrules(max_rules=300, stopping=AtLoss(0.55)).fit(X, y)
     assert est.stopped_by_ == "limit"
     assert 0 < len(est.model_) == len(est.trace_["train_loss"]) < 300

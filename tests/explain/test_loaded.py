@@ -56,7 +56,7 @@ def test_a_loaded_model_tells_as_much(options, tmp_path):
     labels = explain.predict_or_abstain(loaded, X_new, "?")
     assert np.array_equal(labels == "?", model.abstains(X_new))
     assert str(explain.frequent(loaded, X, X_new)) == str(explain.frequent(model, X, X_new))
-    student = SL2Classifier(2, max_steps=100, random_state=0)
+    student = SL2Classifier(2, size="max", max_steps=100, random_state=0)
     assert 0.5 < explain.distil(loaded, X, student, X_new).held_out_fidelity <= 1.0
 
 

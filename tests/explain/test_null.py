@@ -41,12 +41,14 @@ def classes_of(score, seed=2):
 
 
 def regressor(**options):
-    return RuleFitRegressor(80, penalty="min", cv=3, **{"random_state": 0, **options})
+    return RuleFitRegressor(
+        max_candidates=80, penalty="min", cv=3, **{"random_state": 0, **options}
+    )
 
 
 CLASSIFIERS = [
     MLRulesClassifier(40, random_state=0),
-    SlipperClassifier(n_rounds=15, random_state=0),
+    SlipperClassifier(max_rules=15, size="max", random_state=0),
 ]
 
 

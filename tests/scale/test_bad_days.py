@@ -10,7 +10,7 @@ from scale.tables import content_hash, mixed_table, parted
 
 
 def learner(**settings):
-    return MLRulesClassifier(n_rules=5, random_state=0, **settings)
+    return MLRulesClassifier(max_rules=5, random_state=0, **settings)
 
 
 def same_model(frame, parts, folder, **settings):

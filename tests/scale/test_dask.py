@@ -42,7 +42,7 @@ def client():
 
 
 def learner(**settings):
-    return MLRulesClassifier(n_rules=5, random_state=0, **settings)
+    return MLRulesClassifier(max_rules=5, random_state=0, **settings)
 
 
 def test_partitions_on_workers_give_the_model_of_one_process(client, tmp_path):
@@ -93,7 +93,9 @@ def test_arrays_are_learned_in_chunks(client):
     assert est.predict_proba(rows).compute().shape == (400, 2)
     assert est.predict(rows).chunks == ((150, 150, 100),)
     assert (est.predict(rows).compute() == (X[:, 0] > 0)).mean() > 0.9
-    regressor = on_dask(RuleFitRegressor(20, cv=2, random_state=0), client, sample_rows=200)
+    regressor = on_dask(
+        RuleFitRegressor(max_candidates=20, cv=2, random_state=0), client, sample_rows=200
+    )
     found = regressor.fit(rows, da.from_array(numbers, chunks=150)).predict(rows).compute()
     assert np.corrcoef(found, numbers)[0, 1] > 0.9
 
@@ -101,7 +103,7 @@ def test_arrays_are_learned_in_chunks(client):
 def test_compact_rules_are_learned_on_dask(client, tmp_path):
     """Rules from the sample, points from all partitions: the model of one process."""
     frame = mixed_table(1200)
-    est = CompactRulesClassifier(2, random_state=0, teacher=0.0, cv=2)
+    est = CompactRulesClassifier(2, size="max", random_state=0, teacher=0.0, cv=2)
     ours = on_dask(est, client, sample_rows=400).fit(dd.from_pandas(frame, npartitions=3), "y")
     twin = fit(est, [frame], "y", sample_rows=400)
     assert content_hash(ours.model_, tmp_path) == content_hash(twin.model_, tmp_path)
@@ -159,7 +161,7 @@ def test_a_client_and_matching_partitions_are_needed(client):
 def test_a_killed_worker_costs_time_but_not_the_model(moment, tmp_path, monkeypatch):
     """A process is killed while rows are coded or rules are grown: its rows are told all rules."""
     frame = mixed_table(1000)
-    est = MLRulesClassifier(n_rules=12, random_state=0, stopping="none")
+    est = MLRulesClassifier(max_rules=12, random_state=0, stopping="none")
     expected = content_hash(fit(est, [frame], "y").model_, tmp_path)
     with cluster(processes=True) as started, distributed.Client(started) as own:
         victims = sorted(own.run(os.getpid).values())[:1]

@@ -12,7 +12,7 @@ from scale.tables import content_hash, mixed_table, parted
 
 
 def learner(**settings):
-    return MLRulesClassifier(n_rules=6, random_state=0, **settings)
+    return MLRulesClassifier(max_rules=6, random_state=0, **settings)
 
 
 def stored(frame, folder, n_parts, seed=None):

@@ -30,7 +30,7 @@ SETTINGS = {
 
 
 def learner(**settings):
-    return MLRulesClassifier(n_rules=8, random_state=0, **settings)
+    return MLRulesClassifier(max_rules=8, random_state=0, **settings)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -137,7 +137,7 @@ def test_compact_models_do_not_depend_on_partitions(classes, tmp_path):
     frame = mixed_table(1500, classes=classes)
     hashes, models = set(), []
     for parts in ([frame], parted(frame, 3, seed=1)):
-        est = CompactRulesClassifier(3, random_state=0, teacher=0.0, cv=2)
+        est = CompactRulesClassifier(3, size="max", random_state=0, teacher=0.0, cv=2)
         models.append(fit(est, parts, "y", sample_rows=500).model_)
         hashes.add(content_hash(models[-1], tmp_path))
     assert len(hashes) == 1
@@ -155,7 +155,9 @@ def test_compact_models_do_not_depend_on_partitions(classes, tmp_path):
         assert penalised(replace(model, rules=(moved, *model.rules[1:]))) > penalised(model)
 
 
-@pytest.mark.parametrize("est", [CompactRulesRegressor(3, cv=2), RuleFitRegressor(30, cv=2)])
+@pytest.mark.parametrize(
+    "est", [CompactRulesRegressor(3, size="max", cv=2), RuleFitRegressor(max_candidates=30, cv=2)]
+)
 def test_numbers_do_not_depend_on_partitions(est, tmp_path):
     """The coverage of rules has the mean and the deviation of all rows."""
     frame = mixed_table(900)

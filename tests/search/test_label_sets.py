@@ -105,7 +105,7 @@ def planted(n_rows=3000, seed=0):
 
 
 def learner(**options):
-    return MLRulesClassifier(**{"n_rules": 10, "label_sets": True, "random_state": 0, **options})
+    return MLRulesClassifier(**{"max_rules": 10, "label_sets": True, "random_state": 0, **options})
 
 
 def label_conditions(model):
@@ -185,7 +185,7 @@ def test_rules_on_one_of_several_classes_have_sets():
     """A vote chosen in advance reads one pair of lanes; a joint choice keeps single labels."""
     X, y = planted()
     y = np.where(X["other"] == "p", "maybe", y)
-    model = learner(class_choice="prefixed", n_rules=20).fit(X, y).model_
+    model = learner(class_choice="prefixed", max_rules=20).fit(X, y).model_
     assert any(len(c.labels) > 1 for c in label_conditions(model))
     joint = learner(class_choice="joint", max_conditions=1).fit(X, y).model_
     assert all(len(c.labels) == 1 for c in label_conditions(joint))

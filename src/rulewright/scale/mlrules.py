@@ -105,7 +105,7 @@ class PartedMLRules(MLRulesClassifier):
     ) -> AdditiveRules:
         """Turn the rules into a model with its figures."""
         log_loss, figures = boosting.figures()
-        self.stopped_by_ = boosting.stopped_by or "n_rules"
+        self.stopped_by_ = boosting.stopped_by or "max_rules"
         trace = boosting.watch.trace
         self.trace_ = {name: np.array(own, dtype=float) for name, own in trace.items() if own}
         bins = boosting.grower.binned.describe()
@@ -150,7 +150,7 @@ class PartedMLRules(MLRulesClassifier):
         """Refuse settings that need all rows in one place."""
         for name, allowed, instead in (
             ("calibration", None, "calibrate the fitted model on other rows: rulewright.calibrate"),
-            ("warm_start", False, "raise n_rules instead"),
+            ("warm_start", False, "raise max_rules instead"),
             ("linear", False, "CompactRulesClassifier fits lines to a sample of the rows"),
         ):
             if getattr(self, name) != allowed:

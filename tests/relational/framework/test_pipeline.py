@@ -177,7 +177,7 @@ def test_a_table():
 def test_any_learner_takes_the_columns_asked_about():
     """MLRules makes its own rules of them."""
     X, y = table()
-    learner = MLRulesClassifier(n_rules=5, random_state=0)
+    learner = MLRulesClassifier(max_rules=5, random_state=0)
     pipeline = Pipeline(["a > 0"], learner=learner, calibration=None).fit(X, y)
     assert pipeline.signature().endswith("learner:mlrules")
     assert set(pipeline.model_.columns) == {"a"}

@@ -45,7 +45,9 @@ def test_a_planted_pattern_is_the_first_condition():
 
 
 @pytest.mark.parametrize(
-    "learner", [None, MLRulesClassifier(), RumbleClassifier(max_rules=60)], ids=["mmv", "ml", "r"]
+    "learner",
+    [None, MLRulesClassifier(), RumbleClassifier(max_candidates=60)],
+    ids=["mmv", "ml", "r"],
 )
 def test_learners_take_patterns_and_predict_probabilities(learner):
     graphs, y = planted()

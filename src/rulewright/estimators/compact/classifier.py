@@ -61,7 +61,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from rulewright import CompactRulesClassifier
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> est = CompactRulesClassifier(5, random_state=0).fit(X, y)
+    >>> est = CompactRulesClassifier(5, size="max", random_state=0).fit(X, y)
     >>> len(est.model_) <= 5, est.score(X, y) > 0.93
     (True, True)
     """

@@ -111,7 +111,7 @@ class Lessons:
         if n_classes <= FEW_CLASSES:
             return {}
         return {
-            "n_rules": RULES_PER_CLASS * min(n_classes, MANY_CLASSES),
+            "max_rules": RULES_PER_CLASS * min(n_classes, MANY_CLASSES),
             "learning_rate": 0.2,
             "max_bins": 64,
             "class_choice": "auto" if self.ordinal else "prefixed",

@@ -79,15 +79,16 @@ class MLRulesClassifier(BoostedClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from rulewright import MLRulesClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> est = MLRulesClassifier(n_rules=30, random_state=0).fit(X, y)
+    >>> est = MLRulesClassifier(max_rules=30, random_state=0).fit(X, y)
     >>> est.predict(X.iloc[[0, 75, 149]])
     array([0, 1, 2])
     """
 
-    n_rules: int | None = Parameter(
+    max_rules: int | None = Parameter(
         Integer(0, optional=True),
-        "Most rules to learn; by default 250 for each class, but 7,500 at most and, beyond 10,000 "
-        "rows, 1,000 at least. Where these have ten classes or more: 350 for each, 10,500 at most.",
+        "Most rules in the model; by default 250 for each class, but 7,500 at most and, beyond "
+        "10,000 rows, 1,000 at least. Where these have ten classes or more: 350 for each, 10,500 "
+        "at most.",
         default=None,
         kw_only=False,
     )
@@ -170,7 +171,7 @@ class MLRulesClassifier(BoostedClassifier):
     )
     stopping: Any = Parameter(
         STOPPING_RULE,
-        'When to stop before `n_rules`. "window", the test of the paper: too many of the last '
+        'When to stop before `max_rules`. "window", the test of the paper: too many of the last '
         'rules are no better than chance on the rows outside their subsample. "validation": the '
         "log-loss of rows kept aside does not improve; the best model is then kept. A `Window` or "
         '`Validation` object has settings of its own. "auto" is "validation" beyond 10,000 rows '
@@ -205,7 +206,7 @@ class MLRulesClassifier(BoostedClassifier):
 
     MAIN_EFFECTS: ClassVar[Mapping[str, Any]] = {"max_conditions": 1}
     PAPER: ClassVar[Mapping[str, Any]] = {
-        "n_rules": 500,
+        "max_rules": 500,
         "learning_rate": 0.1,
         "subsample": 0.5,
         "criterion": "newton",
@@ -247,7 +248,7 @@ class MLRulesClassifier(BoostedClassifier):
             boosting.run(n_rules, advance)
         self._last_boosting = boosting if self.warm_start else None
         self.trace_ = boosting.monitor.trace()
-        self.stopped_by_ = boosting.monitor.stopped_by or "n_rules"
+        self.stopped_by_ = boosting.monitor.stopped_by or "max_rules"
         out_of_fold = None
         if calibration is not None:
             out_of_fold = self._out_of_fold(settings, rows, calibration, random)
@@ -263,7 +264,7 @@ class MLRulesClassifier(BoostedClassifier):
         return self.stages_.with_costs(self._fitted().costs)
 
     def _most_rules(self, rows: TrainingSet) -> int:
-        return self._automatic(rows).n_rules if self.n_rules is None else self.n_rules
+        return self._automatic(rows).max_rules if self.max_rules is None else self.max_rules
 
     def _automatic(self, rows: TrainingSet) -> Automatic:
         return Automatic(rows.n_rows, len(rows.classes), self._is_ordinal)
@@ -357,7 +358,7 @@ class MLRulesClassifier(BoostedClassifier):
         n_rules = self._most_rules(rows)
         if n_rules < len(last.rules):
             raise ValueError(
-                f"n_rules={n_rules} is less than the {len(last.rules)} rules that "
+                f"max_rules={n_rules} is less than the {len(last.rules)} rules that "
                 "warm_start=True goes on from: set warm_start=False to start again"
             )
         last.settings = settings
@@ -370,7 +371,7 @@ class MLRulesClassifier(BoostedClassifier):
             "total_weight": monitor.train.total_weight,
             "bins": boosting.binned.describe(),
             "log_loss": monitor.kept_loss,
-            "stopped_by": monitor.stopped_by or "n_rules",
+            "stopped_by": monitor.stopped_by or "max_rules",
         }
         start, rules = boosting.start, boosting.kept_rules()
         intercepts = tuple(start.intercepts.tolist())

@@ -98,7 +98,7 @@ class Automatic:
         return self.many or (self.n_classes > MOST_CLASSES and not self.ordinal)
 
     @property
-    def n_rules(self) -> int:
+    def max_rules(self) -> int:
         """Most rules."""
         per_class = RULES_OF_MANY if self.many else RULES_PER_CLASS
         n_rules = per_class * min(self.n_classes, MOST_CLASSES)

@@ -86,7 +86,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from rulewright import RumbleClassifier
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> est = RumbleClassifier(max_rules=200, random_state=0).fit(X, y)
+    >>> est = RumbleClassifier(max_candidates=200, random_state=0).fit(X, y)
     >>> bool(est.score(X, y) > 0.9)
     True
     """
@@ -130,13 +130,13 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         'How pairs of rules are joined, without `bias`; "signed" joins by "or" and by "implies".',
         default="or",
     )
-    max_rules: int | None = Parameter(
+    max_candidates: int | None = Parameter(
         Integer(1, optional=True), "Most rules that are generated.", default=None
     )
-    n_rules: int | None = Parameter(
+    max_rules: int | None = Parameter(
         Integer(0, optional=True),
-        "Most rules with a weight in each score: of more, the smallest weights become 0 one by "
-        "one, and the others are weighed anew.",
+        "Most rules in the model; of more than two classes, in the score of each class. Of more "
+        "rules the smallest weights become 0 one by one, and the others are weighed anew.",
         default=None,
     )
     max_active: int = Parameter(

@@ -86,18 +86,23 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from rulewright import SL2Classifier
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> est = SL2Classifier(n_terms=2, max_steps=2000, random_state=0).fit(X, y)
+    >>> est = SL2Classifier(max_rules=2, size="max", max_steps=2000, random_state=0).fit(X, y)
     >>> bool(est.score(X, y) > 0.9)
     True
     """
 
-    n_terms: int | str = Parameter(
-        Integer(1, words=("cv",)),
-        'Rules in a rule set; "cv" chooses by cross-validation.',
-        default="cv",
+    max_rules: int = Parameter(
+        Integer(1),
+        "Most rules in the rule set; of more than two classes, in that of each class.",
+        default=30,
         kw_only=False,
     )
-    max_terms: int = Parameter(Integer(1), "Most rules to choose from.", default=30)
+    size: str = Parameter(
+        Choice(("cv", "max")),
+        'How many rules to search for: "cv" adds one as long as that helps in cross-validation, '
+        '"max" takes `max_rules`.',
+        default="cv",
+    )
     cv: Any = Parameter(Folds(), "Folds of the internal cross-validation.", default=10)
     max_steps: int = Parameter(Integer(1), "Steps of one search.", default=10_000)
     n_restarts: int = Parameter(Integer(1), "Searches of which the best is taken.", default=1)
@@ -129,7 +134,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
     )
 
     PAPER: ClassVar[Mapping[str, Any]] = {
-        "n_terms": "cv",
+        "size": "cv",
         "cv": 10,
         "max_steps": 100_000,
         "precision_cv": None,
@@ -143,7 +148,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
         merged = self._merged(training)
         random = check_random_state(self.random_state)
         seeds = random.randint(2**31, size=len(self.classes_))
-        folds = self._folds(training, merged, random) if self.n_terms == "cv" else []
+        folds = self._folds(training, merged, random) if self.size == "cv" else []
         encoding, whole = self._encoded(merged.rows)
         heads = self._heads(training)
         formulas, n_literals, compared = {}, [], []
@@ -215,7 +220,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
 
         Those of the folds, of the same size, tell what its rules are worth on new rows.
         """
-        n_terms = 1 if self.n_terms == "cv" else int(self.n_terms)
+        n_terms = 1 if self.size == "cv" else int(self.max_rules)
         compared: list[Compared] = []
         if folds:
             curve, of_folds = self._sizes(folds, head, seed)
@@ -246,7 +251,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
         """
         curve: list[float] = []
         found: list[list[DnfFormula]] = []
-        for n_terms in range(1, self.max_terms + 1):
+        for n_terms in range(1, self.max_rules + 1):
             tasks = [
                 partial(self._judge, fold, head, n_terms, seed + 1000 * n_terms + i)
                 for i, fold in enumerate(folds)

@@ -52,9 +52,9 @@ class Way(NamedTuple):
         """Return a variant run this way on a data set."""
         settings: dict[str, Any] = {"criterion": VARIANTS[variant], **self.settings}
         if quick:
-            settings["n_rules"] = QUICK_RULES
+            settings["max_rules"] = QUICK_RULES
         elif self.paper and name in MORE_RULES:
-            settings["n_rules"] = MORE_RULES[name]
+            settings["max_rules"] = MORE_RULES[name]
         return Learner(variant + self.ending, "mlrules", settings, self.paper)
 
 
@@ -94,7 +94,7 @@ def figure1_trials(extent: Extent) -> list[Trial]:
     trials = []
     for name in extent.chosen(FIGURE1_SETS):
         for label, criterion in VARIANTS.items():
-            settings = {"criterion": criterion, "n_rules": STAGES[-1]}
+            settings = {"criterion": criterion, "max_rules": STAGES[-1]}
             whole = Learner(label, "mlrules", settings, paper=True)
             stopped = Learner(f"{label}, stopped", "mlrules", {**settings, **STOPPING}, paper=True)
             for trial in all_trials([whole], [Data(name)], protocol, extent):
