@@ -27,12 +27,20 @@ from rulewright import estimators
 RENAMED: dict[str, dict[str, str]] = {
     "MLRulesClassifier": {"n_rules": "max_rules"},
     "SlipperClassifier": {"max_rounds": "max_rules"},
-    "SL2Classifier": {"max_terms": "max_rules"},
+    "SL2Classifier": {"max_terms": "max_rules", "n_bins": "max_bins"},
+    "RuleSetEnsembleClassifier": {"n_bins": "max_bins"},
+    "C45RulesClassifier": {"min_cases": "min_weight"},
+    "PARTClassifier": {"min_cases": "min_weight"},
+    "StumpClassifier": {"min_cases": "min_weight"},
     "RuleFitClassifier": {"max_rules": "max_candidates", "max_terms": "max_rules"},
     "RuleFitRegressor": {"max_rules": "max_candidates", "max_terms": "max_rules"},
-    "RumbleClassifier": {"max_rules": "max_candidates", "n_rules": "max_rules"},
+    "RumbleClassifier": {
+        "max_rules": "max_candidates",
+        "n_rules": "max_rules",
+        "n_bins": "max_bins",
+    },
     "CN2Classifier": {"max_rules": "rules_per_class"},
-    "LRIClassifier": {"n_rules": "rules_per_class"},
+    "LRIClassifier": {"n_rules": "rules_per_class", "max_length": "max_conditions"},
 }
 """Parameters by class that had another name when fingerprints were first written."""
 

@@ -306,7 +306,7 @@ def sl2(**changed):
         "p_s": 0.1,
         "init": "seeded",
         "thresholds": False,
-        "n_bins": 10,
+        "max_bins": 10,
         "time_limit": None,
         "positive_class": None,
         "precision_cv": None,
@@ -331,7 +331,7 @@ def ruleset_ensemble(**changed):
         "p_g2": 0.1,
         "p_s": 0.1,
         "thresholds": False,
-        "n_bins": 10,
+        "max_bins": 10,
         "abstain": 0.0,
         "bagging": False,
         "target_error": None,
@@ -403,7 +403,7 @@ def rumble(**changed):
         "constraint": "ball",
         "budget": 1.0,
         "bias": None,
-        "n_bins": 6,
+        "max_bins": 6,
         "pairs": "or",
         "max_candidates": None,
         "max_rules": None,
@@ -466,7 +466,7 @@ def c45rules(**changed):
     """Make C4.5rules whose parameters are all set: no test depends on the defaults."""
     settings = {
         "confidence": 0.25,
-        "min_cases": 2.0,
+        "min_weight": 2.0,
         "missing_labels": False,
         "exceptions": "release",
         "max_rules": 1000,
@@ -482,7 +482,7 @@ def part(**changed):
     """Make PART whose parameters are all set: no test depends on the defaults."""
     settings = {
         "confidence": 0.25,
-        "min_cases": 2.0,
+        "min_weight": 2.0,
         "missing_labels": False,
         "precision_cv": None,
         "class_weight": None,
@@ -495,7 +495,7 @@ def part(**changed):
 def stump(**changed):
     """Make a stump whose parameters are all set: no test depends on the defaults."""
     settings = {
-        "min_cases": 0.0,
+        "min_weight": 0.0,
         "precision_cv": None,
         "class_weight": None,
         "random_state": 0,
@@ -530,7 +530,7 @@ def lri(**changed):
     """Make a small LRI whose parameters are all set: no test depends on the defaults."""
     settings = {
         "rules_per_class": 8,
-        "max_length": 3,
+        "max_conditions": 3,
         "max_disjuncts": 2,
         "freeze": 4,
         "allow_not_equal": False,

@@ -38,7 +38,7 @@ GRID = {
     "max_steps": [20, 100],
     "max_passes": [0, None],
     "positive_class": [0, 1],
-    "min_cases": [1.0, 20.0],
+    "min_weight": [1.0, 20.0],
     "class_weight": [None, "balanced"],
 }
 ENDLESS = {
@@ -48,7 +48,7 @@ ENDLESS = {
     "rules_per_class": 10**7,
     "learning_rate": 1e-6,
     "max_steps": 10**9,
-    "n_bins": 500,
+    "max_bins": 500,
     "n_optimizations": 10**9,
     "calibration": None,
 }

@@ -34,8 +34,8 @@ WRONG = {
     "subsample": [0, 1.5, math.nan, None],
     "criterion": ["Newton", None, 3, ["newton"]],
     "l2": [-1e-9, math.inf, math.nan, "1", 10**400],
-    "max_conditions": [0, -1, 2.0, "2"],
-    "min_weight": [-1, math.inf, None],
+    "max_conditions": [0, -1, 2.0, "2", None],
+    "min_weight": [-1, math.inf, math.nan, None, "2"],
     "min_evidence": [-1, math.nan],
     "class_choice": ["any", None],
     "formulation": ["best", None, 3, Window()],
@@ -43,7 +43,7 @@ WRONG = {
     "missing_conditions": [0, "no"],
     "label_sets": [0, "no", None],
     "prune": [1, "yes"],
-    "max_bins": [1, 0, -5, 2.5, "many"],
+    "max_bins": [1, 0, -5, 2.5, "many", None],
     "stopping": ["early", None, True, Window, Formulation()],
     "ordinal": ["yes", 1, None, {}],
     "column_subsample": [0, 1.5, math.nan, None],
@@ -65,7 +65,6 @@ WRONG = {
     "p_s": [-0.1, 1.1, math.inf],
     "init": ["random", None, 3],
     "thresholds": [1, "no", None],
-    "n_bins": [1, 0, 2.5, None],
     "precision_cv": [1, 0, -3, 2.5, "cv", True],
     "time_limit": [0, -1, math.inf, math.nan, "1 s"],
     "n_samples": [0, -1, 2.5, None, True],
@@ -103,11 +102,9 @@ WRONG = {
     "beam_width": [0, 2.5, None],
     "significance": [-0.1, 1.1, math.nan, None],
     "weighted_covering": [0, 1.1, math.nan, "1/k"],
-    "max_length": [0, 2.5, None],
     "max_disjuncts": [0, 2.5, None],
     "freeze": [0, 2.5, None],
     "confidence": [0, 1.1, math.nan, None],
-    "min_cases": [-1, math.inf, math.nan, None, "2"],
     "missing_labels": [1, "yes", None],
     "exceptions": ["paper", None, 3],
     "q": [0.9, math.nan, math.inf, None],
@@ -191,6 +188,9 @@ NAMED_OTHERWISE = {
 }
 
 
+ENCODED = ("sl2", "ruleset-ensemble", "rumble")
+"""Learners that need intervals."""
+
 ALLOWED = {
     ("rulefit", "learning_rate", 0),  # bagging
     ("rulefit", "subsample", None),
@@ -200,6 +200,8 @@ ALLOWED = {
     ("rumble", "max_rules", None),
     ("rumble", "max_candidates", None),
     ("cn2", "rules_per_class", None),
+    *((name, "max_conditions", None) for name in LEARNERS if name != "lri"),
+    *((name, "max_bins", None) for name in LEARNERS if name not in ENCODED),
 }
 """Values that only this learner takes."""
 

@@ -37,7 +37,7 @@ def drawn_rows(seed=0, n_rows=120, n_classes=3):
 
 def quick(**options):
     """Make an ensemble of few and short searches."""
-    small = {"max_terms": 3, "n_samples": 3, "max_steps": 150, "n_bins": 4, "random_state": 0}
+    small = {"max_terms": 3, "n_samples": 3, "max_steps": 150, "max_bins": 4, "random_state": 0}
     return RuleSetEnsembleClassifier(**{**small, **options})
 
 
@@ -268,9 +268,9 @@ def test_thresholds_are_questions_too():
     """With thresholds a single term can be a range of many intervals."""
     x = np.arange(100.0)
     y = ((x > 20) & (x < 80)).astype(int)
-    est = quick(thresholds=True, n_bins=10, max_terms=1, max_steps=2000).fit({"x": x}, y)
+    est = quick(thresholds=True, max_bins=10, max_terms=1, max_steps=2000).fit({"x": x}, y)
     assert min(posteriors_of(est)[1].errors) <= 2
-    plain = quick(n_bins=10).fit({"x": x}, y)
+    plain = quick(max_bins=10).fit({"x": x}, y)
     assert len(est.model_.evidence.encoding) > len(plain.model_.evidence.encoding)
 
 

@@ -41,7 +41,7 @@ def posteriors_of(est):
 
 def quick(**options):
     """Make an ensemble of few and short searches."""
-    small = {"max_terms": 3, "n_samples": 4, "max_steps": 150, "n_bins": 4, "random_state": 0}
+    small = {"max_terms": 3, "n_samples": 4, "max_steps": 150, "max_bins": 4, "random_state": 0}
     return RuleSetEnsembleClassifier(**{**small, **options})
 
 

@@ -409,7 +409,7 @@ def test_threads_give_the_same_model():
 def test_the_settings_of_the_thesis():
     """Four intervals, pairs by "or", a hundred rules, and the sign of the score."""
     est = RumbleClassifier.paper()
-    wanted = {"criterion": "mmv", "p": 1.0, "n_bins": 4, "pairs": "or", "max_active": 100}
+    wanted = {"criterion": "mmv", "p": 1.0, "max_bins": 4, "pairs": "or", "max_active": 100}
     assert wanted.items() <= est.get_params().items()
     assert est.calibration is None
 

@@ -24,7 +24,7 @@ def drawn_rows(seed=0, n_rows=120):
 
 def quick(**options):
     """Make an ensemble of few and short searches."""
-    small = {"max_terms": 2, "n_samples": 3, "max_steps": 150, "n_bins": 4, "random_state": 0}
+    small = {"max_terms": 2, "n_samples": 3, "max_steps": 150, "max_bins": 4, "random_state": 0}
     return RuleSetEnsembleClassifier(**{**small, **options})
 
 

@@ -113,7 +113,7 @@ LEARNERS: Catalogue[RuleClassifier[Any]] = Catalogue(
             "additive",
             "rules made without looking at the labels, with a certificate",
             "weighted rules in the order of a prior",
-            "max_rules budget n_bins pairs time_limit",
+            "max_rules budget max_bins pairs time_limit",
         ),
         "ripper": Entry(
             "lists.ripper.estimator:RipperClassifier",
@@ -134,21 +134,21 @@ LEARNERS: Catalogue[RuleClassifier[Any]] = Catalogue(
             "list",
             "comparisons with C4.5",
             "simplified paths of a tree, grouped by class",
-            "confidence min_cases max_rules",
+            "confidence min_weight max_rules",
         ),
         "part": Entry(
             "lists.part.estimator:PARTClassifier",
             "list",
             "a list where accuracy counts more than size",
             "dozens of rules; the first that holds decides",
-            "confidence min_cases",
+            "confidence min_weight",
         ),
         "stump": Entry(
             "lists.stump.estimator:StumpClassifier",
             "list",
             "a first look, or a baseline",
             "one test",
-            "min_cases",
+            "min_weight",
         ),
         "cn2": Entry(
             "lists.cn2.estimator:CN2Classifier",
@@ -162,7 +162,7 @@ LEARNERS: Catalogue[RuleClassifier[Any]] = Catalogue(
             "additive",
             "comparisons with LRI",
             "hundreds of short rules that vote",
-            "rules_per_class max_length max_disjuncts calibration",
+            "rules_per_class max_conditions max_disjuncts calibration",
         ),
         "rise": Entry(
             "nearest.estimator:RISEClassifier",

@@ -113,7 +113,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
     thresholds: bool = Parameter(
         Flag(), "Whether numeric columns also give questions ``x <= t``.", default=False
     )
-    n_bins: int = Parameter(Integer(2), "Most intervals of a numeric column.", default=10)
+    max_bins: int = Parameter(Integer(2), "Most intervals of a numeric column.", default=10)
     abstain: float = Parameter(
         Real(0), "Lead, from 0 to 2, below which the model abstains; 0 never does.", default=0.0
     )
@@ -239,7 +239,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
             weights=merged.rows.weights,
             missing="value",
             thresholds=self.thresholds,
-            n_bins=self.n_bins,
+            n_bins=self.max_bins,
         )
         heads = list(range(len(self.classes_)))
         if self.single and len(self.classes_) == 2:

@@ -122,7 +122,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         "pairs.",
         default=None,
     )
-    n_bins: int = Parameter(
+    max_bins: int = Parameter(
         Integer(2), "Most intervals of a numeric column, without `bias`.", default=4
     )
     pairs: str | None = Parameter(
@@ -245,7 +245,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
     def _bias(self, rows: TrainingSet) -> Bias:
         """Return the bias that is asked for."""
         if self.bias is None:
-            return default_bias(self.n_bins, self.pairs)
+            return default_bias(self.max_bins, self.pairs)
         return read_bias(self.bias, rows)
 
     def _folds(self, rows: TrainingSet, random: np.random.RandomState) -> IntArray | None:

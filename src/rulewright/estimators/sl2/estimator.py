@@ -120,7 +120,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
     thresholds: bool = Parameter(
         Flag(), "Whether numeric columns also give questions ``x <= t``.", default=False
     )
-    n_bins: int = Parameter(Integer(2), "Most intervals of a numeric column.", default=10)
+    max_bins: int = Parameter(Integer(2), "Most intervals of a numeric column.", default=10)
     time_limit: float | None = Parameter(
         Real(0, above=True, optional=True),
         "Seconds for the whole fit; the best found so far is then the model, and another fit "
@@ -184,7 +184,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
     def _encoded(self, rows: TrainingSet) -> tuple[BooleanEncoding, BooleanRows]:
         """Choose the questions by some rows, and answer them."""
         encoding, covers = encode_booleans(
-            rows.table, weights=rows.weights, thresholds=self.thresholds, n_bins=self.n_bins
+            rows.table, weights=rows.weights, thresholds=self.thresholds, n_bins=self.max_bins
         )
         return encoding, BooleanRows(covers, rows.labels, rows.weights)
 

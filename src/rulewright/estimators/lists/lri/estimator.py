@@ -68,7 +68,7 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
     """
 
     rules_per_class: int = Parameter(Integer(1), "Rules of each class.", default=200, kw_only=False)
-    max_length: int = Parameter(Integer(1), "Most conditions in a term.", default=5)
+    max_conditions: int = Parameter(Integer(1), "Most conditions in a term.", default=5)
     max_disjuncts: int = Parameter(Integer(1), "Most terms in a rule.", default=2)
     freeze: int = Parameter(
         Integer(1),
@@ -94,7 +94,7 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
 
     PAPER: ClassVar[Mapping[str, Any]] = {
         "rules_per_class": 200,
-        "max_length": 5,
+        "max_conditions": 5,
         "max_disjuncts": 2,
         "freeze": 50,
         "max_bins": MOST_BINS,
@@ -153,7 +153,7 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
         self, rows: TrainingSet, binned: BinnedColumns, part: NDArray[np.intp] | None
     ) -> LightRules:
         limits = SearchLimits(
-            max_conditions=self.max_length,
+            max_conditions=self.max_conditions,
             tolerance=0.0,
             missing_conditions=self.missing_conditions,
             not_equal=self.allow_not_equal,
