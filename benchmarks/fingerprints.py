@@ -26,9 +26,20 @@ from rulewright import estimators
 
 RENAMED: dict[str, dict[str, str]] = {
     "MLRulesClassifier": {"n_rules": "max_rules"},
-    "SlipperClassifier": {"max_rounds": "max_rules"},
-    "SL2Classifier": {"max_terms": "max_rules", "n_bins": "max_bins"},
-    "RuleSetEnsembleClassifier": {"n_bins": "max_bins"},
+    "CompactRulesClassifier": {"teacher": "teacher_share"},
+    "SlipperClassifier": {"max_rounds": "max_rules", "threshold": "cut_points"},
+    "RipperClassifier": {"threshold": "cut_points"},
+    "FOILClassifier": {"threshold": "cut_points"},
+    "SL2Classifier": {
+        "max_terms": "max_rules",
+        "n_bins": "max_bins",
+        "thresholds": "allow_thresholds",
+    },
+    "RuleSetEnsembleClassifier": {
+        "n_bins": "max_bins",
+        "thresholds": "allow_thresholds",
+        "weight": "vote_weight",
+    },
     "C45RulesClassifier": {"min_cases": "min_weight"},
     "PARTClassifier": {"min_cases": "min_weight"},
     "StumpClassifier": {"min_cases": "min_weight"},

@@ -53,7 +53,7 @@ def test_how_learners_of_numbers_differ(cli):
     """Only what differs is told again."""
     last = cli("learners", "compact").stdout.splitlines()[-1]
     assert last.startswith("for numbers (CompactRulesRegressor): defaults l2=5, ")
-    assert last.endswith("without ordinal, teacher")
+    assert last.endswith("without ordinal, teacher_share")
 
 
 def test_unknown_learners(cli_failure):

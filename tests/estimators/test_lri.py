@@ -109,5 +109,10 @@ def test_the_prediction_is_the_class_with_most_rules():
 def test_the_papers_settings():
     """200 rules of two terms of five conditions, frozen after 50, of plain votes."""
     est = LRIClassifier.paper()
-    assert (est.rules_per_class, est.max_disjuncts, est.max_conditions, est.freeze) == (200, 2, 5, 50)
+    assert (est.rules_per_class, est.max_disjuncts, est.max_conditions, est.freeze) == (
+        200,
+        2,
+        5,
+        50,
+    )
     assert est.calibration is None

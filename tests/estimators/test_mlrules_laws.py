@@ -33,7 +33,7 @@ def fits(draw):
         class_choice=draw(st.sampled_from(["joint", "prefixed"])),
         formulation=Formulation(
             default_rule=draw(st.sampled_from(list(DEFAULT_RULES))),
-            threshold=draw(st.sampled_from(["midpoint", "observed"])),
+            cut_points=draw(st.sampled_from(["midpoint", "observed"])),
         ),
         missing_conditions=draw(st.booleans()),
         max_bins=draw(st.sampled_from([None, 2, 5])),
@@ -170,7 +170,7 @@ def test_monotone_transforms_change_nothing(max_bins):
         return columns | {"a": columns["a"] ** 3, "b": 1024 * columns["b"] - 7}
 
     options = {
-        "formulation": Formulation(threshold="observed"),
+        "formulation": Formulation(cut_points="observed"),
         "max_bins": max_bins,
         "subsample": 0.5,
     }

@@ -55,14 +55,14 @@ LEARNED = {
     "lines ordinal isotonic": (3, mlrules(linear=True, ordinal=NAMES, calibration="isotonic").fit),
     "digits": (3, mlrules(constraints={"digits": 1}, missing_conditions=True).fit),
     "one class": (1, slipper(calibration="isotonic").fit),
-    "sl2 thresholds": (3, sl2(thresholds=True, size="cv").fit),
+    "sl2 thresholds": (3, sl2(allow_thresholds=True, size="cv").fit),
     "sl2 for the first": (2, sl2(positive_class=NAMES[0]).fit),
     "ensemble of one class": (2, ruleset_ensemble(single=True, abstain=0.5).fit),
-    "ensemble bagged": (3, ruleset_ensemble(bagging=True, weight="unique").fit),
+    "ensemble bagged": (3, ruleset_ensemble(bagging=True, vote_weight="unique").fit),
     "averaging vote": (3, averaging(combine="vote").fit),
     "averaging bma": (2, averaging(combine="bma", estimates="integrated").fit),
     "averaging isotonic": (3, averaging(estimator=mlrules(calibration="isotonic")).fit),
-    "ensemble certified": (2, ruleset_ensemble(split_prior=True, thresholds=True).fit),
+    "ensemble certified": (2, ruleset_ensemble(split_prior=True, allow_thresholds=True).fit),
     **{
         f"{name}, {k} classes": (k, make().fit)
         for name, make in LEARNERS.items()

@@ -268,7 +268,7 @@ def test_thresholds_are_questions_too():
     """With thresholds a single term can be a range of many intervals."""
     x = np.arange(100.0)
     y = ((x > 20) & (x < 80)).astype(int)
-    est = quick(thresholds=True, max_bins=10, max_terms=1, max_steps=2000).fit({"x": x}, y)
+    est = quick(allow_thresholds=True, max_bins=10, max_terms=1, max_steps=2000).fit({"x": x}, y)
     assert min(posteriors_of(est)[1].errors) <= 2
     plain = quick(max_bins=10).fit({"x": x}, y)
     assert len(est.model_.evidence.encoding) > len(plain.model_.evidence.encoding)

@@ -97,7 +97,7 @@ def test_the_twins_boost_the_same_model(n_classes, options, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("n_classes", "options"), [(2, {"max_bins": 4, "thresholds": True}), (3, {"size": "cv"})]
+    ("n_classes", "options"), [(2, {"max_bins": 4, "allow_thresholds": True}), (3, {"size": "cv"})]
 )
 def test_the_twins_find_the_same_rule_sets(n_classes, options, monkeypatch):
     """The same holds for SL2, step by step."""

@@ -37,7 +37,8 @@ READERS = [
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"single": True, "abstain": 0.5}, {"split_prior": True}, {"thresholds": True}]
+    "options",
+    [{}, {"single": True, "abstain": 0.5}, {"split_prior": True}, {"allow_thresholds": True}],
 )
 def test_a_loaded_model_tells_as_much(options, tmp_path):
     """Certificates, statistics, abstention and consensus are those of the fitted model."""

@@ -103,7 +103,7 @@ def test_arrays_are_learned_in_chunks(client):
 def test_compact_rules_are_learned_on_dask(client, tmp_path):
     """Rules from the sample, points from all partitions: the model of one process."""
     frame = mixed_table(1200)
-    est = CompactRulesClassifier(2, size="max", random_state=0, teacher=0.0, cv=2)
+    est = CompactRulesClassifier(2, size="max", random_state=0, teacher_share=0.0, cv=2)
     ours = on_dask(est, client, sample_rows=400).fit(dd.from_pandas(frame, npartitions=3), "y")
     twin = fit(est, [frame], "y", sample_rows=400)
     assert content_hash(ours.model_, tmp_path) == content_hash(twin.model_, tmp_path)

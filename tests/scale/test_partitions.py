@@ -137,7 +137,7 @@ def test_compact_models_do_not_depend_on_partitions(classes, tmp_path):
     frame = mixed_table(1500, classes=classes)
     hashes, models = set(), []
     for parts in ([frame], parted(frame, 3, seed=1)):
-        est = CompactRulesClassifier(3, size="max", random_state=0, teacher=0.0, cv=2)
+        est = CompactRulesClassifier(3, size="max", random_state=0, teacher_share=0.0, cv=2)
         models.append(fit(est, parts, "y", sample_rows=500).model_)
         hashes.add(content_hash(models[-1], tmp_path))
     assert len(hashes) == 1

@@ -159,7 +159,7 @@ class PartedBoosting:
         )
         self.story = Story(setup)
         binned = coding.binned()
-        self.codes, self.grower = binned.codes, RuleGrower(binned, settings.formulation.threshold)
+        self.codes, self.grower = binned.codes, RuleGrower(binned, settings.formulation.cut_points)
         self.limits = SearchLimits(
             max_conditions=settings.max_conditions,
             min_weight=settings.min_weight,

@@ -98,7 +98,7 @@ class Boosting:
             label_sets=settings.label_sets,
             constraints=constraints,
         ).compile(rows.schema, self.monitor.train.likelihood.unit)
-        self.grower = RuleGrower(self.binned, settings.formulation.threshold, n_threads)
+        self.grower = RuleGrower(self.binned, settings.formulation.cut_points, n_threads)
         self.draws = self._draws(random)
         self.columns = Subsampler(len(rows.columns), settings.column_subsample, random, least=1)
         kind = None if self.draws.takes_all else settings.prune  # judged by rows outside

@@ -150,7 +150,7 @@ class MLRulesClassifier(BoostedClassifier):
     )
     formulation: Any = Parameter(
         FORMULATION,
-        'Default rule, backtracking and thresholds: "corrected" or "published", or a '
+        'Default rule, backtracking and cut points: "corrected" or "published", or a '
         "`Formulation` with any of them.",
         default="corrected",
     )

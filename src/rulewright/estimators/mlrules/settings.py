@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rulewright.encoding.binned import Threshold
     from rulewright.search import Constraints
 
-THRESHOLDS = ("midpoint", "observed")
+CUT_POINTS = ("midpoint", "observed")
 
 
 @dataclass(frozen=True)
@@ -29,16 +29,16 @@ class Formulation:
         Scores to start from.
     backtracking : bool
         Whether a response that would raise the loss is halved.
-    threshold : {"midpoint", "observed"}
+    cut_points : {"midpoint", "observed"}
         Where between two values a cut lies.
     """
 
     default_rule: str = "exact"
     backtracking: bool = True
-    threshold: Threshold = "midpoint"
+    cut_points: Threshold = "midpoint"
 
     def __post_init__(self) -> None:
-        for name, words in (("default_rule", tuple(DEFAULT_RULES)), ("threshold", THRESHOLDS)):
+        for name, words in (("default_rule", tuple(DEFAULT_RULES)), ("cut_points", CUT_POINTS)):
             value = getattr(self, name)
             if not isinstance(value, str) or value not in words:
                 raise ValueError(f"{name}={value!r} must be one of {', '.join(words)}")
@@ -49,7 +49,7 @@ class Formulation:
 FORMULATIONS: dict[str, Callable[..., Formulation]] = {
     "corrected": Formulation,
     "published": partial(
-        Formulation, default_rule="newton", backtracking=False, threshold="observed"
+        Formulation, default_rule="newton", backtracking=False, cut_points="observed"
     ),
 }
 """The formulations by name: ours, and that of the paper."""

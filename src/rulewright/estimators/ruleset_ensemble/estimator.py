@@ -94,7 +94,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
         "The same as a rate of decay: alpha = exp(-nu / n) for n rows.",
         default=None,
     )
-    weight: str = Parameter(
+    vote_weight: str = Parameter(
         Choice(WEIGHTS),
         "Whether a rule set that was found several times weighs as many times as much, or once.",
         default="multiplicity",
@@ -110,7 +110,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
     p_g1: float = Parameter(Real(0, 1), "Probability of a random term.", default=0.2)
     p_g2: float = Parameter(Real(0, 1), "Probability of a random literal to take out.", default=0.1)
     p_s: float = Parameter(Real(0, 1), "Probability of a random literal to add.", default=0.1)
-    thresholds: bool = Parameter(
+    allow_thresholds: bool = Parameter(
         Flag(), "Whether numeric columns also give questions ``x <= t``.", default=False
     )
     max_bins: int = Parameter(Integer(2), "Most intervals of a numeric column.", default=10)
@@ -156,7 +156,10 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
         first, second = halves(rows, random) if self.split_prior else (rows, None)
         seeds.append(int(random.randint(2**31)))
         search = self._search(first, seeds[0], deadline)
-        found, weight = search.run(self._n_threads, bool(self.verbose)), cast("Weight", self.weight)
+        found, weight = (
+            search.run(self._n_threads, bool(self.verbose)),
+            cast("Weight", self.vote_weight),
+        )
         encoding = search.rows.encoding
         others = None if second is None else EnsembleRows.of(encoding, self._ordered(second))
         model = voting_model(
@@ -238,7 +241,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
             merged.rows.table,
             weights=merged.rows.weights,
             missing="value",
-            thresholds=self.thresholds,
+            thresholds=self.allow_thresholds,
             n_bins=self.max_bins,
         )
         heads = list(range(len(self.classes_)))

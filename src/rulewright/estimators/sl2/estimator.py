@@ -117,7 +117,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
         "Formulas to start from: half the literals of random positive rows, or anything.",
         default="seeded",
     )
-    thresholds: bool = Parameter(
+    allow_thresholds: bool = Parameter(
         Flag(), "Whether numeric columns also give questions ``x <= t``.", default=False
     )
     max_bins: int = Parameter(Integer(2), "Most intervals of a numeric column.", default=10)
@@ -184,7 +184,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
     def _encoded(self, rows: TrainingSet) -> tuple[BooleanEncoding, BooleanRows]:
         """Choose the questions by some rows, and answer them."""
         encoding, covers = encode_booleans(
-            rows.table, weights=rows.weights, thresholds=self.thresholds, n_bins=self.max_bins
+            rows.table, weights=rows.weights, thresholds=self.allow_thresholds, n_bins=self.max_bins
         )
         return encoding, BooleanRows(covers, rows.labels, rows.weights)
 

@@ -129,7 +129,7 @@ class SlipperClassifier(BoostedClassifier):
     missing_conditions: bool = Parameter(
         Flag(), 'Whether "is missing" and "is known" are conditions too.', default=False
     )
-    threshold: Threshold = Parameter(
+    cut_points: Threshold = Parameter(
         Choice(("short", "observed", "midpoint")),
         'Where between two values a cut lies: at the covered one ("observed"), which is written '
         'shorter if it has many digits ("short"), or halfway ("midpoint").',
@@ -155,7 +155,7 @@ class SlipperClassifier(BoostedClassifier):
         "cv": 5,
         "grow_share": 2 / 3,
         "max_conditions": None,
-        "threshold": "observed",
+        "cut_points": "observed",
         "max_bins": MOST_BINS,
         "calibration": None,
     }
@@ -206,7 +206,7 @@ class SlipperClassifier(BoostedClassifier):
         digits = constraints.digits_by_column(rows.schema)
         binned = bin_table(rows.table, self.max_bins, self._n_threads, digits)
         return SlipperFit(
-            binned, limits, self.threshold, self.grow_share, self.stratify, self._n_threads
+            binned, limits, self.cut_points, self.grow_share, self.stratify, self._n_threads
         )
 
     def _problems(self, rows: TrainingSet, costs: Costs | None) -> list[Problem]:
