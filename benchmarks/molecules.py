@@ -80,7 +80,7 @@ def ours(seed: int, max_terms: int | None = None) -> GraphRulesClassifier:
     learner = RuleFitClassifier(
         max_candidates=500, penalty="min", max_rules=max_terms, random_state=seed
     )
-    return GraphRulesClassifier(features, learner=learner, descriptors=True, calibration=None)
+    return GraphRulesClassifier(features, estimator=learner, descriptors=True, calibration=None)
 
 
 def measured(name: str, seed: int) -> tuple[float, float, float, float, float]:

@@ -15,7 +15,7 @@ from rulewright.data import read_table
 from rulewright.encoding.binned import bin_table
 from rulewright.kernels import ROW, STAT, Op, Score, grow_rule
 from rulewright.rules import Labels
-from rulewright.scale import fit
+from rulewright.scale import fit_partitions
 from rulewright.search import RuleGrower
 
 pytestmark = pytest.mark.native
@@ -176,7 +176,7 @@ def test_partitions_find_the_sets_of_a_fit_in_memory():
     X, y = planted(900)
     frame = X.assign(y=y)
     options = {"subsample": 1.0, "prune": False}
-    ours = fit(learner(**options), [frame[:400], frame[400:]], "y").model_
+    ours = fit_partitions(learner(**options), [frame[:400], frame[400:]], "y").model_
     assert ours.rules == learner(**options).fit(frame, "y").model_.rules
     assert any(len(c.labels) > 1 for c in label_conditions(ours))
 

@@ -38,7 +38,7 @@ class FileFit:
         scale, roles = optional("rulewright.scale"), self.roles
         columns = {*table.names, roles.target, roles.weights}
         names = optional("rulewright.data").open_table(self.file).names
-        fitted = scale.fit(
+        fitted = scale.fit_partitions(
             estimator,
             self.file,
             roles.target,

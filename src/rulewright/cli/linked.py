@@ -191,7 +191,7 @@ def linked_estimator(
     named = "rumble" if rest and learner is None else learner
     chosen = None if named is None else make_estimator(named, rest, seed, jobs)
     features = room.SubgraphFeatures(**own)
-    return room.GraphRulesClassifier(features, learner=chosen, random_state=seed, n_jobs=jobs)
+    return room.GraphRulesClassifier(features, estimator=chosen, random_state=seed, n_jobs=jobs)
 
 
 def learn_linked(
@@ -211,7 +211,7 @@ def learn_linked(
         left_out = held_out(given, judging.holdout, seed)  # type: ignore[arg-type]
         rows = given.take(np.setdiff1d(np.arange(given.n_rows), left_out))
     if judging.folds:
-        learn, name = partial(_fit, estimator), type(estimator.learner or estimator).__name__
+        learn, name = partial(_fit, estimator), type(estimator.estimator or estimator).__name__
         judged = cross_validated(console, learn, name, rows, judging.folds, seed, _ask)
     fitted = _fit(estimator, rows)
     if left_out is not None:
