@@ -63,6 +63,9 @@ SIZES = {
 }
 """Parameters that were "cv" or a number of rules, which `size` and `max_rules` say now."""
 
+GROWN = ("criterion", "prune", "class_choice", "column_subsample", "label_sets", "min_evidence")
+"""Parameters of MLRules that are fields of `Growth` now."""
+
 STOPPED = {
     "MLRulesClassifier": ("stopped_by", {"n_rules": "max_rules"}),
     "RumbleClassifier": ("stop_reasons", {"max_rules": "max_candidates"}),
@@ -172,6 +175,17 @@ def named_today(learner, settings):
         found["size"] = "cv"
     elif size in settings:
         found |= {"max_rules": settings[size], "size": "max"}
+    return with_growth(found) if learner == "MLRulesClassifier" else found
+
+
+def with_growth(settings):
+    """Gather what is said of growth, as a text where all settings are plain data."""
+    growth = rw.Growth(**{name: settings[name] for name in GROWN if name in settings})
+    found = {name: value for name, value in settings.items() if name not in GROWN}
+    if growth != rw.Growth():
+        found["growth"] = repr(growth) if "l2" in settings else growth
+    elif "l2" in settings:
+        found["growth"] = "auto"
     return found
 
 
@@ -193,6 +207,13 @@ def today(summary):
     elif reasons is not None:
         found[entry] = words.get(reasons, reasons)
     return found
+
+
+def content_today(content):
+    """Return a saved model, and those it averages, with settings under their names of today."""
+    members = {"members": [content_today(one) for one in content.get("members", [])]}
+    summary = {"summary": today(content["summary"])} if "summary" in content else {}
+    return {**content, **summary, **(members if "members" in content else {})}
 
 
 def saved(model, path):
@@ -246,8 +267,7 @@ def differences(old, new):
         for part in before:
             one, two = before[part], after.get(part)
             if part == "file":
-                one = {**one, "summary": today(one.get("summary", {}))}
-                two = {**two, "summary": today(two.get("summary", {}))}
+                one, two = content_today(one), content_today(two)
                 yield from (f"{title}: file: {k}" for k in one if one[k] != two.get(k))
             elif one != two:
                 yield f"{title}: {part}"

@@ -82,7 +82,6 @@ def make(name: str) -> tuple[pd.DataFrame, np.ndarray]:
 def rules() -> Any:
     return MLRulesClassifier(
         max_rules=500,
-        criterion="newton",
         subsample=0.5,
         learning_rate=0.1,
         max_conditions=4,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from rulewright import Window, estimators
+from rulewright import Growth, Window, estimators
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators import (
     AveragedRulesClassifier,
@@ -208,7 +208,10 @@ def intervals_held(model, X, y):
 
 
 def mlrules(**changed):
-    """Make a small learner whose parameters are all set: no test depends on the defaults."""
+    """Make a small learner whose parameters are all set: no test depends on the defaults.
+
+    Fields of `Growth` are given like parameters.
+    """
     settings = {
         "max_rules": 15,
         "learning_rate": 0.3,
@@ -218,6 +221,7 @@ def mlrules(**changed):
         "max_conditions": None,
         "min_weight": 0.0,
         "class_choice": "joint",
+        "growth": ...,
         "formulation": "corrected",
         "min_evidence": 0.0,
         "prune": False,
@@ -236,6 +240,9 @@ def mlrules(**changed):
         "n_jobs": 1,
     }
     settings |= changed
+    grown = {name: settings.pop(name) for name in Growth.DOMAINS}
+    if settings["growth"] is ...:
+        settings["growth"] = Growth(**grown)
     if settings["stopping"] == "window":
         settings["stopping"] = Window(10, 8, "uniform")
     if settings["calibration"] in tuple(CALIBRATIONS):

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         size_curve,
         with_costs,
     )
-    from rulewright.estimators.mlrules.settings import Formulation
+    from rulewright.estimators.mlrules.settings import Formulation, Growth
     from rulewright.estimators.rulefit.selector import RuleVoteSelector
     from rulewright.estimators.rulefit.voting import Stability, Voting
     from rulewright.model import load_model, model_schema
@@ -75,6 +75,7 @@ __all__ = [
     "Constraints",
     "FOILClassifier",
     "Formulation",
+    "Growth",
     "Isotonic",
     "LRIClassifier",
     "MLRulesClassifier",
@@ -134,6 +135,7 @@ _ROOMS = {
     "AveragedRulesClassifier": ".estimators",
     "Constraints": ".search",
     "Formulation": ".estimators.mlrules.settings",
+    "Growth": ".estimators.mlrules.settings",
     "Isotonic": ".weighting",
     "CompactRulesClassifier": ".estimators",
     "CompactRulesRegressor": ".estimators",

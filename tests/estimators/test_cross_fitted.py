@@ -5,7 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rulewright import Isotonic, MLRulesClassifier, SL2Classifier, SlipperClassifier, load_model
+from rulewright import (
+    Growth,
+    Isotonic,
+    MLRulesClassifier,
+    SL2Classifier,
+    SlipperClassifier,
+    load_model,
+)
 from rulewright.data import DataError, read_table
 from rulewright.estimators import compress, cross_fitted
 from rulewright.explain import rule_statistics
@@ -46,7 +53,9 @@ def test_printed_intervals_hold_on_new_rows(effect):
     """Intervals of training rows miss on new rows, those of left-out rows hold, and no loss."""
     X, y = drawn_rows(0, effect=effect)
     X_new, y_new = drawn_rows(1, 5000, effect)
-    learner = MLRulesClassifier(40, stopping="none", prune=False, random_state=0).fit(X, y)
+    learner = MLRulesClassifier(
+        40, stopping="none", growth=Growth(prune=False), random_state=0
+    ).fit(X, y)
     honest = cross_fitted(learner, X, y)
     plain = recounted(learner.model_, X, y)
     shares = [held(m, rule_statistics(m, X_new, y_new)) for m in (plain, honest)]

@@ -22,6 +22,7 @@ from builders import (
 from rulewright import (
     Constraints,
     Formulation,
+    Growth,
     MLRulesClassifier,
     Validation,
     Window,
@@ -349,7 +350,7 @@ def test_many_classes_are_learned_one_at_a_time():
     y = np.arange(200) % 31
     few = MLRulesClassifier(20, random_state=0)
     auto, chosen = (
-        clone(few).set_params(class_choice=choice).fit(X, y).model_
+        clone(few).set_params(growth=Growth(class_choice=choice)).fit(X, y).model_
         for choice in ("auto", "prefixed")
     )
     assert auto.rules == chosen.rules

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from builders import mlrules
-from rulewright import MLRulesClassifier, Validation, Window
+from rulewright import Growth, MLRulesClassifier, Validation, Window
 from rulewright.data import TrainingSet, read_table
 from rulewright.estimators.mlrules.settings import Automatic
 from rulewright.search import Constraints
@@ -46,7 +46,7 @@ def test_many_classes_have_draws_of_their_own(n_rows, n_classes, expected):
     rows = TrainingSet.of(read_table(np.arange(float(n_rows))[:, None], target=target))
     found = MLRulesClassifier()._settings(rows, Constraints())
     assert (found.subsample, found.column_subsample, found.l2, found.largest_step) == expected
-    asked = MLRulesClassifier(subsample=0.6, column_subsample=0.9, l2=2.0)
+    asked = MLRulesClassifier(subsample=0.6, growth=Growth(column_subsample=0.9), l2=2.0)
     found = asked._settings(rows, Constraints())
     assert (found.subsample, found.column_subsample, found.l2) == (0.6, 0.9, 2.0)
     found = MLRulesClassifier.paper()._settings(rows, Constraints())

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders import SEEDS, loss, mixed_table, mlrules, rule_texts, softmax
-from rulewright import Formulation, MLRulesClassifier
+from rulewright import Formulation, Growth, MLRulesClassifier
 from rulewright.data import read_like
 from rulewright.weighting import DEFAULT_RULES
 
@@ -302,5 +302,8 @@ def test_a_constant_column_does_not_change_what_is_pruned():
     X = {name: rng.normal(size=300) for name in ("x", "noise", "more noise")}
     y = X["x"] + rng.logistic(size=300) > 0
     more = X | {f"constant {i}": np.ones(300) for i in range(9)}
-    one, two = (MLRulesClassifier(prune=True, random_state=0).fit(rows, y) for rows in (X, more))
+    one, two = (
+        MLRulesClassifier(growth=Growth(prune=True), random_state=0).fit(rows, y)
+        for rows in (X, more)
+    )
     assert one.model_.rules == two.model_.rules

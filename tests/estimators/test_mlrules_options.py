@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from builders import mixed_table, mlrules
-from rulewright import Formulation, MLRulesClassifier, Window
+from rulewright import Formulation, Growth, MLRulesClassifier, Window
 from rulewright.data import read_table
 from rulewright.encoding.binned import bin_table
 from rulewright.estimators.mlrules.monitor import Monitor
@@ -216,7 +216,7 @@ def test_rules_do_without_columns_of_noise():
 
     kinds = ("logistic", "step", "band")
     assert np.mean([share(seed, kind) for seed in range(8) for kind in kinds]) <= 0.15
-    assert share(0, prune=False) > 0.8
+    assert share(0, growth=Growth(prune=False)) > 0.8
 
 
 def test_large_tables_are_pruned_on_request_only(monkeypatch):

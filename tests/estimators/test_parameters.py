@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from builders import LEARNERS, every_learner, mixed_table
-from rulewright import Formulation, Isotonic, Platt, Temperature, Validation, Window
+from rulewright import Formulation, Growth, Isotonic, Platt, Temperature, Validation, Window
 from rulewright.capacity import STOPPING, Stopping
 from rulewright.estimators.common.parameters import (
     Choice,
@@ -32,21 +32,17 @@ WRONG = {
     "size": ["CV", None, 3],
     "learning_rate": [0, -0.1, 1.01, math.nan, math.inf, "0.1", None, True, 10**400],
     "subsample": [0, 1.5, math.nan, None],
-    "criterion": ["Newton", None, 3, ["newton"]],
+    "criterion": ["Mmv", None, 3, ["mmv"]],
     "l2": [-1e-9, math.inf, math.nan, "1", 10**400],
     "max_conditions": [0, -1, 2.0, "2", None],
     "min_weight": [-1, math.inf, math.nan, None, "2"],
-    "min_evidence": [-1, math.nan],
-    "class_choice": ["any", None],
+    "growth": ["fast", None, 3, Formulation()],
     "formulation": ["best", None, 3, Window()],
     "cut_points": ["middle", None],
     "missing_conditions": [0, "no"],
-    "label_sets": [0, "no", None],
-    "prune": [1, "yes"],
     "max_bins": [1, 0, -5, 2.5, "many", None],
     "stopping": ["early", None, True, Window, Formulation()],
     "ordinal": ["yes", 1, None, {}],
-    "column_subsample": [0, 1.5, math.nan, None],
     "warm_start": [1, None],
     "cv": [1, 2.5, None, "five", True],
     "multiclass": ["any", None, 3],
@@ -244,6 +240,12 @@ def test_values_that_fit_refuses(make, name, case):
         (Window, "chance", ["mean", None, "random"]),
         (Validation, "validation_fraction", [0, 1, -1, math.nan, None, True]),
         (Validation, "n_iter_no_change", [0, None, 1.5]),
+        (Growth, "criterion", ["Newton", None, 3, ["newton"]]),
+        (Growth, "prune", [1, "yes"]),
+        (Growth, "class_choice", ["any", None]),
+        (Growth, "column_subsample", [0, 1.5, math.nan, None]),
+        (Growth, "label_sets", [0, "no", None]),
+        (Growth, "min_evidence", [-1, math.nan]),
         (Formulation, "default_rule", ["best", None, 3, ["exact"]]),
         (Formulation, "backtracking", ["yes", 1, None]),
         (Formulation, "cut_points", ["middle", None]),

@@ -8,13 +8,13 @@ import pytest
 from sklearn.metrics import log_loss
 
 from builders import mixed_table, mlrules, rule_texts
-from rulewright import Formulation, Validation, Window
+from rulewright import Formulation, Growth, Validation, Window
 from rulewright.capacity.stopping import Stopping, Watch
 from rulewright.data import read_table
 from rulewright.encoding.binned import MOST_BINS, bin_table
 from rulewright.estimators import MLRulesClassifier
 from rulewright.estimators.mlrules.monitor import Monitor, Sample
-from rulewright.estimators.mlrules.settings import FORMULATIONS
+from rulewright.estimators.mlrules.settings import FORMULATIONS, GROWTHS
 from rulewright.kernels import ROW
 from rulewright.rules import Head
 from rulewright.search import FoundRule, RuleGrower, Subsampler
@@ -244,18 +244,17 @@ def test_the_published_settings():
         "max_rules": 500,
         "learning_rate": 0.1,
         "subsample": 0.5,
-        "criterion": "newton",
         "l2": 0.0,
         "max_conditions": None,
         "min_weight": 0.0,
-        "prune": False,
-        "class_choice": "joint",
+        "growth": "published",
         "formulation": "published",
         "missing_conditions": False,
         "max_bins": MOST_BINS,
         "stopping": "none",
     }
     assert {name: paper[name] for name in published} == published
+    assert GROWTHS["published"]() == Growth("newton", False, "joint", 1.0, False, 0.0)
     assert FORMULATIONS["published"]() == Formulation("newton", False, "observed")
     X, y = mixed_table(np.random.default_rng(9), 60)
     est = MLRulesClassifier.paper(max_rules=20, random_state=0).fit(X, y)
@@ -287,13 +286,13 @@ def test_the_defaults_do_not_learn_noise_by_heart(n_rows):
         return log_loss(y[new], est.predict_proba(X[new]))
 
     assert loss_of() < 0.75
-    assert loss_of() < loss_of(min_evidence=0.0, stopping="none", prune=False) - 0.05
+    assert loss_of() < loss_of(growth=Growth(prune=False, min_evidence=0.0), stopping="none") - 0.05
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_more_classes_get_more_rules(n_classes):
     X, y = noise(60, n_classes)
-    options = {"stopping": "none", "max_conditions": 1, "prune": False}
+    options = {"stopping": "none", "max_conditions": 1, "growth": Growth(prune=False)}
     est = MLRulesClassifier(random_state=0, **options).fit(X, y)
     assert len(est.stages_) == 250 * n_classes
     assert est.stopped_by_ == "max_rules"
@@ -315,8 +314,8 @@ def test_evidence_is_asked_for_where_no_row_tests_the_rules(n_rows, options, ask
         est = MLRulesClassifier(60, random_state=0, **options, **more)
         return rule_texts(est.fit(X, y).model_)
 
-    assert learned() == learned(min_evidence=asked)
-    assert learned() != learned(min_evidence=1.0 - asked)
+    assert learned() == learned(growth=Growth(min_evidence=asked))
+    assert learned() != learned(growth=Growth(min_evidence=1.0 - asked))
 
 
 def test_every_rule_has_the_evidence_asked_for():

@@ -9,6 +9,7 @@ import pytest
 from builders import mixed_table, mlrules
 from rulewright import Validation
 from rulewright.estimators.mlrules.monitor import Monitor
+from rulewright.estimators.mlrules.settings import GROWTHS
 from rulewright.search import RuleGrower
 
 pytestmark = pytest.mark.native
@@ -115,7 +116,7 @@ def test_going_on_with_fewer_rules_is_refused(scale):
         {"max_conditions": 1},
         {"min_weight": 30.0},
         {"subsample": 0.5},
-        {"prune": True},
+        {"growth": GROWTHS["published"](prune=True)},
         {"linear": True},
         {"stopping": "validation"},
     ],
@@ -123,7 +124,8 @@ def test_going_on_with_fewer_rules_is_refused(scale):
 def test_going_on_under_other_limits_is_refused(scale, changed):
     """A model never claims limits that only some of its rules obey."""
     est = mlrules(max_rules=4, warm_start=True).fit(*scale)
-    with pytest.raises(ValueError, match=f"goes on with the {next(iter(changed))} of the last fit"):
+    name = {"growth": "prune"}.get(*[next(iter(changed))] * 2)
+    with pytest.raises(ValueError, match=f"goes on with the {name} of the last fit"):
         est.set_params(max_rules=8, **changed).fit(*scale)
     est.set_params(warm_start=False).fit(*scale)
     assert est.model_.rules == mlrules(max_rules=8, **changed).fit(*scale).model_.rules

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rulewright import (
+    Growth,
     MLRulesClassifier,
     RuleFitRegressor,
     RuleSetEnsembleClassifier,
@@ -211,7 +212,7 @@ def test_errors_say_what_is_needed():
     votes = RuleSetEnsembleClassifier(2, 2, max_steps=50, random_state=0)
     with pytest.raises(ValueError, match="interactions needs a model that adds up rules"):
         interaction_null(votes, ROWS, y)
-    joined = MLRulesClassifier(20, prune=False, random_state=0)
+    joined = MLRulesClassifier(20, growth=Growth(prune=False), random_state=0)
     with pytest.raises(ValueError, match=r"joins columns .*rules have one condition"):
         interaction_null(CLASSIFIERS[0], ROWS, y, additive=joined)
     with pytest.raises(ValueError, match="requires y to be passed"):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rulewright import MLRulesClassifier
+from rulewright import Growth, MLRulesClassifier
 from rulewright.data import DataError
 from rulewright.scale import fit_partitions
 from scale.tables import content_hash, mixed_table, parted
@@ -94,7 +94,7 @@ def test_one_class_and_few_rows_are_answered(tmp_path):
         ({"calibration": "platt"}, "calibrate the fitted model on other rows"),
         ({"warm_start": True}, "warm_start"),
         ({"linear": True}, "CompactRulesClassifier"),
-        ({"prune": True}, "set prune='prefix' or 'auto'"),
+        ({"growth": Growth(prune=True)}, "set prune='prefix' or 'auto'"),
         ({"class_weight": {"no": 0.0}}, "above 0"),
         ({"learning_rate": 0.0}, "learning_rate"),
     ],

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rulewright import CompactRulesClassifier, MLRulesClassifier, RuleFitRegressor
+from rulewright import CompactRulesClassifier, Growth, MLRulesClassifier, RuleFitRegressor
 from rulewright.data import TrainingSet, read_table
 from rulewright.estimators import CompactRulesRegressor
 from rulewright.estimators.mlrules.boosting import Boosting
@@ -22,9 +22,9 @@ THREE = ("high", "low", "medium")
 SETTINGS = {
     "default": ({}, ("no", "yes")),
     "validation": ({"stopping": "validation"}, ("no", "yes")),
-    "pruned": ({"prune": "prefix"}, ("no", "yes")),
-    "three classes": ({"min_weight": 5.0, "column_subsample": 0.6}, THREE),
-    "prefixed": ({"class_choice": "prefixed", "class_weight": "balanced"}, THREE),
+    "pruned": ({"growth": Growth(prune="prefix")}, ("no", "yes")),
+    "three classes": ({"min_weight": 5.0, "growth": Growth(column_subsample=0.6)}, THREE),
+    "prefixed": ({"growth": Growth(class_choice="prefixed"), "class_weight": "balanced"}, THREE),
     "ordinal": ({"ordinal": ["low", "medium", "high"], "missing_conditions": True}, THREE),
 }
 
@@ -70,9 +70,12 @@ def test_without_subsamples_the_rules_are_those_of_a_fit_in_memory(classes, choi
     In memory, several classes whose rules are prefixed take turns by what their rows lack.
     """
     frame = mixed_table(n_rows, classes=classes)
-    settings = {"subsample": 1.0, "class_choice": choice}
-    ours = fit_partitions(learner(**settings), parted(frame, 3, seed=0), "y").model_
-    twin = learner(prune=False, **settings).fit(frame, "y").model_
+    ours, twin = (
+        learner(subsample=1.0, growth=Growth(class_choice=choice, prune=prune))
+        for prune in ("auto", False)
+    )
+    ours = fit_partitions(ours, parted(frame, 3, seed=0), "y").model_
+    twin = twin.fit(frame, "y").model_
     assert ours.rules == twin.rules
     assert ours.intercepts == twin.intercepts
     assert ours.summary["log_loss"] == pytest.approx(twin.summary["log_loss"], abs=1e-12)
@@ -125,7 +128,7 @@ class DrawnBlocks:
 def test_subsampled_rules_are_those_of_a_fit_in_memory_that_draws_the_same_rows(prune):
     """Growth, pruning, responses and coverage agree to the bit with the ordinary boosting."""
     table = read_table(mixed_table(), target="y")
-    random, est = np.random.RandomState(0), learner(prune=prune)
+    random, est = np.random.RandomState(0), learner(growth=Growth(prune=prune))
     rows = TrainingSet.of(table)
     subsampler = DrawnBlocks(table, random)
     settings = est._settings(rows, est._checked_constraints(rows))

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from builders import free_limits, packed_columns
-from rulewright import MLRulesClassifier
+from rulewright import Growth, MLRulesClassifier
 from rulewright.estimators.mlrules import boosting
 from rulewright.kernels import STAT, Score, reference
 from rulewright.search import BlockDraws, RuleGrower, count_blocks, draws
@@ -109,7 +109,7 @@ def test_all_rows_in_blocks_change_no_model(monkeypatch, criterion):
     kept = []
     for least in (500, 10**9):
         monkeypatch.setattr(draws, "LEAST_BLOCKED_ROWS", least)
-        learner = MLRulesClassifier(max_rules=20, subsample=1.0, criterion=criterion)
+        learner = MLRulesClassifier(max_rules=20, subsample=1.0, growth=Growth(criterion=criterion))
         kept.append(learner.fit(X, y).model_.rules)
     assert kept[0] == kept[1]
 

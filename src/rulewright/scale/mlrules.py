@@ -156,10 +156,10 @@ class PartedMLRules(MLRulesClassifier):
             if getattr(self, name) != allowed:
                 value = getattr(self, name)
                 raise ValueError(f"{name}={value!r} is not for fits on partitions; {instead}")
-        if self.prune is True:
+        if self._growth.prune is True:
             raise ValueError(
-                "prune=True is not for fits on partitions, where only the last conditions of a "
-                "rule are taken out; set prune='prefix' or 'auto'"
+                "growth with prune=True is not for fits on partitions, where only the last "
+                "conditions of a rule are taken out; set prune='prefix' or 'auto'"
             )
 
     def _summary(self, *args: Any) -> dict[str, Any]:

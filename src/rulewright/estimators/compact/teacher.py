@@ -14,6 +14,7 @@ import numpy as np
 from rulewright.capacity.reliability import accuracy, log_loss
 from rulewright.estimators.compact.losses import ClassLoss
 from rulewright.estimators.mlrules.estimator import MLRulesClassifier
+from rulewright.estimators.mlrules.settings import Growth
 
 if TYPE_CHECKING:
     from rulewright.data import TrainingSet
@@ -94,8 +95,11 @@ class Lessons:
 
     def _teach(self, train: BoolArray, seed: int, n_threads: int) -> AdditiveRules:
         rows = self.rows if train.all() else self.rows.take(np.flatnonzero(train))
+        hurried = len(self.rows.classes) > FEW_CLASSES and not self.ordinal
+        # Conditions that fit noise would be taught.
+        growth = Growth(prune=True, class_choice="prefixed" if hurried else "auto")
         teacher = MLRulesClassifier(
-            prune=True,  # conditions that fit noise would be taught
+            growth=growth,
             ordinal=self.ordinal,
             missing_conditions=self.missing_conditions,
             constraints=self.constraints,
@@ -114,5 +118,4 @@ class Lessons:
             "max_rules": RULES_PER_CLASS * min(n_classes, MANY_CLASSES),
             "learning_rate": 0.2,
             "max_bins": 64,
-            "class_choice": "auto" if self.ordinal else "prefixed",
         }

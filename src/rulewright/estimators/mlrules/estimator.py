@@ -13,7 +13,6 @@ from rulewright.estimators.common.boosted import BoostedClassifier
 from rulewright.estimators.common.folds import assign_folds, kept_splits, out_of_fold_scores
 from rulewright.estimators.common.ordinal import ORDINAL, ordered_target
 from rulewright.estimators.common.parameters import (
-    Choice,
     Flag,
     Integer,
     Named,
@@ -27,9 +26,11 @@ from rulewright.estimators.common.weights import warn_of_shares
 from rulewright.estimators.mlrules.boosting import Boosting
 from rulewright.estimators.mlrules.settings import (
     FORMULATIONS,
+    GROWTHS,
     Automatic,
     BoostingSettings,
     Formulation,
+    Growth,
 )
 from rulewright.model import AdditiveRules
 from rulewright.search import LEAST_ROWS
@@ -46,6 +47,7 @@ PAPER_WINDOW = Window(size=10, most_bad=8, chance="uniform")
 """The stopping rule of the paper."""
 
 FORMULATION = Named(FORMULATIONS, Formulation)
+GROWTH = Named(GROWTHS, Growth)
 STOPPING_RULE = Named(STOPPING, Stopping, words=("auto",))
 PRUNE = {True: "conditions", False: None, "prefix": "prefix"}
 CALIBRATED = Named(CALIBRATIONS, Calibration, optional=True)
@@ -104,9 +106,6 @@ class MLRulesClassifier(BoostedClassifier):
         '"auto" is 0.5, and 0.8 where more than 10,000 rows have ten classes or more.',
         default="auto",
     )
-    criterion: str = Parameter(
-        Choice(("newton", "gradient")), "What growth minimises.", default="newton"
-    )
     l2: float | str = Parameter(
         Real(0, words=("auto",)),
         'Added to h: keeps rules away from single outliers. "auto" is 1, and 0.3 where more than '
@@ -124,28 +123,11 @@ class MLRulesClassifier(BoostedClassifier):
         "Least weight that a rule must cover in its subsample, and so its least support.",
         default=0.0,
     )
-    min_evidence: float | None = Parameter(
-        Real(0, optional=True),
-        "Least evidence for a rule on all rows, -g / sqrt(h + l2), in standard errors. By "
-        'default 0, but 1 where "auto" stopping finds no rows outside the subsamples that could '
-        "test the rules: it keeps the model of such a small table from being overfitted.",
-        default=None,
-    )
-    prune: bool | str = Parameter(
-        Flag(words=("auto", "prefix")),
-        "Whether conditions are taken out of a grown rule that do not pay on the rows outside its "
-        'subsample: alone, and those on their column in all rules so far. "prefix" only takes '
-        'conditions off the end. Where there are no such rows rules stay as grown. "auto" is true '
-        'up to 2,000 rows and, with fewer than ten classes, "prefix" beyond 10,000; between them '
-        "short rules cost accuracy.",
-        default="auto",
-    )
-    class_choice: str = Parameter(
-        Choice(("auto", "joint", "prefixed")),
-        "Whether the class of a rule is chosen again with every condition, or before the rule is "
-        "grown, in proportion to what the rows of the classes lack (much faster with many "
-        'classes). "auto" is "prefixed" beyond 30 classes, and from ten on with more than 10,000 '
-        'rows, and "joint" otherwise and for ordinal classes.',
+    growth: Any = Parameter(
+        GROWTH,
+        'How rules are grown: "auto" by the numbers of rows and classes, "published" as in the '
+        "paper, or a `Growth` with criterion, pruning, choice of class, share of columns, sets of "
+        "labels and least evidence.",
         default="auto",
     )
     formulation: Any = Parameter(
@@ -156,13 +138,6 @@ class MLRulesClassifier(BoostedClassifier):
     )
     missing_conditions: bool = Parameter(
         Flag(), 'Whether "is missing" and "is known" are conditions too.', default=False
-    )
-    label_sets: bool | str = Parameter(
-        Flag(words=("auto",)),
-        'Whether "in" and "not in" sets of labels of a nominal column are conditions too, where '
-        '"=" and "!=" are. Votes among several classes that are chosen with every condition '
-        '(`class_choice="joint"`) name single labels. "auto" is true beyond 10,000 rows.',
-        default="auto",
     )
     max_bins: int | None = Parameter(
         Integer(2, optional=True),
@@ -186,12 +161,6 @@ class MLRulesClassifier(BoostedClassifier):
         "rules, which learn what the lines leave.",
         default=False,
     )
-    column_subsample: float | str = Parameter(
-        Real(0, 1, above=True, words=("auto",)),
-        'Share of the columns that each rule may use, drawn for every rule. "auto" is 1, and 0.7 '
-        "where more than 10,000 rows have ten classes or more.",
-        default="auto",
-    )
     calibration: Any = Parameter(
         CALIBRATED,
         "How scores become calibrated probabilities, fitted to out-of-fold scores; a "
@@ -209,18 +178,13 @@ class MLRulesClassifier(BoostedClassifier):
         "max_rules": 500,
         "learning_rate": 0.1,
         "subsample": 0.5,
-        "criterion": "newton",
         "l2": 0.0,
         "max_conditions": None,
         "min_weight": 0.0,
-        "min_evidence": 0.0,
-        "prune": False,
-        "class_choice": "joint",
+        "growth": "published",
         "formulation": "published",
-        "label_sets": False,
         "max_bins": MOST_BINS,
         "stopping": "none",
-        "column_subsample": 1.0,
     }
 
     @classmethod
@@ -271,25 +235,26 @@ class MLRulesClassifier(BoostedClassifier):
 
     def _settings(self, rows: TrainingSet, constraints: Constraints) -> BoostingSettings:
         """Resolve what depends on the rows."""
-        auto, asked = self._automatic(rows), self.min_evidence
+        auto, growth = self._automatic(rows), self._growth
+        asked = growth.min_evidence
         untested = float(self.stopping == "auto")
-        prefixed = _chosen(self.class_choice, auto.prefixed) in (True, "prefixed")
+        prefixed = _chosen(growth.class_choice, auto.prefixed) in (True, "prefixed")
         return BoostingSettings(
             learning_rate=_chosen(self.learning_rate, auto.learning_rate),
             largest_step=auto.largest_step if prefixed else LARGEST_STEP,
             subsample=_chosen(self.subsample, auto.subsample),
-            column_subsample=_chosen(self.column_subsample, auto.column_subsample),
-            criterion=self.criterion,
+            column_subsample=_chosen(growth.column_subsample, auto.column_subsample),
+            criterion=growth.criterion,
             l2=_chosen(self.l2, auto.l2),
             max_conditions=_chosen(self.max_conditions, auto.max_conditions),
             min_weight=self.min_weight,
             min_evidence=0.0 if asked is None else asked,
             untested_evidence=untested if asked is None else asked,
-            prune=PRUNE.get(self.prune, auto.prune),
+            prune=PRUNE.get(growth.prune, auto.prune),
             prefixed=prefixed,
             formulation=FORMULATION.made(self.formulation),
             missing_conditions=self.missing_conditions,
-            label_sets=_chosen(self.label_sets, auto.label_sets),
+            label_sets=_chosen(growth.label_sets, auto.label_sets),
             max_bins=self.max_bins,
             stopping=self._stopping(rows),
             ordinal=self._is_ordinal,
@@ -315,12 +280,17 @@ class MLRulesClassifier(BoostedClassifier):
         return stopping
 
     @property
+    def _growth(self) -> Growth:
+        growth: Growth = GROWTH.made(self.growth)
+        return growth
+
+    @property
     def _is_ordinal(self) -> bool:
         return self.ordinal is not False
 
     def _read_target(self, target: Target) -> Target:
         """Order the classes of an ordinal target from low to high."""
-        if self._is_ordinal and self.class_choice == "prefixed" and len(target.classes) > 2:
+        if self._is_ordinal and self._growth.class_choice == "prefixed" and len(target.classes) > 2:
             raise ValueError(
                 "class_choice='prefixed' would vote at one step of the scale only: take 'joint' "
                 "with ordinal=True"

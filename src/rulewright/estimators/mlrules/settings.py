@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rulewright.capacity import Stopping, Validation, Window
+from rulewright.estimators.common.parameters import Choice, Flag, Real, check_parameters
 from rulewright.weighting import DEFAULT_RULES
 from rulewright.weighting.likelihood import LARGEST_STEP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from rulewright.encoding.binned import Threshold
+    from rulewright.estimators.common.parameters import Domain
     from rulewright.search import Constraints
 
 CUT_POINTS = ("midpoint", "observed")
@@ -44,6 +46,72 @@ class Formulation:
                 raise ValueError(f"{name}={value!r} must be one of {', '.join(words)}")
         if not isinstance(self.backtracking, bool):
             raise ValueError(f"backtracking={self.backtracking!r} must be true or false")
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How a rule is grown, and whether it is good enough.
+
+    Parameters
+    ----------
+    criterion : {"newton", "gradient"}
+        What growth minimises.
+    prune : bool, "auto" or "prefix"
+        Whether conditions are taken out of a grown rule that do not pay on the rows outside its
+        subsample: alone, and those on their column in all rules so far. "prefix" only takes
+        conditions off the end. Where there are no such rows rules stay as grown. "auto" is true up
+        to 2,000 rows and, with fewer than ten classes, "prefix" beyond 10,000; between them short
+        rules cost accuracy.
+    class_choice : {"auto", "joint", "prefixed"}
+        Whether the class of a rule is chosen again with every condition, or before the rule is
+        grown, in proportion to what the rows of the classes lack (much faster with many classes).
+        "auto" is "prefixed" beyond 30 classes, and from ten on with more than 10,000 rows, and
+        "joint" otherwise and for ordinal classes.
+    column_subsample : float or "auto"
+        Share of the columns that each rule may use, drawn for every rule. "auto" is 1, and 0.7
+        where more than 10,000 rows have ten classes or more.
+    label_sets : bool or "auto"
+        Whether "in" and "not in" sets of labels of a nominal column are conditions too, where "="
+        and "!=" are. Votes among several classes that are chosen with every condition
+        (`class_choice="joint"`) name single labels. "auto" is true beyond 10,000 rows.
+    min_evidence : float or None
+        Least evidence for a rule on all rows, -g / sqrt(h + l2), in standard errors. By default 0,
+        but 1 where "auto" stopping finds no rows outside the subsamples that could test the rules:
+        it keeps the model of such a small table from being overfitted.
+    """
+
+    criterion: str = "newton"
+    prune: bool | str = "auto"
+    class_choice: str = "auto"
+    column_subsample: float | str = "auto"
+    label_sets: bool | str = "auto"
+    min_evidence: float | None = None
+
+    DOMAINS: ClassVar[Mapping[str, Domain]] = {
+        "criterion": Choice(("newton", "gradient")),
+        "prune": Flag(words=("auto", "prefix")),
+        "class_choice": Choice(("auto", "joint", "prefixed")),
+        "column_subsample": Real(0, 1, above=True, words=("auto",)),
+        "label_sets": Flag(words=("auto",)),
+        "min_evidence": Real(0, optional=True),
+    }
+
+    def __post_init__(self) -> None:
+        check_parameters(type(self).__name__, vars(self), self.DOMAINS)
+
+
+GROWTHS: dict[str, Callable[..., Growth]] = {
+    "auto": Growth,
+    "published": partial(
+        Growth,
+        prune=False,
+        class_choice="joint",
+        column_subsample=1.0,
+        label_sets=False,
+        min_evidence=0.0,
+    ),
+}
+"""The ways of growing by name: ours, which depends on the rows, and that of the paper."""
 
 
 FORMULATIONS: dict[str, Callable[..., Formulation]] = {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rulewright.estimators.mlrules.settings import GROWTHS
 from rulewright.experiments.charts import curve_chart, printed_versus_ours_chart
 from rulewright.experiments.learners import Learner
 from rulewright.experiments.printed import printed_table
@@ -50,7 +51,8 @@ class Way(NamedTuple):
 
     def learner(self, variant: str, name: str, *, quick: bool) -> Learner:
         """Return a variant run this way on a data set."""
-        settings: dict[str, Any] = {"criterion": VARIANTS[variant], **self.settings}
+        grown = GROWTHS["published" if self.paper else "auto"](criterion=VARIANTS[variant])
+        settings: dict[str, Any] = {"growth": grown, **self.settings}
         if quick:
             settings["max_rules"] = QUICK_RULES
         elif self.paper and name in MORE_RULES:
@@ -94,7 +96,8 @@ def figure1_trials(extent: Extent) -> list[Trial]:
     trials = []
     for name in extent.chosen(FIGURE1_SETS):
         for label, criterion in VARIANTS.items():
-            settings = {"criterion": criterion, "max_rules": STAGES[-1]}
+            grown = GROWTHS["published"](criterion=criterion)
+            settings = {"growth": grown, "max_rules": STAGES[-1]}
             whole = Learner(label, "mlrules", settings, paper=True)
             stopped = Learner(f"{label}, stopped", "mlrules", {**settings, **STOPPING}, paper=True)
             for trial in all_trials([whole], [Data(name)], protocol, extent):
