@@ -64,7 +64,21 @@ SIZES = {
 """Parameters that were "cv" or a number of rules, which `size` and `max_rules` say now."""
 
 GROWN = ("criterion", "prune", "class_choice", "column_subsample", "label_sets", "min_evidence")
-"""Parameters of MLRules that are fields of `Growth` now."""
+NOISE = ("p_g1", "p_g2", "p_s")
+"""Parameters that are fields of `Growth` and `SearchNoise` now."""
+
+GATHERED = {
+    "MLRulesClassifier": ("growth", "auto", rw.Growth, {name: name for name in GROWN}),
+    "RumbleClassifier": (
+        "norm",
+        "l1",
+        rw.WeightNorm,
+        {"p": "p", "radius": "radius", "constraint": "shape"},
+    ),
+    "SL2Classifier": ("noise", "usual", rw.SearchNoise, {name: name for name in NOISE}),
+    "RuleSetEnsembleClassifier": ("noise", "usual", rw.SearchNoise, {name: name for name in NOISE}),
+}
+"""Options that hold former parameters: name, word of the default, class, and its fields."""
 
 STOPPED = {
     "MLRulesClassifier": ("stopped_by", {"n_rules": "max_rules"}),
@@ -175,17 +189,17 @@ def named_today(learner, settings):
         found["size"] = "cv"
     elif size in settings:
         found |= {"max_rules": settings[size], "size": "max"}
-    return with_growth(found) if learner == "MLRulesClassifier" else found
+    return gathered(found, *GATHERED[learner]) if learner in GATHERED else found
 
 
-def with_growth(settings):
-    """Gather what is said of growth, as a text where all settings are plain data."""
-    growth = rw.Growth(**{name: settings[name] for name in GROWN if name in settings})
-    found = {name: value for name, value in settings.items() if name not in GROWN}
-    if growth != rw.Growth():
-        found["growth"] = repr(growth) if "l2" in settings else growth
-    elif "l2" in settings:
-        found["growth"] = "auto"
+def gathered(settings, name, word, kind, fields):
+    """Gather former parameters in an option: its text where there are all of them."""
+    option = kind(**{fields[key]: value for key, value in settings.items() if key in fields})
+    found = {key: value for key, value in settings.items() if key not in fields}
+    if fields.keys() <= settings.keys():
+        found[name] = word if option == kind() else repr(option)
+    elif option != kind():
+        found[name] = option
     return found
 
 
@@ -211,9 +225,10 @@ def today(summary):
 
 def content_today(content):
     """Return a saved model, and those it averages, with settings under their names of today."""
-    members = {"members": [content_today(one) for one in content.get("members", [])]}
-    summary = {"summary": today(content["summary"])} if "summary" in content else {}
-    return {**content, **summary, **(members if "members" in content else {})}
+    found = {**content, "summary": today(content.get("summary", {}))}
+    if content["form"] == "average":
+        found["members"] = [content_today(one) for one in content["members"]]
+    return found
 
 
 def saved(model, path):

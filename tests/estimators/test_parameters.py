@@ -9,7 +9,17 @@ import pandas as pd
 import pytest
 
 from builders import LEARNERS, every_learner, mixed_table
-from rulewright import Formulation, Growth, Isotonic, Platt, Temperature, Validation, Window
+from rulewright import (
+    Formulation,
+    Growth,
+    Isotonic,
+    Platt,
+    SearchNoise,
+    Temperature,
+    Validation,
+    WeightNorm,
+    Window,
+)
 from rulewright.capacity import STOPPING, Stopping
 from rulewright.estimators.common.parameters import (
     Choice,
@@ -21,6 +31,7 @@ from rulewright.estimators.common.parameters import (
     check_parameters,
     parse_settings,
 )
+from rulewright.estimators.mlrules.settings import GROWTHS
 from rulewright.search.repository import Base
 
 pytestmark = pytest.mark.native
@@ -56,9 +67,7 @@ WRONG = {
     "max_steps": [0, -1, 1e3, None, True],
     "n_restarts": [0, 1.5, None],
     "minimise": [1, "yes", None],
-    "p_g1": [-0.1, 1.1, math.nan, None, True],
-    "p_g2": [-0.1, 1.1, "0.1"],
-    "p_s": [-0.1, 1.1, math.inf],
+    "noise": ["much", None, 0.1],
     "init": ["random", None, 3],
     "allow_thresholds": [1, "no", None],
     "precision_cv": [1, 0, -3, 2.5, "cv", True],
@@ -85,9 +94,7 @@ WRONG = {
     "rule_scale": ["size", None],
     "loss": ["hinge", None, 3],
     "split_prior": [1, None],
-    "p": [0.9, 0, math.nan, -math.inf, None, "2"],
-    "radius": [0, -1, math.nan, math.inf, None, "1"],
-    "constraint": ["cube", None, 2],
+    "norm": ["l0", None, 2, Growth()],
     "budget": [0, -1, math.nan, math.inf, None, "CV"],
     "pairs": ["xor", "none", 3],
     "max_active": [0, -1, 2.5, None, True],
@@ -249,6 +256,12 @@ def test_values_that_fit_refuses(make, name, case):
         (Formulation, "default_rule", ["best", None, 3, ["exact"]]),
         (Formulation, "backtracking", ["yes", 1, None]),
         (Formulation, "cut_points", ["middle", None]),
+        (SearchNoise, "p_g1", [-0.1, 1.1, math.nan, None, True]),
+        (SearchNoise, "p_g2", [-0.1, 1.1, "0.1"]),
+        (SearchNoise, "p_s", [-0.1, 1.1, math.inf]),
+        (WeightNorm, "p", [0.9, 0, math.nan, -math.inf, None, "2"]),
+        (WeightNorm, "radius", [0, -1, math.nan, math.inf, None, "1"]),
+        (WeightNorm, "shape", ["cube", None, 2]),
         (Temperature, "cv", [1, 0, -3, 2.5, None, "five", True]),
         (Platt, "cv", [1, None]),
         (Isotonic, "cv", [1, None]),
@@ -341,6 +354,40 @@ def test_unknown_settings_are_listed():
         parse_settings("X", {"shrink": "1"}, {"learning_rate": Real(0), "l2": Real(0)})
     with pytest.raises(ValueError, match="X: p=7 must be one of a, b"):
         check_parameters("X", {"p": 7}, {"p": Choice(("a", "b"))})
+
+
+SHARED = {"class_weight", "categorical_features", "random_state", "n_jobs", "verbose"}
+
+
+@every_learner
+def test_no_learner_has_more_than_sixteen_parameters_of_its_own(make):
+    """What is rarely set is in option objects."""
+    assert len(make().get_params(deep=False).keys() - SHARED) <= 16
+
+
+@pytest.mark.parametrize(
+    ("learner", "name", "text", "option"),
+    [
+        (
+            "mlrules",
+            "growth",
+            "auto(prune=prefix, label_sets=true)",
+            Growth("newton", "prefix", label_sets=True),
+        ),
+        (
+            "mlrules",
+            "growth",
+            "published(criterion=gradient)",
+            GROWTHS["published"](criterion="gradient"),
+        ),
+        ("rumble", "norm", "l2(radius=0.5, shape=sphere)", WeightNorm(2.0, 0.5, "sphere")),
+        ("sl2", "noise", "swapped(p_s=0.3)", SearchNoise(0.1, 0.2, 0.3)),
+        ("ruleset-ensemble", "noise", "usual(p_s=0)", SearchNoise(p_s=0)),
+    ],
+)
+def test_options_are_read_from_the_command_line(learner, name, text, option):
+    """A word with settings in brackets is the option object."""
+    assert type(LEARNERS[learner]()).DOMAINS[name].parse(text) == option
 
 
 FOLDED = {"calibration": "platt", "size": "cv"}

@@ -13,6 +13,7 @@ from builders import SEEDS
 from rulewright.data import read_table
 from rulewright.encoding.canonical import FALSE, TRUE, rule_set_conjunctions
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
+from rulewright.estimators.sl2.noise import NOISES, SearchNoise
 from rulewright.explain.certificate import posteriors
 from rulewright.model import load_model
 from rulewright.weighting.posterior import posterior_weights
@@ -260,7 +261,8 @@ def test_a_cut_off_fit_is_an_ensemble():
 def test_settings_of_the_thesis():
     """The published settings differ from ours in the noise of the search."""
     paper = RuleSetEnsembleClassifier.paper(n_samples=2)
-    assert (paper.p_g1, paper.p_g2) == (0.1, 0.2)
+    assert paper.noise == "swapped"
+    assert NOISES["swapped"]() == SearchNoise(0.1, 0.2, 0.1)
     assert (paper.max_terms, paper.n_samples, paper.max_steps) == (8, 2, 5000)
 
 

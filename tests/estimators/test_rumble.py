@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from builders import mixed_table, rumble
-from rulewright import RumbleClassifier, read_table
+from rulewright import RumbleClassifier, WeightNorm, read_table
 from rulewright.capacity.prefixes import mmv_penalty
 from rulewright.data import TrainingSet
 from rulewright.encoding.domains import equal_frequency_cuts
@@ -221,9 +221,11 @@ def test_the_best_budget_wins():
 def test_norms_above_one_give_dense_weights():
     """With p = 2 more rules have a weight than with p = 1."""
     X, y = noisy(150, seed=4)
-    few, many = (rumble(p=p, capacity=0.0, max_candidates=60).fit(X, y).model_ for p in (1.0, 2.0))
+    few, many = (
+        rumble(norm=norm, capacity=0.0, max_candidates=60).fit(X, y).model_ for norm in ("l1", "l2")
+    )
     assert len(few) < len(many)
-    assert len(rumble(p=np.inf, max_candidates=20).fit(X, y).model_) > 0
+    assert len(rumble(norm="max", max_candidates=20).fit(X, y).model_) > 0
 
 
 # -- what a row or a table may be (section 9 of the card) ---------------------------------------
@@ -409,7 +411,7 @@ def test_threads_give_the_same_model():
 def test_the_settings_of_the_thesis():
     """Four intervals, pairs by "or", a hundred rules, and the sign of the score."""
     est = RumbleClassifier.paper()
-    wanted = {"criterion": "mmv", "p": 1.0, "max_bins": 4, "pairs": "or", "max_active": 100}
+    wanted = {"criterion": "mmv", "norm": "l1", "max_bins": 4, "pairs": "or", "max_active": 100}
     assert wanted.items() <= est.get_params().items()
     assert est.calibration is None
 
@@ -493,7 +495,7 @@ def test_few_rules_are_weighed_anew(n_classes):
 def test_without_a_penalty_the_2_norm_takes_all_rules():
     """What the thesis calls b = 0: no rule is charged for, so that the last prefix is the best."""
     X, y = noisy(200)
-    est = RumbleClassifier(p=2, capacity=0, pairs=None, calibration=None).fit(X, y)
+    est = RumbleClassifier(norm="l2", capacity=0, pairs=None, calibration=None).fit(X, y)
     assert np.all(np.diff([step.objective for step in est.trace_[0]]) > 0)
     assert est.model_.summary["prefixes"] == [est.trace_[0][-1].n_generated]
     assert len(est.model_.rules) == 11  # the twelfth interval follows from the others
@@ -503,10 +505,10 @@ def test_the_settings_of_the_thesis_for_related_tables():
     """The 2-norm without a penalty; the model tells whether the norm is at its limit."""
     X, y = noisy(200)
     est = RumbleClassifier.paper_relational(pairs=None)
-    assert (est.p, est.capacity, est.max_active, est.calibration) == (2.0, 0.0, 100, None)
-    assert RumbleClassifier.paper_relational(p=1.5).p == 1.5
+    assert (est.norm, est.capacity, est.max_active, est.calibration) == ("l2", 0.0, 100, None)
+    assert RumbleClassifier.paper_relational(norm="l1").norm == "l1"
     assert est.fit(X, y).model_.summary["constraint_active"] == [False]
-    tight = RumbleClassifier.paper_relational(pairs=None, radius=0.05).fit(X, y)
+    tight = RumbleClassifier.paper_relational(pairs=None, norm=WeightNorm(2.0, 0.05)).fit(X, y)
     assert tight.model_.summary["constraint_active"] == [True]
     assert np.isclose(tight.trace_[0][-1].objective, tight.model_.summary["objectives"][0])
 
@@ -515,9 +517,11 @@ def test_weights_on_a_sphere():
     """The norm is the radius where the ball leaves it inside; other norms have no sphere."""
     X, y = noisy(200)
     ball = RumbleClassifier.paper_relational(pairs=None).fit(X, y)
-    sphere = RumbleClassifier.paper_relational(pairs=None, constraint="sphere").fit(X, y)
+    sphere = RumbleClassifier.paper_relational(
+        pairs=None, norm=WeightNorm(2.0, shape="sphere")
+    ).fit(X, y)
     assert sphere.model_.summary["constraint_active"] == [True]
     (on, inside) = (one.model_.summary["objectives"][0] for one in (sphere, ball))
     assert on <= inside + 1e-12
     with pytest.raises(ValueError, match="needs p=2"):
-        RumbleClassifier.paper_relational(p=1.5, constraint="sphere").fit(X, y)
+        RumbleClassifier.paper_relational(norm=WeightNorm(1.5, shape="sphere")).fit(X, y)

@@ -247,6 +247,11 @@ def test_few_rows_and_one_class():
 def test_wrong_settings_are_named():
     """The error names the parameter."""
     X, y = mixed_table(np.random.default_rng(10), 40)
-    for options in ({"max_rules": 0}, {"time_limit": 0.0}, {"p_s": 2.0}, {"positive_class": "cat"}):
+    for options in (
+        {"max_rules": 0},
+        {"time_limit": 0.0},
+        {"noise": "much"},
+        {"positive_class": "cat"},
+    ):
         with pytest.raises(ValueError, match=next(iter(options))):
             sl2(**options).fit(X, y)

@@ -332,7 +332,9 @@ def test_weights_are_those_of_the_rules():
 
     X, y = table()
     texts = ["a > 0", "c = u", "c = v"]
-    learner = RumbleClassifier(p=2.0, capacity=0.0, pairs=None, calibration=None, precision_cv=None)
+    learner = RumbleClassifier(
+        norm="l2", capacity=0.0, pairs=None, calibration=None, precision_cv=None
+    )
     Pipeline(texts, filters=[Look()], learner=learner, batch_size=1, calibration=None).fit(X, y)
     model = Pipeline(texts[:2], learner=learner, calibration=None).fit(X, y).model_
     expected = {str(rule.body): abs(rule.outcome.value) for rule in model.rules}

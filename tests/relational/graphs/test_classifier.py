@@ -65,7 +65,7 @@ def test_the_default_is_mmv_with_p_2_and_no_penalty():
     graphs, y = planted()
     made = GraphRulesClassifier(small(n_features=12), calibration=None).fit(graphs, y)
     settings = made.model_.rules.summary["settings"]
-    assert (settings["p"], settings["capacity"]) == (2.0, 0.0)
+    assert (settings["norm"], settings["capacity"]) == ("l2", 0.0)
     assert len(made.model_) == 12
     assert all("present" in str(rule.body) for rule in made.model_.rules)
 

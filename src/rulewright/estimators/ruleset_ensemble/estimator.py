@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
@@ -27,6 +27,7 @@ from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows, halves, or
 from rulewright.estimators.ruleset_ensemble.search import RuleSetSearch
 from rulewright.estimators.ruleset_ensemble.unseen import OutOfBag, compared_terms
 from rulewright.estimators.sl2.estimator import SL2Classifier
+from rulewright.estimators.sl2.noise import NOISE, NOISE_DOC
 from rulewright.explain.abstention import predict_or_abstain
 from rulewright.explain.certificate import certificate, vote_figures
 from rulewright.explain.consensus import distil
@@ -107,9 +108,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
         default=False,
     )
     max_steps: int = Parameter(Integer(1), "Steps of one search.", default=5000)
-    p_g1: float = Parameter(Real(0, 1), "Probability of a random term.", default=0.2)
-    p_g2: float = Parameter(Real(0, 1), "Probability of a random literal to take out.", default=0.1)
-    p_s: float = Parameter(Real(0, 1), "Probability of a random literal to add.", default=0.1)
+    noise: Any = Parameter(NOISE, NOISE_DOC, default="usual")
     allow_thresholds: bool = Parameter(
         Flag(), "Whether numeric columns also give questions ``x <= t``.", default=False
     )
@@ -143,7 +142,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
         default=None,
     )
 
-    PAPER: ClassVar[Mapping[str, Any]] = {"p_g1": 0.1, "p_g2": 0.2}
+    PAPER: ClassVar[Mapping[str, Any]] = {"noise": "swapped"}
 
     def _learn(self, rows: TrainingSet) -> RuleSetVotes:
         deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
@@ -252,7 +251,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
             heads,
             self.max_terms,
             self.n_samples,
-            {name: getattr(self, name) for name in ("max_steps", "p_g1", "p_g2", "p_s")},
+            {"max_steps": self.max_steps, **asdict(NOISE.made(self.noise))},
             seed,
             # No search sees the second half of a split.
             bagging=self.bagging or (self._judged and not self.split_prior),

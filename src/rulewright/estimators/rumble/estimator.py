@@ -17,6 +17,7 @@ from rulewright.estimators.common.parameters import (
     Choice,
     Folds,
     Integer,
+    Named,
     Parameter,
     Real,
 )
@@ -26,7 +27,7 @@ from rulewright.estimators.common.progress import progress_bar
 from rulewright.estimators.common.weights import counted_rows
 from rulewright.estimators.rumble.assembly import rule_model, scores_of
 from rulewright.estimators.rumble.budget import BUDGETS, N_FOLDS, Budget, choose_budget
-from rulewright.estimators.rumble.criteria import PRACTICAL, Norm
+from rulewright.estimators.rumble.criteria import NORMS, PRACTICAL, WeightNorm
 from rulewright.estimators.rumble.preparing import read_bias, set_aside
 from rulewright.estimators.rumble.stability import RuleStability, bootstrap_stability
 from rulewright.estimators.rumble.weighing import Weighing
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, IntArray
     from rulewright.search.repository import Bias
 
+NORM = Named(NORMS, WeightNorm)
 NO_RULES = "no rule is worth its penalty: the constant rule is taken alone"
 SAME_ROWS = "labels, intervals or pairs were taken from the rows that the weights were fitted to"
 
@@ -98,17 +100,11 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         default="mmv",
         kw_only=False,
     )
-    p: float = Parameter(Norm(), 'Norm of the weights for "mmv"; 1 gives few rules.', default=1.0)
-    radius: float = Parameter(
-        Real(0, above=True),
-        'Largest norm of the weights for "mmv": a larger one counts the variance more, and allows '
-        "weights closer to Fisher's discriminant.",
-        default=1.0,
-    )
-    constraint: str = Parameter(
-        Choice(("ball", "sphere")),
-        'Whether the norm is at most the radius, or equal to it ("sphere", for p = 2 only).',
-        default="ball",
+    norm: Any = Parameter(
+        NORM,
+        'Norm of the weights for "mmv", at most 1; "l1" gives few rules. A `WeightNorm` has any p, '
+        "a radius and a shape.",
+        default="l1",
     )
     budget: Any = Parameter(
         Budget(),
@@ -182,7 +178,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         The 2-norm instead of the 1-norm, as related rules share their weight, and no penalty for
         the number of rules; of those generated, 100 at most are weighed.
         """
-        return cls.paper(**{"p": 2.0, "capacity": 0.0, "max_active": 100, **overrides})
+        return cls.paper(**{"norm": "l2", "capacity": 0.0, "max_active": 100, **overrides})
 
     def _learn(self, rows: TrainingSet) -> AdditiveRules:
         if rows.n_rows < 2:
@@ -276,7 +272,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
 
     def _weighing(self, budget: float) -> Weighing:
         settings = {field.name: getattr(self, field.name) for field in fields(Weighing)}
-        return Weighing(**{**settings, "budget": budget})
+        return Weighing(**{**settings, "budget": budget, "norm": NORM.made(self.norm)})
 
     def _budget_folds(self, rows: TrainingSet, random: np.random.RandomState) -> IntArray | None:
         """Part the rows to choose a budget by, if there is one to choose."""

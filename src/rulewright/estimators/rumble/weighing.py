@@ -16,6 +16,7 @@ from rulewright.weighting.margins import keep_few
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rulewright.estimators.rumble.criteria import WeightNorm
     from rulewright.kernels import FloatArray, IntArray
     from rulewright.search.repository import Repository
 
@@ -28,15 +29,13 @@ class Weighing:
     """How rules are weighed; the fields are parameters of `RumbleClassifier`."""
 
     criterion: str
-    p: float
+    norm: WeightNorm
     budget: float
     capacity: float | None
     delta: float
     max_active: int
     max_candidates: int | None
     max_rules: int | None
-    radius: float = 1.0
-    constraint: str = "ball"
 
     def prefixes(
         self,
@@ -87,8 +86,7 @@ class Weighing:
         if abs(signs.sum()) == len(signs):
             next(iter(repository))  # the constant rule, which is always right
             return constant_prefix(signs[0], penalty(1))
-        norm = (self.radius, self.constraint)
-        criterion = criterion_of(self.criterion, self.p, self.budget, self.capacity, *norm)
+        criterion = criterion_of(self.criterion, self.norm, self.budget, self.capacity)
         selection = Selection(
             penalty, criterion.largest_value, self.max_active, self.max_candidates, deadline
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -26,6 +26,7 @@ from rulewright.estimators.common.parameters import (
 )
 from rulewright.estimators.common.precision import CheckedClassifier, Compared, corrected
 from rulewright.estimators.common.progress import progress_bar
+from rulewright.estimators.sl2.noise import NOISE, NOISE_DOC
 from rulewright.model.forms.dnf import DnfModel
 from rulewright.rules import Head
 from rulewright.search.dnf import search_dnf, simplify_dnf
@@ -109,9 +110,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
     minimise: bool = Parameter(
         Flag(), "Whether to search for fewer literals in the end.", default=True
     )
-    p_g1: float = Parameter(Real(0, 1), "Probability of a random term.", default=0.2)
-    p_g2: float = Parameter(Real(0, 1), "Probability of a random literal to take out.", default=0.1)
-    p_s: float = Parameter(Real(0, 1), "Probability of a random literal to add.", default=0.1)
+    noise: Any = Parameter(NOISE, NOISE_DOC, default="usual")
     init: str = Parameter(
         Choice(("seeded", "uniform")),
         "Formulas to start from: half the literals of random positive rows, or anything.",
@@ -286,9 +285,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
             n_terms,
             max_steps=self.max_steps,
             max_literals=max_literals,
-            p_g1=self.p_g1,
-            p_g2=self.p_g2,
-            p_s=self.p_s,
+            **asdict(NOISE.made(self.noise)),
             init=self.init,
             n_restarts=self.n_restarts,
             time_limit=left,

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from rulewright.estimators import RumbleClassifier
+from rulewright.estimators.rumble.criteria import WeightNorm
 from rulewright.experiments.calculation import Calculation
 from rulewright.experiments.printed import printed_table
 from rulewright.experiments.protocol import Place
@@ -121,7 +122,9 @@ def accuracy(
     columns = [
         pattern_columns(found.patterns_, [graphs[i] for i in part]) for part in (train, test)
     ]
-    learner = RumbleClassifier.paper_relational(p=p, bias=_bias(list(columns[0]), pairs))
+    learner = RumbleClassifier.paper_relational(
+        norm=WeightNorm(p), bias=_bias(list(columns[0]), pairs)
+    )
     predicted = learner.fit(columns[0], classes[train]).predict(columns[1])
     return {"accuracy": 100 * float(np.mean(predicted == classes[test])), "n_test": len(test)}
 

@@ -174,7 +174,7 @@ class GraphRulesClassifier(
     def _learner(self, random: np.random.RandomState) -> Any:
         """Return the learner; where folds of graphs calibrate its scores, it does not do it too."""
         if self.estimator is None:
-            return RumbleClassifier(p=2.0, capacity=0.0, pairs=None, calibration=None)
+            return RumbleClassifier(norm="l2", capacity=0.0, pairs=None, calibration=None)
         learner = clone(self.estimator)
         known = learner.get_params(deep=False)
         changes: dict[str, Any] = {}
