@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rulewright.capacity.prefixes import margin_penalty, mmv_penalty
 from rulewright.estimators.common.parameters import Choice, Real, check_parameters
 from rulewright.weighting.margins import MMV, EmpiricalMargin, OneNormSVM
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from rulewright.estimators.common.parameters import Domain
     from rulewright.weighting.margins import Criterion
 
 PRACTICAL = {"mmv": 1.0, "margin": 0.1, "svm1": 0.1}
@@ -39,11 +40,15 @@ class WeightNorm:
     radius: float = 1.0
     shape: str = "ball"
 
+    DOMAINS: ClassVar[Mapping[str, Domain]] = {
+        "radius": Real(0, above=True),
+        "shape": Choice(("ball", "sphere")),
+    }
+
     def __post_init__(self) -> None:
         if not (Real(1).accepts(self.p) or self.p == math.inf):
             raise ValueError(f"WeightNorm: p={self.p!r} must be a number >= 1 or inf")
-        domains = {"radius": Real(0, above=True), "shape": Choice(("ball", "sphere"))}
-        check_parameters(type(self).__name__, vars(self), domains)
+        check_parameters(type(self).__name__, vars(self), self.DOMAINS)
 
 
 NORMS: dict[str, Callable[..., WeightNorm]] = {
