@@ -54,10 +54,14 @@ def learner(rng: Rng, name: str, n_jobs: int = 1) -> Any:
     if name == "slipper":
         multiclass = pick(rng, ("auto", "mh", "ovr"))
         return SlipperClassifier(
-            int(rng.integers(1, 6)), multiclass=multiclass, random_state=seed, n_jobs=n_jobs
+            int(rng.integers(1, 6)),
+            size="max",
+            multiclass=multiclass,
+            random_state=seed,
+            n_jobs=n_jobs,
         )
     if name == "sl2":
-        return SL2Classifier(2, max_steps=200, random_state=seed, n_jobs=n_jobs)
+        return SL2Classifier(2, size="max", max_steps=200, random_state=seed, n_jobs=n_jobs)
     return RuleSetEnsembleClassifier(
         max_terms=2, n_samples=2, max_steps=100, random_state=seed, n_jobs=n_jobs
     )

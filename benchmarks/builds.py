@@ -33,9 +33,9 @@ def clock(name, call):
     return result
 
 learners = {
-    "mlrules": (MLRulesClassifier(n_rules=300, random_state=0), table(0, 50_000, 30)),
-    "slipper": (SlipperClassifier(20, random_state=0), table(1, 20_000, 20)),
-    "sl2": (SL2Classifier(2, max_steps=4000, random_state=0), table(2, 3_000, 10)),
+    "mlrules": (MLRulesClassifier(max_rules=300, random_state=0), table(0, 50_000, 30)),
+    "slipper": (SlipperClassifier(20, size="max", random_state=0), table(1, 20_000, 20)),
+    "sl2": (SL2Classifier(2, size="max", max_steps=4000, random_state=0), table(2, 3_000, 10)),
     "votes": (RuleSetEnsembleClassifier(3, 6, max_steps=900, random_state=0), table(3, 2_000, 8)),
 }
 for name, (learner, (X, y)) in learners.items():

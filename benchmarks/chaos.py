@@ -24,7 +24,7 @@ import numpy as np
 from distributed.utils import get_mp_context
 
 from rulewright import MLRulesClassifier
-from rulewright.scale import fit
+from rulewright.scale import fit_partitions
 
 MOST_SECONDS = 300
 N_WORKERS = 3  # of which one may still be starting
@@ -52,11 +52,11 @@ def run(client, seed):
     rng = np.random.default_rng(seed + 1000)
     X, y = rows_of(seed)
     est = MLRulesClassifier(15, random_state=seed, stopping="none")
-    expected = content_hash(fit(est, [X], [y]).model_)
+    expected = content_hash(fit_partitions(est, [X], [y]).model_)
     chunk = -(-len(X) // int(rng.integers(1, 9)))
     rows, classes = da.from_array(X, chunks=(chunk, -1)), da.from_array(y, chunks=chunk)
     start = time.perf_counter()
-    same = content_hash(fit(est, rows, classes, client=client).model_) == expected
+    same = content_hash(fit_partitions(est, rows, classes, client=client).model_) == expected
     delay = float(rng.uniform(0, time.perf_counter() - start))
     victim = int(rng.choice(sorted(client.run(os.getpid).values())))
     killed = threading.Event()
@@ -68,7 +68,7 @@ def run(client, seed):
     while not killed.is_set():  # a fit that was faster than the first is repeated
         killer = threading.Timer(delay, kill)
         killer.start()
-        same &= content_hash(fit(est, rows, classes, client=client).model_) == expected
+        same &= content_hash(fit_partitions(est, rows, classes, client=client).model_) == expected
         killer.cancel()
         killer.join()
         delay *= 0.7

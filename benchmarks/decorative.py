@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.metrics import log_loss
 
-from rulewright import MLRulesClassifier
+from rulewright import Growth, MLRulesClassifier
 
 N_ROWS, N_NEW, FLIPPED = 500, 4000, 0.1
 KINDS = ("logistic", "step", "band")
@@ -56,7 +56,7 @@ def main() -> None:
     for kind in KINDS:
         cells = []
         for prune in (False, True):
-            found = [figures(kind, seed, prune=prune) for seed in range(n_tables)]
+            found = [figures(kind, seed, growth=Growth(prune=prune)) for seed in range(n_tables)]
             share, n_rules, loss = np.mean(found, axis=0)
             cells.append(f"{share:.0%}, {n_rules:.0f}, {loss:.3f}")
         print(f"| {kind} | {' | '.join(cells)} |")

@@ -24,8 +24,67 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 import rulewright as rw
 from rulewright import estimators
 
-RENAMED: dict[str, dict[str, str]] = {}
+RENAMED: dict[str, dict[str, str]] = {
+    "MLRulesClassifier": {"n_rules": "max_rules"},
+    "CompactRulesClassifier": {"teacher": "teacher_share"},
+    "SlipperClassifier": {"max_rounds": "max_rules", "threshold": "cut_points"},
+    "RipperClassifier": {"threshold": "cut_points"},
+    "FOILClassifier": {"threshold": "cut_points"},
+    "SL2Classifier": {
+        "max_terms": "max_rules",
+        "n_bins": "max_bins",
+        "thresholds": "allow_thresholds",
+    },
+    "RuleSetEnsembleClassifier": {
+        "n_bins": "max_bins",
+        "thresholds": "allow_thresholds",
+        "weight": "vote_weight",
+    },
+    "C45RulesClassifier": {"min_cases": "min_weight"},
+    "PARTClassifier": {"min_cases": "min_weight"},
+    "StumpClassifier": {"min_cases": "min_weight"},
+    "RuleFitClassifier": {"max_rules": "max_candidates", "max_terms": "max_rules"},
+    "RuleFitRegressor": {"max_rules": "max_candidates", "max_terms": "max_rules"},
+    "RumbleClassifier": {
+        "max_rules": "max_candidates",
+        "n_rules": "max_rules",
+        "n_bins": "max_bins",
+    },
+    "CN2Classifier": {"max_rules": "rules_per_class"},
+    "LRIClassifier": {"n_rules": "rules_per_class", "max_length": "max_conditions"},
+}
 """Parameters by class that had another name when fingerprints were first written."""
+
+SIZES = {
+    "CompactRulesClassifier": "n_rules",
+    "CompactRulesRegressor": "n_rules",
+    "SlipperClassifier": "n_rounds",
+    "SL2Classifier": "n_terms",
+}
+"""Parameters that were "cv" or a number of rules, which `size` and `max_rules` say now."""
+
+GROWN = ("criterion", "prune", "class_choice", "column_subsample", "label_sets", "min_evidence")
+NOISE = ("p_g1", "p_g2", "p_s")
+"""Parameters that are fields of `Growth` and `SearchNoise` now."""
+
+GATHERED = {
+    "MLRulesClassifier": ("growth", "auto", rw.Growth, {name: name for name in GROWN}),
+    "RumbleClassifier": (
+        "norm",
+        "l1",
+        rw.WeightNorm,
+        {"p": "p", "radius": "radius", "constraint": "shape"},
+    ),
+    "SL2Classifier": ("noise", "usual", rw.SearchNoise, {name: name for name in NOISE}),
+    "RuleSetEnsembleClassifier": ("noise", "usual", rw.SearchNoise, {name: name for name in NOISE}),
+}
+"""Options that hold former parameters: name, word of the default, class, and its fields."""
+
+STOPPED = {
+    "MLRulesClassifier": ("stopped_by", {"n_rules": "max_rules"}),
+    "RumbleClassifier": ("stop_reasons", {"max_rules": "max_candidates"}),
+}
+"""Entries of summaries that name the parameter that ended learning."""
 
 
 def mixed(n_rows=240, seed=3, n_classes=2):
@@ -119,10 +178,29 @@ REGRESSIONS = [
 def make(catalogue, name, parameters):
     """Make a learner, with its parameters under their names of today."""
     learner = catalogue[name]
-    renamed = RENAMED.get(learner.__name__, {})
-    return learner(
-        **{renamed.get(key, key): value for key, value in parameters.items()}, random_state=0
-    )
+    return learner(**named_today(learner.__name__, parameters), random_state=0)
+
+
+def named_today(learner, settings):
+    """Give settings of a learner under their names of today."""
+    renamed, size = RENAMED.get(learner, {}), SIZES.get(learner)
+    found = {renamed.get(key, key): value for key, value in settings.items() if key != size}
+    if settings.get(size) == "cv":
+        found["size"] = "cv"
+    elif size in settings:
+        found |= {"max_rules": settings[size], "size": "max"}
+    return gathered(found, *GATHERED[learner]) if learner in GATHERED else found
+
+
+def gathered(settings, name, word, kind, fields):
+    """Gather former parameters in an option: its text where there are all of them."""
+    option = kind(**{fields[key]: value for key, value in settings.items() if key in fields})
+    found = {key: value for key, value in settings.items() if key not in fields}
+    if fields.keys() <= settings.keys():
+        found[name] = word if option == kind() else repr(option)
+    elif option != kind():
+        found[name] = option
+    return found
 
 
 def digest(content):
@@ -133,9 +211,24 @@ def digest(content):
 
 def today(summary):
     """Return what is noted of a fit, with parameters under their names of today."""
-    renamed = RENAMED.get(summary.get("learner", ""), {})
-    settings = summary.get("settings", {})
-    return {**summary, "settings": {renamed.get(k, k): v for k, v in settings.items()}}
+    learner, settings = summary.get("learner", ""), summary.get("settings", {})
+    if settings.keys() <= getattr(estimators, learner).DOMAINS.keys():
+        return summary
+    found = {**summary, "settings": named_today(learner, settings)}
+    entry, words = STOPPED.get(learner, ("", {}))
+    if isinstance(reasons := found.get(entry), list):
+        found[entry] = [words.get(one, one) for one in reasons]
+    elif reasons is not None:
+        found[entry] = words.get(reasons, reasons)
+    return found
+
+
+def content_today(content):
+    """Return a saved model, and those it averages, with settings under their names of today."""
+    found = {**content, "summary": today(content.get("summary", {}))}
+    if content["form"] == "average":
+        found["members"] = [content_today(one) for one in content["members"]]
+    return found
 
 
 def saved(model, path):
@@ -189,8 +282,7 @@ def differences(old, new):
         for part in before:
             one, two = before[part], after.get(part)
             if part == "file":
-                one = {**one, "summary": today(one.get("summary", {}))}
-                two = {**two, "summary": today(two.get("summary", {}))}
+                one, two = content_today(one), content_today(two)
                 yield from (f"{title}: file: {k}" for k in one if one[k] != two.get(k))
             elif one != two:
                 yield f"{title}: {part}"

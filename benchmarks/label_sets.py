@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import log_loss
 
-from rulewright import MLRulesClassifier
+from rulewright import Growth, MLRulesClassifier
 
 SIZES = (5, 12, 30, 80, 300)
 N_TEST = 20_000
@@ -41,7 +41,10 @@ def learners(trees: bool) -> dict[str, Any]:
 
         return {"trees": lightgbm.LGBMClassifier(n_jobs=1, verbosity=-1, random_state=0)}
     options = {"random_state": 0, "n_jobs": 1}
-    return {f"sets={sets}": MLRulesClassifier(label_sets=sets, **options) for sets in (False, True)}
+    return {
+        f"sets={sets}": MLRulesClassifier(growth=Growth(label_sets=sets), **options)
+        for sets in (False, True)
+    }
 
 
 def main() -> None:

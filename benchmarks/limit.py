@@ -10,7 +10,7 @@ from console import aligned
 from problems import wide
 from sklearn.metrics import log_loss
 
-from rulewright import MLRulesClassifier
+from rulewright import Growth, MLRulesClassifier
 from rulewright_lab.experiments.datasets import load_dataset
 
 LIMITS = (1, 2, 3, 4, 5, 6, 8, None)
@@ -19,7 +19,11 @@ LIMITS = (1, 2, 3, 4, 5, 6, 8, None)
 def measure(train: tuple, test: tuple, limit: int | None, n_rules: int) -> list[object]:
     """Fit with one limit and judge on rows never seen."""
     start = time.perf_counter()
-    fixed = {"learning_rate": 0.1, "class_choice": "joint", "stopping": "window"}  # at all sizes
+    fixed = {
+        "learning_rate": 0.1,
+        "growth": Growth(class_choice="joint"),
+        "stopping": "window",
+    }  # at all sizes
     est = MLRulesClassifier(n_rules, max_conditions=limit, random_state=0, **fixed)
     model = est.fit(*train)
     seconds = time.perf_counter() - start

@@ -77,8 +77,10 @@ def _cleaned(molecule: Any) -> Any:
 def ours(seed: int, max_terms: int | None = None) -> GraphRulesClassifier:
     """Make the readable learner."""
     features = SubgraphFeatures(n_features=400, min_support=0.03, max_edges=6)
-    learner = RuleFitClassifier(500, penalty="min", max_terms=max_terms, random_state=seed)
-    return GraphRulesClassifier(features, learner=learner, descriptors=True, calibration=None)
+    learner = RuleFitClassifier(
+        max_candidates=500, penalty="min", max_rules=max_terms, random_state=seed
+    )
+    return GraphRulesClassifier(features, estimator=learner, descriptors=True, calibration=None)
 
 
 def measured(name: str, seed: int) -> tuple[float, float, float, float, float]:

@@ -19,9 +19,9 @@ LIGHTGBM_TREES = 100
 # The default of imodels, which raises an error on concepts 3 and 4.
 IMODELS_ROUNDS = 10
 SPEED_CONCEPTS = range(3)
-OUR_SLIPPERS: dict[str, tuple[str, dict[str, str]]] = {
+OUR_SLIPPERS: dict[str, tuple[str, dict[str, object]]] = {
     f"slipper, {IMODELS_ROUNDS} rounds": ("slipper", {}),
-    "slipper, rounds by cv": ("slipper", {"n_rounds": "cv"}),
+    "slipper, rounds by cv": ("slipper", {"max_rules": 100, "size": "cv"}),
 }
 RIVALS: dict[str, tuple[str, dict[str, str]]] = {
     f"imodels, {IMODELS_ROUNDS} rounds asked": ("imodels", {}),

@@ -27,7 +27,7 @@ from console import aligned
 from rulewright import MLRulesClassifier
 from rulewright.estimators.mlrules.boosting import Boosting
 from rulewright.scale import dask as on_workers
-from rulewright.scale import fit
+from rulewright.scale import fit_partitions
 
 N_COLUMNS = 30
 MOST_FILE_ROWS = 1_000_000
@@ -87,11 +87,11 @@ def overhead(n_rows, n_parts=8, repeats=3):
         ways = {
             "in memory, two threads": (lambda n: learner(n).fit(X, y), own_time),
             f"{n_parts} parts, two threads": (
-                lambda n: fit(learner(n), parts, targets),
+                lambda n: fit_partitions(learner(n), parts, targets),
                 own_time,
             ),
             f"{n_parts} partitions, two Dask workers": (
-                lambda n: fit(learner(n, 1), rows, classes, client=client),
+                lambda n: fit_partitions(learner(n, 1), rows, classes, client=client),
                 everyone,
             ),
         }
@@ -130,7 +130,7 @@ def traffic(n_rows, n_parts=8, n_rules=20):
 
     with cluster, distributed.Client(cluster) as client:
         on_workers.asked = counted
-        est = fit(learner(n_rules, 1), rows, classes, client=client)
+        est = fit_partitions(learner(n_rules, 1), rows, classes, client=client)
     assert len(est.stages_) == n_rules
     histogram = N_COLUMNS * 256 * 2 * 8
     computed = len(rounds) / n_rules * 2 * histogram
@@ -150,7 +150,7 @@ def files(n_rows, pattern, folder, n_rules=10):
     """Learn from Parquet files."""
 
     def run(n):
-        fit(learner(n), pattern, "y", folder=folder)
+        fit_partitions(learner(n), pattern, "y", folder=folder)
 
     start = time.perf_counter()
     found, millions = per_rule(run, own_time, n_rules), n_rows / 1e6

@@ -81,8 +81,7 @@ def make(name: str) -> tuple[pd.DataFrame, np.ndarray]:
 
 def rules() -> Any:
     return MLRulesClassifier(
-        n_rules=500,
-        criterion="newton",
+        max_rules=500,
         subsample=0.5,
         learning_rate=0.1,
         max_conditions=4,

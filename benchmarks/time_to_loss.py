@@ -65,7 +65,7 @@ def compared(name: str, train: tuple, test: tuple, options: argparse.Namespace) 
     ratio = None
     if reached is not None:
         _, spent = fitted(
-            lambda: MLRulesClassifier(n_rules=reached, n_jobs=1, random_state=0),
+            lambda: MLRulesClassifier(max_rules=reached, n_jobs=1, random_state=0),
             *train,
             options.repeat,
         )

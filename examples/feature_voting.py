@@ -83,7 +83,7 @@ def draw_errors(train, test, folder, seed):
 def accuracy(train, test, columns, seed):
     """Give the accuracy on new rows of rules over some of the columns."""
     X, new = ({name: table[name].values for name in columns} for table in (train, test))
-    est = rw.RuleFitRegressor(N_RULES, random_state=seed).fit(X, signs(train))
+    est = rw.RuleFitRegressor(max_candidates=N_RULES, random_state=seed).fit(X, signs(train))
     return float(np.mean(np.sign(est.predict(new)) == signs(test)))
 
 
@@ -93,7 +93,7 @@ def main(folder, seed):
     train, test = supernova_surrogate(N_ROWS, 2 * seed), supernova_surrogate(N_ROWS, 2 * seed + 1)
     draw_errors(train, test, folder, seed)
 
-    selector = rw.RuleVoteSelector(N_RULES, random_state=seed, n_jobs=-1).fit(train)
+    selector = rw.RuleVoteSelector(max_candidates=N_RULES, random_state=seed, n_jobs=-1).fit(train)
     print("\nvotes  term")
     print(*selector.votes_[:10], sep="\n")
     kept = selector.get_feature_names_out().tolist()

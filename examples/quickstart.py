@@ -29,7 +29,7 @@ def main():
     print("1. Learn from a file: kinds, categories and missing values are found in it\n")
     table = rw.read_table(LOANS, target="repaid")
     print(table.schema)
-    estimator = rw.MLRulesClassifier(n_rules=60, max_conditions=3, random_state=0)
+    estimator = rw.MLRulesClassifier(max_rules=60, max_conditions=3, random_state=0)
     model = estimator.fit(table).model_
 
     print("\n2. Read the strongest rules\n")

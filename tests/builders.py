@@ -8,7 +8,7 @@ import pytest
 from hypothesis import strategies as st
 
 import reference
-from rulewright import Window, estimators
+from rulewright import Growth, Window, estimators
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators import (
     AveragedRulesClassifier,
@@ -208,9 +208,12 @@ def intervals_held(model, X, y):
 
 
 def mlrules(**changed):
-    """Make a small learner whose parameters are all set: no test depends on the defaults."""
+    """Make a small learner whose parameters are all set: no test depends on the defaults.
+
+    Fields of `Growth` are given like parameters.
+    """
     settings = {
-        "n_rules": 15,
+        "max_rules": 15,
         "learning_rate": 0.3,
         "subsample": 1.0,
         "criterion": "newton",
@@ -218,6 +221,7 @@ def mlrules(**changed):
         "max_conditions": None,
         "min_weight": 0.0,
         "class_choice": "joint",
+        "growth": ...,
         "formulation": "corrected",
         "min_evidence": 0.0,
         "prune": False,
@@ -236,6 +240,9 @@ def mlrules(**changed):
         "n_jobs": 1,
     }
     settings |= changed
+    grown = {name: settings.pop(name) for name in Growth.DOMAINS}
+    if settings["growth"] is ...:
+        settings["growth"] = Growth(**grown)
     if settings["stopping"] == "window":
         settings["stopping"] = Window(10, 8, "uniform")
     if settings["calibration"] in tuple(CALIBRATIONS):
@@ -269,8 +276,8 @@ def costed(est, costs):
 def slipper(**changed):
     """Make a small SLIPPER whose parameters are all set: no test depends on the defaults."""
     settings = {
-        "n_rounds": 8,
-        "max_rounds": 8,
+        "max_rules": 8,
+        "size": "max",
         "cv": 3,
         "positive_class": None,
         "multiclass": "auto",
@@ -281,7 +288,7 @@ def slipper(**changed):
         "min_weight": 0.0,
         "allow_not_equal": False,
         "missing_conditions": False,
-        "threshold": "observed",
+        "cut_points": "observed",
         "max_bins": None,
         "constraints": None,
         "calibration": None,
@@ -295,18 +302,16 @@ def slipper(**changed):
 def sl2(**changed):
     """Make a small SL2 whose parameters are all set: no test depends on the defaults."""
     settings = {
-        "n_terms": 2,
-        "max_terms": 2,
+        "max_rules": 2,
+        "size": "max",
         "cv": 3,
         "max_steps": 300,
         "n_restarts": 1,
         "minimise": True,
-        "p_g1": 0.2,
-        "p_g2": 0.1,
-        "p_s": 0.1,
+        "noise": "usual",
         "init": "seeded",
-        "thresholds": False,
-        "n_bins": 10,
+        "allow_thresholds": False,
+        "max_bins": 10,
         "time_limit": None,
         "positive_class": None,
         "precision_cv": None,
@@ -324,14 +329,12 @@ def ruleset_ensemble(**changed):
         "n_samples": 2,
         "alpha": 0.9,
         "nu": None,
-        "weight": "multiplicity",
+        "vote_weight": "multiplicity",
         "single": False,
         "max_steps": 100,
-        "p_g1": 0.2,
-        "p_g2": 0.1,
-        "p_s": 0.1,
-        "thresholds": False,
-        "n_bins": 10,
+        "noise": "usual",
+        "allow_thresholds": False,
+        "max_bins": 10,
         "abstain": 0.0,
         "bagging": False,
         "target_error": None,
@@ -347,7 +350,7 @@ def ruleset_ensemble(**changed):
 def rulefit(**changed):
     """Make a small rule ensemble whose parameters are all set: no test depends on the defaults."""
     settings = {
-        "max_rules": 40,
+        "max_candidates": 40,
         "tree_size": 4.0,
         "learning_rate": 0.1,
         "subsample": 1.0,
@@ -358,7 +361,7 @@ def rulefit(**changed):
         "penalty": 0.02,
         "cv": 3,
         "rule_scale": "none",
-        "max_terms": None,
+        "max_rules": None,
         "max_bins": 255,
         "loss": "logistic",
         "multiclass": "shared",
@@ -373,15 +376,15 @@ def rulefit(**changed):
 def compact(**changed):
     """Make compact rules whose parameters are all set: no test depends on the defaults."""
     settings = {
-        "n_rules": 5,
-        "max_rules": None,
+        "max_rules": 5,
+        "size": "max",
         "cv": 3,
         "l2": 1.0,
         "max_conditions": None,
         "condition_cost": 0.0,
         "min_gain": 0.0,
         "n_subsamples": 0,
-        "teacher": 0.0,
+        "teacher_share": 0.0,
         "linear": False,
         "ordinal": False,
         "missing_conditions": False,
@@ -398,15 +401,13 @@ def rumble(**changed):
     """Make a small RUMBLE whose parameters are all set: no test depends on the defaults."""
     settings = {
         "criterion": "mmv",
-        "p": 1.0,
-        "radius": 1.0,
-        "constraint": "ball",
+        "norm": "l1",
         "budget": 1.0,
         "bias": None,
-        "n_bins": 6,
+        "max_bins": 6,
         "pairs": "or",
+        "max_candidates": None,
         "max_rules": None,
-        "n_rules": None,
         "max_active": 100,
         "capacity": 0.1,
         "delta": 0.05,
@@ -431,7 +432,7 @@ def ripper(**changed):
         "min_weight": 2.0,
         "allow_not_equal": False,
         "missing_conditions": False,
-        "threshold": "observed",
+        "cut_points": "observed",
         "max_bins": None,
         "constraints": None,
         "precision_cv": None,
@@ -451,7 +452,7 @@ def foil(**changed):
         "min_weight": 2.0,
         "allow_not_equal": False,
         "missing_conditions": False,
-        "threshold": "observed",
+        "cut_points": "observed",
         "max_bins": None,
         "constraints": None,
         "precision_cv": None,
@@ -466,7 +467,7 @@ def c45rules(**changed):
     """Make C4.5rules whose parameters are all set: no test depends on the defaults."""
     settings = {
         "confidence": 0.25,
-        "min_cases": 2.0,
+        "min_weight": 2.0,
         "missing_labels": False,
         "exceptions": "release",
         "max_rules": 1000,
@@ -482,7 +483,7 @@ def part(**changed):
     """Make PART whose parameters are all set: no test depends on the defaults."""
     settings = {
         "confidence": 0.25,
-        "min_cases": 2.0,
+        "min_weight": 2.0,
         "missing_labels": False,
         "precision_cv": None,
         "class_weight": None,
@@ -495,7 +496,7 @@ def part(**changed):
 def stump(**changed):
     """Make a stump whose parameters are all set: no test depends on the defaults."""
     settings = {
-        "min_cases": 0.0,
+        "min_weight": 0.0,
         "precision_cv": None,
         "class_weight": None,
         "random_state": 0,
@@ -511,7 +512,7 @@ def cn2(**changed):
         "criterion": "auto",
         "beam_width": 3,
         "significance": 0.0,
-        "max_rules": 6,
+        "rules_per_class": 6,
         "max_conditions": 3,
         "min_weight": 0.0,
         "weighted_covering": None,
@@ -529,8 +530,8 @@ def cn2(**changed):
 def lri(**changed):
     """Make a small LRI whose parameters are all set: no test depends on the defaults."""
     settings = {
-        "n_rules": 8,
-        "max_length": 3,
+        "rules_per_class": 8,
+        "max_conditions": 3,
         "max_disjuncts": 2,
         "freeze": 4,
         "allow_not_equal": False,

@@ -54,7 +54,9 @@ def learn(rng, X, y, weights=None):
     if rng.random() < 0.5:
         est = MLRulesClassifier(3, subsample=1.0, ordinal=bool(rng.random() < 0.3), n_jobs=1)
     else:
-        est = SlipperClassifier(3, multiclass=pick(rng, ["auto", "mh", "ovr"]), n_jobs=1)
+        est = SlipperClassifier(
+            3, size="max", multiclass=pick(rng, ["auto", "mh", "ovr"]), n_jobs=1
+        )
     est.fit(X, y, sample_weight=weights)
     p = est.predict_proba(X)
     assert np.all(np.isfinite(p))
@@ -257,7 +259,7 @@ def test_settings(cls):
     values = [*PLAIN, *NUMBERS, *ODDITIES, *2 * WORDS_OF_SETTINGS]
     defaults = cls().get_params()
     names = [name for name in defaults if name not in ("verbose", "cv")]
-    few = {"n_rules": 2, "n_rounds": 2, "max_rounds": 2, "cv": 2, "n_jobs": 1}
+    few = {"max_rules": 2, "size": "max", "cv": 2, "n_jobs": 1}
     few = {name: value for name, value in few.items() if name in defaults}
 
     def case(rng):

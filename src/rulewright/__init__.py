@@ -38,9 +38,11 @@ if TYPE_CHECKING:
         size_curve,
         with_costs,
     )
-    from rulewright.estimators.mlrules.settings import Formulation
+    from rulewright.estimators.mlrules.settings import Formulation, Growth
     from rulewright.estimators.rulefit.selector import RuleVoteSelector
     from rulewright.estimators.rulefit.voting import Stability, Voting
+    from rulewright.estimators.rumble.criteria import WeightNorm
+    from rulewright.estimators.sl2.noise import SearchNoise
     from rulewright.model import load_model, model_schema
     from rulewright.plots import (
         plot_calibration,
@@ -75,6 +77,7 @@ __all__ = [
     "Constraints",
     "FOILClassifier",
     "Formulation",
+    "Growth",
     "Isotonic",
     "LRIClassifier",
     "MLRulesClassifier",
@@ -89,12 +92,14 @@ __all__ = [
     "RuleVoteSelector",
     "RumbleClassifier",
     "SL2Classifier",
+    "SearchNoise",
     "SlipperClassifier",
     "Stability",
     "StumpClassifier",
     "Temperature",
     "Validation",
     "Voting",
+    "WeightNorm",
     "Window",
     "average_rule_sets",
     "calibrate",
@@ -134,6 +139,9 @@ _ROOMS = {
     "AveragedRulesClassifier": ".estimators",
     "Constraints": ".search",
     "Formulation": ".estimators.mlrules.settings",
+    "Growth": ".estimators.mlrules.settings",
+    "WeightNorm": ".estimators.rumble.criteria",
+    "SearchNoise": ".estimators.sl2.noise",
     "Isotonic": ".weighting",
     "CompactRulesClassifier": ".estimators",
     "CompactRulesRegressor": ".estimators",

@@ -52,7 +52,7 @@ def learned(tmp_path_factory, loans):
     path = tmp_path_factory.mktemp("model") / "loans.json"
     args = ["--target", "repaid", "--model", path, "--cv", 3, "--rules-shown", 5]
     args += ["--learner", "mlrules"]
-    result = run("learn", loans, *args, "--set", "n_rules=40", "--set", "max_conditions=3")
+    result = run("learn", loans, *args, "--set", "max_rules=40", "--set", "max_conditions=3")
     assert result.exit_code == 0, result.output
     return result, path
 

@@ -24,7 +24,7 @@ def test_rules_come_from_the_file(cli, loans, write, tmp_path):
 
 def test_without_a_file_all_columns_are_used(cli, loans):
     """The learner works by its name, cross-validated as others are."""
-    args = (*QUICK[:-1], 3, "--set", "max_rules=60", "--set", "capacity=0.2")
+    args = (*QUICK[:-1], 3, "--set", "max_candidates=60", "--set", "capacity=0.2")
     result = cli("learn", loans, *args)
     assert result.exit_code == 0, result.output
     assert "RumbleClassifier" in result.stdout

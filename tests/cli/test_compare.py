@@ -31,7 +31,7 @@ def test_learners_are_compared_on_a_file(cli, tmp_path):
     """The same folds for all; the first is compared with the others."""
     path = tmp_path / "data.csv"
     path.write_text(table())
-    names = "mlrules:n_rules=10,slipper:n_rounds=3,sl2:max_steps=100"
+    names = "mlrules:max_rules=10,slipper:max_rules=3:size=max,sl2:max_steps=100"
     args = ["compare", path, "--target", "y", "--learners", names, "--folds", "3"]
     result = cli(*args, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
@@ -51,7 +51,7 @@ def test_learners_are_compared_on_a_file(cli, tmp_path):
 def test_learners_are_compared_on_sets_with_ranks_and_tests(cli, tmp_path):
     """Two sets are enough for ranks and Wilcoxon's test."""
     args = ["compare", "--suite", "uci35", "--sets", "iris,tic-tac-toe", "--folds", "2"]
-    names = "mlrules:n_rules=20,mlrules:n_rules=1"
+    names = "mlrules:max_rules=20,mlrules:max_rules=1"
     result = cli(*args, "--learners", names, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     page = (tmp_path / "out" / "compare-uci35-part.md").read_text()
@@ -64,7 +64,7 @@ def test_learners_are_compared_on_sets_with_ranks_and_tests(cli, tmp_path):
     ):
         assert text in page
     assert (tmp_path / "out" / "compare-uci35-part-error.svg").exists()
-    named = [*args, "--learners", "mlrules:n_rules=1", "--out", tmp_path / "out", "--name"]
+    named = [*args, "--learners", "mlrules:max_rules=1", "--out", tmp_path / "out", "--name"]
     assert cli(*named, "one").exit_code == 0
     assert {path.name for path in (tmp_path / "out").glob("compare-one*.md")} == {"compare-one.md"}
     assert "letters, digits" in cli(*named, "../one").output
@@ -94,7 +94,7 @@ def test_messy_files(cli, cli_failure, tmp_path):
     ]
     path = tmp_path / "data.csv"
     path.write_bytes("\n".join(["id;x;z;y", *rows]).encode("latin-1"))
-    args = ["compare", path, "--target", "y", "--learners", "mlrules:n_rules=3,ripper"]
+    args = ["compare", path, "--target", "y", "--learners", "mlrules:max_rules=3,ripper"]
     assert "Give its encoding, such as --encoding latin-1" in cli_failure(*args)
     args += ["--encoding", "latin-1", "--missing", "z:-1", "--folds", 2, "--jobs", 1]
     result = cli(*args)

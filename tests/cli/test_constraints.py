@@ -34,7 +34,7 @@ def test_the_learned_model_obeys(cli, loans, tmp_path):
     path = tmp_path / "m.json"
     result = cli(
         *("learn", loans, "--target", "repaid", "--cv", 0, "--model", path),
-        *("--learner", "mlrules", "--set", "n_rules=20"),
+        *("--learner", "mlrules", "--set", "max_rules=20"),
         *("--monotone", "income=increasing", "--forbid", "region", "--require", "late_payments"),
         *("--operators", "age=>=", "--together", "income,late_payments", "--digits", "2"),
     )

@@ -95,7 +95,9 @@ def test_numbers(cli, write, tmp_path):
     y = (2 * (x > 0) + 0.2 * rng.normal(size=200)).round(3)
     path = write("t.csv", "\n".join(["x,y", *(f"{a},{b}" for a, b in zip(x, y, strict=True))]))
     model = tmp_path / "m.json"
-    CompactRulesRegressor(2, random_state=0).fit({"x": x[:100]}, y[:100]).model_.save(model)
+    CompactRulesRegressor(2, size="max", random_state=0).fit({"x": x[:100]}, y[:100]).model_.save(
+        model
+    )
     told = json.loads(cli("evaluate", model, path, "--json").stdout)
     predicted = load_model(model).predict({"x": x})
     assert told["figures"]["r2"]["value"] == pytest.approx(metrics.r2_score(y, predicted))

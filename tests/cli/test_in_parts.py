@@ -1,7 +1,7 @@
-"""`learn --in-parts`: the model of `scale.fit`, judged by other rows."""
+"""`learn --in-parts`: the model of `scale.fit_partitions`, judged by other rows."""
 
 from rulewright import MLRulesClassifier, load_model
-from rulewright.scale import fit
+from rulewright.scale import fit_partitions
 from scale.tables import mixed_table, parted
 
 
@@ -18,7 +18,7 @@ def test_learn_in_parts_saves_the_model_of_all_files(cli, tmp_path):
     assert done.exit_code == 0, done.output
     assert "the first 234 rows" in done.output
     est = MLRulesClassifier(6, random_state=0)
-    assert load_model(saved).rules == fit(est, [frame], "y", drop=["id"]).model_.rules
+    assert load_model(saved).rules == fit_partitions(est, [frame], "y", drop=["id"]).model_.rules
 
 
 def test_what_needs_all_rows_is_refused(cli_failure, tmp_path):

@@ -33,7 +33,7 @@ def as_learned(path):
 
 def learn(cli, *args):
     """Learn few rules and give what was printed."""
-    result = cli("learn", *args, "--set", "n_rules=5")
+    result = cli("learn", *args, "--set", "max_rules=5", "--set", "size=max")
     assert result.exit_code == 0, result.output
     return result.stdout
 
@@ -68,7 +68,7 @@ def test_output_without_a_terminal_is_plain(learned):
 
 def test_the_saved_model_is_that_of_the_library(learned, loans):
     """The command line learns what `fit` learns from the file."""
-    estimator = MLRulesClassifier(n_rules=40, max_conditions=3, random_state=0)
+    estimator = MLRulesClassifier(max_rules=40, max_conditions=3, random_state=0)
     assert as_learned(learned[1]) == estimator.fit(loans, "repaid").model_
 
 
@@ -93,10 +93,10 @@ def test_few_rules_are_the_default_and_tell_their_price(cli, loans, tmp_path):
 def test_slipper_is_a_learner_too(cli, loans, tmp_path):
     """Few rules by name of the learner; how reliable they are is printed and kept."""
     path = tmp_path / "m.json"
-    options = ("--learner", "slipper", "--set", "max_rounds=5", "--cv", 0, "--model", path)
+    options = ("--learner", "slipper", "--set", "max_rules=5", "--cv", 0, "--model", path)
     result = cli("learn", loans, "--target", "repaid", *options)
     assert result.exit_code == 0, result.output
-    estimator = SlipperClassifier(max_rounds=5, random_state=0)
+    estimator = SlipperClassifier(max_rules=5, random_state=0)
     assert as_learned(path) == estimator.fit(loans, "repaid").model_
     figures = re.search(r"on rows left out: accuracy 0\.\d+, log-loss 0\.\d+.*", result.stdout)
     assert figures[0] in cli("show", path).stdout
@@ -217,11 +217,11 @@ def test_unknown_columns_bring_near_matches(cli_failure, loans):
 @pytest.mark.parametrize(
     ("options", "part"),
     [
-        (["--set", "n_rules"], "must be written as name=value"),
+        (["--set", "max_rules"], "must be written as name=value"),
         (["--set", "=3"], "must be written as name=value"),
         (["--set", "n_rule=3"], "no parameter 'n_rule'; it has condition_cost"),
-        (["--set", "n_rules=many"], "n_rules=many must be a whole number >= 0"),
-        (["--set", "teacher=2"], "must be a number >= 0 and <= 1"),
+        (["--set", "max_rules=many"], "max_rules=many must be a whole number >= 0"),
+        (["--set", "teacher_share=2"], "must be a number >= 0 and <= 1"),
         (["--set", "missing_conditions=perhaps"], "must be true or false"),
         (["--learner", "mlrules", "--set", "criterion=newt"], "must be one of newton, gradient"),
         (["--set", "l2=1", "--set", "l2=2"], "--set: l2 is given twice"),
@@ -339,7 +339,18 @@ def test_something_must_be_left_to_learn_from(cli_failure, messy):
 def test_rule_sets_are_learned_too(cli, loans, tmp_path):
     """SL2 learns by name, predicts from its file, and takes no constraints."""
     path = tmp_path / "m.json"
-    options = ("--learner", "sl2", "--set", "n_terms=2", "--set", "max_steps=500", "--cv", 2)
+    options = (
+        "--learner",
+        "sl2",
+        "--max-rules",
+        2,
+        "--set",
+        "size=max",
+        "--set",
+        "max_steps=500",
+        "--cv",
+        2,
+    )
     result = cli("learn", loans, "--target", "repaid", *options, "--model", path)
     assert result.exit_code == 0, result.output
     assert "DnfModel" in result.stdout

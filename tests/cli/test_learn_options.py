@@ -14,7 +14,7 @@ from rulewright.cli.validation import held_out
 from rulewright.estimators import LEARNERS
 
 QUICK = ("--target", "repaid", "--learner", "ripper", "--cv", 0)
-ADDITIVE = ("--target", "repaid", "--learner", "mlrules", "--set", "n_rules=20", "--cv", 0)
+ADDITIVE = ("--target", "repaid", "--learner", "mlrules", "--set", "max_rules=20", "--cv", 0)
 
 
 @pytest.fixture(scope="module")
@@ -162,22 +162,38 @@ def test_classes_form_a_scale(cli, levels, tmp_path):
     assert by_setting["validation"]["figures"]["accuracy"]["value"] > 0.9
 
 
-@pytest.mark.parametrize("name", [n for n, one in LEARNERS.entries.items() if one.most_rules])
+PER_CLASS = ("sl2", "rulefit", "rumble")
+"""Learners that give each of three classes a score or rule set of its own."""
+
+
+@pytest.mark.parametrize("name", LEARNERS.with_parameter("max_rules"))
 def test_no_model_has_more_rules_than_asked_for(name):
     """--max-rules limits the rules of two and of three classes."""
-    quick = ["max_rules=60", "cv=2"] if name == "rulefit" else []
+    quick = {"rulefit": ["max_candidates=60", "cv=2"], "sl2": ["max_steps=200", "size=max"]}
     for n_classes in (2, 3):
         X, y = mixed_table(np.random.default_rng(1), 120, n_classes=n_classes)
         est = LearnerOptions(name, quick, max_rules=2).estimator()
-        assert len(est.fit(X, y).model_) <= 2
+        own = n_classes > 2 and name in PER_CLASS
+        assert len(est.fit(X, y).model_) <= (2 * n_classes if own else 2)
 
 
 def test_limits_are_set(cli, loans):
     """--max-rules and --time-limit set the parameters of the learner."""
     content = told(cli, loans, *QUICK[:2], "--learner", "mlrules", "--cv", 0, "--max-rules", 3)
     assert content["model"]["n_rules"] <= 3
-    assert content["parameters"]["n_rules"] == 3
-    options = ("--learner", "sl2", "--cv", 0, "--set", "n_terms=1", "--time-limit", 0.5)
+    assert content["parameters"]["max_rules"] == 3
+    options = (
+        "--learner",
+        "sl2",
+        "--cv",
+        0,
+        "--set",
+        "size=max",
+        "--max-rules",
+        1,
+        "--time-limit",
+        0.5,
+    )
     assert told(cli, loans, *QUICK[:2], *options)["parameters"]["time_limit"] == 0.5
 
 
@@ -223,7 +239,7 @@ WRONG = [
     (["--cost-matrix", "no:no=1"], "0 where the prediction is true"),
     (["--learner", "ripper", "--cost-matrix", "no:yes=2"], "takes no --cost-matrix; compact, mlr"),
     (["--learner", "part", "--max-rules", "3"], "takes no --max-rules; compact, mlrules, slipper"),
-    (["--max-rules", "3", "--set", "n_rules=5"], "--max-rules and --set n_rules both limit"),
+    (["--max-rules", "3", "--set", "max_rules=5"], "--max-rules and --set max_rules say the same"),
     (["--max-rules", "0"], "Invalid value for '--max-rules'"),
     (["--time-limit", "5"], "--learner compact takes no --time-limit; sl2, ruleset-ensemble, rum"),
     (["--learner", "sl2", "--time-limit", "0"], "time_limit=0.0 must be"),

@@ -114,7 +114,16 @@ def test_messages_are_folded():
 def test_interrupting_a_running_fit(loans, tmp_path):
     """A signal during learning leaves no model and no traceback."""
     path = tmp_path / "m.json"
-    options = ["--target", "repaid", "--cv", "0", "--set", "n_rules=10000000", "--model", str(path)]
+    options = [
+        "--target",
+        "repaid",
+        "--cv",
+        "0",
+        "--set",
+        "max_rules=10000000",
+        "--model",
+        str(path),
+    ]
     with subprocess.Popen(
         [*PROGRAM, "learn", str(loans), *options],
         stdout=subprocess.PIPE,

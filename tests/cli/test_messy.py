@@ -32,7 +32,7 @@ def told(cli, write):
     """Give a function that learns from a file and returns the notes that were printed."""
 
     def notes(text, *args, name="t.csv"):
-        args = ("--target", "y", "--cv", 0, "--learner", "mlrules", "--set", "n_rules=3", *args)
+        args = ("--target", "y", "--cv", 0, "--learner", "mlrules", "--set", "max_rules=3", *args)
         result = cli("learn", write(name, text), *args)
         assert result.exit_code == 0, result.output
         lines = result.stdout.splitlines()
@@ -284,7 +284,7 @@ def test_many_notes_are_cut(cli, write):
 
 def learned(cli, tmp_path, path, *args):
     """Learn a small model from a file; give the result and the model's file."""
-    args = ("--target", "y", "--cv", 0, "--learner", "mlrules", "--set", "n_rules=3", *args)
+    args = ("--target", "y", "--cv", 0, "--learner", "mlrules", "--set", "max_rules=3", *args)
     return cli("learn", path, *args, "--model", tmp_path / "m.json"), tmp_path / "m.json"
 
 

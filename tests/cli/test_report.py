@@ -22,7 +22,7 @@ def halves(loans, tmp_path):
 def half_model(cli, halves, tmp_path):
     """Give a model learned from one half."""
     path = tmp_path / "half.json"
-    args = ["--learner", "mlrules", "--set", "n_rules=10", "--cv", 0, "--model", path]
+    args = ["--learner", "mlrules", "--set", "max_rules=10", "--cv", 0, "--model", path]
     assert cli("learn", halves[0], "--target", "repaid", *args).exit_code == 0
     return path
 
@@ -59,7 +59,7 @@ def test_a_report_without_data(cli, half_model, tmp_path):
 def test_learning_writes_a_report_of_left_out_rows(cli, loans, tmp_path):
     """`learn --report` judges by cross-validation, and rules by what their learner counted."""
     out, model = tmp_path / "r.html", tmp_path / "m.json"
-    args = ["--target", "repaid", "--cv", 3, "--learner", "mlrules", "--set", "n_rules=8"]
+    args = ["--target", "repaid", "--cv", 3, "--learner", "mlrules", "--set", "max_rules=8"]
     result = cli("learn", loans, *args, "--report", out, "--model", model, "--report-rows", 0)
     assert result.exit_code == 0, result.output
     assert result.stdout.endswith(f"report written to {out}\n")
@@ -84,7 +84,7 @@ def test_learning_numbers_writes_a_report(cli, write, tmp_path):
 def test_without_cross_validation_training_figures_are_named(cli, loans, tmp_path):
     """With --cv 0 there are only training rows, and the page says what that means."""
     out = tmp_path / "r.html"
-    args = ["--target", "repaid", "--cv", 0, "--learner", "mlrules", "--set", "n_rules=5"]
+    args = ["--target", "repaid", "--cv", 0, "--learner", "mlrules", "--set", "max_rules=5"]
     assert cli("learn", loans, *args, "--report", out).exit_code == 0
     assert "the figures are too good" in out.read_text()
 

@@ -20,7 +20,7 @@ def table(loans):
 
 @pytest.fixture
 def estimator():
-    return MLRulesClassifier(n_rules=10, random_state=0)
+    return MLRulesClassifier(max_rules=10, random_state=0)
 
 
 def test_learning_from_a_table_is_learning_from_the_file(table, estimator, loans):

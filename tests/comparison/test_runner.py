@@ -39,7 +39,7 @@ class Adapter:
     def version(self):
         return "1.0"
 '''
-MLRULES = Learner("few rules", "mlrules", {"n_rules": 5})
+MLRULES = Learner("few rules", "mlrules", {"max_rules": 5})
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ def test_a_record_says_what_was_tried_how_good_it_is_and_what_it_cost(tmp_path):
     assert record["status"] == "ok"
     about = ("learner", "set", "repeat", "fold", "seed", "commit")
     assert [record[k] for k in about] == ["few rules", "iris", 0, 3, 0, "abc"]
-    assert record["parameters"] == {"n_rules": 5, "paper": False}
+    assert record["parameters"] == {"max_rules": 5, "paper": False}
     assert (record["n_train"], record["n_test"]) == (135, 15)
     assert 1 <= record["rules"] <= 5  # equal rules are merged
     assert 0 <= record["error"] < 0.3
@@ -103,11 +103,11 @@ def test_what_is_recorded_is_not_run_again(tmp_path):
 
 
 def test_an_error_is_recorded_with_its_text_and_the_others_go_on(tmp_path):
-    bad = Learner("bad", "mlrules", {"n_rules": -1})
+    bad = Learner("bad", "mlrules", {"max_rules": -1})
     records = run(tmp_path, [trial(bad), trial(MLRULES), trial(MLRULES, data="nonsense")])
     by = {(r["learner"], r["set"]): r for r in records}
     assert by["few rules", "iris"]["status"] == "ok"
-    assert "n_rules=-1" in by["bad", "iris"]["problem"]
+    assert "max_rules=-1" in by["bad", "iris"]["problem"]
     assert "Traceback" in by["bad", "iris"]["traceback"]
     assert "no data set 'nonsense'" in by["few rules", "nonsense"]["problem"]
 
@@ -149,8 +149,8 @@ def test_a_key_tells_trials_apart_by_what_they_depend_on():
         trial(MLRULES, 1),
         trial(MLRULES, data="tic-tac-toe"),
         trial(MLRULES, seed=1),
-        trial(Learner("few rules", "mlrules", {"n_rules": 6})),
-        trial(Learner("few rules", "mlrules", {"n_rules": 5}, paper=True)),
+        trial(Learner("few rules", "mlrules", {"max_rules": 6})),
+        trial(Learner("few rules", "mlrules", {"max_rules": 5}, paper=True)),
         Trial(MLRULES, PaperData("iris"), Folds(5), Place(0, 0)),
         Trial(MLRULES, PaperData("iris", two_classes=True), Folds(10), Place(0, 0)),
         trial(MLRULES, measure=stages, options={"at": [1]}),

@@ -67,7 +67,7 @@ def test_later_tables_are_read_by_the_same_choices(write, tmp_path):
     later = read_like(write("later.csv", "income,city\nunknown,a\n-999,-999\n7,b\n"), table.schema)
     np.testing.assert_array_equal(later["income"].values, [np.nan, np.nan, 7])
     assert later["city"].values.tolist() == [0, -1, 1]
-    model = MLRulesClassifier(n_rules=2, random_state=0).fit(table).model_
+    model = MLRulesClassifier(max_rules=2, random_state=0).fit(table).model_
     model.save(tmp_path / "m.json")
     assert load_model(tmp_path / "m.json").schema.choices == table.schema.choices
 

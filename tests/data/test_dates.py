@@ -182,7 +182,7 @@ def planted(n=200):
 def test_rules_on_dates_are_learned_saved_and_loaded(tmp_path):
     """The planted date is found, printed, saved, loaded and predicted with."""
     frame, y = planted()
-    model = MLRulesClassifier(n_rules=5, random_state=0).fit(frame, y).model_
+    model = MLRulesClassifier(max_rules=5, random_state=0).fit(frame, y).model_
     assert "signup >= 2024-03-01" in str(model)
     model.save(tmp_path / "m.json")
     loaded = load_model(tmp_path / "m.json")
@@ -195,10 +195,10 @@ def test_thresholds_are_short():
     """A gap of weeks is cut at the start of a month, a gap of hours at the hour."""
     days = np.array(["2024-02-05", "2024-02-11", "2024-03-22", "2024-04-02"] * 10, "M8[D]")
     y = np.array([0, 0, 1, 1] * 10)
-    text = str(MLRulesClassifier(n_rules=1, random_state=0).fit({"d": days}, y).model_)
+    text = str(MLRulesClassifier(max_rules=1, random_state=0).fit({"d": days}, y).model_)
     assert "2024-03-01" in text
     hours = np.array(["2024-02-05T08:10", "2024-02-05T10:50"] * 10, "M8[m]")
-    text = str(MLRulesClassifier(n_rules=1, random_state=0).fit({"d": hours}, y[1::2]).model_)
+    text = str(MLRulesClassifier(max_rules=1, random_state=0).fit({"d": hours}, y[1::2]).model_)
     assert "2024-02-05T" in text
 
 
@@ -208,7 +208,7 @@ def test_dates_have_no_lines_and_no_digits():
     model = RuleFitClassifier(random_state=0).fit(frame, y).model_
     assert {term.column for term in model.linear} <= {"x"}
     constraints = Constraints(digits=2)
-    learned = MLRulesClassifier(n_rules=3, random_state=0, constraints=constraints).fit(frame, y)
+    learned = MLRulesClassifier(max_rules=3, random_state=0, constraints=constraints).fit(frame, y)
     assert "signup >= 2024-03-01" in str(learned.model_)
     with pytest.raises(ValueError, match="holds no numbers to round"):
         MLRulesClassifier(constraints=Constraints(digits={"signup": 2})).fit(frame, y)
@@ -218,7 +218,9 @@ def test_dates_have_no_lines_and_no_digits():
 def test_sql_has_date_literals(dialect):
     """SQL compares with dates that a person can read."""
     frame, y = planted()
-    sql = MLRulesClassifier(n_rules=3, random_state=0).fit(frame, y).model_.to_sql(dialect=dialect)
+    sql = (
+        MLRulesClassifier(max_rules=3, random_state=0).fit(frame, y).model_.to_sql(dialect=dialect)
+    )
     literal = "'2024-03-01 00:00:00.000'" if dialect == "sqlite" else "DATE '2024-03-01'"
     assert literal in sql
 
@@ -229,7 +231,7 @@ def test_exports_agree_on_adversarial_rows():
     frame["when"] = np.datetime64("2024-01-01T00:00:00") + np.arange(200) * 977_003 % 9_999_991
     late = (frame["when"] > np.datetime64("2024-02-20T11:13:17")).to_numpy()
     classes = np.where(late, "z", y)
-    model = MLRulesClassifier(n_rules=12, random_state=0).fit(frame, classes).model_
+    model = MLRulesClassifier(max_rules=12, random_state=0).fit(frame, classes).model_
     assert {"signup", "when"} <= set(model.columns)
     report = model.verify_exports()
     assert set(report.targets) == {"duckdb", "sqlite", "python", "javascript"}
@@ -238,7 +240,7 @@ def test_exports_agree_on_adversarial_rows():
 def sql_of(dialect):
     """Give SQL of a model whose only rule is signup <= 2024-02-29."""
     frame, y = planted()
-    model = MLRulesClassifier(n_rules=1, random_state=0).fit(frame[["signup"]], y).model_
+    model = MLRulesClassifier(max_rules=1, random_state=0).fit(frame[["signup"]], y).model_
     assert [str(rule.body) for rule in model.rules] == ["signup <= 2024-02-29"]
     return model.to_sql(dialect=dialect, table="t")
 
@@ -296,7 +298,7 @@ def test_sqlite_takes_iso_text():
 def test_exported_python_takes_objects(value):
     """The function reads dates of Python, pandas and NumPy as the model does."""
     frame, y = planted()
-    model = MLRulesClassifier(n_rules=1, random_state=0).fit(frame[["signup"]], y).model_
+    model = MLRulesClassifier(max_rules=1, random_state=0).fit(frame[["signup"]], y).model_
     space = {}
     exec(model.to_python(), space)
     expected = model.predict_proba({"signup": ["2024-03-01"]})[0].tolist()

@@ -149,7 +149,7 @@ def test_rules_on_weeks_are_learned_saved_and_exported(tmp_path):
     weeks = [Week().write(2800 + k) for k in range(60)]
     frame = pl.DataFrame({"w": weeks, "x": np.arange(60) % 7})
     y = np.where(np.arange(60) > 24, "late", "early")
-    model = MLRulesClassifier(n_rules=5, random_state=0).fit(frame, y).model_
+    model = MLRulesClassifier(max_rules=5, random_state=0).fit(frame, y).model_
     assert "2024-W09" in str(model)
     model.save(tmp_path / "m.json")
     loaded = load_model(tmp_path / "m.json")

@@ -66,7 +66,7 @@ def test_compression_ends(n_rules, name, data, monkeypatch):
         sweeps.append(1)
         return count(*arguments)
 
-    est = mlrules(n_rules=30).fit(*data)
+    est = mlrules(max_rules=30).fit(*data)
     monkeypatch.setattr(multinomial.Multinomial, "_sweep", counted)
     small = compress(est, *data, n_rules, sample_weight=absurd(name), cv=2)
     assert len(sweeps) < 10 * multinomial.MOST_SWEEPS
@@ -120,7 +120,7 @@ def test_weights_next_to_nothing_have_a_ridge():
 
 def test_compression_takes_shares_for_counts(data):
     """Weights of 1/n give the model of weights of one, not the majority class."""
-    est = mlrules(n_rules=30).fit(*data)
+    est = mlrules(max_rules=30).fit(*data)
     whole = compress(est, *data, 5)
     shares = compress(est, *data, 5, sample_weight=np.full(N, 1 / N))
     assert len(shares) == len(whole) == 5

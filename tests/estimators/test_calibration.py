@@ -20,15 +20,15 @@ pytestmark = pytest.mark.native
 
 def overconfident(**changed):
     """Make MLRules that learn by heart: steps of full length and no limits."""
-    return mlrules(n_rules=60, learning_rate=1.0, l2=0.0, subsample=0.5, **changed)
+    return mlrules(max_rules=60, learning_rate=1.0, l2=0.0, subsample=0.5, **changed)
 
 
 MAKERS = {
     "mlrules": overconfident,
     "ordinal": lambda **kw: overconfident(ordinal=True, **kw),
-    "slipper": lambda **kw: slipper(n_rounds=40, **kw),
-    "slipper cv": lambda **kw: slipper(n_rounds="cv", max_rounds=40, **kw),
-    "slipper ovr": lambda **kw: slipper(n_rounds=30, multiclass="ovr", **kw),
+    "slipper": lambda **kw: slipper(max_rules=40, **kw),
+    "slipper cv": lambda **kw: slipper(size="cv", max_rules=40, **kw),
+    "slipper ovr": lambda **kw: slipper(max_rules=30, multiclass="ovr", **kw),
 }
 HARMED = ["mlrules", "ordinal", "slipper", "slipper ovr"]
 
@@ -208,7 +208,7 @@ def test_what_slipper_does_by_itself(n_classes):
     """Where it chooses the rounds it calibrates: two classes by their slope, more by Platt."""
     X, y = noisy(10, 150, n_classes)
     kind = "temperature" if n_classes == 2 else "platt"
-    chosen, asked = (slipper(n_rounds="cv", calibration=c).fit(X, y) for c in ("auto", kind))
+    chosen, asked = (slipper(size="cv", calibration=c).fit(X, y) for c in ("auto", kind))
     assert chosen.model_.rules == asked.model_.rules
     assert chosen.model_.intercepts == asked.model_.intercepts
     assert chosen.model_.summary["reliability"]["calibration"] == kind
@@ -226,7 +226,7 @@ def test_the_bound_of_slipper_speaks_of_its_predictions(costs, multiclass):
     slopes = []
     for seed in range(8):
         X, y = noisy(seed, 120, 2)
-        options = {"n_rounds": "cv", "cost_matrix": costs, "multiclass": multiclass}
+        options = {"size": "cv", "cost_matrix": costs, "multiclass": multiclass}
         plain, est = (
             slipper(calibration=c, random_state=seed, **options).fit(X, y) for c in (None, "auto")
         )
@@ -270,7 +270,7 @@ def test_a_single_common_class_cannot_be_calibrated(kind):
 
 
 @pytest.mark.parametrize("kind", CALIBRATIONS)
-@pytest.mark.parametrize("make", [overconfident, lambda **kw: slipper(n_rounds=40, **kw)])
+@pytest.mark.parametrize("make", [overconfident, lambda **kw: slipper(max_rules=40, **kw)])
 def test_a_model_is_calibrated_after_the_fit(make, kind):
     """On rows of its own the log-loss of new rows falls, and the figures are cross-fitted."""
     X, y = noisy(0, 600, 3)
@@ -294,7 +294,7 @@ def test_a_model_is_calibrated_after_the_fit(make, kind):
 def test_what_cannot_be_calibrated_is_told():
     """The error names the step and what it needs."""
     X, y = noisy(0, 60, 2)
-    model = mlrules(n_rules=2).fit(X, y).model_
+    model = mlrules(max_rules=2).fit(X, y).model_
     with pytest.raises(ValueError, match="method='Platt' must be one of temperature"):
         calibrate(model, X, y, "Platt")
     with pytest.raises(ValueError, match="calibrate needs an AdditiveRules model"):

@@ -32,18 +32,18 @@ SEEDED = {"n_jobs": 1, "random_state": 0}
 CHECKED = {
     "ripper": RipperClassifier(**SEEDED),
     "foil": FOILClassifier(**SEEDED),
-    "cn2": CN2Classifier(max_rules=15, **SEEDED),
-    "cn2 list": CN2Classifier(ordered=True, max_rules=15, **SEEDED),
+    "cn2": CN2Classifier(rules_per_class=15, **SEEDED),
+    "cn2 list": CN2Classifier(ordered=True, rules_per_class=15, **SEEDED),
     "c45rules": C45RulesClassifier(**SEEDED),
     "part": PARTClassifier(**SEEDED),
     "stump": StumpClassifier(**SEEDED),
     "rise": RISEClassifier(**SEEDED),
     "lri": LRIClassifier(5, **SEEDED),
     "lri refitted": LRIClassifier(5, calibration=None, **SEEDED),
-    "rumble": RumbleClassifier(max_rules=60, cv=3, **SEEDED),
-    "rumble refitted": RumbleClassifier(max_rules=60, calibration=None, **SEEDED),
-    "sl2": SL2Classifier(max_terms=3, max_steps=500, cv=3, **SEEDED),
-    "sl2 refitted": SL2Classifier(3, max_steps=500, **SEEDED),
+    "rumble": RumbleClassifier(max_candidates=60, cv=3, **SEEDED),
+    "rumble refitted": RumbleClassifier(max_candidates=60, calibration=None, **SEEDED),
+    "sl2": SL2Classifier(max_rules=3, max_steps=500, cv=3, **SEEDED),
+    "sl2 refitted": SL2Classifier(3, size="max", max_steps=500, **SEEDED),
 }
 each = pytest.mark.parametrize("learner", CHECKED.values(), ids=CHECKED)
 
@@ -178,7 +178,7 @@ def test_a_time_limit_is_kept():
     """A learner that must end in time learns once, and says that training rows were counted."""
     X, y = noisy_rows(5, 200)
     settings = {"max_steps": 200, "time_limit": 60.0, **SEEDED}
-    model = SL2Classifier(2, **settings).fit(X, y).model_
+    model = SL2Classifier(2, size="max", **settings).fit(X, y).model_
     assert {rule.coverage.rows for rule in model} == {"training"}
 
 

@@ -11,7 +11,7 @@ from rulewright.model import DecisionList, UnorderedRules
 
 pytestmark = pytest.mark.native
 
-FREE = {"max_rules": None, "max_conditions": None, "beam_width": 5}
+FREE = {"rules_per_class": None, "max_conditions": None, "beam_width": 5}
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,7 @@ def test_weighted_covering_finds_rules_that_overlap(gamma):
 def test_a_wider_beam_is_no_worse_on_the_first_rule():
     """The first rule of a list is at least as pure with more conjunctions to choose from."""
     X, y = mixed_table(np.random.default_rng(6), 200)
-    settings = {"ordered": True, "max_rules": 1, "max_conditions": 3, "precision_cv": None}
+    settings = {"ordered": True, "rules_per_class": 1, "max_conditions": 3, "precision_cv": None}
     first = [cn2(beam_width=width, **settings).fit(X, y).model_.rules[0] for width in (1, 20)]
     accuracies = [max(r.coverage.class_weights) / sum(r.coverage.class_weights) for r in first]
     assert accuracies[1] >= accuracies[0]

@@ -28,7 +28,7 @@ NOT_FOR_US = {
 
 
 def regression_checks():
-    for estimator, check in estimator_checks_generator(CompactRulesRegressor(4)):
+    for estimator, check in estimator_checks_generator(CompactRulesRegressor(4, size="max")):
         name = getattr(check, "func", check).__name__
         if name not in NOT_FOR_US:
             yield pytest.param(estimator, check, id=name)
@@ -70,7 +70,7 @@ def test_random_columns_are_hardly_used():
         rng = np.random.default_rng(seed)
         X = {name: rng.normal(size=500) for name in ("x", "noise", "more noise")}
         y = X["x"] + rng.logistic(size=500) / 2 > 0
-        rules = CompactRulesClassifier(10, random_state=0).fit(X, y).model_.rules
+        rules = CompactRulesClassifier(10, size="max", random_state=0).fit(X, y).model_.rules
         n_rules += len(rules)
         n_random += sum(set(rule.body.columns) != {"x"} for rule in rules)
     assert n_rules > 48
@@ -82,7 +82,7 @@ def test_budgets_are_kept():
     X, y = mixed_table(np.random.default_rng(0), 300, n_classes=3)
     losses = []
     for n_rules in (0, 1, 3, 8):
-        est = compact(n_rules=n_rules, max_conditions=2).fit(X, y)
+        est = compact(max_rules=n_rules, max_conditions=2).fit(X, y)
         assert len(est.model_) <= n_rules
         assert all(len(rule.body.conditions) <= 2 for rule in est.model_.rules)
         p = est.predict_proba(X)[np.arange(300), y]
@@ -114,7 +114,7 @@ def test_the_choice_of_a_size_by_hand():
 def test_rules_do_not_say_the_same_twice():
     """No two rules for one class share most of their rows."""
     X, y = mixed_table(np.random.default_rng(2), 300, n_classes=2)
-    model = compact(n_rules=10).fit(X, y).model_
+    model = compact(max_rules=10).fit(X, y).model_
     assert len(model) > 5
     table = read_table(X)
     covers = np.array([rule.body.holds(table) for rule in model.rules])
@@ -129,7 +129,7 @@ def test_very_many_rows_are_sampled(monkeypatch):
     """Rules are chosen on a sample, and their responses fitted to all rows."""
     X, y = mixed_table(np.random.default_rng(4), 600, n_classes=2)
     monkeypatch.setattr(settings, "MOST_ROWS", 200)
-    est = compact(n_rules=4).fit(X, y)
+    est = compact(max_rules=4).fit(X, y)
     assert est.model_.rules[0].coverage.support <= 600
     assert est.model_.summary["total_weight"] == 600
     p = est.predict_proba(X)[:, 1]
@@ -161,7 +161,9 @@ def test_numbers_rise_where_they_must():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))
     y = X[:, 0] - X[:, 1] ** 2 + rng.normal(size=300) / 3
-    est = CompactRulesRegressor(12, constraints={"monotone": {"x0": "increasing"}}, random_state=0)
+    est = CompactRulesRegressor(
+        12, size="max", constraints={"monotone": {"x0": "increasing"}}, random_state=0
+    )
     est.fit(X, y)
     grid = np.column_stack([np.linspace(-3, 3, 50), np.zeros(50), np.zeros(50)])
     assert np.all(np.diff(est.predict(grid)) >= 0)
@@ -181,7 +183,7 @@ def test_many_classes_are_told_by_conditions_that_pay():
     rng = np.random.default_rng(2)
     X = rng.random((900, 4))
     y = 2 * (3 * X[:, 0]).astype(int) + (X[:, 1] > 0.5)
-    est = CompactRulesClassifier(12, cv=2, random_state=0).fit(X[:600], y[:600])
+    est = CompactRulesClassifier(12, size="max", cv=2, random_state=0).fit(X[:600], y[:600])
     assert est.score(X[600:], y[600:]) > 0.95
     used = [condition.column for rule in est.model_.rules for condition in rule.body.conditions]
     assert set(used) <= {"x0", "x1"}

@@ -115,7 +115,9 @@ def test_lines_obey_constraints():
     X, f, _ = planted(2)
 
     def columns(**constraints):
-        model = CompactRulesRegressor(4, cv=2, linear=True, constraints=constraints).fit(X, f)
+        model = CompactRulesRegressor(
+            4, size="max", cv=2, linear=True, constraints=constraints
+        ).fit(X, f)
         return {term.column for term in model.model_.linear}
 
     assert columns(monotone={"x": "increasing"}) == columns(required=["x"]) == {"x"}
@@ -129,7 +131,7 @@ def test_lines_count_in_the_budget():
     """Rules and slopes together are never more than asked for."""
     X, y = mixed_table(np.random.default_rng(0), 300, n_classes=3)
     for n_rules in (0, 1, 3, 8):
-        model = compact(n_rules=n_rules, linear=True).fit(X, y).model_
+        model = compact(max_rules=n_rules, linear=True).fit(X, y).model_
         assert n_parts(model) <= n_rules
     assert model.linear
 
@@ -138,7 +140,7 @@ def test_lines_count_in_the_budget():
 def test_a_mixed_table_keeps_the_laws(ordinal, tmp_path):
     """Missing values add nothing; weights are rows, order is free; files and exports agree."""
     X, y = mixed_table(np.random.default_rng(5), 240, n_classes=3)
-    est = compact(n_rules=8, linear=True, ordinal=ordinal)
+    est = compact(max_rules=8, linear=True, ordinal=ordinal)
     model = est.fit(X, y).model_
     assert model.linear
     assert len(model)
@@ -150,7 +152,7 @@ def test_a_mixed_table_keeps_the_laws(ordinal, tmp_path):
 
     def chosen(places, weights=None):
         taken = {name: np.asarray(values)[places] for name, values in X.items()}
-        learned = compact(n_rules=8, linear=True, ordinal=ordinal).fit(taken, y[places], weights)
+        learned = compact(max_rules=8, linear=True, ordinal=ordinal).fit(taken, y[places], weights)
         return learned.predict_proba(X)
 
     every = np.arange(240)
@@ -165,10 +167,10 @@ def test_very_many_rows_fit_lines_chosen_on_a_sample(monkeypatch):
     X, f, rng = planted(7, 600)
     y = f + rng.normal(size=600)
     monkeypatch.setattr(settings, "MOST_ROWS", 200)
-    est = CompactRulesRegressor(3, cv=2, linear=True, random_state=0).fit(X, y)
+    est = CompactRulesRegressor(3, size="max", cv=2, linear=True, random_state=0).fit(X, y)
     assert [term.column for term in est.model_.linear] == ["x"]
     assert est.predict(X).mean() == pytest.approx(y.mean(), rel=1e-9)
-    classes = compact(n_rules=3, linear=True, condition_cost=0.5).fit(X, y > 1)
+    classes = compact(max_rules=3, linear=True, condition_cost=0.5).fit(X, y > 1)
     assert classes.model_.linear
     assert classes.predict_proba(X)[:, 1].mean() == pytest.approx((y > 1).mean(), rel=1e-6)
 
@@ -177,7 +179,7 @@ def test_a_column_known_in_one_fold_only_has_no_line_elsewhere():
     """Folds whose training rows lack a column do without its line."""
     rng = np.random.default_rng(8)
     X = {"x": rng.normal(size=90), "rare": np.where(np.arange(90) < 2, 1.0, np.nan)}
-    est = CompactRulesRegressor(3, cv=3, linear=True, random_state=0).fit(X, X["x"])
+    est = CompactRulesRegressor(3, size="max", cv=3, linear=True, random_state=0).fit(X, X["x"])
     assert [term.column for term in est.model_.linear] == ["x"]
 
 
@@ -187,7 +189,7 @@ def test_the_scale_of_weights_is_free():
     y = f + rng.logistic(size=200) > 1
 
     def learned(weight, n_rules=2):
-        est = compact(n_rules=n_rules, max_conditions=1, linear=True, l2=weight)
+        est = compact(max_rules=n_rules, max_conditions=1, linear=True, l2=weight)
         return est.fit(X, y, np.full(200, weight)).model_
 
     small, large = learned(1.0), learned(2.0**20)

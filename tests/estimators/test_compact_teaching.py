@@ -83,7 +83,9 @@ def test_rows_of_the_same_rules_are_fitted_as_one(n_classes, ordinal):
 def test_without_a_teacher_labels_are_the_targets():
     """A share of 0 gives another model, but still the price of few rules."""
     X, y = mixed_table(np.random.default_rng(5), 300, n_classes=2)
-    alone, taught = (compact(n_rules=4, teacher=share).fit(X, y).model_ for share in (0.0, 0.75))
+    alone, taught = (
+        compact(max_rules=4, teacher_share=share).fit(X, y).model_ for share in (0.0, 0.75)
+    )
     assert alone.rules != taught.rules
     assert [one["learner"] for one in alone.summary["price"]] == ["CompactRules", "MLRules"]
 
@@ -106,7 +108,7 @@ def test_the_teacher_takes_missing_conditions_too():
     rng = np.random.default_rng(2)
     x = np.where(rng.random(300) < 0.4, np.nan, 1.0)
     y = np.isnan(x)
-    options = {"teacher": 1.0, "missing_conditions": True, "random_state": 0}
+    options = {"teacher_share": 1.0, "missing_conditions": True, "random_state": 0}
     assert CompactRulesClassifier(**options).fit({"x": x}, y).score({"x": x}, y) == 1.0
 
 
@@ -170,7 +172,7 @@ def test_the_price_of_numbers_compares_boosted_trees_on_the_same_rows(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(300, 4))
     y = 100 * ((X[:, 0] > 0.5) + np.sin(6 * X[:, 1])) + rng.normal(size=300)
-    est = CompactRulesRegressor(4, random_state=0).fit(X, y)
+    est = CompactRulesRegressor(4, size="max", random_state=0).fit(X, y)
     few, many = est.model_.summary["price"]
     assert (few["learner"], few["n_rules"]) == ("CompactRules", len(est.model_))
     assert few["n_rules"] < 100 < many["n_rules"]

@@ -29,7 +29,7 @@ def noisy(seed, n_rows):
 def learned():
     """Learn 150 rules from noisy rows; give them with the rows."""
     X, y = noisy(0, 1500)
-    est = mlrules(n_rules=150, learning_rate=0.1, subsample=0.5, max_conditions=3, random_state=0)
+    est = mlrules(max_rules=150, learning_rate=0.1, subsample=0.5, max_conditions=3, random_state=0)
     return est.fit(X, y), X, y
 
 
@@ -51,7 +51,7 @@ def test_few_rules_predict_like_many(learned):
 def test_few_rows_are_not_learned_by_heart():
     """Rules that were chosen on 300 rows and fitted to them again are not too sure of new ones."""
     X, y = noisy(2, 300)
-    est = mlrules(n_rules=150, learning_rate=0.1, subsample=0.5, max_conditions=3).fit(X, y)
+    est = mlrules(max_rules=150, learning_rate=0.1, subsample=0.5, max_conditions=3).fit(X, y)
     new, labels = noisy(3, 5000)
     small = log_loss_of(compress(est, X, y, 15), new, labels)
     assert small < log_loss_of(est.model_, new, labels) + 0.02
@@ -136,7 +136,7 @@ def lines_of_three(seed, n_rows):
 def test_the_size_loses_nothing_visible():
     """A concept of eight rules keeps enough of them, where two would have twice the error."""
     X, y = lines_of_three(0, 300)
-    est = mlrules(n_rules=300, learning_rate=0.1, subsample=0.5, max_conditions=4).fit(X, y)
+    est = mlrules(max_rules=300, learning_rate=0.1, subsample=0.5, max_conditions=4).fit(X, y)
     new, labels = lines_of_three(1, 4000)
     small = compress(est, X, y)
     wrong = [np.mean(model.predict(new) != labels) for model in (small, est.model_)]
@@ -155,7 +155,7 @@ def overlap(model, X):
 def test_rules_of_the_same_rows_are_not_kept_side_by_side(monkeypatch):
     """With the penalty on overlap the rules of a small model have fewer rows in common."""
     tables = [noisy(seed, 300) for seed in range(3)]
-    options = {"n_rules": 150, "learning_rate": 0.1, "subsample": 0.5, "max_conditions": 3}
+    options = {"max_rules": 150, "learning_rate": 0.1, "subsample": 0.5, "max_conditions": 3}
     models = [mlrules(**options).fit(X, y) for X, y in tables]
 
     def mean_overlap():
@@ -171,7 +171,7 @@ def test_rules_that_say_nothing_are_not_chosen():
     """On labels that are noise cross-validation keeps almost no rule."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(600, 5)), rng.integers(0, 2, 600)
-    est = mlrules(n_rules=60, subsample=0.5, max_conditions=2, random_state=0).fit(X, y)
+    est = mlrules(max_rules=60, subsample=0.5, max_conditions=2, random_state=0).fit(X, y)
     assert len(compress(est, X, y)) <= 6
 
 
@@ -211,7 +211,7 @@ def test_a_compact_model_saves_and_explains(learned, tmp_path):
 def test_many_classes_and_unions(n_classes, ordinal):
     """Nominal columns, missing values, many classes and unions of classes are compressed too."""
     columns, y = mixed_table(np.random.default_rng(0), 600, n_classes=n_classes)
-    est = mlrules(n_rules=60, ordinal=ordinal, max_conditions=3).fit(columns, y)
+    est = mlrules(max_rules=60, ordinal=ordinal, max_conditions=3).fit(columns, y)
     small = compress(est, columns, y, 9)
     assert {rule.head for rule in small} <= {rule.head for rule in est.model_}
     before = log_loss_of(est.model_[:0], columns, y)
@@ -222,7 +222,7 @@ def test_monotone_models_stay_monotone():
     """Responses keep their signs, so scores go on rising with an increasing column."""
     X, y = noisy(3, 800)
     settings = {
-        "n_rules": 80,
+        "max_rules": 80,
         "max_conditions": 3,
         "constraints": {"monotone": {"x0": "increasing"}},
     }
@@ -236,7 +236,7 @@ def test_monotone_models_stay_monotone():
 def test_weights_are_counted():
     """A weight of two is a row twice; rows of weight zero are no rows."""
     X, y = noisy(4, 300)
-    est = mlrules(n_rules=40, max_conditions=2).fit(X, y)
+    est = mlrules(max_rules=40, max_conditions=2).fit(X, y)
     counts = np.arange(300) % 3
     weighted = compress(est, X, y, 5, sample_weight=counts)
     repeated = compress(est, X.repeat(counts, axis=0), y.repeat(counts), 5)
@@ -248,7 +248,7 @@ def test_tables_names_and_files(tmp_path):
     """A dict with the target as a column, a file and a Table give the same model."""
     columns, y = mixed_table(np.random.default_rng(1), 300)
     names = np.array(["no", "yes"])[y]
-    est = mlrules(n_rules=30, max_conditions=2).fit(columns, names)
+    est = mlrules(max_rules=30, max_conditions=2).fit(columns, names)
     expected = compress(est, columns, names, 5)
     assert compress(est, {**columns, "y": names}, "y", 5) == expected
     table = read_table(columns, target=names)
@@ -264,7 +264,7 @@ def test_tables_names_and_files(tmp_path):
 def test_rows_are_read_with_the_schema_of_the_model():
     """New rows that lack a label, or have another one, have the codes of the model."""
     columns, y = mixed_table(np.random.default_rng(2), 300)
-    est = mlrules(n_rules=30, max_conditions=2).fit(columns, y)
+    est = mlrules(max_rules=30, max_conditions=2).fit(columns, y)
     known = columns["color"] != "blue"
     part = {name: values[known] for name, values in columns.items()}
     small = compress(est, part, y[known], 5)

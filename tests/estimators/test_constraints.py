@@ -13,17 +13,17 @@ from rulewright.search import Constraints
 pytestmark = pytest.mark.native
 
 LEARNERS = {
-    "mlrules": lambda **kw: mlrules(n_rules=20, subsample=0.5, **kw),
+    "mlrules": lambda **kw: mlrules(max_rules=20, subsample=0.5, **kw),
     "gradient": lambda **kw: mlrules(
-        n_rules=20, criterion="gradient", class_choice="prefixed", **kw
+        max_rules=20, criterion="gradient", class_choice="prefixed", **kw
     ),
-    "drawn": lambda **kw: mlrules(n_rules=20, column_subsample=0.7, **kw),
-    "compact": lambda **kw: compressed(mlrules(n_rules=40, **kw), 6),
-    "ordinal": lambda **kw: mlrules(n_rules=20, ordinal=True, **kw),
-    "compact ordinal": lambda **kw: compressed(mlrules(n_rules=40, ordinal=True, **kw), 8),
+    "drawn": lambda **kw: mlrules(max_rules=20, column_subsample=0.7, **kw),
+    "compact": lambda **kw: compressed(mlrules(max_rules=40, **kw), 6),
+    "ordinal": lambda **kw: mlrules(max_rules=20, ordinal=True, **kw),
+    "compact ordinal": lambda **kw: compressed(mlrules(max_rules=40, ordinal=True, **kw), 8),
     "slipper": slipper,
     "slipper for the first": lambda **kw: slipper(positive_class=0, **kw),
-    "slipper mh": lambda **kw: slipper(multiclass="mh", n_rounds=16, **kw),
+    "slipper mh": lambda **kw: slipper(multiclass="mh", max_rules=16, **kw),
     "slipper ovr": lambda **kw: slipper(multiclass="ovr", calibration="platt", **kw),
 }
 CONSTRAINTS = {

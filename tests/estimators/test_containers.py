@@ -134,7 +134,7 @@ def test_an_unseen_category_fails_equal_and_satisfies_unequal():
     """It is not missing: `color != red` covers it, `color = red` does not."""
     X = {"color": ["red", "green", "blue"] * 30}
     y = np.array([1, 0, 0] * 30)
-    est = mlrules(n_rules=4).fit(X, y)
+    est = mlrules(max_rules=4).fit(X, y)
     texts = {str(rule.body) for rule in est.model_.rules}
     assert texts == {"color = red", "color != red"}
     new = {"color": ["green", "violet", None, "red"]}

@@ -169,7 +169,7 @@ def test_costs_count_once_in_slipper(multiclass, calibration):
     """
     X, y = mixed_table(np.random.default_rng(3), 1500)
     costs = [[0, 1], [4, 0]]
-    options = {"multiclass": multiclass, "calibration": calibration, "n_rounds": 12}
+    options = {"multiclass": multiclass, "calibration": calibration, "max_rules": 12}
     dear, equal = (
         slipper(cost_matrix=c, **options).fit(X, y) for c in (costs, 1 - np.eye(2, dtype=int))
     )

@@ -5,7 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rulewright import Isotonic, MLRulesClassifier, SL2Classifier, SlipperClassifier, load_model
+from rulewright import (
+    Growth,
+    Isotonic,
+    MLRulesClassifier,
+    SL2Classifier,
+    SlipperClassifier,
+    load_model,
+)
 from rulewright.data import DataError, read_table
 from rulewright.estimators import compress, cross_fitted
 from rulewright.model.counts import Weigher
@@ -46,7 +53,9 @@ def test_printed_intervals_hold_on_new_rows(effect):
     """Intervals of training rows miss on new rows, those of left-out rows hold, and no loss."""
     X, y = drawn_rows(0, effect=effect)
     X_new, y_new = drawn_rows(1, 5000, effect)
-    learner = MLRulesClassifier(40, stopping="none", prune=False, random_state=0).fit(X, y)
+    learner = MLRulesClassifier(
+        40, stopping="none", growth=Growth(prune=False), random_state=0
+    ).fit(X, y)
     honest = cross_fitted(learner, X, y)
     plain = recounted(learner.model_, X, y)
     shares = [held(m, rule_statistics(m, X_new, y_new)) for m in (plain, honest)]
@@ -84,7 +93,7 @@ def test_what_cannot_be_averaged_is_refused():
     """Other forms, calibrated steps and rows without classes are named."""
     X, y = drawn_rows(3)
     with pytest.raises(ValueError, match="cross_fitted"):
-        cross_fitted(SL2Classifier(1, max_steps=50, random_state=0).fit(X, y), X, y)
+        cross_fitted(SL2Classifier(1, size="max", max_steps=50, random_state=0).fit(X, y), X, y)
     stepped = MLRulesClassifier(5, calibration=Isotonic(2), random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="calibrated steps"):
         cross_fitted(stepped, X, y)

@@ -22,6 +22,7 @@ from builders import (
 from rulewright import (
     Constraints,
     Formulation,
+    Growth,
     MLRulesClassifier,
     Validation,
     Window,
@@ -177,7 +178,7 @@ def test_perfect_separation_stays_finite(l2):
     """Scores of separable data are bounded by steps of four, and learning goes on or ends."""
     X = np.arange(40.0)[:, None]
     y = np.repeat([0, 1], 20)
-    est = mlrules(n_rules=60, learning_rate=1.0, l2=l2).fit(X, y)
+    est = mlrules(max_rules=60, learning_rate=1.0, l2=l2).fit(X, y)
     scores = est.model_.scores(X)
     assert np.all(np.isfinite(scores))
     assert max(rule.outcome.value for rule in est.stages_.rules) <= 4
@@ -257,7 +258,7 @@ def test_many_classes():
     rng = np.random.default_rng(2)
     y = np.arange(600) % 60
     X = np.stack([y + 0.2 * rng.normal(size=600), rng.normal(size=600)], axis=1)
-    est = mlrules(n_rules=150, class_choice="prefixed", learning_rate=1.0).fit(X, y)
+    est = mlrules(max_rules=150, class_choice="prefixed", learning_rate=1.0).fit(X, y)
     assert {rule.head.first for rule in est.model_.rules} == set(range(60))
     assert np.mean(est.predict(X) == y) > 0.9
 
@@ -292,14 +293,14 @@ def test_a_minimum_weight_is_obeyed_by_every_rule(data, make):
 def test_huge_limits_are_no_limits(options):
     """Whole numbers beyond 32 or 64 bits mean what they say."""
     X, y = mixed_table(np.random.default_rng(0), 60)
-    est = mlrules(n_rules=3, subsample=0.5, **options).fit(X, y)
+    est = mlrules(max_rules=3, subsample=0.5, **options).fit(X, y)
     assert len(est.trace_["train_loss"]) == 3
 
 
 def test_numpy_numbers_are_parameters_and_can_be_saved(data, tmp_path):
     """Settings from a NumPy grid are checked, used and saved like Python's numbers."""
     est = mlrules(
-        n_rules=np.int64(3),
+        max_rules=np.int64(3),
         learning_rate=np.float32(0.5),
         l2=np.float64(1),
         max_conditions=np.int8(2),
@@ -307,7 +308,7 @@ def test_numpy_numbers_are_parameters_and_can_be_saved(data, tmp_path):
     est.model_.save(tmp_path / "model.json")
     assert load_model(tmp_path / "model.json").rules == est.model_.rules
     est = slipper(
-        n_rounds=np.int64(3),
+        max_rules=np.int64(3),
         grow_share=np.float32(0.5),
         positive_class=np.int64(0),
         class_weight={np.int64(0): np.float32(2)},
@@ -349,7 +350,7 @@ def test_many_classes_are_learned_one_at_a_time():
     y = np.arange(200) % 31
     few = MLRulesClassifier(20, random_state=0)
     auto, chosen = (
-        clone(few).set_params(class_choice=choice).fit(X, y).model_
+        clone(few).set_params(growth=Growth(class_choice=choice)).fit(X, y).model_
         for choice in ("auto", "prefixed")
     )
     assert auto.rules == chosen.rules

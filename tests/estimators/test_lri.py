@@ -30,7 +30,7 @@ def learned(light, head):
 def test_every_class_has_as_many_rules():
     """R rules of each class before equal ones are joined; joined ones keep their votes."""
     X, y = mixed_table(np.random.default_rng(0), 200, n_classes=3)
-    est = lri(n_rules=12).fit(X, y)
+    est = lri(rules_per_class=12).fit(X, y)
     assert est.n_rules_ == [12, 12, 12]
     for head in range(3):
         votes = sum(rule.outcome.value for rule in est.model_.rules if rule.head.first == head)
@@ -56,7 +56,7 @@ def test_a_term_ends_where_it_covers_no_other_class():
     """A single condition that separates the classes is the whole rule, again and again."""
     X = {"x": np.arange(20.0), "z": np.tile([0.0, 1.0], 10)}
     y = (X["x"] >= 10).astype(int)
-    model = lri(n_rules=5, freeze=5).fit(X, y).model_
+    model = lri(rules_per_class=5, freeze=5).fit(X, y).model_
     assert {str(rule.body) for rule in model.rules} == {"x >= 10", "x <= 9"}
 
 
@@ -109,5 +109,10 @@ def test_the_prediction_is_the_class_with_most_rules():
 def test_the_papers_settings():
     """200 rules of two terms of five conditions, frozen after 50, of plain votes."""
     est = LRIClassifier.paper()
-    assert (est.n_rules, est.max_disjuncts, est.max_length, est.freeze) == (200, 2, 5, 50)
+    assert (est.rules_per_class, est.max_disjuncts, est.max_conditions, est.freeze) == (
+        200,
+        2,
+        5,
+        50,
+    )
     assert est.calibration is None

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from builders import mlrules
-from rulewright import MLRulesClassifier, Validation, Window
+from rulewright import Growth, MLRulesClassifier, Validation, Window
 from rulewright.data import TrainingSet, read_table
 from rulewright.estimators.mlrules.settings import Automatic
 from rulewright.search import Constraints
@@ -28,7 +28,7 @@ from rulewright.weighting.likelihood import LARGEST_STEP
 def test_larger_tables_are_learned_in_larger_steps(n_rows, n_classes, expected):
     """Rules, learning rate, conditions, choice of class and stopping at both sides of a limit."""
     auto = Automatic(n_rows, n_classes, ordinal=False)
-    found = auto.n_rules, auto.learning_rate, auto.max_conditions, auto.prefixed
+    found = auto.max_rules, auto.learning_rate, auto.max_conditions, auto.prefixed
     assert (*found, auto.stopping(outside=True)) == expected
 
 
@@ -46,7 +46,7 @@ def test_many_classes_have_draws_of_their_own(n_rows, n_classes, expected):
     rows = TrainingSet.of(read_table(np.arange(float(n_rows))[:, None], target=target))
     found = MLRulesClassifier()._settings(rows, Constraints())
     assert (*drawn(found), found.rule.l2, found.rule.largest_step) == expected
-    asked = MLRulesClassifier(subsample=0.6, column_subsample=0.9, l2=2.0)
+    asked = MLRulesClassifier(subsample=0.6, growth=Growth(column_subsample=0.9), l2=2.0)
     found = asked._settings(rows, Constraints())
     assert (*drawn(found), found.rule.l2) == (0.6, 0.9, 2.0)
     found = MLRulesClassifier.paper()._settings(rows, Constraints())
@@ -104,7 +104,7 @@ def test_a_large_table_stops_when_nothing_is_left_to_learn():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(10_500, 3))
     y = (rng.random(10_500) < np.where(X[:, 0] > 0, 0.9, 0.1)).astype(int)
-    est = mlrules(n_rules=None, stopping="auto", learning_rate="auto", max_conditions=1).fit(X, y)
+    est = mlrules(max_rules=None, stopping="auto", learning_rate="auto", max_conditions=1).fit(X, y)
     assert est.stopped_by_ == "validation"
     assert len(est.stages_.rules) < 300
     np.testing.assert_allclose(est.predict_proba([[1.0, 0, 0]]), [[0.1, 0.9]], atol=0.03)

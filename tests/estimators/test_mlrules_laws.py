@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders import SEEDS, loss, mixed_table, mlrules, rule_texts, softmax
-from rulewright import Formulation, MLRulesClassifier
+from rulewright import Formulation, Growth, MLRulesClassifier
 from rulewright.data import read_like
 from rulewright.weighting import DEFAULT_RULES
 
@@ -22,7 +22,7 @@ def fits(draw):
     rng = np.random.default_rng(draw(SEEDS))
     X, y = mixed_table(rng, draw(st.integers(5, 60)), n_classes=draw(st.sampled_from([2, 3, 4])))
     est = mlrules(
-        n_rules=12,
+        max_rules=12,
         learning_rate=draw(st.sampled_from([1.0, 0.3, 0.1])),
         subsample=draw(st.sampled_from([1.0, 0.5, 0.8])),
         criterion=draw(st.sampled_from(["newton", "gradient"])),
@@ -33,7 +33,7 @@ def fits(draw):
         class_choice=draw(st.sampled_from(["joint", "prefixed"])),
         formulation=Formulation(
             default_rule=draw(st.sampled_from(list(DEFAULT_RULES))),
-            threshold=draw(st.sampled_from(["midpoint", "observed"])),
+            cut_points=draw(st.sampled_from(["midpoint", "observed"])),
         ),
         missing_conditions=draw(st.booleans()),
         max_bins=draw(st.sampled_from([None, 2, 5])),
@@ -121,11 +121,11 @@ def test_a_row_of_missing_values_gets_the_default_rule(fit):
 
 @pytest.mark.parametrize("options", [{}, {"subsample": 0.5}, {"subsample": 0.5, "prune": True}])
 def test_stages_are_shorter_fits(options):
-    """After m rules the scores are those of a fit with n_rules = m (T8)."""
+    """After m rules the scores are those of a fit with max_rules = m (T8)."""
     X, y = mixed_table(np.random.default_rng(0), 80, n_classes=3)
-    est = mlrules(n_rules=8, **options).fit(X, y)
+    est = mlrules(max_rules=8, **options).fit(X, y)
     for m, p in enumerate(est.staged_predict_proba(X)):
-        shorter = mlrules(n_rules=m, **options).fit(X, y)
+        shorter = mlrules(max_rules=m, **options).fit(X, y)
         np.testing.assert_array_equal(p, shorter.stages_.predict_proba(X))
         np.testing.assert_array_equal(p, est.stages_[:m].predict_proba(X))
     labels = list(est.staged_predict(X))
@@ -170,7 +170,7 @@ def test_monotone_transforms_change_nothing(max_bins):
         return columns | {"a": columns["a"] ** 3, "b": 1024 * columns["b"] - 7}
 
     options = {
-        "formulation": Formulation(threshold="observed"),
+        "formulation": Formulation(cut_points="observed"),
         "max_bins": max_bins,
         "subsample": 0.5,
     }
@@ -239,7 +239,7 @@ def test_seeds_and_threads(options, n_classes):
     """The same seed gives the same model, for one and two threads; another seed another (T13)."""
     X, y = mixed_table(np.random.default_rng(8), 9000, n_classes=n_classes)
     models = [
-        mlrules(n_rules=6, subsample=0.5, random_state=seed, n_jobs=n_jobs, **options)
+        mlrules(max_rules=6, subsample=0.5, random_state=seed, n_jobs=n_jobs, **options)
         .fit(X, y)
         .model_
         for seed, n_jobs in ((1, 1), (1, 1), (1, 2), (2, 1))
@@ -255,7 +255,7 @@ def test_the_default_rule_is_exact():
     """Without rules the model is the best vote for the majority class (T14)."""
     X, y = mixed_table(np.random.default_rng(9), 50, n_classes=3)
     y[:20] = 1
-    est = mlrules(n_rules=0).fit(X, y)
+    est = mlrules(max_rules=0).fit(X, y)
     share = np.mean(y == 1)
     np.testing.assert_allclose(est.predict_proba(X)[:, 1], share)
     zero = loss(np.zeros((50, 3)), y, np.ones(50))
@@ -285,7 +285,7 @@ def test_responses_are_newton_steps_with_l2(l2, ordinal):
     """Each response is the learning rate times -g / (h + l2), recomputed from the scores before."""
     X, y = mixed_table(np.random.default_rng(8), 150, n_classes=3)
     plain = Formulation(backtracking=False)
-    est = mlrules(l2=l2, ordinal=ordinal, n_rules=12, learning_rate=0.2, formulation=plain)
+    est = mlrules(l2=l2, ordinal=ordinal, max_rules=12, learning_rate=0.2, formulation=plain)
     model = est.fit(X, y).stages_
     covers = model.covers(X)
     for rule, cover, scores in zip(model.rules, covers.T, model.staged_scores(X), strict=False):
@@ -302,5 +302,8 @@ def test_a_constant_column_does_not_change_what_is_pruned():
     X = {name: rng.normal(size=300) for name in ("x", "noise", "more noise")}
     y = X["x"] + rng.logistic(size=300) > 0
     more = X | {f"constant {i}": np.ones(300) for i in range(9)}
-    one, two = (MLRulesClassifier(prune=True, random_state=0).fit(rows, y) for rows in (X, more))
+    one, two = (
+        MLRulesClassifier(growth=Growth(prune=True), random_state=0).fit(rows, y)
+        for rows in (X, more)
+    )
     assert one.model_.rules == two.model_.rules

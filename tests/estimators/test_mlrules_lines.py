@@ -78,7 +78,7 @@ def test_lines_obey_constraints():
     y = noisy(f, rng)
 
     def columns(**constraints):
-        model = mlrules(n_rules=4, linear=True, constraints=constraints).fit(X, y).model_
+        model = mlrules(max_rules=4, linear=True, constraints=constraints).fit(X, y).model_
         return {term.column for term in model.linear}
 
     assert columns(monotone={"x": "increasing"}) == columns(required=["x"]) == {"x"}
@@ -118,7 +118,7 @@ def test_files_and_exports_agree_with_predictions(n_classes, options, tmp_path):
 def test_trace_and_stages_follow_the_lines(n_classes, options):
     """Stages start from the lines; the trace has their losses, and the summary the last of them."""
     X, y = mixed_table(np.random.default_rng(6), 300, n_classes=n_classes)
-    est = mlrules(linear=True, n_rules=8, **options).fit(X, y)
+    est = mlrules(linear=True, max_rules=8, **options).fit(X, y)
     staged = list(est.staged_predict_proba(X))
     losses = [-np.log(p[np.arange(len(y)), y]).mean() for p in staged]
     np.testing.assert_allclose(est.trace_["train_loss"], losses[1:], rtol=1e-9)
@@ -145,7 +145,7 @@ def test_weights_are_rows_and_their_order_is_free(n_classes, options):
 
     def chances(places, weights=None):
         taken = {name: np.asarray(values)[places] for name, values in X.items()}
-        model = mlrules(linear=True, n_rules=6, **options).fit(taken, y[places], weights).model_
+        model = mlrules(linear=True, max_rules=6, **options).fit(taken, y[places], weights).model_
         assert model.linear
         return model.predict_proba(X)
 
@@ -160,7 +160,7 @@ def test_threads_do_not_change_the_model():
     """One thread and three learn the same lines and rules, calibrated or not."""
     X, f, rng = planted(10, 5000)
     y = noisy(f, rng)
-    for options in ({"subsample": 0.5}, {"calibration": "platt", "n_rules": 5}):
+    for options in ({"subsample": 0.5}, {"calibration": "platt", "max_rules": 5}):
         one, three = (mlrules(linear=True, n_jobs=n, **options).fit(X, y).model_ for n in (1, 3))
         assert one.linear
         assert one.linear == three.linear
@@ -191,7 +191,7 @@ def test_the_settings_of_the_paper_may_have_lines():
     X = {"x": np.sort(rng.normal(size=100)), "same": np.ones(100), "huge": np.full(100, 1e300)}
     X["huge"][::2] = -1e300
     y = np.repeat(["a", "b"], 50)
-    est = MLRulesClassifier.paper(linear=True, n_rules=5, random_state=0).fit(X, y)
+    est = MLRulesClassifier.paper(linear=True, max_rules=5, random_state=0).fit(X, y)
     assert "x" in {term.column for term in est.model_.linear}
     assert np.isfinite(est.predict_proba(X)).all()
     assert est.score(X, y) == 1
@@ -203,7 +203,7 @@ def test_weights_may_be_of_any_size():
     y = noisy(f, rng)
 
     def columns(weight):
-        model = mlrules(n_rules=2, linear=True, l2=0.0).fit(X, y, np.full(300, weight)).model_
+        model = mlrules(max_rules=2, linear=True, l2=0.0).fit(X, y, np.full(300, weight)).model_
         assert np.isfinite(model.predict_proba(X)).all()
         return [term.column for term in model.linear]
 
@@ -216,8 +216,8 @@ def test_very_many_rows_fit_lines_to_a_sample(monkeypatch):
     """A sample gives about the slope of all rows."""
     X, f, rng = planted(14, 6000)
     y = noisy(f, rng)
-    (whole,) = mlrules(n_rules=1, linear=True).fit(X, y).model_.linear
+    (whole,) = mlrules(max_rules=1, linear=True).fit(X, y).model_.linear
     monkeypatch.setattr(linear, "MOST_ROWS", 3000)
-    (part,) = mlrules(n_rules=1, linear=True).fit(X, y).model_.linear
+    (part,) = mlrules(max_rules=1, linear=True).fit(X, y).model_.linear
     assert part != whole
     assert part.slopes[1] == pytest.approx(whole.slopes[1], rel=0.15)

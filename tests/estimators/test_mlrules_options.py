@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from builders import mixed_table, mlrules
-from rulewright import Formulation, MLRulesClassifier, Window
+from rulewright import Formulation, Growth, MLRulesClassifier, Window
 from rulewright.data import read_table
 from rulewright.encoding.binned import bin_table
 from rulewright.estimators.mlrules.monitor import Monitor
@@ -30,7 +30,7 @@ def scale():
 @pytest.mark.parametrize("options", [{}, {"criterion": "gradient"}])
 def test_ordinal_rules_vote_for_one_end_of_the_scale(scale, options):
     """Heads reach up to the last or down to the first class, print as such, and lower the loss."""
-    est = mlrules(n_rules=40, ordinal=True, **options).fit(*scale)
+    est = mlrules(max_rules=40, ordinal=True, **options).fit(*scale)
     assert est.classes_.tolist() == NAMES
     heads = {rule.head for rule in est.model_.rules}
     assert all((head.first == 0) != (head.last == 3) for head in heads)
@@ -69,7 +69,7 @@ def test_two_classes_have_an_order_anyway(l2, options):
 def test_the_ordinal_default_rule_votes_for_the_best_union(shares):
     """It has the lowest g / sqrt(h + l2), and afterwards the union is as likely as it is common."""
     y = pd.Categorical(np.repeat(range(4), np.multiply(shares, 5)), categories=range(4))
-    model = mlrules(n_rules=0, ordinal=True).fit(np.zeros((len(y), 1)), y).model_
+    model = mlrules(max_rules=0, ordinal=True).fit(np.zeros((len(y), 1)), y).model_
     n, share = len(y), np.array(shares) * 5 / len(y)
     unions = [Head(0, k) for k in range(3)] + [Head(k, 3) for k in range(1, 4)]
 
@@ -104,7 +104,7 @@ def test_a_union_is_acceptable_when_it_beats_guessing_a_union(scale, chance, mon
     monkeypatch.setattr(Monitor, "watch", spy)
     monkeypatch.setattr(Subsampler, "draw", seen)
     est = mlrules(
-        n_rules=30,
+        max_rules=30,
         ordinal=True,
         subsample=0.5,
         stopping=Window(99, 99, chance),
@@ -216,7 +216,7 @@ def test_rules_do_without_columns_of_noise():
 
     kinds = ("logistic", "step", "band")
     assert np.mean([share(seed, kind) for seed in range(8) for kind in kinds]) <= 0.15
-    assert share(0, prune=False) > 0.8
+    assert share(0, growth=Growth(prune=False)) > 0.8
 
 
 def test_large_tables_are_pruned_on_request_only(monkeypatch):
@@ -247,8 +247,8 @@ def test_a_prefix_ends_where_conditions_stop_paying():
     both = (X[:, 0] > 0) & (X[:, 1] > 0)
     for cause, columns in ((X[:, 0] > 0, {"x0"}), (both, {"x0", "x1"})):
         y = (rng.random(3000) < np.where(cause, 0.8, 0.2)).astype(int)
-        est = mlrules(n_rules=5, subsample=0.5, prune="prefix", learning_rate=0.3).fit(X, y)
-        grown = mlrules(n_rules=5, subsample=0.5, prune=False, learning_rate=0.3).fit(X, y)
+        est = mlrules(max_rules=5, subsample=0.5, prune="prefix", learning_rate=0.3).fit(X, y)
+        grown = mlrules(max_rules=5, subsample=0.5, prune=False, learning_rate=0.3).fit(X, y)
         assert set().union(*(rule.body.columns for rule in est.stages_.rules)) == columns
         assert set().union(*(rule.body.columns for rule in grown.stages_.rules)) > columns
 
@@ -286,6 +286,6 @@ def test_labels_that_mean_nothing_end_the_search():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 4)), rng.integers(0, 2, 200)
     for prune in (True, "prefix"):
-        est = mlrules(n_rules=2000, subsample=0.5, prune=prune).fit(X, y)
+        est = mlrules(max_rules=2000, subsample=0.5, prune=prune).fit(X, y)
         assert est.stopped_by_ == "no_rule"
         assert len(est.stages_) < 200

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.native
 LEARNERS = {
     "mlrules": MLRulesClassifier(n_jobs=1, random_state=0),
     "slipper": SlipperClassifier(n_jobs=1, random_state=0),
-    "rulefit": RuleFitClassifier(200, n_jobs=1, random_state=0),
+    "rulefit": RuleFitClassifier(max_candidates=200, n_jobs=1, random_state=0),
 }
 each = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
 

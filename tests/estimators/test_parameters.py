@@ -9,7 +9,17 @@ import pandas as pd
 import pytest
 
 from builders import LEARNERS, every_learner, mixed_table
-from rulewright import Formulation, Isotonic, Platt, Temperature, Validation, Window
+from rulewright import (
+    Formulation,
+    Growth,
+    Isotonic,
+    Platt,
+    SearchNoise,
+    Temperature,
+    Validation,
+    WeightNorm,
+    Window,
+)
 from rulewright.estimators.contract.parameters import (
     Choice,
     Flag,
@@ -20,6 +30,7 @@ from rulewright.estimators.contract.parameters import (
     check_parameters,
     parse_settings,
 )
+from rulewright.estimators.mlrules.settings import GROWTHS
 from rulewright.search.repository import Base
 from rulewright.stopping import STOPPING, Stopping
 
@@ -28,27 +39,22 @@ pytestmark = pytest.mark.native
 NAMED = Named(STOPPING, Stopping, words=("auto",))
 
 WRONG = {
-    "n_rules": [-1, 1.5, "5", True, math.nan],
+    "max_rules": [-1, 2.5, "5", None, True, math.nan],
+    "size": ["CV", None, 3],
     "learning_rate": [0, -0.1, 1.01, math.nan, math.inf, "0.1", None, True, 10**400],
     "subsample": [0, 1.5, math.nan, None],
-    "criterion": ["Newton", None, 3, ["newton"]],
+    "criterion": ["Mmv", None, 3, ["mmv"]],
     "l2": [-1e-9, math.inf, math.nan, "1", 10**400],
-    "max_conditions": [0, -1, 2.0, "2"],
-    "min_weight": [-1, math.inf, None],
-    "min_evidence": [-1, math.nan],
-    "class_choice": ["any", None],
+    "max_conditions": [0, -1, 2.0, "2", None],
+    "min_weight": [-1, math.inf, math.nan, None, "2"],
+    "growth": ["fast", None, 3, Formulation()],
     "formulation": ["best", None, 3, Window()],
-    "threshold": ["middle", None],
+    "cut_points": ["middle", None],
     "missing_conditions": [0, "no"],
-    "label_sets": [0, "no", None],
-    "prune": [1, "yes"],
-    "max_bins": [1, 0, -5, 2.5, "many"],
+    "max_bins": [1, 0, -5, 2.5, "many", None],
     "stopping": ["early", None, True, Window, Formulation()],
     "ordinal": ["yes", 1, None, {}],
-    "column_subsample": [0, 1.5, math.nan, None],
     "warm_start": [1, None],
-    "n_rounds": [0, -1, 2.5, "CV", None, True],
-    "max_rounds": [0, "cv", None],
     "cv": [1, 2.5, None, "five", True],
     "multiclass": ["any", None, 3],
     "grow_share": [0, 1.5, math.nan, None],
@@ -57,30 +63,27 @@ WRONG = {
     "stratify": [1, None],
     "allow_not_equal": ["no", None],
     "calibration": ["Platt", True, 3],
-    "n_terms": [0, -1, 2.5, "CV", None, True],
     "max_terms": [0, -1, 2.5, "cv", None, True],
     "max_steps": [0, -1, 1e3, None, True],
     "n_restarts": [0, 1.5, None],
     "minimise": [1, "yes", None],
-    "p_g1": [-0.1, 1.1, math.nan, None, True],
-    "p_g2": [-0.1, 1.1, "0.1"],
-    "p_s": [-0.1, 1.1, math.inf],
+    "noise": ["much", None, 0.1],
     "init": ["random", None, 3],
-    "thresholds": [1, "no", None],
-    "n_bins": [1, 0, 2.5, None],
+    "allow_thresholds": [1, "no", None],
     "precision_cv": [1, 0, -3, 2.5, "cv", True],
     "time_limit": [0, -1, math.inf, math.nan, "1 s"],
     "n_samples": [0, -1, 2.5, None, True],
     "alpha": [0, -1, 1.1, math.nan, "0.9"],
     "nu": [-1, math.inf, "1"],
-    "weight": ["once", None, 1],
+    "vote_weight": ["once", None, 1],
     "single": [1, None],
     "abstain": [-0.1, math.nan, None],
     "bagging": [1, "yes", None],
     "target_error": [-0.1, 1.1, math.nan],
-    "max_rules": [-1, 2.5, "5", None, True],
+    "max_candidates": [-1, 2.5, "5", None, True],
+    "rules_per_class": [0, 2.5, "5", None, True],
     "condition_cost": [-0.1, math.nan, None],
-    "teacher": [-0.1, 1.1, math.nan, None, "0.5"],
+    "teacher_share": [-0.1, 1.1, math.nan, None, "0.5"],
     "min_gain": [-0.1, math.nan, None],
     "n_subsamples": [-1, 2.5, None],
     "tree_size": [1.9, math.nan, math.inf, None, "4"],
@@ -91,9 +94,7 @@ WRONG = {
     "rule_scale": ["size", None],
     "loss": ["hinge", None, 3],
     "split_prior": [1, None],
-    "p": [0.9, 0, math.nan, -math.inf, None, "2"],
-    "radius": [0, -1, math.nan, math.inf, None, "1"],
-    "constraint": ["cube", None, 2],
+    "norm": ["l0", None, 2, Growth()],
     "budget": [0, -1, math.nan, math.inf, None, "CV"],
     "pairs": ["xor", "none", 3],
     "max_active": [0, -1, 2.5, None, True],
@@ -104,11 +105,9 @@ WRONG = {
     "beam_width": [0, 2.5, None],
     "significance": [-0.1, 1.1, math.nan, None],
     "weighted_covering": [0, 1.1, math.nan, "1/k"],
-    "max_length": [0, 2.5, None],
     "max_disjuncts": [0, 2.5, None],
     "freeze": [0, 2.5, None],
     "confidence": [0, 1.1, math.nan, None],
-    "min_cases": [-1, math.inf, math.nan, None, "2"],
     "missing_labels": [1, "yes", None],
     "exceptions": ["paper", None, 3],
     "q": [0.9, math.nan, math.inf, None],
@@ -192,13 +191,20 @@ NAMED_OTHERWISE = {
 }
 
 
+ENCODED = ("sl2", "ruleset-ensemble", "rumble")
+"""Learners that need intervals."""
+
 ALLOWED = {
     ("rulefit", "learning_rate", 0),  # bagging
     ("rulefit", "subsample", None),
-    ("rulefit", "max_terms", None),
+    ("mlrules", "max_rules", None),
+    ("rulefit", "max_rules", None),
     ("compact", "max_rules", None),
-    ("cn2", "max_rules", None),
     ("rumble", "max_rules", None),
+    ("rumble", "max_candidates", None),
+    ("cn2", "rules_per_class", None),
+    *((name, "max_conditions", None) for name in LEARNERS if name != "lri"),
+    *((name, "max_bins", None) for name in LEARNERS if name not in ENCODED),
 }
 """Values that only this learner takes."""
 
@@ -241,9 +247,21 @@ def test_values_that_fit_refuses(make, name, case):
         (Window, "chance", ["mean", None, "random"]),
         (Validation, "validation_fraction", [0, 1, -1, math.nan, None, True]),
         (Validation, "n_iter_no_change", [0, None, 1.5]),
+        (Growth, "criterion", ["Newton", None, 3, ["newton"]]),
+        (Growth, "prune", [1, "yes"]),
+        (Growth, "class_choice", ["any", None]),
+        (Growth, "column_subsample", [0, 1.5, math.nan, None]),
+        (Growth, "label_sets", [0, "no", None]),
+        (Growth, "min_evidence", [-1, math.nan]),
         (Formulation, "default_rule", ["best", None, 3, ["exact"]]),
         (Formulation, "backtracking", ["yes", 1, None]),
-        (Formulation, "threshold", ["middle", None]),
+        (Formulation, "cut_points", ["middle", None]),
+        (SearchNoise, "p_g1", [-0.1, 1.1, math.nan, None, True]),
+        (SearchNoise, "p_g2", [-0.1, 1.1, "0.1"]),
+        (SearchNoise, "p_s", [-0.1, 1.1, math.inf]),
+        (WeightNorm, "p", [0.9, 0, math.nan, -math.inf, None, "2"]),
+        (WeightNorm, "radius", [0, -1, math.nan, math.inf, None, "1"]),
+        (WeightNorm, "shape", ["cube", None, 2]),
         (Temperature, "cv", [1, 0, -3, 2.5, None, "five", True]),
         (Platt, "cv", [1, None]),
         (Isotonic, "cv", [1, None]),
@@ -338,7 +356,41 @@ def test_unknown_settings_are_listed():
         check_parameters("X", {"p": 7}, {"p": Choice(("a", "b"))})
 
 
-FOLDED = {"calibration": "platt", "n_rounds": "cv", "n_terms": "cv"}
+SHARED = {"class_weight", "categorical_features", "random_state", "n_jobs", "verbose"}
+
+
+@every_learner
+def test_no_learner_has_more_than_sixteen_parameters_of_its_own(make):
+    """What is rarely set is in option objects."""
+    assert len(make().get_params(deep=False).keys() - SHARED) <= 16
+
+
+@pytest.mark.parametrize(
+    ("learner", "name", "text", "option"),
+    [
+        (
+            "mlrules",
+            "growth",
+            "auto(prune=prefix, label_sets=true)",
+            Growth("newton", "prefix", label_sets=True),
+        ),
+        (
+            "mlrules",
+            "growth",
+            "published(criterion=gradient)",
+            GROWTHS["published"](criterion="gradient"),
+        ),
+        ("rumble", "norm", "l2(radius=0.5, shape=sphere)", WeightNorm(2.0, 0.5, "sphere")),
+        ("sl2", "noise", "swapped(p_s=0.3)", SearchNoise(0.1, 0.2, 0.3)),
+        ("ruleset-ensemble", "noise", "usual(p_s=0)", SearchNoise(p_s=0)),
+    ],
+)
+def test_options_are_read_from_the_command_line(learner, name, text, option):
+    """A word with settings in brackets is the option object."""
+    assert type(LEARNERS[learner]()).DOMAINS[name].parse(text) == option
+
+
+FOLDED = {"calibration": "platt", "size": "cv"}
 """Settings that let learners use folds, which run on threads."""
 
 MANY_THREADS = """

@@ -34,7 +34,7 @@ def test_planted_rules_are_recovered(criterion, max_bins):
     rng = np.random.default_rng(0)
     X, noisy, _ = planted(rng, 1500)
     est = mlrules(
-        n_rules=40, criterion=criterion, subsample=0.5, max_conditions=2, max_bins=max_bins
+        max_rules=40, criterion=criterion, subsample=0.5, max_conditions=2, max_bins=max_bins
     ).fit(X, noisy)
     strongest = sorted(est.stages_.rules, key=importance)[-5:]
     used = {column for rule in strongest for column in rule.body.columns}
@@ -50,7 +50,7 @@ def test_thresholds_lie_near_the_planted_ones():
     rng = np.random.default_rng(1)
     x = rng.random(800)
     y = (x > 0.37).astype(int)
-    rule = mlrules(n_rules=1).fit(x[:, None], y).model_.rules[0]
+    rule = mlrules(max_rules=1).fit(x[:, None], y).model_.rules[0]
     condition = next(iter(rule.body))
     bound = condition.low if np.isfinite(condition.low) else condition.high
     assert x[x <= 0.37].max() <= bound <= x[x > 0.37].min()
@@ -62,7 +62,7 @@ def test_three_planted_classes():
     X = rng.normal(size=(900, 6))
     y = np.where(X[:, 1] > 0.7, 1, np.where(X[:, 4] > 0.5, 2, 0))
     noisy = np.where(rng.random(900) < 0.1, rng.integers(0, 3, 900), y)
-    est = mlrules(n_rules=30, max_conditions=2, subsample=0.5).fit(X, noisy)
+    est = mlrules(max_rules=30, max_conditions=2, subsample=0.5).fit(X, noisy)
     for label, column in ((1, "x1"), (2, "x4")):
         best = max(
             (r for r in est.model_.rules if r.head.first == label), key=lambda r: r.outcome.value

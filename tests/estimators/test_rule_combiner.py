@@ -132,7 +132,7 @@ def test_smoothed_shares():
 def test_every_kind_gives_an_ordinary_model(kind, tmp_path):
     """It predicts better than guessing, is saved and loaded, and runs everywhere."""
     columns, y = mixed_table(np.random.default_rng(2), 200, n_classes=3)
-    source = mlrules(n_rules=12).fit(columns, y)
+    source = mlrules(max_rules=12).fit(columns, y)
     combined = RuleCombiner(kind, random_state=0, n_draws=100).fit(source, columns, y)
     p = combined.predict_proba(columns)
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
@@ -162,7 +162,7 @@ def test_every_kind_gives_an_ordinary_model(kind, tmp_path):
 def test_bayes_is_more_concentrated_than_votes():
     """On learned rules the third scheme is flatter than the first two, votes are flattest."""
     columns, y = mixed_table(np.random.default_rng(4), 300)
-    source = mlrules(n_rules=25).fit(columns, y)
+    source = mlrules(max_rules=25).fit(columns, y)
     spread = {
         kind: RuleCombiner(kind).fit(source, columns, y).report_.perplexity
         for kind in ("bma1", "bma2", "bma3", "cn2")

@@ -24,13 +24,13 @@ pytestmark = pytest.mark.native
 
 CHECKS = [
     (estimator, check)
-    for estimator, check in estimator_checks_generator(RuleVoteSelector(40))
+    for estimator, check in estimator_checks_generator(RuleVoteSelector(max_candidates=40))
     if check.func.__name__ != "check_array_api_input"  # needs a switch, skips itself
 ]
 
 
 def selector(**options):
-    return RuleVoteSelector(**{"max_rules": 60, "random_state": 0, **options})
+    return RuleVoteSelector(**{"max_candidates": 60, "random_state": 0, **options})
 
 
 def planted(n=400, n_columns=6, seed=0):

@@ -22,13 +22,13 @@ pytestmark = pytest.mark.native
 
 CHECKS = [
     (estimator, check)
-    for estimator, check in estimator_checks_generator(RuleFitRegressor(60))
+    for estimator, check in estimator_checks_generator(RuleFitRegressor(max_candidates=60))
     if check.func.__name__ != "check_array_api_input"  # needs a switch, skips itself
 ]
 
 
 def small(**options):
-    return RuleFitRegressor(**{"max_rules": 150, "random_state": 0, **options})
+    return RuleFitRegressor(**{"max_candidates": 150, "random_state": 0, **options})
 
 
 def mixed(n=300, seed=0):
@@ -105,7 +105,7 @@ def test_the_solution_has_a_certificate():
 def test_fewer_terms_and_stronger_penalties():
     """The number of terms is limited; one standard error more gives no more terms than the best."""
     X, y = mixed()
-    few = small(max_terms=3).fit(X, y).model_
+    few = small(max_rules=3).fit(X, y).model_
     assert len(few) + len(few.linear) <= 3
     sizes = [len(small(penalty=p).fit(X, y).model_) for p in ("min", "1se", 1e9)]
     assert sizes[0] >= sizes[1] >= sizes[2] == 0
@@ -185,7 +185,7 @@ def test_given_rules_are_weighted():
 def test_solvers_and_losses():
     """Other solvers fit too; a loss that a solver does not know is refused."""
     X, y = mixed()
-    few = {"max_rules": 20, "penalty": "min", "cv": 2}
+    few = {"max_candidates": 20, "penalty": "min", "cv": 2}
     expected = small(**few).fit(X, y).score(X, y)
     for solver in (FPC(max_iter=50), SPGL1(tolerance=1e-4), PathBuild()):
         found = small(**few, solver=solver).fit(X, y).score(X, y)

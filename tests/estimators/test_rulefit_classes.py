@@ -14,7 +14,7 @@ pytestmark = pytest.mark.native
 
 
 def small(**options):
-    return RuleFitClassifier(**{"max_rules": 80, "random_state": 0, "cv": 3, **options})
+    return RuleFitClassifier(**{"max_candidates": 80, "random_state": 0, "cv": 3, **options})
 
 
 def mixed(n=300, seed=0):
@@ -165,7 +165,7 @@ def test_penalties(rows):
 @pytest.mark.parametrize("penalty", ["min", 1e-4])
 def test_at_most_so_many_terms(rows, penalty):
     """`max_terms` limits rules and lines together, also below a given penalty."""
-    model = small(max_terms=4, penalty=penalty).fit(*rows).model_
+    model = small(max_rules=4, penalty=penalty).fit(*rows).model_
     assert 0 < len(model.rules) + len(model.linear) <= 4
 
 

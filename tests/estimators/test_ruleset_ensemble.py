@@ -13,6 +13,7 @@ from builders import SEEDS
 from rulewright.data import read_table
 from rulewright.encoding.canonical import FALSE, TRUE, rule_set_conjunctions
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
+from rulewright.estimators.sl2.noise import NOISES, SearchNoise
 from rulewright.model import load_model
 from rulewright.trust.certificates.votes import posteriors
 from rulewright.weighting.posterior import posterior_weights
@@ -37,7 +38,7 @@ def drawn_rows(seed=0, n_rows=120, n_classes=3):
 
 def quick(**options):
     """Make an ensemble of few and short searches."""
-    small = {"max_terms": 3, "n_samples": 3, "max_steps": 150, "n_bins": 4, "random_state": 0}
+    small = {"max_terms": 3, "n_samples": 3, "max_steps": 150, "max_bins": 4, "random_state": 0}
     return RuleSetEnsembleClassifier(**{**small, **options})
 
 
@@ -260,7 +261,8 @@ def test_a_cut_off_fit_is_an_ensemble():
 def test_settings_of_the_thesis():
     """The published settings differ from ours in the noise of the search."""
     paper = RuleSetEnsembleClassifier.paper(n_samples=2)
-    assert (paper.p_g1, paper.p_g2) == (0.1, 0.2)
+    assert paper.noise == "swapped"
+    assert NOISES["swapped"]() == SearchNoise(0.1, 0.2, 0.1)
     assert (paper.max_terms, paper.n_samples, paper.max_steps) == (8, 2, 5000)
 
 
@@ -268,9 +270,9 @@ def test_thresholds_are_questions_too():
     """With thresholds a single term can be a range of many intervals."""
     x = np.arange(100.0)
     y = ((x > 20) & (x < 80)).astype(int)
-    est = quick(thresholds=True, n_bins=10, max_terms=1, max_steps=2000).fit({"x": x}, y)
+    est = quick(allow_thresholds=True, max_bins=10, max_terms=1, max_steps=2000).fit({"x": x}, y)
     assert min(posteriors_of(est)[1].errors) <= 2
-    plain = quick(n_bins=10).fit({"x": x}, y)
+    plain = quick(max_bins=10).fit({"x": x}, y)
     assert len(est.model_.evidence.encoding) > len(plain.model_.evidence.encoding)
 
 

@@ -29,7 +29,7 @@ def drawn_rows(seed=0, n_rows=150):
 
 def quick(**options):
     """Make an ensemble of few and short searches on half of the rows each."""
-    small = {"max_terms": 3, "n_samples": 4, "max_steps": 150, "n_bins": 4, "random_state": 0}
+    small = {"max_terms": 3, "n_samples": 4, "max_steps": 150, "max_bins": 4, "random_state": 0}
     return RuleSetEnsembleClassifier(**{**small, "bagging": True, **options})
 
 

@@ -41,7 +41,7 @@ def posteriors_of(est):
 
 def quick(**options):
     """Make an ensemble of few and short searches."""
-    small = {"max_terms": 3, "n_samples": 4, "max_steps": 150, "n_bins": 4, "random_state": 0}
+    small = {"max_terms": 3, "n_samples": 4, "max_steps": 150, "max_bins": 4, "random_state": 0}
     return RuleSetEnsembleClassifier(**{**small, **options})
 
 
@@ -54,7 +54,7 @@ def single():
 def test_unique_weights_ignore_how_often_sets_were_found():
     """The same rule sets weigh alpha^errors, once each."""
     X, y = drawn_rows(n_classes=3)
-    plain, unique = quick().fit(X, y), quick(weight="unique").fit(X, y)
+    plain, unique = quick().fit(X, y), quick(vote_weight="unique").fit(X, y)
     assert max(max(p.counts) for p in posteriors_of(unique)) > 1
     for one, other in zip(posteriors_of(plain), posteriors_of(unique), strict=True):
         assert (one.rule_sets, one.counts, one.errors) == (
@@ -64,8 +64,8 @@ def test_unique_weights_ignore_how_often_sets_were_found():
         )
         expected = posterior_weights(other.errors, [1] * len(other), 0.9)
         assert other.weights == pytest.approx(expected, abs=1e-12)
-    with pytest.raises(ValueError, match="weight='twice' must be one of"):
-        quick(weight="twice").fit(X, y)
+    with pytest.raises(ValueError, match="vote_weight='twice' must be one of"):
+        quick(vote_weight="twice").fit(X, y)
 
 
 def test_one_ensemble_is_that_of_its_class(single):

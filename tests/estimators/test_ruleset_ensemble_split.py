@@ -31,7 +31,7 @@ def drawn_rows(seed=0, n_rows=120, noise=0.15):
 
 def quick(**options):
     """Make an ensemble of few and short searches, with a prior from half of the rows."""
-    small = {"max_terms": 2, "n_samples": 3, "max_steps": 150, "n_bins": 4, "random_state": 0}
+    small = {"max_terms": 2, "n_samples": 3, "max_steps": 150, "max_bins": 4, "random_state": 0}
     return RuleSetEnsembleClassifier(**{**small, "split_prior": True, **options})
 
 

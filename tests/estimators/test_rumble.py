@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from builders import mixed_table, rumble
-from rulewright import RumbleClassifier, read_table
+from rulewright import RumbleClassifier, WeightNorm, read_table
 from rulewright.data import TrainingSet
 from rulewright.encoding.domains import equal_frequency_cuts
 from rulewright.estimators.folds.folds import Folds
@@ -122,8 +122,8 @@ def test_a_small_working_set_still_finds_weights():
 def test_budgets_end_with_the_best_prefix_so_far():
     """Rules beyond the budget are not generated; no time leaves the constant rule."""
     X, y = noisy(60)
-    est = rumble(max_rules=9, capacity=0.0).fit(X, y)
-    assert est.model_.summary["stop_reasons"] == ["max_rules"]
+    est = rumble(max_candidates=9, capacity=0.0).fit(X, y)
+    assert est.model_.summary["stop_reasons"] == ["max_candidates"]
     assert est.trace_[0][-1].n_generated <= 9
     hurried = rumble(time_limit=1e-9).fit(X, y)
     assert hurried.model_.summary["stop_reasons"] == ["time_limit"]
@@ -162,7 +162,7 @@ def test_several_classes_share_one_repository():
 def test_other_criteria_learn_too(criterion, n_classes):
     """They are better than the majority, print, and answer alike when saved and exported."""
     X, y = mixed_table(np.random.default_rng(n_classes), 150, n_classes=n_classes)
-    est = rumble(criterion=criterion, max_rules=60, capacity=None).fit(X, y)
+    est = rumble(criterion=criterion, max_candidates=60, capacity=None).fit(X, y)
     assert est.score(X, y) > np.bincount(y).max() / 150 + 0.1
     est.model_.verify_exports()
 
@@ -225,9 +225,11 @@ def test_the_best_budget_wins():
 def test_norms_above_one_give_dense_weights():
     """With p = 2 more rules have a weight than with p = 1."""
     X, y = noisy(150, seed=4)
-    few, many = (rumble(p=p, capacity=0.0, max_rules=60).fit(X, y).model_ for p in (1.0, 2.0))
+    few, many = (
+        rumble(norm=norm, capacity=0.0, max_candidates=60).fit(X, y).model_ for norm in ("l1", "l2")
+    )
     assert len(few) < len(many)
-    assert len(rumble(p=np.inf, max_rules=20).fit(X, y).model_) > 0
+    assert len(rumble(norm="max", max_candidates=20).fit(X, y).model_) > 0
 
 
 # -- what a row or a table may be (section 9 of the card) ---------------------------------------
@@ -413,7 +415,7 @@ def test_threads_give_the_same_model():
 def test_the_settings_of_the_thesis():
     """Four intervals, pairs by "or", a hundred rules, and the sign of the score."""
     est = RumbleClassifier.paper()
-    wanted = {"criterion": "mmv", "p": 1.0, "n_bins": 4, "pairs": "or", "max_active": 100}
+    wanted = {"criterion": "mmv", "norm": "l1", "max_bins": 4, "pairs": "or", "max_active": 100}
     assert wanted.items() <= est.get_params().items()
     assert est.calibration is None
 
@@ -485,19 +487,19 @@ def test_nothing_to_choose_is_stable_too():
 def test_few_rules_are_weighed_anew(n_classes):
     """Each score keeps so many rules; the remaining weights are the best ones for these rules."""
     X, y = mixed_table(np.random.default_rng(3), 200, n_classes=n_classes)
-    many, few = (rumble(n_rules=n, max_rules=300).fit(X, y).model_ for n in (None, 3))
+    many, few = (rumble(max_rules=n, max_candidates=300).fit(X, y).model_ for n in (None, 3))
     assert len(few) < len(many)
     assert len(few) <= 3 * (1 if n_classes == 2 else n_classes)
     objectives = [sum(model.summary["objectives"]) for model in (many, few)]
     assert 0 < objectives[1] <= objectives[0]
-    none = rumble(n_rules=0, max_rules=300).fit(X, y).model_
+    none = rumble(max_rules=0, max_candidates=300).fit(X, y).model_
     assert len(none) == 0
 
 
 def test_without_a_penalty_the_2_norm_takes_all_rules():
     """What the thesis calls b = 0: no rule is charged for, so that the last prefix is the best."""
     X, y = noisy(200)
-    est = RumbleClassifier(p=2, capacity=0, pairs=None, calibration=None).fit(X, y)
+    est = RumbleClassifier(norm="l2", capacity=0, pairs=None, calibration=None).fit(X, y)
     assert np.all(np.diff([step.objective for step in est.trace_[0]]) > 0)
     assert est.model_.summary["prefixes"] == [est.trace_[0][-1].n_generated]
     assert len(est.model_.rules) == 11  # the twelfth interval follows from the others
@@ -507,10 +509,10 @@ def test_the_settings_of_the_thesis_for_related_tables():
     """The 2-norm without a penalty; the model tells whether the norm is at its limit."""
     X, y = noisy(200)
     est = RumbleClassifier.paper_relational(pairs=None)
-    assert (est.p, est.capacity, est.max_active, est.calibration) == (2.0, 0.0, 100, None)
-    assert RumbleClassifier.paper_relational(p=1.5).p == 1.5
+    assert (est.norm, est.capacity, est.max_active, est.calibration) == ("l2", 0.0, 100, None)
+    assert RumbleClassifier.paper_relational(norm="l1").norm == "l1"
     assert est.fit(X, y).model_.summary["constraint_active"] == [False]
-    tight = RumbleClassifier.paper_relational(pairs=None, radius=0.05).fit(X, y)
+    tight = RumbleClassifier.paper_relational(pairs=None, norm=WeightNorm(2.0, 0.05)).fit(X, y)
     assert tight.model_.summary["constraint_active"] == [True]
     assert np.isclose(tight.trace_[0][-1].objective, tight.model_.summary["objectives"][0])
 
@@ -519,9 +521,11 @@ def test_weights_on_a_sphere():
     """The norm is the radius where the ball leaves it inside; other norms have no sphere."""
     X, y = noisy(200)
     ball = RumbleClassifier.paper_relational(pairs=None).fit(X, y)
-    sphere = RumbleClassifier.paper_relational(pairs=None, constraint="sphere").fit(X, y)
+    sphere = RumbleClassifier.paper_relational(
+        pairs=None, norm=WeightNorm(2.0, shape="sphere")
+    ).fit(X, y)
     assert sphere.model_.summary["constraint_active"] == [True]
     (on, inside) = (one.model_.summary["objectives"][0] for one in (sphere, ball))
     assert on <= inside + 1e-12
     with pytest.raises(ValueError, match="needs p=2"):
-        RumbleClassifier.paper_relational(p=1.5, constraint="sphere").fit(X, y)
+        RumbleClassifier.paper_relational(norm=WeightNorm(1.5, shape="sphere")).fit(X, y)

@@ -44,14 +44,14 @@ def name_of(check):
 def instances(cls):
     """Make a learner with all defaults but a smaller budget, and one that sees all rows."""
     known = cls().get_params()
-    quick = {"n_samples": 3, "max_steps": 1000, "max_rules": 200}
+    quick = {"n_samples": 3, "max_steps": 1000, "max_candidates": 200}
     whole = {
-        "n_rules": 60,
-        "max_rules": 60,
+        "max_rules": 2 if cls is estimators.SL2Classifier else 60,
+        "size": "max",
+        "max_candidates": 60,
+        "rules_per_class": 60,
         "subsample": 1.0,
-        "n_rounds": 20,
         "grow_share": 1.0,
-        "n_terms": 2,
         "max_terms": 2,
         "n_samples": 3,
         "max_steps": 500,
@@ -83,8 +83,9 @@ def test_the_contract_of_scikit_learn(est, check):
 def test_estimators_work_in_pipelines_and_searches(make):
     """Pipelines, grid search and cross-validation treat them like any classifier."""
     data, est = load_iris(return_X_y=True), make()
-    sizes = ("n_rules", "n_rounds", "max_steps", "max_rules", "max_conditions", "min_cases")
-    size = next(n for n in (*sizes, "max_passes", "estimator__n_rules") if n in est.get_params())
+    sizes = ("max_steps", "max_candidates", "max_rules", "rules_per_class", "max_conditions")
+    others = ("min_weight", "max_passes", "estimator__max_rules")
+    size = next(n for n in (*sizes, *others) if n in est.get_params())
     grid = {f"{type(est).__name__.lower()}__{size}": [1, 100]}
     search = GridSearchCV(make_pipeline(StandardScaler(), est), grid, cv=3)
     search.fit(*data)
@@ -153,5 +154,5 @@ def test_a_subclass_may_have_its_own_parameters_and_fields():
 
     assert Noted(7).get_params() == estimators.MLRulesClassifier(7).get_params()
     louder = clone(Louder(7, volume=5))
-    assert (louder.n_rules, louder.volume, next(iter(Louder.DOMAINS))) == (7, 5, "volume")
+    assert (louder.max_rules, louder.volume, next(iter(Louder.DOMAINS))) == (7, 5, "volume")
     assert set(Louder.DOMAINS) == {*estimators.MLRulesClassifier.DOMAINS, "volume"}

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.native
 
 def sl2(**changed):
     """Make a small learner whose parameters are all set."""
-    settings = {"n_terms": 2, "max_terms": 4, "cv": 3, "max_steps": 300, "random_state": 0}
+    settings = {"max_rules": 2, "size": "max", "cv": 3, "max_steps": 300, "random_state": 0}
     return SL2Classifier(**{**settings, **changed})
 
 
@@ -34,7 +34,7 @@ def planted(rng, n_rows, noise=0.0):
 def test_planted_terms_are_found():
     """Without noise the rule set is the planted one, in as few literals."""
     X, y, _ = planted(np.random.default_rng(0), 600)
-    est = sl2(n_terms="cv", max_steps=3000, positive_class=1).fit(X, y)
+    est = sl2(size="cv", max_steps=3000, positive_class=1).fit(X, y)
     assert est.n_terms_ == [2]
     texts = {str(rule.body).replace(" (or missing)", "") for rule in est.model_.rules}
     assert texts == {"s0 = p and s1 != q", "s2 = r and s3 = p"}
@@ -44,7 +44,7 @@ def test_noise_is_seen_through():
     """With a tenth of the labels turned, labels without noise are predicted."""
     rng = np.random.default_rng(1)
     X, noisy, _ = planted(rng, 1500, noise=0.1)
-    est = sl2(n_terms="cv", max_steps=3000, positive_class=1).fit(X, noisy)
+    est = sl2(size="cv", max_steps=3000, positive_class=1).fit(X, noisy)
     new, _, clean = planted(rng, 1000)
     assert np.mean(est.predict(new) == clean) > 0.95
 
@@ -52,7 +52,7 @@ def test_noise_is_seen_through():
 def test_sizes_grow_while_they_help():
     """All sizes but the last gain over the one before; the last but one, or the last, is taken."""
     X, y = mixed_table(np.random.default_rng(2), 300)
-    est = sl2(n_terms="cv", max_terms=6).fit(X, y)
+    est = sl2(size="cv", max_rules=6).fit(X, y)
     (curve,) = est.cv_accuracy_
     gains = np.diff(curve)
     assert np.all(gains[:-1] > 0)
@@ -67,7 +67,7 @@ def test_folds_are_encoded_by_the_rows_they_learn_from(monkeypatch):
         module, "encode_booleans", lambda t, **o: seen.append(len(t)) or encode_booleans(t, **o)
     )
     X, y = mixed_table(np.random.default_rng(3), 90)
-    sl2(n_terms="cv", max_terms=1).fit(X, y)
+    sl2(size="cv", max_rules=1).fit(X, y)
     assert sorted(seen) == [60, 60, 60, 90]
 
 
@@ -97,9 +97,9 @@ def test_fewer_literals_cost_no_errors(monkeypatch):
 def test_threads_and_seeds(n_classes):
     """One seed gives one model for any number of threads; another one may give another."""
     X, y = mixed_table(np.random.default_rng(5), 200, n_classes=n_classes)
-    one, two = (sl2(n_terms="cv", max_terms=2, n_jobs=n).fit(X, y) for n in (1, 2))
+    one, two = (sl2(size="cv", max_rules=2, n_jobs=n).fit(X, y) for n in (1, 2))
     assert one.model_ == two.model_
-    other = sl2(n_terms="cv", max_terms=2, random_state=7).fit(X, y)
+    other = sl2(size="cv", max_rules=2, random_state=7).fit(X, y)
     assert other.model_ != one.model_
 
 
@@ -119,9 +119,9 @@ def test_weights_are_repetitions():
     """A weight of two is a row twice, a weight of zero is no row."""
     X, y = mixed_table(np.random.default_rng(7), 80)
     counts = np.arange(80) % 3
-    weighted = sl2(n_terms="cv").fit(X, y, sample_weight=counts)
+    weighted = sl2(size="cv").fit(X, y, sample_weight=counts)
     rows = np.repeat(np.arange(80), counts)
-    repeated = sl2(n_terms="cv").fit({name: v[rows] for name, v in X.items()}, y[rows])
+    repeated = sl2(size="cv").fit({name: v[rows] for name, v in X.items()}, y[rows])
     assert weighted.model_.rules == repeated.model_.rules
     np.testing.assert_array_equal(weighted.predict_proba(X), repeated.predict_proba(X))
 
@@ -175,7 +175,7 @@ def parity(n_rows):
 def test_cross_validation_leaves_out_rows_not_values():
     """Of eight different rows all stay in every training part: parity is learned and judged so."""
     X, y = parity(800)
-    est = sl2(n_terms="cv", max_terms=6, cv=10, max_steps=2000).fit(X, y)
+    est = sl2(size="cv", max_rules=6, cv=10, max_steps=2000).fit(X, y)
     assert est.n_terms_ == [4]
     assert est.cv_accuracy_[0][3] == 1.0
     assert est.score(X, y) == 1.0
@@ -185,7 +185,7 @@ def test_cross_validation_judges_rows_that_are_left_out():
     """Where there is nothing to learn, accuracy in cross-validation is that of chance."""
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(120, 12)), rng.integers(0, 2, 120)
-    est = sl2(n_terms="cv", cv=10, max_terms=5, max_steps=2000).fit(X, y)
+    est = sl2(size="cv", cv=10, max_rules=5, max_steps=2000).fit(X, y)
     assert est.score(X, y) > 0.65
     assert max(est.cv_accuracy_[0]) < 0.6
 
@@ -195,7 +195,7 @@ def test_a_rare_class_leaves_model_selection_to_the_others():
     X, y = parity(300)
     X["s0"] = X["s0"].astype(object)
     X["s0"][0], y[0] = "rare", 2
-    est = sl2(n_terms="cv", max_terms=6, cv=10, max_steps=2000).fit(X, y)
+    est = sl2(size="cv", max_rules=6, cv=10, max_steps=2000).fit(X, y)
     assert [len(curve) > 1 for curve in est.cv_accuracy_] == [True] * 3
     assert min(est.n_terms_[:2]) >= 4
     folds = assign_folds(np.array([0] * 30 + [1] * 30 + [2] + [3] * 3), 10, RandomState(0))
@@ -210,7 +210,7 @@ def test_literals_are_minimised():
     """The search for fewer literals finds a formula as good and shorter than the first one."""
     X, y, _ = planted(np.random.default_rng(0), 300, noise=0.2)
     long, short = (
-        sl2(n_terms=3, max_steps=2000, minimise=minimise, positive_class=1).fit(X, y)
+        sl2(max_rules=3, max_steps=2000, minimise=minimise, positive_class=1).fit(X, y)
         for minimise in (False, True)
     )
     n_long, n_short = (est.model_.summary["n_literals"][0] for est in (long, short))
@@ -221,14 +221,14 @@ def test_literals_are_minimised():
 def test_contradictory_rows_are_no_obstacle():
     """Rows alike of both classes cannot be told apart; the search ends at once."""
     X, y = {"a": list("ppqq") * 20}, [0, 1, 1, 1] * 20
-    est = sl2(n_terms=1, max_steps=10**8, positive_class=1).fit(X, y)
+    est = sl2(max_rules=1, max_steps=10**8, positive_class=1).fit(X, y)
     assert est.predict({"a": ["q"]}).tolist() == [1]
 
 
 def test_a_time_limit_ends_the_fit_with_a_model():
     """A limit that is too short still gives rules, and says so."""
     X, y = mixed_table(np.random.default_rng(9), 500)
-    est = sl2(n_terms="cv", max_steps=10**12, time_limit=0.3).fit(X, y)  # or days
+    est = sl2(size="cv", max_steps=10**12, time_limit=0.3).fit(X, y)  # or days
     assert est.model_.summary["stopped_by"] == "time"
     assert len(est.model_) > 0
     assert est.score(X, y) > np.bincount(y).max() / 500
@@ -238,9 +238,9 @@ def test_few_rows_and_one_class():
     """A few rows are told apart, one class or columns that say nothing give the majority."""
     for n_rows in (1, 2, 3, 5):
         X, y = np.arange(float(n_rows))[:, None], np.arange(n_rows) % 2
-        est = sl2(n_terms="cv").fit(X, y)
+        est = sl2(size="cv").fit(X, y)
         assert len(est.cv_accuracy_) == (n_rows > 3)  # below, one class has a single row
-        assert sl2(n_terms=2).fit(X, y).predict(X).tolist() == y.tolist()
+        assert sl2(max_rules=2).fit(X, y).predict(X).tolist() == y.tolist()
     assert sl2().fit([[1.0], [2.0]], [3, 3]).predict([[0.0]]).tolist() == [3]
     assert sl2().fit([[1.0]] * 5, [0, 1, 1, 1, 0]).predict([[1.0]]).tolist() == [1]
 
@@ -248,6 +248,11 @@ def test_few_rows_and_one_class():
 def test_wrong_settings_are_named():
     """The error names the parameter."""
     X, y = mixed_table(np.random.default_rng(10), 40)
-    for options in ({"n_terms": 0}, {"time_limit": 0.0}, {"p_s": 2.0}, {"positive_class": "cat"}):
+    for options in (
+        {"max_rules": 0},
+        {"time_limit": 0.0},
+        {"noise": "much"},
+        {"positive_class": "cat"},
+    ):
         with pytest.raises(ValueError, match=next(iter(options))):
             sl2(**options).fit(X, y)

@@ -19,7 +19,7 @@ def data():
 def test_slipper_on_one_class_forgets_the_fit_before(data):
     """No rounds, no curve of errors: they were those of another fit."""
     X, y = mixed_table(np.random.default_rng(0), 60)
-    est = slipper(n_rounds="cv").fit(X, y)
+    est = slipper(size="cv").fit(X, y)
     assert len(est.trace_["z"]) == est.n_rounds_[0]
     assert est.cv_error_.shape == (1, 8)
     est.fit(X, ["yes"] * 60)
@@ -42,19 +42,22 @@ def test_slipper_keeps_an_absent_class(data, multiclass):
     assert set(est.predict(X)) == {0, 1}
 
 
+SIZES = {"max": 3, "cv": 12}
+
+
 @pytest.mark.parametrize("n_rows", [1, 2, 3, 4, 5, 49, 50, 51])
-@pytest.mark.parametrize("n_rounds", [3, "cv"])
+@pytest.mark.parametrize("size", ["max", "cv"])
 @pytest.mark.parametrize("calibration", ["auto", "isotonic"])
 @pytest.mark.filterwarnings("ignore:fewer than two classes have two rows:UserWarning")
-def test_tiny_tables_of_slipper(n_rows, n_rounds, calibration):
+def test_tiny_tables_of_slipper(n_rows, size, calibration):
     """Fewer than 50 rows are not parted; below that ten rounds are run without choosing."""
     X, y = np.arange(float(n_rows))[:, None], (np.arange(n_rows) > n_rows // 2).astype(int)
-    est = slipper(n_rounds=n_rounds, max_rounds=12, calibration=calibration).fit(X, y)
+    est = slipper(max_rules=SIZES[size], size=size, calibration=calibration).fit(X, y)
     assert np.all(np.isfinite(est.predict_proba(X)))
     if n_rows >= 4:  # of the rows that only prune, one may be on the wrong side
         assert np.count_nonzero(est.predict(X) != y) <= (n_rows >= 50)
     if n_rows > 2:
-        assert hasattr(est, "cv_error_") == (n_rows >= 50 and n_rounds == "cv") or (
+        assert hasattr(est, "cv_error_") == (n_rows >= 50 and size == "cv") or (
             calibration == "isotonic"
         )
 
@@ -64,7 +67,7 @@ def test_a_single_common_class_is_told():
     X, y = mixed_table(np.random.default_rng(1), 80)
     y = np.where(np.arange(80) == 5, 1, 0)
     with pytest.warns(UserWarning, match=r"fewer than two classes .* and 10 rounds are run"):
-        est = slipper(n_rounds="cv", max_rounds=30).fit(X, y)
+        est = slipper(size="cv", max_rules=30).fit(X, y)
     assert est.n_rounds_ == [10]
     assert est.predict_proba(X).shape == (80, 2)
 
@@ -74,7 +77,7 @@ def test_a_rare_class_does_not_switch_off_the_choice_of_rounds(n_rare):
     """The others are folded as asked; the rounds are the first minimum of their error."""
     X, y = mixed_table(np.random.default_rng(1), 160, n_classes=3)
     y[:n_rare] = 3
-    est = slipper(n_rounds="cv", max_rounds=30, cv=5, calibration="auto").fit(X, y)
+    est = slipper(size="cv", max_rules=30, cv=5, calibration="auto").fit(X, y)
     assert est.cv_error_.shape == (1, 30)
     assert est.n_rounds_ == [int(est.cv_error_[0].argmin()) + 1] != [10]
     assert est.model_.summary["reliability"]["calibration"] == "platt"
@@ -97,7 +100,7 @@ def test_slipper_learns_many_classes():
     y = np.arange(600) % 60
     X = np.stack([y + 0.2 * rng.normal(size=600), rng.normal(size=600)], axis=1)
     for multiclass, n_rounds in (("mh", 150), ("ovr", 3)):
-        est = slipper(n_rounds=n_rounds, multiclass=multiclass).fit(X, y)
+        est = slipper(max_rules=n_rounds, multiclass=multiclass).fit(X, y)
         assert np.mean(est.predict(X) == y) > 0.9
 
 
@@ -105,14 +108,14 @@ def test_huge_limits_of_slipper_are_no_limits(data):
     """Whole numbers beyond 64 bits mean what they say."""
     X, y = mixed_table(np.random.default_rng(0), 60)
     for name in ("max_conditions", "max_bins", "cv"):
-        est = slipper(n_rounds="cv", **{name: 2**70}).fit(X, y)
+        est = slipper(size="cv", **{name: 2**70}).fit(X, y)
         assert len(est.model_) > 0
 
 
 def test_perfect_separation_gives_finite_confidences():
     """A pure rule of SLIPPER has at most the confidence 0.5 ln(2n + 1), however long it boosts."""
     X, y = np.arange(60.0)[:, None], np.repeat([0, 1], 30)
-    est = slipper(n_rounds=60).fit(X, y)
+    est = slipper(max_rules=60).fit(X, y)
     assert np.all(abs(est.trace_["confidence"]) <= 0.5 * math.log(121))
     assert np.all(np.isfinite(est.model_.scores(X)))
     assert np.all(est.predict(X) == y)

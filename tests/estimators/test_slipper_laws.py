@@ -297,7 +297,7 @@ def test_rows_are_parted_by_weight():
 def test_equal_rules_become_one_without_changing_scores():
     """The model has no rule twice, and scores what the rounds add up to (T8)."""
     X, y = noisy_table(np.random.default_rng(5), 300)
-    est = SlipperClassifier(n_rounds=60, random_state=0).fit(X, y)
+    est = SlipperClassifier(max_rules=60, size="max", random_state=0).fit(X, y)
     bodies = [frozenset(map(str, rule.body)) for rule in est.model_.rules]
     assert len(set(bodies)) == len(bodies) < np.count_nonzero(est.trace_["confidence"])
     table = read_table(X, target=y, weights=np.ones(300))
@@ -318,7 +318,11 @@ def test_short_thresholds_cover_the_training_rows_that_were_counted(max_bins):
     rng = np.random.default_rng(5)
     X = rng.normal(size=(300, 3))
     y = (X[:, 0] + 0.3 * X[:, 1] > 0.2) ^ (rng.random(300) < 0.1)
-    model = SlipperClassifier(n_rounds=25, max_bins=max_bins, random_state=0).fit(X, y).model_
+    model = (
+        SlipperClassifier(max_rules=25, size="max", max_bins=max_bins, random_state=0)
+        .fit(X, y)
+        .model_
+    )
     marks = [mark for rule in model for c in rule.body.conditions for mark in c.marks]
     assert len(marks) > 20
     assert max(len(repr(abs(mark)).replace(".", "").strip("0")) for mark in marks) <= 5
@@ -329,11 +333,11 @@ def test_short_thresholds_cover_the_training_rows_that_were_counted(max_bins):
 def test_the_same_rule_in_another_order_is_the_same_rule():
     """Equal means equal sets of conditions."""
     X, y = noisy_table(np.random.default_rng(5), 300)
-    model = SlipperClassifier(n_rounds=60, random_state=0).fit(X, y).model_
+    model = SlipperClassifier(max_rules=60, size="max", random_state=0).fit(X, y).model_
     assert len({frozenset(rule.body) for rule in model.rules}) == len(model)
 
 
-@pytest.mark.parametrize("options", [{"n_rounds": 15}, {"max_rounds": 15}])
+@pytest.mark.parametrize("options", [{"max_rules": 15, "size": "max"}, {"max_rules": 15}])
 def test_swapped_labels_swap_the_model(options):
     """Renaming the classes, the positive one with them, leaves the rules as they are (T9)."""
     X, y = noisy_table(np.random.default_rng(7), 200)
@@ -351,7 +355,7 @@ def test_the_scale_of_weights_makes_no_difference(n_classes):
     X, y = noisy_table(rng, 150, n_classes)
     weights = rng.choice([0.5, 1.0, 2.0], 150)
     one, two = (
-        SlipperClassifier(max_rounds=10, random_state=0).fit(X, y, weights * scale)
+        SlipperClassifier(max_rules=10, random_state=0).fit(X, y, weights * scale)
         for scale in (1.0, 1024.0)
     )
     assert rule_texts(one.model_) == rule_texts(two.model_)
@@ -363,7 +367,7 @@ def test_rounds_are_those_of_least_error_in_cross_validation(multiclass):
     """As many rounds are run as the first minimum of the curve says (T10)."""
     n_classes = 3 if multiclass == "ovr" else 2
     X, y = noisy_table(np.random.default_rng(9), 200, n_classes)
-    est = SlipperClassifier(max_rounds=25, multiclass=multiclass, random_state=0).fit(X, y)
+    est = SlipperClassifier(max_rules=25, multiclass=multiclass, random_state=0).fit(X, y)
     assert est.cv_error_.shape == (3 if multiclass == "ovr" else 1, 25)
     assert est.n_rounds_ == (est.cv_error_.argmin(axis=1) + 1).tolist()
     assert np.bincount(est.trace_["problem"]).tolist() == est.n_rounds_
@@ -391,7 +395,7 @@ def test_the_error_curve_is_that_of_fits_without_the_fold():
 def test_a_row_of_missing_values_gets_the_default_confidence(n_classes):
     """No rule fires where nothing is known (T12)."""
     X, y = noisy_table(np.random.default_rng(11), 200, n_classes)
-    est = SlipperClassifier(max_rounds=15, random_state=0).fit(X, y)
+    est = SlipperClassifier(max_rules=15, random_state=0).fit(X, y)
     row = {name: [None] if name == "color" else [np.nan] for name in X}
     assert est.model_.scores(row)[0].tolist() == list(est.model_.intercepts)
     assert len(est.model_) > 0
@@ -402,7 +406,7 @@ def test_threads_do_not_change_the_model(multiclass):
     """Folds side by side give the model that they give one after the other (T14)."""
     X, y = noisy_table(np.random.default_rng(12), 5000, 3)
     one, two = (
-        SlipperClassifier(max_rounds=6, multiclass=multiclass, random_state=0, n_jobs=n).fit(X, y)
+        SlipperClassifier(max_rules=6, multiclass=multiclass, random_state=0, n_jobs=n).fit(X, y)
         for n in (1, 2)
     )
     assert one.model_ == two.model_
@@ -417,7 +421,7 @@ def test_costs_move_the_decision_and_not_the_probability():
     costs = np.array([[0.0, 1.0], [4.0, 0.0]])
     for calibration in ("platt", None):
         est = SlipperClassifier(
-            n_rounds=40, cost_matrix=costs, calibration=calibration, random_state=0
+            max_rules=40, size="max", cost_matrix=costs, calibration=calibration, random_state=0
         ).fit(x[:, None].astype(float), y)
         grid = np.arange(4.0)[:, None]
         p = est.predict_proba(grid)[:, 1]
@@ -430,6 +434,6 @@ def test_a_score_of_zero_is_negative():
     X = np.array([[0.0], [0.0], [1.0], [1.0]] * 15)
     y = np.array([0, 0, 1, 1] * 15)
     for positive in (0, 1):
-        est = SlipperClassifier(n_rounds=1, positive_class=positive).fit(X, y)
+        est = SlipperClassifier(max_rules=1, size="max", positive_class=positive).fit(X, y)
         assert len(est.model_) == 1
         assert est.predict([[np.nan]]).tolist() == [1 - positive]

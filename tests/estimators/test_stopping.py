@@ -8,11 +8,11 @@ import pytest
 from sklearn.metrics import log_loss
 
 from builders import mixed_table, mlrules, rule_texts
-from rulewright import Formulation, Validation, Window
+from rulewright import Formulation, Growth, Validation, Window
 from rulewright.encoding.binned import MOST_BINS
 from rulewright.estimators import MLRulesClassifier
 from rulewright.estimators.mlrules.monitor import Monitor
-from rulewright.estimators.mlrules.settings import FORMULATIONS
+from rulewright.estimators.mlrules.settings import FORMULATIONS, GROWTHS
 from rulewright.kernels import ROW
 from rulewright.rules import Head
 from rulewright.search import RuleGrower, Subsampler
@@ -31,7 +31,7 @@ def noise(n_rows=60, n_classes=2, seed=0):
 def test_the_window_stops_on_noise():
     """Rules that are no better than guessing outside their subsample end the fit."""
     X, y = noise()
-    est = mlrules(n_rules=300, subsample=0.5, stopping="window", learning_rate=1.0).fit(X, y)
+    est = mlrules(max_rules=300, subsample=0.5, stopping="window", learning_rate=1.0).fit(X, y)
     assert est.stopped_by_ == "window"
     acceptable = est.trace_["acceptable"]
     judged = acceptable[~np.isnan(acceptable)]
@@ -44,8 +44,8 @@ def test_the_window_stops_on_noise():
 def test_the_window_lets_good_rules_go_on():
     """On data that rules explain all of them are learned."""
     X, y = mixed_table(np.random.default_rng(1), 400, missing=0.0)
-    est = mlrules(n_rules=20, subsample=0.5, stopping="window", max_conditions=1).fit(X, y)
-    assert est.stopped_by_ == "n_rules"
+    est = mlrules(max_rules=20, subsample=0.5, stopping="window", max_conditions=1).fit(X, y)
+    assert est.stopped_by_ == "max_rules"
     assert len(est.stages_) == 20
     assert est.trace_["acceptable"].mean() > 0.8
 
@@ -56,7 +56,7 @@ def test_acceptable_is_better_than_guessing(chance, monkeypatch):
     X, y = mixed_table(np.random.default_rng(2), 80, n_classes=3)
     y[:30] = 2
     weights = np.random.default_rng(3).choice([0.5, 1.0, 2.0], 80)
-    options = {"n_rules": 30, "subsample": 0.5}
+    options = {"max_rules": 30, "subsample": 0.5}
     drawn = []
     watch, draw, last = Monitor.watch, Subsampler.draw, []
 
@@ -123,9 +123,9 @@ def test_the_window_needs_rows_that_can_be_spared(stopping):
     X, y = noise(49)
     with pytest.raises(ValueError, match=r"stopping=.* rows outside .* 49 rows .*fewer than 50"):
         MLRulesClassifier(stopping=stopping).fit(X, y)
-    assert MLRulesClassifier(3, stopping="auto").fit(X, y).stopped_by_ == "n_rules"
+    assert MLRulesClassifier(3, stopping="auto").fit(X, y).stopped_by_ == "max_rules"
     rows = mixed_table(np.random.default_rng(1), 50)
-    assert MLRulesClassifier(3, stopping=stopping).fit(*rows).stopped_by_ == "n_rules"
+    assert MLRulesClassifier(3, stopping=stopping).fit(*rows).stopped_by_ == "max_rules"
 
 
 def test_the_window_of_the_paper():
@@ -137,8 +137,8 @@ def test_the_window_of_the_paper():
     good = {
         chance: np.nanmean(est.trace_["acceptable"])
         for chance, est in {
-            "uniform": MLRulesClassifier.paper(stopping="window", n_rules=40, random_state=0),
-            "prior": MLRulesClassifier.paper(stopping=Window(10, 8), n_rules=40, random_state=0),
+            "uniform": MLRulesClassifier.paper(stopping="window", max_rules=40, random_state=0),
+            "prior": MLRulesClassifier.paper(stopping=Window(10, 8), max_rules=40, random_state=0),
         }.items()
         if est.fit(X, y)
     }
@@ -149,7 +149,7 @@ def test_validation_cuts_back_to_the_best_model():
     """Learning ends so many rules after the lowest validation loss, which the model keeps."""
     X, y = noise(200)
     est = mlrules(
-        n_rules=400,
+        max_rules=400,
         stopping=Validation(0.3, 5),
         learning_rate=0.5,
     ).fit(X, y)
@@ -163,7 +163,9 @@ def test_validation_cuts_back_to_the_best_model():
 def test_validation_learns_what_is_there():
     """On explained data validation keeps rules, and its loss is far below the start."""
     X, y = mixed_table(np.random.default_rng(4), 500, missing=0.0)
-    est = mlrules(n_rules=60, stopping=Validation(n_iter_no_change=20), max_conditions=2).fit(X, y)
+    est = mlrules(max_rules=60, stopping=Validation(n_iter_no_change=20), max_conditions=2).fit(
+        X, y
+    )
     assert len(est.model_) >= 10
     assert est.trace_["validation_loss"].min() < 0.9 * np.log(2)
 
@@ -183,7 +185,7 @@ def test_the_summary_describes_the_kept_model():
     """The training loss that a model tells is that of its own rules, also when it was cut back."""
     X, y = noise(200)
     est = mlrules(
-        n_rules=400,
+        max_rules=400,
         stopping=Validation(0.3, 5),
         learning_rate=0.5,
     ).fit(X, y)
@@ -205,7 +207,7 @@ def test_prefixed_rules_vote_for_the_neediest_class():
     y[:40] = 2
     for criterion in ("newton", "gradient"):
         flat = {"class_choice": "prefixed", "formulation": Formulation("none")}
-        est = mlrules(n_rules=1, criterion=criterion, **flat).fit(X, y)
+        est = mlrules(max_rules=1, criterion=criterion, **flat).fit(X, y)
         assert est.model_.rules[0].head == (2, 2)
 
 
@@ -213,7 +215,7 @@ def test_prefixed_and_joint_agree_when_one_class_matters():
     """With two classes and one direction of votes both choices grow rules that help."""
     X, y = mixed_table(np.random.default_rng(7), 200, n_classes=4, missing=0.0)
     scores = [
-        np.mean(mlrules(n_rules=60, class_choice=choice).fit(X, y).predict(X) == y)
+        np.mean(mlrules(max_rules=60, class_choice=choice).fit(X, y).predict(X) == y)
         for choice in ("joint", "prefixed")
     ]
     assert min(scores) > 0.6
@@ -236,24 +238,23 @@ def test_the_published_settings():
     """`paper()` gives the settings of section 5, and takes overrides."""
     paper = MLRulesClassifier.paper().get_params()
     published = {
-        "n_rules": 500,
+        "max_rules": 500,
         "learning_rate": 0.1,
         "subsample": 0.5,
-        "criterion": "newton",
         "l2": 0.0,
         "max_conditions": None,
         "min_weight": 0.0,
-        "prune": False,
-        "class_choice": "joint",
+        "growth": "published",
         "formulation": "published",
         "missing_conditions": False,
         "max_bins": MOST_BINS,
         "stopping": "none",
     }
     assert {name: paper[name] for name in published} == published
+    assert GROWTHS["published"]() == Growth("newton", False, "joint", 1.0, False, 0.0)
     assert FORMULATIONS["published"]() == Formulation("newton", False, "observed")
     X, y = mixed_table(np.random.default_rng(9), 60)
-    est = MLRulesClassifier.paper(n_rules=20, random_state=0).fit(X, y)
+    est = MLRulesClassifier.paper(max_rules=20, random_state=0).fit(X, y)
     assert len(est.stages_) == 20
     thresholds = {
         bound
@@ -282,16 +283,16 @@ def test_the_defaults_do_not_learn_noise_by_heart(n_rows):
         return log_loss(y[new], est.predict_proba(X[new]))
 
     assert loss_of() < 0.75
-    assert loss_of() < loss_of(min_evidence=0.0, stopping="none", prune=False) - 0.05
+    assert loss_of() < loss_of(growth=Growth(prune=False, min_evidence=0.0), stopping="none") - 0.05
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_more_classes_get_more_rules(n_classes):
     X, y = noise(60, n_classes)
-    options = {"stopping": "none", "max_conditions": 1, "prune": False}
+    options = {"stopping": "none", "max_conditions": 1, "growth": Growth(prune=False)}
     est = MLRulesClassifier(random_state=0, **options).fit(X, y)
     assert len(est.stages_) == 250 * n_classes
-    assert est.stopped_by_ == "n_rules"
+    assert est.stopped_by_ == "max_rules"
 
 
 @pytest.mark.parametrize(
@@ -310,14 +311,14 @@ def test_evidence_is_asked_for_where_no_row_tests_the_rules(n_rows, options, ask
         est = MLRulesClassifier(60, random_state=0, **options, **more)
         return rule_texts(est.fit(X, y).model_)
 
-    assert learned() == learned(min_evidence=asked)
-    assert learned() != learned(min_evidence=1.0 - asked)
+    assert learned() == learned(growth=Growth(min_evidence=asked))
+    assert learned() != learned(growth=Growth(min_evidence=1.0 - asked))
 
 
 def test_every_rule_has_the_evidence_asked_for():
     """The evidence of each rule on all rows, at the scores it met, reaches the minimum."""
     X, y = mixed_table(np.random.default_rng(8), 120)
-    est = mlrules(n_rules=200, min_evidence=2.0, l2=1.0, learning_rate=1.0).fit(X, y)
+    est = mlrules(max_rules=200, min_evidence=2.0, l2=1.0, learning_rate=1.0).fit(X, y)
     assert 0 < len(est.stages_) < 200
     assert est.stopped_by_ == "no_rule"
     stages = est.staged_predict_proba(X)
@@ -347,6 +348,6 @@ class AtLoss(Stopping):
 def test_a_stopping_rule_of_ones_own():
     """Any object of the interface works; the fit knows none of them."""
     X, y = mixed_table(np.random.default_rng(4), 500, missing=0.0)
-    est = mlrules(n_rules=300, stopping=AtLoss(0.55)).fit(X, y)
+    est = mlrules(max_rules=300, stopping=AtLoss(0.55)).fit(X, y)
     assert est.stopped_by_ == "limit"
     assert 0 < len(est.model_) == len(est.trace_["train_loss"]) < 300

@@ -27,7 +27,10 @@ pytestmark = pytest.mark.native
 several = pytest.mark.parametrize("make", [mlrules, ripper, sl2])
 regressors = pytest.mark.parametrize(
     "est",
-    [CompactRulesRegressor(4, random_state=0), RuleFitRegressor(max_rules=30, random_state=0)],
+    [
+        CompactRulesRegressor(4, size="max", random_state=0),
+        RuleFitRegressor(max_candidates=30, random_state=0),
+    ],
 )
 
 
@@ -129,8 +132,8 @@ def test_folds_are_learned_by_themselves(make):
 
 def test_grid_search():
     """Parameters are searched over a table, and the best learner scores it."""
-    found = GridSearchCV(mlrules(), {"n_rules": [2, 4]}, cv=2).fit(PLAIN.X, PLAIN.y)
-    of_frame = GridSearchCV(mlrules(), {"n_rules": [2, 4]}, cv=2).fit(
+    found = GridSearchCV(mlrules(), {"max_rules": [2, 4]}, cv=2).fit(PLAIN.X, PLAIN.y)
+    of_frame = GridSearchCV(mlrules(), {"max_rules": [2, 4]}, cv=2).fit(
         FRAME.drop(columns="y"), PLAIN.y
     )
     assert found.best_params_ == of_frame.best_params_

@@ -77,17 +77,17 @@ GROUPS = {"groups": [["a", "b"], ["b", "color", "c"]], "digits": 2}
 def test_the_twins_learn_the_same_model(n_classes, options, monkeypatch):
     """The same holds for MLRules with its options."""
     X, y = mixed_table(np.random.default_rng(n_classes), 70, n_classes=n_classes)
-    check_twins(mlrules(n_rules=10, **options), X, y, monkeypatch)
+    check_twins(mlrules(max_rules=10, **options), X, y, monkeypatch)
 
 
 @pytest.mark.parametrize(
     ("n_classes", "options"),
     [
-        (2, {"n_rounds": 12}),
-        (2, {"n_rounds": "cv", "max_rounds": 4, "calibration": "auto", "min_weight": 6.0}),
-        (3, {"n_rounds": 6, "multiclass": "mh", "missing_conditions": True}),
-        (3, {"n_rounds": 4, "multiclass": "ovr", "allow_not_equal": True}),
-        (3, {"n_rounds": 4, "cost_matrix": [[0, 1, 4], [2, 0, 1], [5, 1, 0]]}),
+        (2, {"max_rules": 12}),
+        (2, {"max_rules": 4, "size": "cv", "calibration": "auto", "min_weight": 6.0}),
+        (3, {"max_rules": 6, "multiclass": "mh", "missing_conditions": True}),
+        (3, {"max_rules": 4, "multiclass": "ovr", "allow_not_equal": True}),
+        (3, {"max_rules": 4, "cost_matrix": [[0, 1, 4], [2, 0, 1], [5, 1, 0]]}),
     ],
 )
 def test_the_twins_boost_the_same_model(n_classes, options, monkeypatch):
@@ -97,7 +97,7 @@ def test_the_twins_boost_the_same_model(n_classes, options, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("n_classes", "options"), [(2, {"n_bins": 4, "thresholds": True}), (3, {"n_terms": "cv"})]
+    ("n_classes", "options"), [(2, {"max_bins": 4, "allow_thresholds": True}), (3, {"size": "cv"})]
 )
 def test_the_twins_find_the_same_rule_sets(n_classes, options, monkeypatch):
     """The same holds for SL2, step by step."""

@@ -9,6 +9,7 @@ import pytest
 from builders import mixed_table, mlrules
 from rulewright import Validation
 from rulewright.estimators.mlrules.monitor import Monitor
+from rulewright.estimators.mlrules.settings import GROWTHS
 from rulewright.search import RuleGrower
 
 pytestmark = pytest.mark.native
@@ -39,11 +40,11 @@ def test_going_on_equals_learning_at_once(scale, options):
     """Ten rules and then ten more are the twenty of one fit, with their trace."""
     X, y = scale
     options = {"learning_rate": 1.0, **options}
-    warm = mlrules(n_rules=10, warm_start=True, **options).fit(X, y)
+    warm = mlrules(max_rules=10, warm_start=True, **options).fit(X, y)
     first = warm.stages_
     assert 0 < len(first) <= 10
-    warm.set_params(n_rules=20).fit(X, y)
-    whole = mlrules(n_rules=20, **options).fit(X, y)
+    warm.set_params(max_rules=20).fit(X, y)
+    whole = mlrules(max_rules=20, **options).fit(X, y)
     assert warm.model_.rules == whole.model_.rules
     assert warm.stages_.rules == whole.stages_.rules
     assert len(warm.trace_["train_loss"]) > len(first)
@@ -55,7 +56,7 @@ def test_going_on_equals_learning_at_once(scale, options):
 
 def test_the_same_number_of_rules_is_no_work(scale, monkeypatch):
     """A fit that has all its rules searches for none."""
-    est = mlrules(n_rules=5, warm_start=True).fit(*scale)
+    est = mlrules(max_rules=5, warm_start=True).fit(*scale)
     before = est.model_
     searches = []
     monkeypatch.setattr(RuleGrower, "grow", lambda *arguments: searches.append(arguments))
@@ -89,22 +90,22 @@ CHANGES = [other_value, other_label, other_weights, fewer_rows, other_name]
 @pytest.mark.parametrize("change", CHANGES)
 def test_going_on_with_other_rows_is_refused(scale, change):
     """The error names the remedy; the fit so far is not lost."""
-    est = mlrules(n_rules=5, warm_start=True).fit(*scale)
+    est = mlrules(max_rules=5, warm_start=True).fit(*scale)
     X, y, weights = change(*scale)
-    est.set_params(n_rules=8)
+    est.set_params(max_rules=8)
     for _ in range(2):  # the refusal stands
         with pytest.raises(ValueError, match=r"warm_start=True .* but these are others.*False"):
             est.fit(X, y, sample_weight=weights)
-    assert est.fit(*scale).model_.rules == mlrules(n_rules=8).fit(*scale).model_.rules
+    assert est.fit(*scale).model_.rules == mlrules(max_rules=8).fit(*scale).model_.rules
     fresh = est.set_params(warm_start=False).fit(X, y, sample_weight=weights).model_.rules
-    assert fresh == mlrules(n_rules=8).fit(X, y, sample_weight=weights).model_.rules
+    assert fresh == mlrules(max_rules=8).fit(X, y, sample_weight=weights).model_.rules
 
 
 def test_going_on_with_fewer_rules_is_refused(scale):
     """Rules are not taken away; the error says how many there are."""
-    est = mlrules(n_rules=6, warm_start=True).fit(*scale)
-    with pytest.raises(ValueError, match=r"n_rules=5 is less than the 6 rules"):
-        est.set_params(n_rules=5).fit(*scale)
+    est = mlrules(max_rules=6, warm_start=True).fit(*scale)
+    with pytest.raises(ValueError, match=r"max_rules=5 is less than the 6 rules"):
+        est.set_params(max_rules=5).fit(*scale)
 
 
 @pytest.mark.parametrize(
@@ -115,26 +116,27 @@ def test_going_on_with_fewer_rules_is_refused(scale):
         {"max_conditions": 1},
         {"min_weight": 30.0},
         {"subsample": 0.5},
-        {"prune": True},
+        {"growth": GROWTHS["published"](prune=True)},
         {"linear": True},
         {"stopping": "validation"},
     ],
 )
 def test_going_on_under_other_limits_is_refused(scale, changed):
     """A model never claims limits that only some of its rules obey."""
-    est = mlrules(n_rules=4, warm_start=True).fit(*scale)
-    with pytest.raises(ValueError, match=f"goes on with the {next(iter(changed))} of the last fit"):
-        est.set_params(n_rules=8, **changed).fit(*scale)
+    est = mlrules(max_rules=4, warm_start=True).fit(*scale)
+    name = {"growth": "prune"}.get(*[next(iter(changed))] * 2)
+    with pytest.raises(ValueError, match=f"goes on with the {name} of the last fit"):
+        est.set_params(max_rules=8, **changed).fit(*scale)
     est.set_params(warm_start=False).fit(*scale)
-    assert est.model_.rules == mlrules(n_rules=8, **changed).fit(*scale).model_.rules
+    assert est.model_.rules == mlrules(max_rules=8, **changed).fit(*scale).model_.rules
 
 
 def test_steps_may_change_on_the_way(scale):
     """Learning rate and calibration hold for what is learned from now on."""
-    est = mlrules(n_rules=4, warm_start=True).fit(*scale)
-    est.set_params(n_rules=8, learning_rate=0.01, calibration="temperature")
+    est = mlrules(max_rules=4, warm_start=True).fit(*scale)
+    est.set_params(max_rules=8, learning_rate=0.01, calibration="temperature")
     est.fit(*scale)
-    before = mlrules(n_rules=4).fit(*scale).stages_
+    before = mlrules(max_rules=4).fit(*scale).stages_
     rules = est.stages_.rules
     assert [r.body for r in rules[:4]] == [r.body for r in before.rules]
     assert rules[5].outcome.value < 0.2 * rules[0].outcome.value
@@ -142,7 +144,7 @@ def test_steps_may_change_on_the_way(scale):
 
 def test_an_interrupted_fit_is_not_taken_up(scale, monkeypatch):
     """After an interruption the next fit starts anew and gives the whole model."""
-    est = mlrules(n_rules=4, warm_start=True).fit(*scale)
+    est = mlrules(max_rules=4, warm_start=True).fit(*scale)
     watch = Monitor.watch
 
     def interrupted(self, *arguments):
@@ -153,17 +155,17 @@ def test_an_interrupted_fit_is_not_taken_up(scale, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(Monitor, "watch", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            est.set_params(n_rules=9).fit(*scale)
-    assert est.fit(*scale).model_.rules == mlrules(n_rules=9).fit(*scale).model_.rules
+            est.set_params(max_rules=9).fit(*scale)
+    assert est.fit(*scale).model_.rules == mlrules(max_rules=9).fit(*scale).model_.rules
 
 
 def test_a_fit_that_could_go_on_can_be_pickled(scale):
     """The copy predicts alike, is small, and starts anew."""
-    est = mlrules(n_rules=5, warm_start=True).fit(*scale)
+    est = mlrules(max_rules=5, warm_start=True).fit(*scale)
     content = pickle.dumps(est)
-    assert len(content) < 2 * len(pickle.dumps(mlrules(n_rules=5).fit(*scale)))
+    assert len(content) < 2 * len(pickle.dumps(mlrules(max_rules=5).fit(*scale)))
     copy = pickle.loads(content)
     assert copy.model_ == est.model_
     np.testing.assert_array_equal(copy.predict_proba(scale[0]), est.predict_proba(scale[0]))
-    again = copy.set_params(n_rules=7).fit(*scale).model_
-    assert again.rules == est.set_params(n_rules=7).fit(*scale).model_.rules
+    again = copy.set_params(max_rules=7).fit(*scale).model_
+    assert again.rules == est.set_params(max_rules=7).fit(*scale).model_.rules

@@ -24,7 +24,7 @@ def drawn_rows(seed=0, n_rows=120):
 
 def quick(**options):
     """Make an ensemble of few and short searches."""
-    small = {"max_terms": 2, "n_samples": 3, "max_steps": 150, "n_bins": 4, "random_state": 0}
+    small = {"max_terms": 2, "n_samples": 3, "max_steps": 150, "max_bins": 4, "random_state": 0}
     return RuleSetEnsembleClassifier(**{**small, **options})
 
 
@@ -37,7 +37,8 @@ READERS = [
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"single": True, "abstain": 0.5}, {"split_prior": True}, {"thresholds": True}]
+    "options",
+    [{}, {"single": True, "abstain": 0.5}, {"split_prior": True}, {"allow_thresholds": True}],
 )
 def test_a_loaded_model_tells_as_much(options, tmp_path):
     """Certificates, statistics, abstention and consensus are those of the fitted model."""
@@ -56,7 +57,7 @@ def test_a_loaded_model_tells_as_much(options, tmp_path):
     labels = trust.predict_or_abstain(loaded, X_new, "?")
     assert np.array_equal(labels == "?", model.abstains(X_new))
     assert str(trust.frequent(loaded, X, X_new)) == str(trust.frequent(model, X, X_new))
-    student = SL2Classifier(2, max_steps=100, random_state=0)
+    student = SL2Classifier(2, size="max", max_steps=100, random_state=0)
     assert 0.5 < trust.distil(loaded, X, student, X_new).held_out_fidelity <= 1.0
 
 

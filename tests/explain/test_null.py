@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rulewright import (
+    Growth,
     MLRulesClassifier,
     RuleFitRegressor,
     RuleSetEnsembleClassifier,
@@ -41,12 +42,14 @@ def classes_of(score, seed=2):
 
 
 def regressor(**options):
-    return RuleFitRegressor(80, penalty="min", cv=3, **{"random_state": 0, **options})
+    return RuleFitRegressor(
+        max_candidates=80, penalty="min", cv=3, **{"random_state": 0, **options}
+    )
 
 
 CLASSIFIERS = [
     MLRulesClassifier(40, random_state=0),
-    SlipperClassifier(n_rounds=15, random_state=0),
+    SlipperClassifier(max_rules=15, size="max", random_state=0),
 ]
 
 
@@ -209,7 +212,7 @@ def test_errors_say_what_is_needed():
     votes = RuleSetEnsembleClassifier(2, 2, max_steps=50, random_state=0)
     with pytest.raises(ValueError, match="interactions needs a model that adds up rules"):
         interaction_null(votes, ROWS, y)
-    joined = MLRulesClassifier(20, prune=False, random_state=0)
+    joined = MLRulesClassifier(20, growth=Growth(prune=False), random_state=0)
     with pytest.raises(ValueError, match=r"joins columns .*rules have one condition"):
         interaction_null(CLASSIFIERS[0], ROWS, y, additive=joined)
     with pytest.raises(ValueError, match="requires y to be passed"):

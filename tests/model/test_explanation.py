@@ -200,7 +200,7 @@ def test_reasons_are_those_of_the_text(name):
     """Each form gives its strongest reasons one by one, in the words of the whole explanation."""
     columns, y = mixed_table(np.random.default_rng(1), 60)
     table = read_table(columns, target=y)
-    small = {"mlrules": {"n_rules": 5}, "sl2": {"max_steps": 50}}.get(name, {})
+    small = {"mlrules": {"max_rules": 5}, "sl2": {"max_steps": 50}}.get(name, {})
     model = LEARNERS[name](random_state=0, **small).fit(table).model_
     explanation = model.explain(table.take(np.arange(8)))
     found = 0

@@ -71,7 +71,7 @@ def test_bars_of_rules_are_their_precisions():
 def test_bars_of_means_and_reasons_of_numbers():
     """Rules for numbers have points on the range of the means, reasons bars of what they add."""
     target = np.nan_to_num(ROWS["a"].values) * 10
-    model = CompactRulesRegressor(3, random_state=0).fit(ROWS.X, target).model_
+    model = CompactRulesRegressor(3, size="max", random_state=0).fit(ROWS.X, target).model_
     html = model._repr_html_()
     assert html.count('class="bar point"') == len(model)
     means = [rule.coverage.mean for rule in model.rules]

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from rulewright import MLRulesClassifier, load_model
+from rulewright import Growth, MLRulesClassifier, load_model
 from rulewright.data import read_table
 from rulewright.explain import (
     InteractionNull,
@@ -262,7 +262,9 @@ def test_long_texts_break_between_conditions():
 def test_texts_of_any_letters_are_labels(tmp_path):
     """Quotes, backslashes and line breaks in names of columns do not break the chart."""
     rows = {"a'\"\\n\n": ROWS["b"], "x": ROWS["b"]}
-    fitted = MLRulesClassifier(5, prune=False, random_state=0).fit(rows, THREE == "p")
+    fitted = MLRulesClassifier(5, growth=Growth(prune=False), random_state=0).fit(
+        rows, THREE == "p"
+    )
     save_chart(importance_chart(importance(fitted)), tmp_path / "chart.svg")
     save_chart(effects_chart(local_effects(fitted, rows)), tmp_path / "chart.svg")
     assert "rule 0: IF" in (tmp_path / "chart.svg").read_text()

@@ -26,7 +26,7 @@ NUMBERS = rw.read_table(
     TWO.X, target=np.nan_to_num(TWO["a"].values) * 10 + TWO["c"].values, task="regression"
 )
 OF_TWO, OF_THREE = mlrules().fit(TWO), mlrules().fit(THREE)
-OF_DAYS = mlrules(n_rules=3).fit(TWO.X[["day", "c"]], np.arange(150) < 70)
+OF_DAYS = mlrules(max_rules=3).fit(TWO.X[["day", "c"]], np.arange(150) < 70)
 OF_NUMBERS = rw.CompactRulesRegressor(random_state=0, cv=2).fit(NUMBERS)
 
 CHARTS = {

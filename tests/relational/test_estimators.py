@@ -33,7 +33,7 @@ def cases():
 @pytest.mark.parametrize(
     "learner",
     [
-        rw.CompactRulesClassifier(random_state=0, max_rules=3, teacher=0),
+        rw.CompactRulesClassifier(random_state=0, max_rules=3, teacher_share=0),
         rw.MLRulesClassifier(10, random_state=0),
         rw.RumbleClassifier(),
         rw.RipperClassifier(random_state=0),

@@ -97,7 +97,7 @@ def evil_model():
 def loans_model():
     """Give a model of the bundled table, whose labels have several words, and its rows."""
     table = read_table(Path(__file__).parents[2] / "examples" / "loans.csv", target="repaid")
-    return LEARNERS["mlrules"](n_rules=60).fit(table.take(np.arange(0, 800, 2))).model_, table
+    return LEARNERS["mlrules"](max_rules=60).fit(table.take(np.arange(0, 800, 2))).model_, table
 
 
 def large_model(n_rules=1000, n_columns=200, n_rows=2000):

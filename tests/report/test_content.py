@@ -101,7 +101,7 @@ def test_columns_and_classes_of_the_data():
 def test_sizes_and_price_come_from_the_summary():
     """The curve of left-out losses marks the chosen size; nonsense in a file draws nothing."""
     rng = np.random.default_rng(2)
-    model = compact(n_rules="cv", n_subsamples=0).fit(rows_of(rng, 200)).model_
+    model = compact(max_rules=None, size="cv", n_subsamples=0).fit(rows_of(rng, 200)).model_
     (drawing,) = insight.size_drawings(model)
     assert f"with the {len(model.rules)} rule" in drawing.text
     for nonsense in (

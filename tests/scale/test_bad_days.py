@@ -3,19 +3,19 @@
 import numpy as np
 import pytest
 
-from rulewright import MLRulesClassifier
+from rulewright import Growth, MLRulesClassifier
 from rulewright.data import DataError
-from rulewright.scale import fit
+from rulewright.scale import fit_partitions
 from scale.tables import content_hash, mixed_table, parted
 
 
 def learner(**settings):
-    return MLRulesClassifier(n_rules=5, random_state=0, **settings)
+    return MLRulesClassifier(max_rules=5, random_state=0, **settings)
 
 
 def same_model(frame, parts, folder, **settings):
     hashes = [
-        content_hash(fit(learner(**settings), some, "y").model_, folder)
+        content_hash(fit_partitions(learner(**settings), some, "y").model_, folder)
         for some in ([frame], parts)
     ]
     return hashes[0] == hashes[1]
@@ -50,10 +50,10 @@ def test_a_part_that_weighs_nothing_is_left_out():
     """Only rows with a weight count."""
     frame = mixed_table()
     frame["w"] = (np.arange(len(frame)) >= 350).astype(float)
-    model = fit(learner(), parted(frame, 2), "y", "w").model_
+    model = fit_partitions(learner(), parted(frame, 2), "y", "w").model_
     assert model.summary["n_rows"] == 350
     with pytest.raises(DataError, match="nothing to learn from"):
-        fit(learner(), [frame[:350]], "y", "w")
+        fit_partitions(learner(), [frame[:350]], "y", "w")
 
 
 def test_unequal_parts_are_named_with_the_column():
@@ -68,9 +68,9 @@ def test_unequal_parts_are_named_with_the_column():
         (second.assign(y=None), "partition 1: .*missing"),
     ):
         with pytest.raises(DataError, match=message):
-            fit(learner(), [first, other], "y")
+            fit_partitions(learner(), [first, other], "y")
     with pytest.raises(DataError, match="y has 1 parts, but X has 2"):
-        fit(learner(), [first, second], [first["y"]])
+        fit_partitions(learner(), [first, second], [first["y"]])
 
 
 def test_columns_may_come_in_another_order(tmp_path):
@@ -84,7 +84,7 @@ def test_one_class_and_few_rows_are_answered(tmp_path):
     """A single class gives a constant model; fewer than 50 rows are not subsampled."""
     frame = mixed_table(40)
     assert same_model(frame, parted(frame, 3), tmp_path)
-    est = fit(learner(), parted(frame.assign(y="a"), 2), "y")
+    est = fit_partitions(learner(), parted(frame.assign(y="a"), 2), "y")
     assert set(est.predict(frame)) == {"a"}
 
 
@@ -94,7 +94,7 @@ def test_one_class_and_few_rows_are_answered(tmp_path):
         ({"calibration": "platt"}, "calibrate the fitted model on other rows"),
         ({"warm_start": True}, "warm_start"),
         ({"linear": True}, "CompactRulesClassifier"),
-        ({"prune": True}, "set prune='prefix' or 'auto'"),
+        ({"growth": Growth(prune=True)}, "set prune='prefix' or 'auto'"),
         ({"class_weight": {"no": 0.0}}, "above 0"),
         ({"learning_rate": 0.0}, "learning_rate"),
     ],
@@ -102,4 +102,4 @@ def test_one_class_and_few_rows_are_answered(tmp_path):
 def test_settings_that_partitions_do_not_have_are_refused(settings, message):
     """The error says what to do instead."""
     with pytest.raises(ValueError, match=message):
-        fit(learner(**settings), parted(mixed_table(100), 2), "y")
+        fit_partitions(learner(**settings), parted(mixed_table(100), 2), "y")

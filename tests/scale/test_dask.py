@@ -11,7 +11,7 @@ import pytest
 from rulewright import CompactRulesClassifier, MLRulesClassifier, RuleFitRegressor, load_model
 from rulewright.data import DataError
 from rulewright.scale import dask as scale_dask
-from rulewright.scale import fit, on_dask
+from rulewright.scale import fit_partitions, on_dask
 from rulewright.scale.dask import ActorParts
 from scale.tables import content_hash, mixed_table
 
@@ -42,13 +42,13 @@ def client():
 
 
 def learner(**settings):
-    return MLRulesClassifier(n_rules=5, random_state=0, **settings)
+    return MLRulesClassifier(max_rules=5, random_state=0, **settings)
 
 
 def test_partitions_on_workers_give_the_model_of_one_process(client, tmp_path):
     """One partition or seven, on one worker or two: the file has the same hash."""
     frame = mixed_table()
-    expected = content_hash(fit(learner(), [frame], "y").model_, tmp_path)
+    expected = content_hash(fit_partitions(learner(), [frame], "y").model_, tmp_path)
     for n_partitions in (1, 7):
         rows = dd.from_pandas(frame, npartitions=n_partitions, sort=False)
         est = on_dask(learner(), client).fit(rows, "y")
@@ -61,12 +61,15 @@ def test_partitions_on_workers_give_the_model_of_one_process(client, tmp_path):
 def test_clusters_of_any_shape_give_the_model_of_one_process(shape, tmp_path, monkeypatch):
     """One worker, as thread or process, several threads, and workers whose sums are a tree."""
     frame = mixed_table()
-    expected = content_hash(fit(learner(), [frame], "y").model_, tmp_path)
+    expected = content_hash(fit_partitions(learner(), [frame], "y").model_, tmp_path)
     monkeypatch.setattr(scale_dask, "FAN_IN", 2)
     n_workers, n_threads, processes = shape
     with cluster(n_workers, processes, n_threads) as started, distributed.Client(started) as own:
         rows = dd.from_pandas(frame, npartitions=7, sort=False)
-        assert content_hash(fit(learner(), rows, "y", client=own).model_, tmp_path) == expected
+        assert (
+            content_hash(fit_partitions(learner(), rows, "y", client=own).model_, tmp_path)
+            == expected
+        )
 
 
 def test_predictions_are_lazy_and_those_of_memory(client, tmp_path):
@@ -93,7 +96,9 @@ def test_arrays_are_learned_in_chunks(client):
     assert est.predict_proba(rows).compute().shape == (400, 2)
     assert est.predict(rows).chunks == ((150, 150, 100),)
     assert (est.predict(rows).compute() == (X[:, 0] > 0)).mean() > 0.9
-    regressor = on_dask(RuleFitRegressor(20, cv=2, random_state=0), client, sample_rows=200)
+    regressor = on_dask(
+        RuleFitRegressor(max_candidates=20, cv=2, random_state=0), client, sample_rows=200
+    )
     found = regressor.fit(rows, da.from_array(numbers, chunks=150)).predict(rows).compute()
     assert np.corrcoef(found, numbers)[0, 1] > 0.9
 
@@ -101,9 +106,9 @@ def test_arrays_are_learned_in_chunks(client):
 def test_compact_rules_are_learned_on_dask(client, tmp_path):
     """Rules from the sample, points from all partitions: the model of one process."""
     frame = mixed_table(1200)
-    est = CompactRulesClassifier(2, random_state=0, teacher=0.0, cv=2)
+    est = CompactRulesClassifier(2, size="max", random_state=0, teacher_share=0.0, cv=2)
     ours = on_dask(est, client, sample_rows=400).fit(dd.from_pandas(frame, npartitions=3), "y")
-    twin = fit(est, [frame], "y", sample_rows=400)
+    twin = fit_partitions(est, [frame], "y", sample_rows=400)
     assert content_hash(ours.model_, tmp_path) == content_hash(twin.model_, tmp_path)
 
 
@@ -113,7 +118,7 @@ def test_two_fits_at_once_do_not_meet(client, tmp_path):
     rows = dd.from_pandas(frame, npartitions=2)
 
     def learn(rate):
-        found[rate] = fit(learner(learning_rate=rate), rows, "y", client=client).model_
+        found[rate] = fit_partitions(learner(learning_rate=rate), rows, "y", client=client).model_
 
     threads = [threading.Thread(target=learn, args=(rate,)) for rate in (0.1, 0.5)]
     for thread in threads:
@@ -121,16 +126,16 @@ def test_two_fits_at_once_do_not_meet(client, tmp_path):
     for thread in threads:
         thread.join()
     for rate, model in found.items():
-        alone = fit(learner(learning_rate=rate), [frame], "y").model_
+        alone = fit_partitions(learner(learning_rate=rate), [frame], "y").model_
         assert content_hash(model, tmp_path) == content_hash(alone, tmp_path)
 
 
 def test_nothing_stays_on_the_workers(client):
     """After a fit, and after an error, no partition is kept."""
     rows = dd.from_pandas(mixed_table(200), npartitions=2)
-    fit(learner(), rows, "y", client=client)
+    fit_partitions(learner(), rows, "y", client=client)
     with pytest.raises(DataError, match=r"partition \d: .*'z'"):
-        fit(learner(), rows, "z", client=client)
+        fit_partitions(learner(), rows, "z", client=client)
     end = time.monotonic() + 10
     while (kept := n_kept(client)) and time.monotonic() < end:
         time.sleep(0.05)
@@ -150,17 +155,17 @@ def test_a_client_and_matching_partitions_are_needed(client):
     """The errors say what to give."""
     rows = dd.from_pandas(mixed_table(60), npartitions=3)
     with pytest.raises(DataError, match="y has 1 partitions, but X has 3"):
-        fit(learner(), rows, rows["y"].repartition(npartitions=1), client=client)
+        fit_partitions(learner(), rows, rows["y"].repartition(npartitions=1), client=client)
     with pytest.raises(DataError, match="y is no Dask"):
-        fit(learner(), rows, np.zeros(60), client=client)
+        fit_partitions(learner(), rows, np.zeros(60), client=client)
 
 
 @pytest.mark.parametrize("moment", ["coding", "growing"])
 def test_a_killed_worker_costs_time_but_not_the_model(moment, tmp_path, monkeypatch):
     """A process is killed while rows are coded or rules are grown: its rows are told all rules."""
     frame = mixed_table(1000)
-    est = MLRulesClassifier(n_rules=12, random_state=0, stopping="none")
-    expected = content_hash(fit(est, [frame], "y").model_, tmp_path)
+    est = MLRulesClassifier(max_rules=12, random_state=0, stopping="none")
+    expected = content_hash(fit_partitions(est, [frame], "y").model_, tmp_path)
     with cluster(processes=True) as started, distributed.Client(started) as own:
         victims = sorted(own.run(os.getpid).values())[:1]
         name, call = {"coding": ("_settle", 1), "growing": ("total", 25)}[moment]
@@ -173,6 +178,8 @@ def test_a_killed_worker_costs_time_but_not_the_model(moment, tmp_path, monkeypa
             return original(parts, *args)
 
         monkeypatch.setattr(ActorParts, name, kill_before)
-        model = fit(est, dd.from_pandas(frame, npartitions=4, sort=False), "y", client=own).model_
+        model = fit_partitions(
+            est, dd.from_pandas(frame, npartitions=4, sort=False), "y", client=own
+        ).model_
     assert not victims
     assert content_hash(model, tmp_path) == expected

@@ -7,12 +7,12 @@ import pytest
 
 from rulewright import MLRulesClassifier
 from rulewright.data import DataError
-from rulewright.scale import fit
+from rulewright.scale import fit_partitions
 from scale.tables import content_hash, mixed_table, parted
 
 
 def learner(**settings):
-    return MLRulesClassifier(n_rules=6, random_state=0, **settings)
+    return MLRulesClassifier(max_rules=6, random_state=0, **settings)
 
 
 def stored(frame, folder, n_parts, seed=None):
@@ -26,10 +26,10 @@ def test_files_give_the_model_of_parts_in_memory(tmp_path):
     """Neither the number of files nor the rows read at once matter; the codes are removed."""
     frame, kept = mixed_table(), tmp_path / "kept"
     kept.mkdir()
-    expected = content_hash(fit(learner(), [frame], "y").model_, tmp_path)
+    expected = content_hash(fit_partitions(learner(), [frame], "y").model_, tmp_path)
     for n_files, n_rows in ((1, 100), (3, 500)):
         files = stored(frame, tmp_path / f"{n_files}", n_files, seed=n_files)
-        est = fit(learner(n_jobs=2), files, "y", rows_per_part=n_rows, folder=kept)
+        est = fit_partitions(learner(n_jobs=2), files, "y", rows_per_part=n_rows, folder=kept)
         assert content_hash(est.model_, tmp_path) == expected
         assert not list(kept.iterdir())
     assert list(est.feature_names_in_) == [name for name in frame if name != "y"]
@@ -47,7 +47,7 @@ def test_a_full_disk_is_an_error_that_leaves_nothing(tmp_path, monkeypatch):
 
     monkeypatch.setattr("rulewright.scale.files.write_codes", full)
     with pytest.raises(DataError, match=r"the disk is full: .* Give another folder"):
-        fit(learner(), files, "y", folder=kept)
+        fit_partitions(learner(), files, "y", folder=kept)
     assert not list(kept.iterdir())
 
 
@@ -63,7 +63,7 @@ def test_an_interrupt_leaves_nothing(tmp_path, monkeypatch):
 
     monkeypatch.setattr("rulewright.scale.questions.covered", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        fit(learner(), files, "y", folder=kept)
+        fit_partitions(learner(), files, "y", folder=kept)
     assert not list(kept.iterdir())
 
 
@@ -74,21 +74,21 @@ def test_files_that_differ_are_named_with_the_column(tmp_path):
     other = frame.assign(x0=frame["x0"].astype(str))
     other.to_parquet(tmp_path / "data" / "2.parquet", index=False)
     with pytest.raises(DataError, match=r"column 'x0' holds numeric .*0\.parquet.*2\.parquet"):
-        fit(learner(), files, "y")
+        fit_partitions(learner(), files, "y")
     frame.drop(columns="x2").to_parquet(tmp_path / "data" / "2.parquet", index=False)
     with pytest.raises(DataError, match=r"2\.parquet.* has no column 'x2'"):
-        fit(learner(), files, "y")
+        fit_partitions(learner(), files, "y")
 
 
 def test_what_cannot_be_read_in_parts_is_refused(tmp_path):
     """Other formats, missing files, targets beside files and wrong numbers have errors."""
     (tmp_path / "rows.csv").write_text("x,y\n1,a\n2,b\n")
     with pytest.raises(DataError, match="from Parquet only"):
-        fit(learner(), tmp_path / "rows.csv", "y")
+        fit_partitions(learner(), tmp_path / "rows.csv", "y")
     with pytest.raises(DataError, match="no file has such a name"):
-        fit(learner(), tmp_path / "*.parquet", "y")
+        fit_partitions(learner(), tmp_path / "*.parquet", "y")
     files = stored(mixed_table(60), tmp_path / "data", 1)
     with pytest.raises(DataError, match="y of files must be the name of a column"):
-        fit(learner(), files, np.zeros(60))
+        fit_partitions(learner(), files, np.zeros(60))
     with pytest.raises(ValueError, match="rows_per_part=0 must be a whole number >= 1"):
-        fit(learner(), files, "y", rows_per_part=0)
+        fit_partitions(learner(), files, "y", rows_per_part=0)

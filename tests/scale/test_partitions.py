@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rulewright import CompactRulesClassifier, MLRulesClassifier, RuleFitRegressor
+from rulewright import CompactRulesClassifier, Growth, MLRulesClassifier, RuleFitRegressor
 from rulewright.data import TrainingSet, read_table
 from rulewright.estimators import CompactRulesRegressor
 from rulewright.estimators.mlrules.memory import start_boosting
 from rulewright.kernels import ROW, Subsample
 from rulewright.rules import Adds
-from rulewright.scale import fit, questions
+from rulewright.scale import fit_partitions, questions
 from rulewright.scale.hashing import row_hashes, salted
 from rulewright.scale.parts import LocalParts
 from rulewright.scale.scores import BLOCKS
@@ -22,15 +22,15 @@ THREE = ("high", "low", "medium")
 SETTINGS = {
     "default": ({}, ("no", "yes")),
     "validation": ({"stopping": "validation"}, ("no", "yes")),
-    "pruned": ({"prune": "prefix"}, ("no", "yes")),
-    "three classes": ({"min_weight": 5.0, "column_subsample": 0.6}, THREE),
-    "prefixed": ({"class_choice": "prefixed", "class_weight": "balanced"}, THREE),
+    "pruned": ({"growth": Growth(prune="prefix")}, ("no", "yes")),
+    "three classes": ({"min_weight": 5.0, "growth": Growth(column_subsample=0.6)}, THREE),
+    "prefixed": ({"growth": Growth(class_choice="prefixed"), "class_weight": "balanced"}, THREE),
     "ordinal": ({"ordinal": ["low", "medium", "high"], "missing_conditions": True}, THREE),
 }
 
 
 def learner(**settings):
-    return MLRulesClassifier(n_rules=8, random_state=0, **settings)
+    return MLRulesClassifier(max_rules=8, random_state=0, **settings)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -40,7 +40,10 @@ def test_partitions_do_not_change_the_model(name, sample_rows, tmp_path):
     settings, classes = SETTINGS[name]
     frame = mixed_table(classes=classes)
     hashes = {
-        content_hash(fit(learner(**settings), parts, "y", sample_rows=sample_rows).model_, tmp_path)
+        content_hash(
+            fit_partitions(learner(**settings), parts, "y", sample_rows=sample_rows).model_,
+            tmp_path,
+        )
         for parts in ([frame], parted(frame, 3), parted(frame, 7, seed=1))
     }
     assert len(hashes) == 1
@@ -51,7 +54,7 @@ def test_weights_that_are_no_whole_numbers_do_not_depend_on_partitions(tmp_path)
     frame = mixed_table()
     frame["w"] = np.random.default_rng(1).gamma(1.0, size=len(frame)) * (frame["x0"] < 2)
     hashes = {
-        content_hash(fit(learner(n_jobs=2), parts, "y", "w").model_, tmp_path)
+        content_hash(fit_partitions(learner(n_jobs=2), parts, "y", "w").model_, tmp_path)
         for parts in ([frame], parted(frame, 4), parted(frame, 5, seed=1))
     }
     assert len(hashes) == 1
@@ -67,9 +70,12 @@ def test_without_subsamples_the_rules_are_those_of_a_fit_in_memory(classes, choi
     In memory, several classes whose rules are prefixed take turns by what their rows lack.
     """
     frame = mixed_table(n_rows, classes=classes)
-    settings = {"subsample": 1.0, "class_choice": choice}
-    ours = fit(learner(**settings), parted(frame, 3, seed=0), "y").model_
-    twin = learner(prune=False, **settings).fit(frame, "y").model_
+    ours, twin = (
+        learner(subsample=1.0, growth=Growth(class_choice=choice, prune=prune))
+        for prune in ("auto", False)
+    )
+    ours = fit_partitions(ours, parted(frame, 3, seed=0), "y").model_
+    twin = twin.fit(frame, "y").model_
     assert ours.rules == twin.rules
     assert ours.intercepts == twin.intercepts
     assert ours.summary["log_loss"] == pytest.approx(twin.summary["log_loss"], abs=1e-12)
@@ -89,7 +95,9 @@ def test_traffic_is_that_of_the_cost_model(monkeypatch):
             return answer
 
     monkeypatch.setattr("rulewright.scale.fitting.LocalParts", Counted)
-    est = fit(learner(max_conditions=2, stopping="none"), parted(mixed_table(2000), 3), "y")
+    est = fit_partitions(
+        learner(max_conditions=2, stopping="none"), parted(mixed_table(2000), 3), "y"
+    )
     n_rules, n_codes = len(est.stages_), boosted_codes(mixed_table(2000))
     assert n_rules <= n_histograms <= 2 * n_rules + 2
     assert sum(sent) == pytest.approx(n_histograms * n_codes * 2 * 8, rel=0.1)
@@ -120,14 +128,14 @@ class DrawnBlocks:
 def test_subsampled_rules_are_those_of_a_fit_in_memory_that_draws_the_same_rows(prune):
     """Growth, pruning, responses and coverage agree to the bit with the ordinary boosting."""
     table = read_table(mixed_table(), target="y")
-    random, est = np.random.RandomState(0), learner(prune=prune)
+    random, est = np.random.RandomState(0), learner(growth=Growth(prune=prune))
     rows = TrainingSet.of(table)
     subsampler = DrawnBlocks(table, random)
     settings = est._settings(rows, est._checked_constraints(rows))
     twin = start_boosting(settings, rows, np.random.RandomState(1), 1)
     twin.rows.draws.sampler = subsampler
     twin.run(8, lambda: None)
-    ours = fit(est, parted(mixed_table(), 3), "y").stages_
+    ours = fit_partitions(est, parted(mixed_table(), 3), "y").stages_
     assert ours.rules == twin.kept_rules()
 
 
@@ -137,8 +145,8 @@ def test_compact_models_do_not_depend_on_partitions(classes, tmp_path):
     frame = mixed_table(1500, classes=classes)
     hashes, models = set(), []
     for parts in ([frame], parted(frame, 3, seed=1)):
-        est = CompactRulesClassifier(3, random_state=0, teacher=0.0, cv=2)
-        models.append(fit(est, parts, "y", sample_rows=500).model_)
+        est = CompactRulesClassifier(3, size="max", random_state=0, teacher_share=0.0, cv=2)
+        models.append(fit_partitions(est, parts, "y", sample_rows=500).model_)
         hashes.add(content_hash(models[-1], tmp_path))
     assert len(hashes) == 1
     model, rule = models[0], models[0].rules[0]
@@ -155,14 +163,16 @@ def test_compact_models_do_not_depend_on_partitions(classes, tmp_path):
         assert penalised(replace(model, rules=(moved, *model.rules[1:]))) > penalised(model)
 
 
-@pytest.mark.parametrize("est", [CompactRulesRegressor(3, cv=2), RuleFitRegressor(30, cv=2)])
+@pytest.mark.parametrize(
+    "est", [CompactRulesRegressor(3, size="max", cv=2), RuleFitRegressor(max_candidates=30, cv=2)]
+)
 def test_numbers_do_not_depend_on_partitions(est, tmp_path):
     """The coverage of rules has the mean and the deviation of all rows."""
     frame = mixed_table(900)
     frame["y"] = frame["x0"] * 3 + (frame["color"] == "red") * 7 + 100
     est.set_params(random_state=0)
     models = [
-        fit(est, parts, "y", sample_rows=400).model_
+        fit_partitions(est, parts, "y", sample_rows=400).model_
         for parts in ([frame], parted(frame, 3, seed=1))
     ]
     assert content_hash(models[0], tmp_path) == content_hash(models[1], tmp_path)

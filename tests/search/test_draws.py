@@ -3,7 +3,7 @@ import pytest
 
 import reference
 from builders import free_limits, packed_columns
-from rulewright import MLRulesClassifier
+from rulewright import Growth, MLRulesClassifier
 from rulewright.estimators.mlrules import boosting
 from rulewright.kernels import STAT, Score
 from rulewright.search import BlockDraws, RuleGrower, count_blocks, draws
@@ -95,7 +95,8 @@ def test_threads_do_not_change_models_of_blocks(blocks_of_few_rows, n_classes, o
     """One and two threads learn the same model where blocks are drawn."""
     X, y = problem(n_classes=n_classes)
     one, two = (
-        MLRulesClassifier(n_rules=15, random_state=3, n_jobs=n, **options).fit(X, y) for n in (1, 2)
+        MLRulesClassifier(max_rules=15, random_state=3, n_jobs=n, **options).fit(X, y)
+        for n in (1, 2)
     )
     assert one.model_.rules == two.model_.rules
     assert len(one.model_.rules) > 5
@@ -109,7 +110,7 @@ def test_all_rows_in_blocks_change_no_model(monkeypatch, criterion):
     kept = []
     for least in (500, 10**9):
         monkeypatch.setattr(draws, "LEAST_BLOCKED_ROWS", least)
-        learner = MLRulesClassifier(n_rules=20, subsample=1.0, criterion=criterion)
+        learner = MLRulesClassifier(max_rules=20, subsample=1.0, growth=Growth(criterion=criterion))
         kept.append(learner.fit(X, y).model_.rules)
     assert kept[0] == kept[1]
 
@@ -126,7 +127,7 @@ def test_probabilities_are_in_the_order_of_the_rows(blocks_of_few_rows, monkeypa
 
     monkeypatch.setattr("rulewright.estimators.mlrules.estimator.Boosting", Kept)
     X, y = problem()
-    learner = MLRulesClassifier(n_rules=15, random_state=0, stopping="none").fit(X, y)
+    learner = MLRulesClassifier(max_rules=15, random_state=0, stopping="none").fit(X, y)
     assert made[0].n_blocks == 20
     assert made[0].binned.codes is made[0].monitor.train.codes
     np.testing.assert_allclose(made[0].scored.probabilities(), learner.predict_proba(X), rtol=1e-9)

@@ -1,6 +1,7 @@
 """Conditions on sets of labels: the best of all sets, planted ones, laws, limits and exports."""
 
 import math
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -10,17 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders import SEEDS, free_limits, packed_columns
-from rulewright import Constraints, MLRulesClassifier, load_model
+from rulewright import Constraints, Growth, MLRulesClassifier, load_model
 from rulewright.data import read_table
 from rulewright.encoding.binned import bin_table
 from rulewright.kernels import ROW, STAT, Op, Score, grow_rule
 from rulewright.rules import Labels
-from rulewright.scale import fit
+from rulewright.scale import fit_partitions
 from rulewright.search import RuleGrower
 
 pytestmark = pytest.mark.native
 
 GOOD = ("c", "f", "h", "k")
+SETS = Growth(label_sets=True)
 
 
 def scanned(codes, stats, n_labels, down=True, **limits):
@@ -104,8 +106,8 @@ def planted(n_rows=3000, seed=0):
     return pd.DataFrame({"letter": letter, "x": x, "other": other}), y
 
 
-def learner(**options):
-    return MLRulesClassifier(**{"n_rules": 10, "label_sets": True, "random_state": 0, **options})
+def learner(growth=SETS, **options):
+    return MLRulesClassifier(**{"max_rules": 10, "growth": growth, "random_state": 0, **options})
 
 
 def label_conditions(model):
@@ -118,7 +120,7 @@ def test_a_planted_set_is_recovered():
     X, y = planted()
     first = learner().fit(X, y).stages_.rules[0].body.conditions
     assert Labels("letter", GOOD) in first or Labels("letter", GOOD, negated=True) in first
-    single = learner(label_sets=False, max_conditions=1).fit(X, y).model_
+    single = learner(Growth(label_sets=False), max_conditions=1).fit(X, y).model_
     assert all(len(c.labels) == 1 for c in label_conditions(single))
 
 
@@ -175,8 +177,8 @@ def test_partitions_find_the_sets_of_a_fit_in_memory():
     """Sets travel between partitions as tests on codes."""
     X, y = planted(900)
     frame = X.assign(y=y)
-    options = {"subsample": 1.0, "prune": False}
-    ours = fit(learner(**options), [frame[:400], frame[400:]], "y").model_
+    options = {"subsample": 1.0, "growth": replace(SETS, prune=False)}
+    ours = fit_partitions(learner(**options), [frame[:400], frame[400:]], "y").model_
     assert ours.rules == learner(**options).fit(frame, "y").model_.rules
     assert any(len(c.labels) > 1 for c in label_conditions(ours))
 
@@ -185,7 +187,7 @@ def test_rules_on_one_of_several_classes_have_sets():
     """A vote chosen in advance reads one pair of lanes; a joint choice keeps single labels."""
     X, y = planted()
     y = np.where(X["other"] == "p", "maybe", y)
-    model = learner(class_choice="prefixed", n_rules=20).fit(X, y).model_
+    model = learner(replace(SETS, class_choice="prefixed"), max_rules=20).fit(X, y).model_
     assert any(len(c.labels) > 1 for c in label_conditions(model))
-    joint = learner(class_choice="joint", max_conditions=1).fit(X, y).model_
+    joint = learner(replace(SETS, class_choice="joint"), max_conditions=1).fit(X, y).model_
     assert all(len(c.labels) == 1 for c in label_conditions(joint))

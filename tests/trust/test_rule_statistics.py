@@ -133,11 +133,11 @@ def test_rules_for_numbers():
 FITTED = {
     "mlrules": MLRulesClassifier(20, random_state=0),
     "slipper": SlipperClassifier(random_state=0),
-    "sl2": SL2Classifier(2, max_steps=100, random_state=0),
+    "sl2": SL2Classifier(2, size="max", max_steps=100, random_state=0),
     "votes": RuleSetEnsembleClassifier(
-        max_terms=2, n_samples=3, max_steps=150, n_bins=4, random_state=0
+        max_terms=2, n_samples=3, max_steps=150, max_bins=4, random_state=0
     ),
-    "rulefit": RuleFitRegressor(max_rules=40, random_state=0),
+    "rulefit": RuleFitRegressor(max_candidates=40, random_state=0),
 }
 
 

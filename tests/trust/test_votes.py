@@ -53,7 +53,7 @@ def posteriors_of(est):
 
 def quick(**options):
     """Make an ensemble of few and short searches."""
-    small = {"max_terms": 3, "n_samples": 3, "max_steps": 150, "n_bins": 3, "random_state": 0}
+    small = {"max_terms": 3, "n_samples": 3, "max_steps": 150, "max_bins": 3, "random_state": 0}
     return RuleSetEnsembleClassifier(**{**small, **options})
 
 
@@ -269,9 +269,9 @@ def test_distilling_weighs_rows_by_their_lead(fitted):
     """The rule set learned is that of the predictions with the leads as weights."""
     X, _ = drawn_rows()
     labels, lead = fitted.predict(X), fitted.model_.margins(X)
-    expected = SL2Classifier(n_terms=2, max_steps=200, random_state=0)
+    expected = SL2Classifier(max_rules=2, size="max", max_steps=200, random_state=0)
     expected.fit(X, labels, sample_weight=lead)
-    found = fitted.distil(X, n_terms=2, max_steps=200)
+    found = fitted.distil(X, max_rules=2, size="max", max_steps=200)
     assert found.estimator.model_ == expected.model_
 
 
@@ -279,14 +279,14 @@ def test_one_rule_set_in_the_place_of_many(fitted):
     """Distilling tells on how many rows the small model agrees with the vote."""
     X, _ = drawn_rows()
     X_new, _ = drawn_rows(1)
-    found = fitted.distil(X, X_new, n_terms=2, max_steps=500)
+    found = fitted.distil(X, X_new, max_rules=2, size="max", max_steps=500)
     student = found.estimator
     assert found.fidelity == (student.predict(X) == fitted.predict(X)).mean()
     assert found.held_out_fidelity == (student.predict(X_new) == fitted.predict(X_new)).mean()
     assert found.fidelity > 0.8
     assert "fidelity" in str(found)
     assert "held-out" in str(found)
-    assert fitted.distil(X, n_terms=1, max_steps=50).held_out_fidelity is None
+    assert fitted.distil(X, max_rules=1, size="max", max_steps=50).held_out_fidelity is None
 
 
 @pytest.mark.parametrize("method", ["certificate", "predict_or_abstain", "distil"])

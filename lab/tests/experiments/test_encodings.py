@@ -47,7 +47,7 @@ def test_old_records_keep_their_keys():
 
 def test_bagged_learners_see_mixed_columns():
     """Bagging takes nominal columns and missing values, and reports the rules of all members."""
-    worker = BaggedLearner("bags", "slipper", {"n_rounds": 3}, bagged=4).start(0)
+    worker = BaggedLearner("bags", "slipper", {"max_rules": 3, "size": "max"}, bagged=4).start(0)
     worker.fit(worker.prepare(TABLE))
     codes, shares = worker.predict(worker.prepare(TABLE), TABLE)
     assert shares.shape == (40, 2)

@@ -14,7 +14,7 @@ def halves(table):
 
 def test_stages_are_errors_of_the_first_rules():
     train, test = halves(tic_tac_toe())
-    worker = Learner("x", "mlrules", {"n_rules": 20, "stopping": "none"}).start(0)
+    worker = Learner("x", "mlrules", {"max_rules": 20, "stopping": "none"}).start(0)
     found = stages(worker, train, test, at=[1, 5, 20])
     truth = test.target.classes[test.target.codes]
     for n, error in zip(found["at"], found["errors"], strict=True):
@@ -55,7 +55,7 @@ def test_posteriors_tell_how_many_models_count():
 
 def test_combiners_give_an_error_for_each_kind():
     """The model as it is, and its rules combined; only kinds with weights have a perplexity."""
-    worker = Learner("rules", "mlrules", {"n_rules": 10}).start(0)
+    worker = Learner("rules", "mlrules", {"max_rules": 10}).start(0)
     found = combiners(worker, *halves(tic_tac_toe()), kinds=("bma1", "cn2", "itrule"))
     assert found["errors"].keys() == {"native", "bma1", "cn2", "itrule"}
     assert found["error"] == found["errors"]["native"]

@@ -172,7 +172,7 @@ def test_a_table():
 def test_any_learner_takes_the_columns_asked_about():
     """MLRules makes its own rules of them."""
     X, y = table()
-    learner = MLRulesClassifier(n_rules=5, random_state=0)
+    learner = MLRulesClassifier(max_rules=5, random_state=0)
     pipeline = Pipeline(["a > 0"], learner=learner, calibration=None).fit(X, y)
     assert pipeline.signature().endswith("learner:mlrules")
     assert set(pipeline.model_.columns) == {"a"}
@@ -327,7 +327,9 @@ def test_weights_are_those_of_the_rules():
 
     X, y = table()
     texts = ["a > 0", "c = u", "c = v"]
-    learner = RumbleClassifier(p=2.0, capacity=0.0, pairs=None, calibration=None, precision_cv=None)
+    learner = RumbleClassifier(
+        norm="l2", capacity=0.0, pairs=None, calibration=None, precision_cv=None
+    )
     Pipeline(texts, filters=[Look()], learner=learner, batch_size=1, calibration=None).fit(X, y)
     model = Pipeline(texts[:2], learner=learner, calibration=None).fit(X, y).model_
     expected = {str(rule.body): abs(rule.outcome.value) for rule in model.rules}

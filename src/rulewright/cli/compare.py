@@ -62,7 +62,7 @@ def compare(
             help="On several data sets the first is compared with each of the others. Ours, ours "
             "with '.paper' for the published settings, and others that are installed: "
             f"{', '.join(RIVALS_OF_TABLES)}, and those of 'pip install rulewright-lab'; settings "
-            "follow after colons, as in mlrules:n_rules=50:l2=0.",
+            "follow after colons, as in mlrules:max_rules=50:l2=0.",
         ),
     ] = None,
     folds: Annotated[int, typer.Option(min=2, metavar="K", help="Folds.")] = 10,
@@ -119,7 +119,7 @@ def default_learners(on_file: bool) -> list[str]:
 
 
 def choose_learners(texts: list[str]) -> list[Learner]:
-    """Parse names of learners, such as ``mlrules`` or ``mlrules:n_rules=50:l2=0``."""
+    """Parse names of learners, such as ``mlrules`` or ``mlrules:max_rules=50:l2=0``."""
     known, chosen = known_learners(), []
     for text in texts:
         name, *settings = text.split(":")

@@ -46,7 +46,7 @@ class FilesInParts(OneTable):
         """Learn from all rows of the files; the table has the columns that are learned from."""
         file, roles = self.request.file, self.request.roles
         columns = {*rows.names, roles.target, roles.weights}
-        fitted = scale.fit(
+        fitted = scale.fit_partitions(
             estimator,
             file,
             roles.target,

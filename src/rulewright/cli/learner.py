@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _LARGEST_SEED = 2**32 - 1
 NO_CONSTRAINTS = Constraints()
-_SIZES = {"n_rules", "n_rounds", "n_terms"}
 
 MANY_CLASSES, FOR_MANY_CLASSES = 30, "part"
 """The default learner fits all classes together, which takes minutes where there are more than
@@ -144,13 +143,12 @@ def _limits(
     """Return the parameters that keep a model small and a fit short."""
     found: dict[str, Any] = {}
     if max_rules is not None:
-        parameter = catalogue.entries[name].most_rules
-        if not parameter:
-            able = ", ".join(key for key, one in catalogue.entries.items() if one.most_rules)
+        if "max_rules" not in catalogue[name].DOMAINS:
+            able = ", ".join(catalogue.with_parameter("max_rules"))
             raise ValueError(f"--learner {name} takes no --max-rules; {able} do.")
-        if both := parsed.keys() & {parameter, *_SIZES}:
-            raise ValueError(f"--max-rules and --set {min(both)} both limit the rules: give one.")
-        found[parameter] = max_rules
+        if "max_rules" in parsed:
+            raise ValueError("--max-rules and --set max_rules say the same: give one.")
+        found["max_rules"] = max_rules
     if time_limit is not None:
         if "time_limit" not in catalogue[name].DOMAINS:
             able = ", ".join(LEARNERS.with_parameter("time_limit"))
@@ -167,7 +165,7 @@ def split_settings(settings: Sequence[str]) -> dict[str, str]:
     for setting in settings:
         name, equals, value = (part.strip() for part in setting.partition("="))
         if not (name and equals and value):
-            raise ValueError(f"{setting!r} must be written as name=value, such as n_rules=50")
+            raise ValueError(f"{setting!r} must be written as name=value, such as max_rules=50")
         if name in split:
             raise ValueError(f"{name} is given twice; give it once")
         split[name] = value

@@ -90,7 +90,7 @@ class LinkedTables:
         return given.take(np.setdiff1d(np.arange(given.n_rows), left_out)), given.take(left_out)
 
     def _cross_validated(self, console: Console, estimator: Any, rows: Linked) -> Judged | None:
-        name, asked = type(estimator.learner or estimator).__name__, self.request
+        name, asked = type(estimator.estimator or estimator).__name__, self.request
         learn = partial(_fit, estimator)
         folds, seed = asked.judging.folds, asked.learner.seed
         return cross_validated(console, learn, name, rows, folds, seed, _ask)
@@ -127,7 +127,7 @@ def linked_estimator(asked: LearnerOptions, given: Linked, task: Task) -> Any:
     chosen = None if named is None else replace(asked, learner=named, settings=rest).estimator()
     features = relational.SubgraphFeatures(**own)
     return relational.GraphRulesClassifier(
-        features, learner=chosen, random_state=asked.seed, n_jobs=asked.jobs
+        features, estimator=chosen, random_state=asked.seed, n_jobs=asked.jobs
     )
 
 

@@ -30,8 +30,6 @@ class Entry(NamedTuple):
         What its models look like to a reader.
     basics : str
         The parameters to look at first.
-    most_rules : str
-        The parameter that no model has more rules than, if there is one.
     """
 
     place: str
@@ -39,7 +37,6 @@ class Entry(NamedTuple):
     use: str
     read: str
     basics: str
-    most_rules: str = ""
 
 
 class Catalogue(Mapping[str, type[Learner]]):
@@ -74,31 +71,28 @@ LEARNERS: Catalogue[RuleClassifier[Any]] = Catalogue(
             "additive",
             "a model to explain to somebody, with good probabilities",
             "5 to 15 rules that add points",
-            "n_rules max_rules max_conditions linear ordinal",
-            "max_rules",
+            "max_rules size max_conditions linear ordinal",
         ),
         "mlrules": Entry(
             "mlrules.estimator:MLRulesClassifier",
             "additive",
             "the lowest error and log-loss, and a reason for every row",
             "hundreds of rules that add points",
-            "n_rules learning_rate max_conditions stopping calibration ordinal",
-            "n_rules",
+            "max_rules learning_rate max_conditions stopping calibration ordinal",
         ),
         "slipper": Entry(
             "slipper.estimator:SlipperClassifier",
             "additive",
             "few pruned rules with a bound on the training error",
             "a few to dozens of rules that add points",
-            "n_rounds max_rounds max_conditions multiclass calibration",
-            "max_rounds",
+            "max_rules size max_conditions multiclass calibration",
         ),
         "sl2": Entry(
             "sl2.estimator:SL2Classifier",
             "dnf",
             '"yes where any of these holds"',
             "one to three rules for a class",
-            "n_terms max_terms max_steps time_limit",
+            "max_rules size max_steps time_limit",
         ),
         "ruleset-ensemble": Entry(
             "ruleset_ensemble.estimator:RuleSetEnsembleClassifier",
@@ -112,15 +106,14 @@ LEARNERS: Catalogue[RuleClassifier[Any]] = Catalogue(
             "additive",
             "smooth effects, selection of columns",
             "rules and straight lines that add points",
-            "max_terms max_rules tree_size linear penalty",
-            "max_terms",
+            "max_rules max_candidates tree_size linear penalty",
         ),
         "rumble": Entry(
             "rumble.estimator:RumbleClassifier",
             "additive",
             "rules made without looking at the labels, with a certificate",
             "weighted rules in the order of a prior",
-            "n_rules budget n_bins pairs time_limit",
+            "max_rules budget max_bins pairs time_limit",
         ),
         "ripper": Entry(
             "lists.ripper.estimator:RipperClassifier",
@@ -141,36 +134,35 @@ LEARNERS: Catalogue[RuleClassifier[Any]] = Catalogue(
             "list",
             "comparisons with C4.5",
             "simplified paths of a tree, grouped by class",
-            "confidence min_cases max_rules",
-            "max_rules",
+            "confidence min_weight max_rules",
         ),
         "part": Entry(
             "lists.part.estimator:PARTClassifier",
             "list",
             "a list where accuracy counts more than size",
             "dozens of rules; the first that holds decides",
-            "confidence min_cases",
+            "confidence min_weight",
         ),
         "stump": Entry(
             "lists.stump.estimator:StumpClassifier",
             "list",
             "a first look, or a baseline",
             "one test",
-            "min_cases",
+            "min_weight",
         ),
         "cn2": Entry(
             "lists.cn2.estimator:CN2Classifier",
             "unordered",
             "all rules that speak for each class, each true by itself",
             "dozens of rules with the rows that they cover",
-            "ordered beam_width significance max_rules max_conditions",
+            "ordered beam_width significance rules_per_class max_conditions",
         ),
         "lri": Entry(
             "lists.lri.estimator:LRIClassifier",
             "additive",
             "comparisons with LRI",
             "hundreds of short rules that vote",
-            "n_rules max_length max_disjuncts calibration",
+            "rules_per_class max_conditions max_disjuncts calibration",
         ),
         "rise": Entry(
             "nearest.estimator:RISEClassifier",
@@ -197,16 +189,14 @@ REGRESSORS: Catalogue[RuleRegressor] = Catalogue(
             "regression",
             "a model of numbers to explain to somebody",
             "a few rules that add to a number",
-            "n_rules max_rules max_conditions linear",
-            "max_rules",
+            "max_rules size max_conditions linear",
         ),
         "rulefit": Entry(
             "rulefit.regressor:RuleFitRegressor",
             "regression",
             "numbers with smooth effects, selection of columns",
             "rules and straight lines that add to a number",
-            "max_terms max_rules tree_size linear penalty",
-            "max_terms",
+            "max_rules max_candidates tree_size linear penalty",
         ),
     }
 )

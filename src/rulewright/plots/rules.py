@@ -87,7 +87,7 @@ def plot_sizes(model: Any) -> alt.LayerChart:
     if not graphs:
         raise ValueError(
             "plot_sizes: the model does not tell its error by size; learn compact rules with "
-            'n_rules="auto", or compress a model'
+            'size="cv", or compress a model'
         )
     return graph_chart(graphs[0])
 

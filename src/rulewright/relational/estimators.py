@@ -62,8 +62,8 @@ class _RelationalEstimator(RelationalModel):
     TASK: ClassVar[Task]
     DEFAULT: ClassVar[type]
 
-    learner: Any = Parameter(
-        CheckedByFit("learner or None"),
+    estimator: Any = Parameter(
+        CheckedByFit("estimator or None"),
         "The learner of the flat table; compact rules by default.",
         default=None,
         kw_only=False,
@@ -132,9 +132,9 @@ class _RelationalEstimator(RelationalModel):
                 "tables. Relate other tables, or raise max_depth."
             )
         self._check_target(table, y)
-        learner = self.DEFAULT() if self.learner is None else clone(self.learner)
-        self.learner_ = learner.fit(table, y, sample_weight)
-        self.recipe_, self.model_ = recipe, self.learner_.model_
+        learner = self.DEFAULT() if self.estimator is None else clone(self.estimator)
+        self.estimator_ = learner.fit(table, y, sample_weight)
+        self.recipe_, self.model_ = recipe, self.estimator_.model_
         self.n_features_in_ = relations.shape[1]
         return self
 
@@ -183,7 +183,7 @@ class RelationalClassifier(RelationalClasses, _RelationalEstimator):
     ----------
     model_ : RuleModel
         The rules.
-    learner_ : estimator
+    estimator_ : estimator
         The fitted learner.
     recipe_ : Recipe
         How the columns are derived.
@@ -198,7 +198,7 @@ class RelationalClassifier(RelationalClasses, _RelationalEstimator):
     def classes_(self) -> NDArray[Any]:
         """The classes."""
         check_is_fitted(self, "model_")
-        return np.asarray(self.learner_.classes_)
+        return np.asarray(self.estimator_.classes_)
 
 
 class RelationalRegressor(
@@ -210,7 +210,7 @@ class RelationalRegressor(
 
     Attributes
     ----------
-    model_, learner_, recipe_, n_left_out_
+    model_, estimator_, recipe_, n_left_out_
         As of `RelationalClassifier`.
     """
 

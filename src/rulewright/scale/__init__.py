@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from rulewright.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from rulewright.scale.fitting import fit
+    from rulewright.scale.fitting import fit_partitions
     from rulewright.scale.wrapper import OnDask, on_dask
 
-__all__ = ["OnDask", "fit", "on_dask"]
+__all__ = ["OnDask", "fit_partitions", "on_dask"]
 
-_PLACES = {"fit": ".fitting", **dict.fromkeys(("OnDask", "on_dask"), ".wrapper")}
+_PLACES = {"fit_partitions": ".fitting", **dict.fromkeys(("OnDask", "on_dask"), ".wrapper")}
 
 __getattr__, __dir__ = lazy_names(__name__, _PLACES)

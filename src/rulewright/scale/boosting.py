@@ -83,7 +83,7 @@ class PartedRows:
         setup = make_setup(settings, weighed, factors, self.intercepts)
         self.parts = InformedParts(parts, Story(setup))
         self.likelihood = PartedLikelihood(self.parts, settings.ordinal)
-        self.grower = RuleGrower(coding.binned(), settings.formulation.threshold)
+        self.grower = RuleGrower(coding.binned(), settings.formulation.cut_points)
         self.n_blocks = count_drawn_blocks(settings.subsample, n_rows)
         self.takes_all = self.n_blocks == BLOCKS
         self.aside_steps = 0  # by which all rules together changed the loss of the rows kept aside

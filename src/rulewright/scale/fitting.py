@@ -30,7 +30,7 @@ SAMPLE_ROWS = 100_000
 """Rows that bins are chosen on, and all that learners without partitions see."""
 
 
-def fit(
+def fit_partitions(
     estimator: Any,
     X: Any,
     y: Any = None,
@@ -103,7 +103,7 @@ def _checked_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options of reading; an unknown one is an error."""
     known = ("nominal", "drop", "numeric", "date", "missing")
     if unknown := sorted(set(options) - set(known)):
-        raise TypeError(f"fit() has no option {unknown[0]!r}; it has {', '.join(known)}")
+        raise TypeError(f"fit_partitions() has no option {unknown[0]!r}; it has {', '.join(known)}")
     return options
 
 

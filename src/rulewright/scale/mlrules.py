@@ -109,7 +109,7 @@ class PartedMLRules(MLRulesClassifier):
         """Turn the rules into a model with its figures."""
         rows, monitor = boosting.rows, boosting.monitor
         log_loss, figures = rows.measure(monitor.n_kept)
-        self.stopped_by_, self.trace_ = monitor.stopped_by or "n_rules", monitor.trace()
+        self.stopped_by_, self.trace_ = monitor.stopped_by or "max_rules", monitor.trace()
         bins = rows.grower.binned.describe()
         if found.is_sampled:
             bins += f", chosen on {found.sample.n_rows} rows"
@@ -152,16 +152,16 @@ class PartedMLRules(MLRulesClassifier):
         """Refuse settings that need all rows in one place."""
         for name, allowed, instead in (
             ("calibration", None, "calibrate the fitted model on other rows: rulewright.calibrate"),
-            ("warm_start", False, "raise n_rules instead"),
+            ("warm_start", False, "raise max_rules instead"),
             ("linear", False, "CompactRulesClassifier fits lines to a sample of the rows"),
         ):
             if getattr(self, name) != allowed:
                 value = getattr(self, name)
                 raise ValueError(f"{name}={value!r} is not for fits on partitions; {instead}")
-        if self.prune is True:
+        if self._growth.prune is True:
             raise ValueError(
-                "prune=True is not for fits on partitions, where only the last conditions of a "
-                "rule are taken out; set prune='prefix' or 'auto'"
+                "growth with prune=True is not for fits on partitions, where only the last "
+                "conditions of a rule are taken out; set prune='prefix' or 'auto'"
             )
 
     def _summary(self, *args: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from rulewright.data.optional import optional
-from rulewright.scale.fitting import SAMPLE_ROWS, fit
+from rulewright.scale.fitting import SAMPLE_ROWS, fit_partitions
 
 
 def on_dask(estimator: Any, client: Any = None, *, sample_rows: int = SAMPLE_ROWS) -> OnDask:
@@ -65,7 +65,7 @@ class OnDask(
         -------
         self
         """
-        self.estimator_ = fit(
+        self.estimator_ = fit_partitions(
             clone(self.estimator),
             X,
             y,

@@ -36,7 +36,7 @@ def small(**options):
 
 def test_a_planted_pattern_is_the_first_condition():
     graphs, y = planted()
-    made = GraphRulesClassifier(small(order="chi2"), learner=CN2Classifier()).fit(graphs, y)
+    made = GraphRulesClassifier(small(order="chi2"), estimator=CN2Classifier()).fit(graphs, y)
     assert made.score(graphs, y) == 1
     assert made.model_.columns(graphs[:1]).keys() == {"b1~a~a~1"}
     assert "b1~a~a~1" in str(made.model_)
@@ -45,11 +45,13 @@ def test_a_planted_pattern_is_the_first_condition():
 
 
 @pytest.mark.parametrize(
-    "learner", [None, MLRulesClassifier(), RumbleClassifier(max_rules=60)], ids=["mmv", "ml", "r"]
+    "learner",
+    [None, MLRulesClassifier(), RumbleClassifier(max_candidates=60)],
+    ids=["mmv", "ml", "r"],
 )
 def test_learners_take_patterns_and_predict_probabilities(learner):
     graphs, y = planted()
-    made = GraphRulesClassifier(small(), learner=learner, random_state=0).fit(graphs, y)
+    made = GraphRulesClassifier(small(), estimator=learner, random_state=0).fit(graphs, y)
     p = made.predict_proba(graphs)
     assert p.shape == (80, 2)
     assert p.sum(axis=1) == pytest.approx(1)
@@ -63,7 +65,7 @@ def test_the_default_is_mmv_with_p_2_and_no_penalty():
     graphs, y = planted()
     made = GraphRulesClassifier(small(n_features=12), calibration=None).fit(graphs, y)
     settings = made.model_.rules.summary["settings"]
-    assert (settings["p"], settings["capacity"]) == (2.0, 0.0)
+    assert (settings["norm"], settings["capacity"]) == ("l2", 0.0)
     assert len(made.model_) == 12
     assert all("present" in str(rule.body) for rule in made.model_.rules)
 
@@ -157,7 +159,7 @@ def test_wrong_content_is_refused(tmp_path, monkeypatch, field, value, message):
 
 def test_an_explanation_names_the_matched_vertices():
     graphs, y = planted()
-    made = GraphRulesClassifier(small(order="chi2"), learner=CN2Classifier()).fit(graphs, y)
+    made = GraphRulesClassifier(small(order="chi2"), estimator=CN2Classifier()).fit(graphs, y)
     row = int(np.flatnonzero(y == "yes")[0])
     explained = made.explain([graphs[row]])
     (places,) = [p for text, p in explained.matches(0).items() if text == "b1~a~a~1"]

@@ -30,7 +30,7 @@ def test_rules_ask_for_descriptors(tmp_path):
     """A rule on the size of molecules is found, saved, loaded and explained."""
     learner = RipperClassifier(random_state=0)
     features = SubgraphFeatures(n_features=3, max_edges=1)
-    est = GraphRulesClassifier(features, learner=learner, descriptors=True, random_state=0)
+    est = GraphRulesClassifier(features, estimator=learner, descriptors=True, random_state=0)
     est.fit(LONG + SHORT, ["long"] * 12 + ["short"] * 12)
     assert est.model_.descriptors
     assert est.predict(["C" * 30, "CC"]).tolist() == ["long", "short"]
@@ -49,5 +49,5 @@ def test_what_cannot_be_described_is_refused():
         descriptor_columns(list(descriptors())[:1], [graph])
     with pytest.raises(GraphError, match="no descriptor 'charm'"):
         descriptor_columns(["charm"], [])
-    with pytest.raises(ValueError, match="set learner=RuleFitClassifier"):
+    with pytest.raises(ValueError, match="set estimator=RuleFitClassifier"):
         GraphRulesClassifier(descriptors=True).fit(LONG + SHORT, ["a"] * 12 + ["b"] * 12)

@@ -238,7 +238,7 @@ class Pipeline(
             order = Order(order)  # type: ignore[arg-type]
         learner = self.learner
         if learner is None:
-            learner = RumbleClassifier(p=2.0, capacity=0.0, pairs=None, random_state=seed)
+            learner = RumbleClassifier(norm="l2", capacity=0.0, pairs=None, random_state=seed)
         if self.calibration is not None and "calibration" in learner.get_params(deep=False):
             learner = type(learner)(**{**learner.get_params(deep=False), "calibration": None})
         return Components(generator, filters, order, learner, self.batch_size, self.stop)

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from rulewright.data import DataError
 from rulewright.estimators import RumbleClassifier
+from rulewright.estimators.rumble.estimator import NORM
 from rulewright.model import ClassModel
 from rulewright.rules import normalised
 from rulewright.search.repository import Bias, Formulas
@@ -161,7 +162,8 @@ def _subscript(needs: Needs) -> str:
 def learner_name(learner: Any) -> str:
     """Return what signatures call a learner."""
     if isinstance(learner, RumbleClassifier):
-        return f"mmv(p={learner.p:g})" if learner.criterion == "mmv" else str(learner.criterion)
+        norm = NORM.made(learner.norm)
+        return f"mmv(p={norm.p:g})" if learner.criterion == "mmv" else str(learner.criterion)
     return type(learner).__name__.removesuffix("Classifier").lower()
 
 

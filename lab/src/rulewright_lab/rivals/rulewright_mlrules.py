@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from rulewright import MLRulesClassifier, compress
+from rulewright import Growth, MLRulesClassifier, compress
 from rulewright_lab.rivals.rulewright_model import Rulewright
 
 if TYPE_CHECKING:
@@ -21,9 +21,11 @@ class Adapter(Rulewright):
         options: dict[str, Any] = {"n_jobs": n_jobs, "random_state": 0}
         if n_rules is not None:
             # As many rounds as the rivals have, with their learning rate, of rules as grown.
-            options |= {"n_rules": n_rules, "criterion": "newton", "subsample": 0.5}
+            options |= {"max_rules": n_rules, "subsample": 0.5}
             options |= {"learning_rate": 0.1, "max_conditions": 4, "stopping": "window"}
-            options["prune"] = False
+            settings = {"prune": False, **settings}
+        grown = {name: settings.pop(name) for name in Growth.DOMAINS if name in settings}
+        options["growth"] = Growth(**grown)
         super().__init__(MLRulesClassifier(**{**options, **settings}))
 
     def fit(self, X: Any, y: np.ndarray) -> Self:

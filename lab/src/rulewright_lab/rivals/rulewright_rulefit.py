@@ -14,7 +14,7 @@ class Adapter(Rulewright):
     def __init__(self, n_rules: int | None, n_jobs: int, **settings: Any) -> None:
         options: dict[str, Any] = {"n_jobs": n_jobs, "random_state": 0}
         if n_rules is not None:
-            options["max_rules"] = n_rules
+            options["max_candidates"] = n_rules
         super().__init__(RuleFitClassifier(**{**options, **settings}))
 
     def describe(self) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Rulewright's SlipperClassifier with a given number of rounds (or `n_rounds="cv"`)."""
+"""Rulewright's SlipperClassifier with a given number of rounds (or `size="cv"`)."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ class Adapter(Rulewright):
     def __init__(self, n_rules: int | None, n_jobs: int, **settings: Any) -> None:
         options: dict[str, Any] = {"n_jobs": n_jobs, "random_state": 0}
         if n_rules is not None:
-            options["n_rounds"] = n_rules
+            options |= {"max_rules": n_rules, "size": "max"}
         super().__init__(SlipperClassifier(**{**options, **settings}))

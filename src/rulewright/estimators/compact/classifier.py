@@ -63,7 +63,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from rulewright import CompactRulesClassifier
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> est = CompactRulesClassifier(5, random_state=0).fit(X, y)
+    >>> est = CompactRulesClassifier(5, size="max", random_state=0).fit(X, y)
     >>> len(est.model_) <= 5, est.score(X, y) > 0.93
     (True, True)
     """
@@ -71,7 +71,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
     l2: float = ridge(default=0.4)
     condition_cost: float = condition_charge(default=0.2)
     min_gain: float = least_gain(default=0.75)
-    teacher: float = Parameter(
+    teacher_share: float = Parameter(
         Real(0, 1),
         "Share of the targets that are probabilities of a large ensemble, MLRules with pruning; "
         "the rest are the labels. 0 learns from labels alone.",
@@ -90,7 +90,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         folds = None
         if sample.n_rows >= LEAST_ROWS:
             folds = assign_folds(sample.labels, kept_splits(self.cv, sample.places), random)
-        lessons = Lessons(sample, self.teacher, ordinal, self.missing_conditions, constraints)
+        lessons = Lessons(sample, self.teacher_share, ordinal, self.missing_conditions, constraints)
         found = self._search(sample, lessons.loss, constraints, folds, random, len(rows.classes))
         model = self._model(rows, lessons, found, folds, constraints)
         answers, left_out = self.size_.out_of_fold, None

@@ -44,7 +44,7 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
     >>> from sklearn.datasets import load_diabetes
     >>> from rulewright import CompactRulesRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> est = CompactRulesRegressor(8, random_state=0).fit(X, y)
+    >>> est = CompactRulesRegressor(8, size="max", random_state=0).fit(X, y)
     >>> len(est.model_) <= 8, est.score(X, y) > 0.4
     (True, True)
     """

@@ -20,6 +20,7 @@ from rulewright.estimators.compact.sizes import (
 )
 from rulewright.estimators.contract.base import RuleEstimator
 from rulewright.estimators.contract.parameters import (
+    Choice,
     Flag,
     Integer,
     Parameter,
@@ -86,19 +87,18 @@ def least_gain(default: float) -> Any:
 class CompactRules(RuleEstimator[Model], Generic[Model]):
     """The best small model of additive rules for a budget."""
 
-    n_rules: int | str = Parameter(
-        Integer(0, words=("cv",)),
-        'Most rules in the model; "cv" takes the smallest number whose loss on rows left out is '
-        "within one standard error of the least. Fewer than 50 rows are not parted: rules are "
-        "then added while each gains `min_gain`.",
-        default="cv",
+    max_rules: int | None = Parameter(
+        Integer(0, optional=True),
+        "Most rules in the model; by default 20, of several classes five for each but at most 60.",
+        default=None,
         kw_only=False,
     )
-    max_rules: int | None = Parameter(
-        Integer(1, optional=True),
-        "Most rules to choose from; by default 20, of several classes five for each but at most "
-        "60.",
-        default=None,
+    size: str = Parameter(
+        Choice(("cv", "max")),
+        'How many rules: "cv" takes the smallest number whose loss on rows left out is within one '
+        'standard error of the least, "max" adds rules up to `max_rules` while each gains '
+        "`min_gain`, as is done for fewer than 50 rows, which are not parted.",
+        default="cv",
     )
     cv: Any = Parameter(
         Splitting(),
@@ -144,10 +144,8 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
 
     def _cap(self, n_classes: int) -> int:
         """Return the most rules there may be."""
-        if self.n_rules != "cv":
-            return int(self.n_rules)
         if self.max_rules is not None:
-            return self.max_rules
+            return int(self.max_rules)
         return 20 if n_classes <= 2 else max(20, min(5 * n_classes, 60))
 
     def _search(
@@ -215,5 +213,5 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
     def _size(self, traces: Sequence[Trace], folds: Folds, weights: FloatArray, cap: int) -> Size:
         """Choose the number of rules, unless it is given."""
         losses, answers = joined(traces, folds, cap)
-        n_rules = chosen_size(losses, weights) if self.n_rules == "cv" else cap
+        n_rules = chosen_size(losses, weights) if self.size == "cv" else cap
         return Size(n_rules, losses, answers[n_rules])

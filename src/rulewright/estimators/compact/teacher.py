@@ -13,6 +13,7 @@ import numpy as np
 
 from rulewright.estimators.compact.losses import ClassLoss
 from rulewright.estimators.mlrules.estimator import MLRulesClassifier
+from rulewright.estimators.mlrules.settings import Growth
 from rulewright.evidence.reliability import accuracy, log_loss
 
 if TYPE_CHECKING:
@@ -94,8 +95,11 @@ class Lessons:
 
     def _teach(self, train: BoolArray, seed: int, n_threads: int) -> AdditiveRules:
         rows = self.rows if train.all() else self.rows.take(np.flatnonzero(train))
+        hurried = len(self.rows.classes) > FEW_CLASSES and not self.ordinal
+        # Conditions that fit noise would be taught.
+        growth = Growth(prune=True, class_choice="prefixed" if hurried else "auto")
         teacher = MLRulesClassifier(
-            prune=True,  # conditions that fit noise would be taught
+            growth=growth,
             ordinal=self.ordinal,
             missing_conditions=self.missing_conditions,
             constraints=self.constraints,
@@ -111,8 +115,7 @@ class Lessons:
         if n_classes <= FEW_CLASSES:
             return {}
         return {
-            "n_rules": RULES_PER_CLASS * min(n_classes, MANY_CLASSES),
+            "max_rules": RULES_PER_CLASS * min(n_classes, MANY_CLASSES),
             "learning_rate": 0.2,
             "max_bins": 64,
-            "class_choice": "auto" if self.ordinal else "prefixed",
         }

@@ -44,7 +44,7 @@ class CoveringClassifier(CheckedClassifier[DecisionList], ConstrainedClassifier[
     missing_conditions: bool = Parameter(
         Flag(), 'Whether "is missing" and "is known" are conditions too.', default=False
     )
-    threshold: Threshold = Parameter(
+    cut_points: Threshold = Parameter(
         Choice(("short", "observed", "midpoint")),
         'Where between two values a cut lies: at the covered one ("observed"), which is written '
         'shorter if it has many digits ("short"), or halfway ("midpoint").',
@@ -100,4 +100,4 @@ class CoveringClassifier(CheckedClassifier[DecisionList], ConstrainedClassifier[
         )
         digits = constraints.digits_by_column(rows.schema)
         binned = bin_table(rows.table, self.max_bins, self._n_threads, digits)
-        return Covering.of(rows, RuleGrower(binned, self.threshold, self._n_threads), limits)
+        return Covering.of(rows, RuleGrower(binned, self.cut_points, self._n_threads), limits)

@@ -11,7 +11,6 @@ from rulewright.encoding.binned import MOST_BINS
 from rulewright.estimators.contract.boosted import BoostedClassifier
 from rulewright.estimators.contract.ordinal import ORDINAL
 from rulewright.estimators.contract.parameters import (
-    Choice,
     Flag,
     Integer,
     Named,
@@ -27,9 +26,11 @@ from rulewright.estimators.mlrules.boosting import Boosting
 from rulewright.estimators.mlrules.memory import start_boosting
 from rulewright.estimators.mlrules.settings import (
     FORMULATIONS,
+    GROWTHS,
     Automatic,
     BoostingSettings,
     Formulation,
+    Growth,
     RuleSettings,
 )
 from rulewright.model import AdditiveRules
@@ -51,6 +52,7 @@ PAPER_WINDOW = Window(size=10, most_bad=8, chance="uniform")
 """The stopping rule of the paper."""
 
 FORMULATION = Named(FORMULATIONS, Formulation)
+GROWTH = Named(GROWTHS, Growth)
 STOPPING_RULE = Named(STOPPING, Stopping, words=("auto",))
 PRUNE = {True: "conditions", False: None, "prefix": "prefix"}
 CALIBRATED = Named(CALIBRATIONS, Calibration, optional=True)
@@ -84,15 +86,16 @@ class MLRulesClassifier(BoostedClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from rulewright import MLRulesClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> est = MLRulesClassifier(n_rules=30, random_state=0).fit(X, y)
+    >>> est = MLRulesClassifier(max_rules=30, random_state=0).fit(X, y)
     >>> est.predict(X.iloc[[0, 75, 149]])
     array([0, 1, 2])
     """
 
-    n_rules: int | None = Parameter(
+    max_rules: int | None = Parameter(
         Integer(0, optional=True),
-        "Most rules to learn; by default 250 for each class, but 7,500 at most and, beyond 10,000 "
-        "rows, 1,000 at least. Where these have ten classes or more: 350 for each, 10,500 at most.",
+        "Most rules in the model; by default 250 for each class, but 7,500 at most and, beyond "
+        "10,000 rows, 1,000 at least. Where these have ten classes or more: 350 for each, 10,500 "
+        "at most.",
         default=None,
         kw_only=False,
     )
@@ -107,9 +110,6 @@ class MLRulesClassifier(BoostedClassifier):
         "Share of the rows that each rule is grown on; fewer than 50 rows are always taken whole. "
         '"auto" is 0.5, and 0.8 where more than 10,000 rows have ten classes or more.',
         default="auto",
-    )
-    criterion: str = Parameter(
-        Choice(("newton", "gradient")), "What growth minimises.", default="newton"
     )
     l2: float | str = Parameter(
         Real(0, words=("auto",)),
@@ -128,45 +128,21 @@ class MLRulesClassifier(BoostedClassifier):
         "Least weight that a rule must cover in its subsample, and so its least support.",
         default=0.0,
     )
-    min_evidence: float | None = Parameter(
-        Real(0, optional=True),
-        "Least evidence for a rule on all rows, -g / sqrt(h + l2), in standard errors. By "
-        'default 0, but 1 where "auto" stopping finds no rows outside the subsamples that could '
-        "test the rules: it keeps the model of such a small table from being overfitted.",
-        default=None,
-    )
-    prune: bool | str = Parameter(
-        Flag(words=("auto", "prefix")),
-        "Whether conditions are taken out of a grown rule that do not pay on the rows outside its "
-        'subsample: alone, and those on their column in all rules so far. "prefix" only takes '
-        'conditions off the end. Where there are no such rows rules stay as grown. "auto" is true '
-        'up to 2,000 rows and, with fewer than ten classes, "prefix" beyond 10,000; between them '
-        "short rules cost accuracy.",
-        default="auto",
-    )
-    class_choice: str = Parameter(
-        Choice(("auto", "joint", "prefixed")),
-        "Whether the class of a rule is chosen again with every condition, or before the rule is "
-        "grown, in proportion to what the rows of the classes lack (much faster with many "
-        'classes). "auto" is "prefixed" beyond 30 classes, and from ten on with more than 10,000 '
-        'rows, and "joint" otherwise and for ordinal classes.',
+    growth: Any = Parameter(
+        GROWTH,
+        'How rules are grown: "auto" by the numbers of rows and classes, "published" as in the '
+        "paper, or a `Growth` with criterion, pruning, choice of class, share of columns, sets of "
+        "labels and least evidence.",
         default="auto",
     )
     formulation: Any = Parameter(
         FORMULATION,
-        'Default rule, backtracking and thresholds: "corrected" or "published", or a '
+        'Default rule, backtracking and cut points: "corrected" or "published", or a '
         "`Formulation` with any of them.",
         default="corrected",
     )
     missing_conditions: bool = Parameter(
         Flag(), 'Whether "is missing" and "is known" are conditions too.', default=False
-    )
-    label_sets: bool | str = Parameter(
-        Flag(words=("auto",)),
-        'Whether "in" and "not in" sets of labels of a nominal column are conditions too, where '
-        '"=" and "!=" are. Votes among several classes that are chosen with every condition '
-        '(`class_choice="joint"`) name single labels. "auto" is true beyond 10,000 rows.',
-        default="auto",
     )
     max_bins: int | None = Parameter(
         Integer(2, optional=True),
@@ -175,7 +151,7 @@ class MLRulesClassifier(BoostedClassifier):
     )
     stopping: Any = Parameter(
         STOPPING_RULE,
-        'When to stop before `n_rules`. "window", the test of the paper: too many of the last '
+        'When to stop before `max_rules`. "window", the test of the paper: too many of the last '
         'rules are no better than chance on the rows outside their subsample. "validation": the '
         "log-loss of rows kept aside does not improve; the best model is then kept. A `Window` or "
         '`Validation` object has settings of its own. "auto" is "validation" beyond 10,000 rows '
@@ -189,12 +165,6 @@ class MLRulesClassifier(BoostedClassifier):
         "Whether numeric columns may also add straight lines: those that pay are fitted before the "
         "rules, which learn what the lines leave.",
         default=False,
-    )
-    column_subsample: float | str = Parameter(
-        Real(0, 1, above=True, words=("auto",)),
-        'Share of the columns that each rule may use, drawn for every rule. "auto" is 1, and 0.7 '
-        "where more than 10,000 rows have ten classes or more.",
-        default="auto",
     )
     calibration: Any = Parameter(
         CALIBRATED,
@@ -210,21 +180,16 @@ class MLRulesClassifier(BoostedClassifier):
 
     MAIN_EFFECTS: ClassVar[Mapping[str, Any]] = {"max_conditions": 1}
     PAPER: ClassVar[Mapping[str, Any]] = {
-        "n_rules": 500,
+        "max_rules": 500,
         "learning_rate": 0.1,
         "subsample": 0.5,
-        "criterion": "newton",
         "l2": 0.0,
         "max_conditions": None,
         "min_weight": 0.0,
-        "min_evidence": 0.0,
-        "prune": False,
-        "class_choice": "joint",
+        "growth": "published",
         "formulation": "published",
-        "label_sets": False,
         "max_bins": MOST_BINS,
         "stopping": "none",
-        "column_subsample": 1.0,
     }
 
     @classmethod
@@ -252,7 +217,7 @@ class MLRulesClassifier(BoostedClassifier):
             boosting.run(n_rules, advance)
         self._last_boosting = boosting if self.warm_start else None
         self.trace_ = boosting.monitor.trace()
-        self.stopped_by_ = boosting.monitor.stopped_by or "n_rules"
+        self.stopped_by_ = boosting.monitor.stopped_by or "max_rules"
         out_of_fold = None
         if calibration is not None:
             out_of_fold = self._out_of_fold(settings, rows, calibration, random)
@@ -264,25 +229,26 @@ class MLRulesClassifier(BoostedClassifier):
         return self.stages_.merged()
 
     def _most_rules(self, rows: DescribedRows) -> int:
-        return self._automatic(rows).n_rules if self.n_rules is None else self.n_rules
+        return self._automatic(rows).max_rules if self.max_rules is None else self.max_rules
 
     def _automatic(self, rows: DescribedRows) -> Automatic:
         return Automatic(rows.n_rows, len(rows.classes), self._is_ordinal)
 
     def _settings(self, rows: DescribedRows, constraints: Constraints) -> BoostingSettings:
         """Resolve what depends on the rows."""
-        if self._is_ordinal and self.class_choice == "prefixed" and len(rows.classes) > 2:
+        auto, growth = self._automatic(rows), self._growth
+        if self._is_ordinal and growth.class_choice == "prefixed" and len(rows.classes) > 2:
             raise ValueError(
                 "class_choice='prefixed' would vote at one step of the scale only: take 'joint' "
                 "with ordinal=True"
             )
-        auto, asked = self._automatic(rows), self.min_evidence
+        asked = growth.min_evidence
         untested = float(self.stopping == "auto")
-        prefixed = _chosen(self.class_choice, auto.prefixed) in (True, "prefixed")
+        prefixed = _chosen(growth.class_choice, auto.prefixed) in (True, "prefixed")
         rule = RuleSettings(
             learning_rate=_chosen(self.learning_rate, auto.learning_rate),
             largest_step=auto.largest_step if prefixed else LARGEST_STEP,
-            criterion=self.criterion,
+            criterion=growth.criterion,
             l2=_chosen(self.l2, auto.l2),
             min_evidence=0.0 if asked is None else asked,
             untested_evidence=untested if asked is None else asked,
@@ -292,15 +258,15 @@ class MLRulesClassifier(BoostedClassifier):
             max_conditions=_chosen(self.max_conditions, auto.max_conditions),
             min_weight=self.min_weight,
             missing_conditions=self.missing_conditions,
-            label_sets=_chosen(self.label_sets, auto.label_sets),
+            label_sets=_chosen(growth.label_sets, auto.label_sets),
             constraints=constraints,
         )
         return BoostingSettings(
             rule=rule,
             limits=limits,
             subsample=_chosen(self.subsample, auto.subsample),
-            column_subsample=_chosen(self.column_subsample, auto.column_subsample),
-            prune=PRUNE.get(self.prune, auto.prune),
+            column_subsample=_chosen(growth.column_subsample, auto.column_subsample),
+            prune=PRUNE.get(growth.prune, auto.prune),
             formulation=FORMULATION.made(self.formulation),
             max_bins=self.max_bins,
             stopping=self._stopping(rows, auto),
@@ -323,6 +289,11 @@ class MLRulesClassifier(BoostedClassifier):
                 "another stopping"
             )
         return stopping
+
+    @property
+    def _growth(self) -> Growth:
+        growth: Growth = GROWTH.made(self.growth)
+        return growth
 
     @property
     def _is_ordinal(self) -> bool:
@@ -359,7 +330,7 @@ class MLRulesClassifier(BoostedClassifier):
         n_rules = self._most_rules(rows)
         if n_rules < len(last.rules):
             raise ValueError(
-                f"n_rules={n_rules} is less than the {len(last.rules)} rules that "
+                f"max_rules={n_rules} is less than the {len(last.rules)} rules that "
                 "warm_start=True goes on from: set warm_start=False to start again"
             )
         last.settings = settings
@@ -373,7 +344,7 @@ class MLRulesClassifier(BoostedClassifier):
             "total_weight": rows.train.total_weight,
             "bins": rows.binned.describe(),
             "log_loss": monitor.kept_loss,
-            "stopped_by": monitor.stopped_by or "n_rules",
+            "stopped_by": monitor.stopped_by or "max_rules",
         }
         intercepts, rules = tuple(start.intercepts.tolist()), boosting.kept_rules()
         return AdditiveRules(

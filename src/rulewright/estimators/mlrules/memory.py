@@ -209,7 +209,7 @@ def prepare_rows(
     if not isinstance(train, slice):  # the codes of all rows are not needed any more
         binned = BinnedColumns(rows.schema, binned.bins, binned.codes.take(train))
     sample = _sample(settings, rows, start, train, binned.codes, n_threads)
-    grower = RuleGrower(binned, settings.formulation.threshold, n_threads)
+    grower = RuleGrower(binned, settings.formulation.cut_points, n_threads)
     draws = _start_draws(grower, sample, settings.subsample, n_blocks, random)
     return MemoryRows(rows, start, binned, sample, validation, draws, order, n_threads)
 

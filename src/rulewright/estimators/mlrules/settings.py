@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from rulewright.estimators.contract.parameters import Choice, Flag, Real, check_parameters
 from rulewright.stopping import Stopping, Validation, Window
 from rulewright.weighting import DEFAULT_RULES, default_scores
 from rulewright.weighting.likelihood import LARGEST_STEP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from rulewright.encoding.binned import Threshold
+    from rulewright.estimators.contract.parameters import Domain
     from rulewright.kernels import FloatArray
     from rulewright.search import Constraints, SearchLimits
 
-THRESHOLDS = ("midpoint", "observed")
+CUT_POINTS = ("midpoint", "observed")
 
 
 @dataclass(frozen=True)
@@ -30,16 +32,16 @@ class Formulation:
         Scores to start from.
     backtracking : bool
         Whether a response that would raise the loss is halved.
-    threshold : {"midpoint", "observed"}
+    cut_points : {"midpoint", "observed"}
         Where between two values a cut lies.
     """
 
     default_rule: str = "exact"
     backtracking: bool = True
-    threshold: Threshold = "midpoint"
+    cut_points: Threshold = "midpoint"
 
     def __post_init__(self) -> None:
-        for name, words in (("default_rule", tuple(DEFAULT_RULES)), ("threshold", THRESHOLDS)):
+        for name, words in (("default_rule", tuple(DEFAULT_RULES)), ("cut_points", CUT_POINTS)):
             value = getattr(self, name)
             if not isinstance(value, str) or value not in words:
                 raise ValueError(f"{name}={value!r} must be one of {', '.join(words)}")
@@ -47,10 +49,76 @@ class Formulation:
             raise ValueError(f"backtracking={self.backtracking!r} must be true or false")
 
 
+@dataclass(frozen=True)
+class Growth:
+    """How a rule is grown, and whether it is good enough.
+
+    Parameters
+    ----------
+    criterion : {"newton", "gradient"}
+        What growth minimises.
+    prune : bool, "auto" or "prefix"
+        Whether conditions are taken out of a grown rule that do not pay on the rows outside its
+        subsample: alone, and those on their column in all rules so far. "prefix" only takes
+        conditions off the end. Where there are no such rows rules stay as grown. "auto" is true up
+        to 2,000 rows and, with fewer than ten classes, "prefix" beyond 10,000; between them short
+        rules cost accuracy.
+    class_choice : {"auto", "joint", "prefixed"}
+        Whether the class of a rule is chosen again with every condition, or before the rule is
+        grown, in proportion to what the rows of the classes lack (much faster with many classes).
+        "auto" is "prefixed" beyond 30 classes, and from ten on with more than 10,000 rows, and
+        "joint" otherwise and for ordinal classes.
+    column_subsample : float or "auto"
+        Share of the columns that each rule may use, drawn for every rule. "auto" is 1, and 0.7
+        where more than 10,000 rows have ten classes or more.
+    label_sets : bool or "auto"
+        Whether "in" and "not in" sets of labels of a nominal column are conditions too, where "="
+        and "!=" are. Votes among several classes that are chosen with every condition
+        (`class_choice="joint"`) name single labels. "auto" is true beyond 10,000 rows.
+    min_evidence : float or None
+        Least evidence for a rule on all rows, -g / sqrt(h + l2), in standard errors. By default 0,
+        but 1 where "auto" stopping finds no rows outside the subsamples that could test the rules:
+        it keeps the model of such a small table from being overfitted.
+    """
+
+    criterion: str = "newton"
+    prune: bool | str = "auto"
+    class_choice: str = "auto"
+    column_subsample: float | str = "auto"
+    label_sets: bool | str = "auto"
+    min_evidence: float | None = None
+
+    DOMAINS: ClassVar[Mapping[str, Domain]] = {
+        "criterion": Choice(("newton", "gradient")),
+        "prune": Flag(words=("auto", "prefix")),
+        "class_choice": Choice(("auto", "joint", "prefixed")),
+        "column_subsample": Real(0, 1, above=True, words=("auto",)),
+        "label_sets": Flag(words=("auto",)),
+        "min_evidence": Real(0, optional=True),
+    }
+
+    def __post_init__(self) -> None:
+        check_parameters(type(self).__name__, vars(self), self.DOMAINS)
+
+
+GROWTHS: dict[str, Callable[..., Growth]] = {
+    "auto": Growth,
+    "published": partial(
+        Growth,
+        prune=False,
+        class_choice="joint",
+        column_subsample=1.0,
+        label_sets=False,
+        min_evidence=0.0,
+    ),
+}
+"""The ways of growing by name: ours, which depends on the rows, and that of the paper."""
+
+
 FORMULATIONS: dict[str, Callable[..., Formulation]] = {
     "corrected": Formulation,
     "published": partial(
-        Formulation, default_rule="newton", backtracking=False, threshold="observed"
+        Formulation, default_rule="newton", backtracking=False, cut_points="observed"
     ),
 }
 """The formulations by name: ours, and that of the paper."""
@@ -99,7 +167,7 @@ class Automatic:
         return self.many or (self.n_classes > MOST_CLASSES and not self.ordinal)
 
     @property
-    def n_rules(self) -> int:
+    def max_rules(self) -> int:
         """Most rules."""
         per_class = RULES_OF_MANY if self.many else RULES_PER_CLASS
         n_rules = per_class * min(self.n_classes, MOST_CLASSES)

@@ -81,7 +81,7 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from rulewright import RuleFitClassifier
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> est = RuleFitClassifier(200, random_state=0).fit(X, y)
+    >>> est = RuleFitClassifier(max_candidates=200, random_state=0).fit(X, y)
     >>> est.score(X, y) > 0.95
     True
     """
@@ -160,7 +160,7 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
                 self.penalty,
                 folds,
                 rows.total_weight,
-                self.max_terms,
+                self.max_rules,
                 self._n_threads,
                 advance,
             )

@@ -55,7 +55,7 @@ def choose_solution(
     penalty: float | str,
     folds: Folds | None,
     total_weight: float,
-    max_terms: int | None = None,
+    max_rules: int | None = None,
     n_threads: int = 1,
     advance: Callable[[], None] = lambda: None,
 ) -> Choice:
@@ -63,15 +63,15 @@ def choose_solution(
 
     "min" has the least loss of rows left out; "1se" is the largest penalty whose loss is within one
     standard error of that. Without folds the Bayesian information criterion chooses, with weights
-    read as counts of rows. At most `max_terms` weights differ from 0. `advance` is called after
+    read as counts of rows. At most `max_rules` weights differ from 0. `advance` is called after
     each part of the path.
     """
     if not isinstance(penalty, str):
         grid = problem.grid()
-        falling = [*grid[grid > penalty], penalty] if max_terms is not None else [penalty]
+        falling = [*grid[grid > penalty], penalty] if max_rules is not None else [penalty]
         path = solver.path(problem, falling)
         advance()
-        last = _affordable(path.solutions, max_terms)
+        last = _affordable(path.solutions, max_rules)
         scores = None
         if folds is not None:
             followed = path.penalties[: last + 1]
@@ -80,11 +80,11 @@ def choose_solution(
     if folds is None:
         path = solver.path(problem, _few(problem, total_weight))
         advance()
-        last = _affordable(path.solutions, max_terms)
+        last = _affordable(path.solutions, max_rules)
         best = _by_criterion(problem, path.solutions[: last + 1], total_weight)
         return Choice(path[best], path.penalties, *_nothing(len(path)))
-    path, scores, left_out = _cross_validated(problem, solver, folds, max_terms, n_threads, advance)
-    last = _affordable(path.solutions, max_terms)
+    path, scores, left_out = _cross_validated(problem, solver, folds, max_rules, n_threads, advance)
+    last = _affordable(path.solutions, max_rules)
     losses, errors = (np.array(kept[: len(path)]) for kept in (left_out.losses, left_out.errors))
     best = int(np.argmin(losses[: last + 1]))
     if penalty == "1se":
@@ -96,7 +96,7 @@ def _cross_validated(
     problem: Problem,
     solver: Solver,
     folds: Folds,
-    max_terms: int | None,
+    max_rules: int | None,
     n_threads: int,
     advance: Callable[[], None],
 ) -> tuple[Path, FloatArray, LeftOut]:
@@ -133,7 +133,7 @@ def _cross_validated(
         end = next(ends, None)
         for place in range(start, len(found)):
             left_out.add(scores[place])
-        too_many = _affordable(tuple(found), max_terms) < len(found) - 1
+        too_many = _affordable(tuple(found), max_rules) < len(found) - 1
         if end is not None or left_out.has_risen or too_many or len(found) < block.stop:
             found = found[:end]
             break
@@ -186,12 +186,12 @@ def _few(problem: Problem, total_weight: float) -> FloatArray | None:
     return problem.grid(n_rows=total_weight) if problem.largest_penalty else None
 
 
-def _affordable(solutions: tuple[Solution, ...], max_terms: int | None) -> int:
+def _affordable(solutions: tuple[Solution, ...], max_rules: int | None) -> int:
     """Return the place of the last solution before one has too many terms."""
-    if max_terms is None:
+    if max_rules is None:
         return len(solutions) - 1
     counts = np.array([np.count_nonzero(solution.coef) for solution in solutions])
-    beyond = np.flatnonzero(counts > max_terms)
+    beyond = np.flatnonzero(counts > max_rules)
     return max(int(beyond[0]) - 1, 0) if len(beyond) else len(solutions) - 1
 
 

@@ -52,7 +52,7 @@ class RuleFitRegressor(RuleFit[RegressionRules], RuleRegressor):
     >>> from sklearn.datasets import load_diabetes
     >>> from rulewright import RuleFitRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> est = RuleFitRegressor(200, random_state=0).fit(X, y)
+    >>> est = RuleFitRegressor(max_candidates=200, random_state=0).fit(X, y)
     >>> est.score(X, y) > 0.5
     True
     """
@@ -92,7 +92,7 @@ class RuleFitRegressor(RuleFit[RegressionRules], RuleRegressor):
                 penalty,
                 folds,
                 rows.total_weight,
-                self.max_terms,
+                self.max_rules,
                 self._n_threads,
                 advance,
             )

@@ -99,7 +99,7 @@ class RuleVoteSelector(SelectorMixin, CandidateSettings):  # type: ignore[misc]
     >>> from rulewright import RuleVoteSelector
     >>> X = np.random.RandomState(0).normal(size=(400, 6))
     >>> y = (X[:, 1] > 0) & (X[:, 4] > 0)
-    >>> RuleVoteSelector(100, random_state=0).fit(X, y).get_support(indices=True)
+    >>> RuleVoteSelector(max_candidates=100, random_state=0).fit(X, y).get_support(indices=True)
     array([1, 4])
     """
 
@@ -118,7 +118,7 @@ class RuleVoteSelector(SelectorMixin, CandidateSettings):  # type: ignore[misc]
 
     PAPER: ClassVar[Mapping[str, Any]] = {
         "method": Voting(solver=FPC()),
-        "max_rules": 600,
+        "max_candidates": 600,
         "tree_size": 20.0,
         "linear": False,
     }

@@ -81,9 +81,7 @@ class Penalty:
 class CandidateSettings(TableEstimator):
     """What an L1 penalty chooses from: rules of many small trees, and linear terms."""
 
-    max_rules: int = Parameter(
-        Integer(0), "Most rules to choose from.", default=2000, kw_only=False
-    )
+    max_candidates: int = Parameter(Integer(0), "Most rules to choose from.", default=2000)
     tree_size: float = Parameter(
         Real(2),
         "Sizes of trees: a tree has 2 + floor(u) leaves, u exponential with the mean tree_size - 2 "
@@ -136,7 +134,7 @@ class CandidateSettings(TableEstimator):
         return Candidates.of(rules, rows, 0.025 if self.linear else None)
 
     def _rules(self, rows: LearningRows[Any], loss: Loss, seed: int, n_threads: int) -> TreeRules:
-        given = () if self.max_rules == 0 else self._given_rules()
+        given = () if self.max_candidates == 0 else self._given_rules()
         effective, subsample = counted_rows(rows.weights), self.subsample
         if subsample is None and effective < FEW_ROWS:
             subsample = 1.0
@@ -150,7 +148,7 @@ class CandidateSettings(TableEstimator):
         if given is not None:
             return clean_rules(given, rows.table, rows.weights, n_threads)
         generation = Generation(
-            max_rules=self.max_rules,
+            max_rules=self.max_candidates,
             mean_leaves=self.tree_size,
             learning_rate=self.learning_rate,
             subsample=subsample,
@@ -177,6 +175,12 @@ class CandidateSettings(TableEstimator):
 class RuleFit(CandidateSettings, RuleEstimator[Model], Generic[Model]):
     """Rules of many small trees and linear terms, weighted by an L1 penalty."""
 
+    max_rules: int | None = Parameter(
+        Integer(1, optional=True),
+        "Most rules and lines in the model; of more than two classes, in the score of each class.",
+        default=None,
+        kw_only=False,
+    )
     solver: Any = Parameter(
         SOLVER,
         "How the weights are found; an object has settings of its own, such as "
@@ -195,13 +199,10 @@ class RuleFit(CandidateSettings, RuleEstimator[Model], Generic[Model]):
         "Folds that choose the penalty, with the rules fixed; a number or a splitter.",
         default=5,
     )
-    max_terms: int | None = Parameter(
-        Integer(1, optional=True), "Most rules and lines in the model, per class.", default=None
-    )
 
     MAIN_EFFECTS: ClassVar[Mapping[str, Any]] = {"tree_size": 2.0, "rules": None}
     PAPER: ClassVar[Mapping[str, Any]] = {
-        "max_rules": 600,
+        "max_candidates": 600,
         "tree_size": 20.0,
         "linear": False,
         "solver": "pathbuild",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
@@ -26,6 +26,7 @@ from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows, halves, or
 from rulewright.estimators.ruleset_ensemble.search import RuleSetSearch
 from rulewright.estimators.ruleset_ensemble.unseen import OutOfBag, compared_terms
 from rulewright.estimators.sl2.estimator import SL2Classifier
+from rulewright.estimators.sl2.noise import NOISE, NOISE_DOC
 from rulewright.evidence.selective import chosen_lead
 from rulewright.model.forms.votes import RuleSetVotes
 from rulewright.trust.abstention import predict_or_abstain
@@ -94,7 +95,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
         "The same as a rate of decay: alpha = exp(-nu / n) for n rows.",
         default=None,
     )
-    weight: str = Parameter(
+    vote_weight: str = Parameter(
         Choice(WEIGHTS),
         "Whether a rule set that was found several times weighs as many times as much, or once.",
         default="multiplicity",
@@ -107,13 +108,11 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
         default=False,
     )
     max_steps: int = Parameter(Integer(1), "Steps of one search.", default=5000)
-    p_g1: float = Parameter(Real(0, 1), "Probability of a random term.", default=0.2)
-    p_g2: float = Parameter(Real(0, 1), "Probability of a random literal to take out.", default=0.1)
-    p_s: float = Parameter(Real(0, 1), "Probability of a random literal to add.", default=0.1)
-    thresholds: bool = Parameter(
+    noise: Any = Parameter(NOISE, NOISE_DOC, default="usual")
+    allow_thresholds: bool = Parameter(
         Flag(), "Whether numeric columns also give questions ``x <= t``.", default=False
     )
-    n_bins: int = Parameter(Integer(2), "Most intervals of a numeric column.", default=10)
+    max_bins: int = Parameter(Integer(2), "Most intervals of a numeric column.", default=10)
     abstain: float = Parameter(
         Real(0), "Lead, from 0 to 2, below which the model abstains; 0 never does.", default=0.0
     )
@@ -143,7 +142,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
         default=None,
     )
 
-    PAPER: ClassVar[Mapping[str, Any]] = {"p_g1": 0.1, "p_g2": 0.2}
+    PAPER: ClassVar[Mapping[str, Any]] = {"noise": "swapped"}
 
     def _learn(self, rows: TrainingSet) -> RuleSetVotes:
         deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
@@ -156,7 +155,10 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
         first, second = halves(rows, random) if self.split_prior else (rows, None)
         seeds.append(int(random.randint(2**31)))
         search = self._search(first, seeds[0], deadline)
-        found, weight = search.run(self._n_threads, bool(self.verbose)), cast("Weight", self.weight)
+        found, weight = (
+            search.run(self._n_threads, bool(self.verbose)),
+            cast("Weight", self.vote_weight),
+        )
         encoding = search.rows.encoding
         others = None if second is None else EnsembleRows.of(encoding, self._ordered(second))
         model = voting_model(
@@ -238,8 +240,8 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
             merged.rows.table,
             weights=merged.rows.weights,
             missing="value",
-            thresholds=self.thresholds,
-            n_bins=self.n_bins,
+            thresholds=self.allow_thresholds,
+            n_bins=self.max_bins,
         )
         heads = list(range(len(self.classes_)))
         if self.single and len(self.classes_) == 2:
@@ -249,7 +251,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
             heads,
             self.max_terms,
             self.n_samples,
-            {name: getattr(self, name) for name in ("max_steps", "p_g1", "p_g2", "p_s")},
+            {"max_steps": self.max_steps, **asdict(NOISE.made(self.noise))},
             seed,
             # No search sees the second half of a split.
             bagging=self.bagging or (self._judged and not self.split_prior),

@@ -14,6 +14,7 @@ from rulewright.estimators.contract.parameters import (
     CheckedByFit,
     Choice,
     Integer,
+    Named,
     Parameter,
     Real,
     Splitting,
@@ -26,7 +27,7 @@ from rulewright.estimators.folds.folds import assign_folds, kept_splits
 from rulewright.estimators.folds.precision import CheckedClassifier, Compared, corrected
 from rulewright.estimators.rumble.assembly import rule_model, scores_of
 from rulewright.estimators.rumble.budget import BUDGETS, N_FOLDS, Budget, choose_budget
-from rulewright.estimators.rumble.criteria import PRACTICAL, Norm
+from rulewright.estimators.rumble.criteria import NORMS, PRACTICAL, WeightNorm
 from rulewright.estimators.rumble.preparing import read_bias, set_aside
 from rulewright.estimators.rumble.stability import RuleStability, bootstrap_stability
 from rulewright.estimators.rumble.weighing import Weighing
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
     from rulewright.search.repository import Bias
 
+NORM = Named(NORMS, WeightNorm)
 NO_RULES = "no rule is worth its penalty: the constant rule is taken alone"
 SAME_ROWS = "labels, intervals or pairs were taken from the rows that the weights were fitted to"
 
@@ -87,7 +89,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from rulewright import RumbleClassifier
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> est = RumbleClassifier(max_rules=200, random_state=0).fit(X, y)
+    >>> est = RumbleClassifier(max_candidates=200, random_state=0).fit(X, y)
     >>> bool(est.score(X, y) > 0.9)
     True
     """
@@ -99,17 +101,11 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         default="mmv",
         kw_only=False,
     )
-    p: float = Parameter(Norm(), 'Norm of the weights for "mmv"; 1 gives few rules.', default=1.0)
-    radius: float = Parameter(
-        Real(0, above=True),
-        'Largest norm of the weights for "mmv": a larger one counts the variance more, and allows '
-        "weights closer to Fisher's discriminant.",
-        default=1.0,
-    )
-    constraint: str = Parameter(
-        Choice(("ball", "sphere")),
-        'Whether the norm is at most the radius, or equal to it ("sphere", for p = 2 only).',
-        default="ball",
+    norm: Any = Parameter(
+        NORM,
+        'Norm of the weights for "mmv", at most 1; "l1" gives few rules. A `WeightNorm` has any p, '
+        "a radius and a shape.",
+        default="l1",
     )
     budget: Any = Parameter(
         Budget(),
@@ -123,7 +119,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         "pairs.",
         default=None,
     )
-    n_bins: int = Parameter(
+    max_bins: int = Parameter(
         Integer(2), "Most intervals of a numeric column, without `bias`.", default=4
     )
     pairs: str | None = Parameter(
@@ -131,13 +127,13 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         'How pairs of rules are joined, without `bias`; "signed" joins by "or" and by "implies".',
         default="or",
     )
-    max_rules: int | None = Parameter(
+    max_candidates: int | None = Parameter(
         Integer(1, optional=True), "Most rules that are generated.", default=None
     )
-    n_rules: int | None = Parameter(
+    max_rules: int | None = Parameter(
         Integer(0, optional=True),
-        "Most rules with a weight in each score: of more, the smallest weights become 0 one by "
-        "one, and the others are weighed anew.",
+        "Most rules in the model; of more than two classes, in the score of each class. Of more "
+        "rules the smallest weights become 0 one by one, and the others are weighed anew.",
         default=None,
     )
     max_active: int = Parameter(
@@ -183,7 +179,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         The 2-norm instead of the 1-norm, as related rules share their weight, and no penalty for
         the number of rules; of those generated, 100 at most are weighed.
         """
-        return cls.paper(**{"p": 2.0, "capacity": 0.0, "max_active": 100, **overrides})
+        return cls.paper(**{"norm": "l2", "capacity": 0.0, "max_active": 100, **overrides})
 
     def _learn(self, rows: TrainingSet) -> AdditiveRules:
         if rows.n_rows < 2:
@@ -246,7 +242,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
     def _bias(self, rows: TrainingSet) -> Bias:
         """Return the bias that is asked for."""
         if self.bias is None:
-            return default_bias(self.n_bins, self.pairs)
+            return default_bias(self.max_bins, self.pairs)
         return read_bias(self.bias, rows)
 
     def _folds(self, rows: TrainingSet, random: np.random.RandomState) -> Folds | None:
@@ -277,7 +273,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
 
     def _weighing(self, budget: float) -> Weighing:
         settings = {field.name: getattr(self, field.name) for field in fields(Weighing)}
-        return Weighing(**{**settings, "budget": budget})
+        return Weighing(**{**settings, "budget": budget, "norm": NORM.made(self.norm)})
 
     def _budget_folds(self, rows: TrainingSet, random: np.random.RandomState) -> Folds | None:
         """Part the rows to choose a budget by, if there is one to choose."""

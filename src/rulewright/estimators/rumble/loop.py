@@ -52,7 +52,7 @@ class Selection:
         What no objective exceeds.
     cap : int
         Most rules in the working set.
-    max_rules : int, optional
+    max_candidates : int, optional
         Most rules generated.
     deadline : float, optional
         Time by the monotonic clock when the best prefix so far is taken.
@@ -61,7 +61,7 @@ class Selection:
     penalty: Callable[[int], float]
     largest: float
     cap: int
-    max_rules: int | None = None
+    max_candidates: int | None = None
     deadline: float | None = None
 
     def ended(self, n_generated: int, best: float) -> str | None:
@@ -96,8 +96,8 @@ def best_prefix(
     score = -np.inf
     for number, line in repository:
         check()
-        if selection.max_rules is not None and number > selection.max_rules:
-            reason = "max_rules"
+        if selection.max_candidates is not None and number > selection.max_candidates:
+            reason = "max_candidates"
             break
         changed = state.add(repository.covers[line : line + 1]) or best is None
         if changed:

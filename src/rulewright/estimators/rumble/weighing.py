@@ -16,6 +16,7 @@ from rulewright.weighting.margins import keep_few
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rulewright.estimators.rumble.criteria import WeightNorm
     from rulewright.kernels import FloatArray, IntArray
     from rulewright.search.repository import Repository
 
@@ -28,15 +29,13 @@ class Weighing:
     """How rules are weighed; the fields are parameters of `RumbleClassifier`."""
 
     criterion: str
-    p: float
+    norm: WeightNorm
     budget: float
     capacity: float | None
     delta: float
     max_active: int
+    max_candidates: int | None
     max_rules: int | None
-    n_rules: int | None
-    radius: float = 1.0
-    constraint: str = "ball"
 
     def prefixes(
         self,
@@ -87,16 +86,15 @@ class Weighing:
         if abs(signs.sum()) == len(signs):
             next(iter(repository))  # the constant rule, which is always right
             return constant_prefix(signs[0], penalty(1))
-        norm = (self.radius, self.constraint)
-        criterion = criterion_of(self.criterion, self.p, self.budget, self.capacity, *norm)
+        criterion = criterion_of(self.criterion, self.norm, self.budget, self.capacity)
         selection = Selection(
-            penalty, criterion.largest_value, self.max_active, self.max_rules, deadline
+            penalty, criterion.largest_value, self.max_active, self.max_candidates, deadline
         )
         prefix = best_prefix(repository, criterion.start(signs, shares, n), selection, check)
-        if self.n_rules is None:
+        if self.max_rules is None:
             return prefix
         lines = prefix.solution.lines
-        path = keep_few(criterion, repository.covers[lines], signs, shares, self.n_rules, n)
+        path = keep_few(criterion, repository.covers[lines], signs, shares, self.max_rules, n)
         # The constant rule is no rule to read.
-        few = next(one for one in path if np.count_nonzero(lines[one.lines]) <= self.n_rules)
+        few = next(one for one in path if np.count_nonzero(lines[one.lines]) <= self.max_rules)
         return replace(prefix, solution=replace(few, lines=lines[few.lines]))

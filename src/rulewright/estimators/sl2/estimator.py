@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -25,6 +25,7 @@ from rulewright.estimators.contract.parameters import (
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.folds import assign_folds, kept_splits, run_parallel
 from rulewright.estimators.folds.precision import CheckedClassifier, Compared, corrected
+from rulewright.estimators.sl2.noise import NOISE, NOISE_DOC
 from rulewright.model.forms.dnf import DnfModel
 from rulewright.rules import Head
 from rulewright.search.boolean_rows import BooleanRows, merge_equal_rows
@@ -86,36 +87,39 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from rulewright import SL2Classifier
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> est = SL2Classifier(n_terms=2, max_steps=2000, random_state=0).fit(X, y)
+    >>> est = SL2Classifier(max_rules=2, size="max", max_steps=2000, random_state=0).fit(X, y)
     >>> bool(est.score(X, y) > 0.9)
     True
     """
 
-    n_terms: int | str = Parameter(
-        Integer(1, words=("cv",)),
-        'Rules in a rule set; "cv" chooses by cross-validation.',
-        default="cv",
+    max_rules: int = Parameter(
+        Integer(1),
+        "Most rules in the rule set; of more than two classes, in that of each class.",
+        default=30,
         kw_only=False,
     )
-    max_terms: int = Parameter(Integer(1), "Most rules to choose from.", default=30)
+    size: str = Parameter(
+        Choice(("cv", "max")),
+        'How many rules to search for: "cv" adds one as long as that helps in cross-validation, '
+        '"max" takes `max_rules`.',
+        default="cv",
+    )
     cv: Any = Parameter(Splitting(), "Folds of the internal cross-validation.", default=10)
     max_steps: int = Parameter(Integer(1), "Steps of one search.", default=10_000)
     n_restarts: int = Parameter(Integer(1), "Searches of which the best is taken.", default=1)
     minimise: bool = Parameter(
         Flag(), "Whether to search for fewer literals in the end.", default=True
     )
-    p_g1: float = Parameter(Real(0, 1), "Probability of a random term.", default=0.2)
-    p_g2: float = Parameter(Real(0, 1), "Probability of a random literal to take out.", default=0.1)
-    p_s: float = Parameter(Real(0, 1), "Probability of a random literal to add.", default=0.1)
+    noise: Any = Parameter(NOISE, NOISE_DOC, default="usual")
     init: str = Parameter(
         Choice(("seeded", "uniform")),
         "Formulas to start from: half the literals of random positive rows, or anything.",
         default="seeded",
     )
-    thresholds: bool = Parameter(
+    allow_thresholds: bool = Parameter(
         Flag(), "Whether numeric columns also give questions ``x <= t``.", default=False
     )
-    n_bins: int = Parameter(Integer(2), "Most intervals of a numeric column.", default=10)
+    max_bins: int = Parameter(Integer(2), "Most intervals of a numeric column.", default=10)
     time_limit: float | None = Parameter(
         Real(0, above=True, optional=True),
         "Seconds for the whole fit; the best found so far is then the model, and another fit "
@@ -129,7 +133,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
     )
 
     PAPER: ClassVar[Mapping[str, Any]] = {
-        "n_terms": "cv",
+        "size": "cv",
         "cv": 10,
         "max_steps": 100_000,
         "precision_cv": None,
@@ -143,7 +147,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
         merged = self._merged(training)
         random = check_random_state(self.random_state)
         seeds = random.randint(2**31, size=len(self.classes_))
-        folds = self._folds(training, merged, random) if self.n_terms == "cv" else []
+        folds = self._folds(training, merged, random) if self.size == "cv" else []
         encoding, whole = self._encoded(merged.rows)
         heads = self._heads(training)
         formulas, n_literals, compared = {}, [], []
@@ -179,7 +183,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
     def _encoded(self, rows: TrainingSet) -> tuple[BooleanEncoding, BooleanRows]:
         """Choose the questions by some rows, and answer them."""
         encoding, covers = encode_booleans(
-            rows.table, weights=rows.weights, thresholds=self.thresholds, n_bins=self.n_bins
+            rows.table, weights=rows.weights, thresholds=self.allow_thresholds, n_bins=self.max_bins
         )
         return encoding, BooleanRows(covers, rows.labels, rows.weights)
 
@@ -215,7 +219,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
 
         Those of the folds, of the same size, tell what its rules are worth on new rows.
         """
-        n_terms = 1 if self.n_terms == "cv" else int(self.n_terms)
+        n_terms = 1 if self.size == "cv" else int(self.max_rules)
         compared: list[Compared] = []
         if folds:
             curve, of_folds = self._sizes(folds, head, seed)
@@ -246,7 +250,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
         """
         curve: list[float] = []
         found: list[list[DnfFormula]] = []
-        for n_terms in range(1, self.max_terms + 1):
+        for n_terms in range(1, self.max_rules + 1):
             tasks = [
                 partial(self._judge, fold, head, n_terms, seed + 1000 * n_terms + i)
                 for i, fold in enumerate(folds)
@@ -281,9 +285,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
             n_terms,
             max_steps=self.max_steps,
             max_literals=max_literals,
-            p_g1=self.p_g1,
-            p_g2=self.p_g2,
-            p_s=self.p_s,
+            **asdict(NOISE.made(self.noise)),
             init=self.init,
             n_restarts=self.n_restarts,
             time_limit=left,

@@ -66,7 +66,7 @@ class SlipperClassifier(BoostedClassifier):
         Class labels.
     n_rounds_ : list of int
         Rounds that were run, one number per problem ("ovr" has one per class, others one).
-    cv_error_ : array of shape (problems, max_rounds)
+    cv_error_ : array of shape (problems, max_rules)
         Mean error of the folds after each round; absent when the rounds were given.
     trace_ : dict of arrays
         After each round: `problem`, `head`, `confidence`, `z`, `train_error`, and the `bound` on it
@@ -77,19 +77,24 @@ class SlipperClassifier(BoostedClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from rulewright import SlipperClassifier
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> est = SlipperClassifier(max_rounds=20, random_state=0).fit(X, y)
+    >>> est = SlipperClassifier(max_rules=20, random_state=0).fit(X, y)
     >>> bool(est.score(X, y) > 0.95)
     True
     """
 
-    n_rounds: int | str = Parameter(
-        Integer(1, words=("cv",)),
-        'Rounds of boosting; "cv" chooses the number with the least error in cross-validation '
-        "(10 if there are fewer than 50 rows).",
-        default="cv",
+    max_rules: int = Parameter(
+        Integer(1),
+        'Most rules in the model: every round of boosting adds one. With `multiclass="ovr"` most '
+        "for each class.",
+        default=100,
         kw_only=False,
     )
-    max_rounds: int = Parameter(Integer(1), "Most rounds to choose from.", default=100)
+    size: str = Parameter(
+        Choice(("cv", "max")),
+        'How many rounds: "cv" takes as many of `max_rules` as err least in cross-validation (10 '
+        'if there are fewer than 50 rows), "max" all of them.',
+        default="cv",
+    )
     cv: Any = Parameter(Splitting(), "Folds of the internal cross-validation.", default=5)
     positive_class: Any = Parameter(
         CheckedByFit("label, optional"),
@@ -125,7 +130,7 @@ class SlipperClassifier(BoostedClassifier):
     missing_conditions: bool = Parameter(
         Flag(), 'Whether "is missing" and "is known" are conditions too.', default=False
     )
-    threshold: Threshold = Parameter(
+    cut_points: Threshold = Parameter(
         Choice(("short", "observed", "midpoint")),
         'Where between two values a cut lies: at the covered one ("observed"), which is written '
         'shorter if it has many digits ("short"), or halfway ("midpoint").',
@@ -146,12 +151,12 @@ class SlipperClassifier(BoostedClassifier):
 
     MAIN_EFFECTS: ClassVar[Mapping[str, Any]] = {"max_conditions": 1}
     PAPER: ClassVar[Mapping[str, Any]] = {
-        "n_rounds": "cv",
-        "max_rounds": 100,
+        "max_rules": 100,
+        "size": "cv",
         "cv": 5,
         "grow_share": 2 / 3,
         "max_conditions": None,
-        "threshold": "observed",
+        "cut_points": "observed",
         "max_bins": MOST_BINS,
         "calibration": None,
     }
@@ -172,10 +177,10 @@ class SlipperClassifier(BoostedClassifier):
         n_rounds, folds = self._plan(rows, random)
         fit = self._fit_of(rows, constraints)
         n_fits = 1 if folds is None else len(folds) + 1
-        n_steps = len(problems) * (n_rounds or self.max_rounds) * n_fits
+        n_steps = len(problems) * (n_rounds or self.max_rules) * n_fits
         with progress_bar("boosting rules", n_steps, bool(self.verbose)) as advance:
             boosted = [
-                fit.run(problem, n_rounds, self.max_rounds, folds, seed, advance)
+                fit.run(problem, n_rounds, self.max_rules, folds, seed, advance)
                 for problem, seed in zip(problems, seeds, strict=True)
             ]
         self._record(boosted)
@@ -203,7 +208,7 @@ class SlipperClassifier(BoostedClassifier):
         digits = constraints.digits_by_column(rows.schema)
         binned = bin_table(rows.table, self.max_bins, self._n_threads, digits)
         return SlipperFit(
-            binned, limits, self.threshold, self.grow_share, self.stratify, self._n_threads
+            binned, limits, self.cut_points, self.grow_share, self.stratify, self._n_threads
         )
 
     def _problems(self, rows: TrainingSet, costs: Costs | None) -> list[Problem]:
@@ -234,7 +239,7 @@ class SlipperClassifier(BoostedClassifier):
         kind, n_classes = self.calibration, len(self.classes_)
         if kind == "auto":
             by_slope = "temperature" if n_classes == 2 else "platt"
-            kind = by_slope if self.n_rounds == "cv" else None
+            kind = by_slope if self.size == "cv" else None
         if kind is None:
             return None
         if kind == "temperature" and len(problems) == 1 and len(problems[0].heads) == 1:
@@ -245,8 +250,8 @@ class SlipperClassifier(BoostedClassifier):
         self, rows: TrainingSet, random: np.random.RandomState
     ) -> tuple[int | None, Folds | None]:
         """Return the rounds (None: to be chosen) and the folds (None: none are needed)."""
-        n_rounds = None if self.n_rounds == "cv" else int(self.n_rounds)
-        few = min(FEW_ROUNDS, self.max_rounds)
+        n_rounds = None if self.size == "cv" else int(self.max_rules)
+        few = min(FEW_ROUNDS, self.max_rules)
         if rows.n_rows < LEAST_ROWS:
             n_rounds = n_rounds or few
         if n_rounds is not None and self.calibration in ("auto", None):

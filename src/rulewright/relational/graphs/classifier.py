@@ -79,7 +79,7 @@ class GraphRulesClassifier(FittedClasses):
         default=None,
         kw_only=False,
     )
-    learner: Any = Parameter(
+    estimator: Any = Parameter(
         CheckedByFit("a classifier of this library or None"),
         'What makes rules of the columns, which say that a pattern is "present" or "absent"; by '
         "default RUMBLE with p = 2 and without a penalty.",
@@ -125,10 +125,10 @@ class GraphRulesClassifier(FittedClasses):
         random = check_random_state(self.random_state)
         features = features.set_params(random_state=random.randint(2**31 - 1))
         names = tuple(descriptors()) if self.descriptors else ()
-        if names and self.learner is None:
+        if names and self.estimator is None:
             raise ValueError(
                 f"{type(self).__name__}: descriptors are numbers, of which the default learner "
-                "makes no rules: set learner=RuleFitClassifier(), for example"
+                "makes no rules: set estimator=RuleFitClassifier(), for example"
             )
         learn = partial(_learned, features, self._learner(random), names)
         found, model = learn(graphs, classes, weights)
@@ -156,9 +156,9 @@ class GraphRulesClassifier(FittedClasses):
 
     def _learner(self, random: np.random.RandomState) -> Any:
         """Return the learner; where folds of graphs calibrate its scores, it does not do it too."""
-        if self.learner is None:
-            return RumbleClassifier(p=2.0, capacity=0.0, pairs=None, calibration=None)
-        learner = clone(self.learner)
+        if self.estimator is None:
+            return RumbleClassifier(norm="l2", capacity=0.0, pairs=None, calibration=None)
+        learner = clone(self.estimator)
         known = learner.get_params(deep=False)
         changes: dict[str, Any] = {}
         if "random_state" in known and known["random_state"] is None:

@@ -54,7 +54,7 @@ class MMV:
         if not 0 < self.radius < np.inf:
             raise ValueError(f"radius must be above 0, not {self.radius}")
         if self.sphere and self.p != 2:
-            raise ValueError(f"constraint='sphere' needs p=2, not p={self.p:g}; or take 'ball'")
+            raise ValueError(f"shape='sphere' needs p=2, not p={self.p:g}; or take 'ball'")
 
     @property
     def largest_value(self) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from rulewright.estimators import RumbleClassifier
+from rulewright.estimators.rumble.criteria import WeightNorm
 from rulewright.relational import RelationalClassifier, Relations
 from rulewright_lab.experiments.reproductions.dispersion import N_FOLDS, read_rows
 
@@ -87,7 +88,7 @@ def accuracy(name: str, p: float, fold: int, split_seed: int) -> Record:
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=split_seed)
     train, test = list(folds.split(np.zeros(len(classes)), classes))[fold]
     learner = RelationalClassifier(
-        RumbleClassifier.paper_relational(p=p, pairs=None),
+        RumbleClassifier.paper_relational(norm=WeightNorm(p), pairs=None),
         functions=["count"],
         max_labels=50,
         n_thresholds=5,

@@ -12,6 +12,7 @@ from rulewright.comparison.protocol import Folds
 from rulewright.comparison.report import Grid, Report
 from rulewright.comparison.summary import done, failed, figures
 from rulewright.comparison.trial import Trial, all_trials
+from rulewright.estimators.mlrules.settings import GROWTHS
 from rulewright_lab.experiments.charts import curve_chart, printed_versus_ours_chart
 from rulewright_lab.experiments.data import PaperData
 from rulewright_lab.experiments.measures import stages
@@ -54,11 +55,12 @@ class Way(NamedTuple):
 
     def learner(self, variant: str, name: str, *, quick: bool) -> Learner:
         """Return a variant run this way on a data set."""
-        settings: dict[str, Any] = {"criterion": VARIANTS[variant], **self.settings}
+        grown = GROWTHS["published" if self.paper else "auto"](criterion=VARIANTS[variant])
+        settings: dict[str, Any] = {"growth": grown, **self.settings}
         if quick:
-            settings["n_rules"] = QUICK_RULES
+            settings["max_rules"] = QUICK_RULES
         elif self.paper and name in MORE_RULES:
-            settings["n_rules"] = MORE_RULES[name]
+            settings["max_rules"] = MORE_RULES[name]
         return Learner(variant + self.ending, "mlrules", settings, self.paper)
 
 
@@ -98,7 +100,8 @@ def figure1_trials(extent: Extent) -> list[Trial]:
     trials = []
     for name in extent.chosen(FIGURE1_SETS):
         for label, criterion in VARIANTS.items():
-            settings = {"criterion": criterion, "n_rules": STAGES[-1]}
+            grown = GROWTHS["published"](criterion=criterion)
+            settings = {"growth": grown, "max_rules": STAGES[-1]}
             whole = Learner(label, "mlrules", settings, paper=True)
             stopped = Learner(f"{label}, stopped", "mlrules", {**settings, **STOPPING}, paper=True)
             for trial in all_trials([whole], [PaperData(name)], protocol, extent.seed):

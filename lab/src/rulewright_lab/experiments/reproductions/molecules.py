@@ -12,6 +12,7 @@ from rulewright.comparison.protocol import Place
 from rulewright.comparison.report import Grid, Report
 from rulewright.comparison.summary import done, failed, figures
 from rulewright.estimators import RumbleClassifier
+from rulewright.estimators.rumble.criteria import WeightNorm
 from rulewright.relational import (
     Graph,
     SubgraphFeatures,
@@ -121,7 +122,9 @@ def accuracy(
     columns = [
         pattern_columns(found.patterns_, [graphs[i] for i in part]) for part in (train, test)
     ]
-    learner = RumbleClassifier.paper_relational(p=p, bias=_bias(list(columns[0]), pairs))
+    learner = RumbleClassifier.paper_relational(
+        norm=WeightNorm(p), bias=_bias(list(columns[0]), pairs)
+    )
     predicted = learner.fit(columns[0], classes[train]).predict(columns[1])
     return {"accuracy": 100 * float(np.mean(predicted == classes[test])), "n_test": len(test)}
 

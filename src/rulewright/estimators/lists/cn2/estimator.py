@@ -72,8 +72,10 @@ class CN2Classifier(CheckedClassifier[ClassModel]):
         "Level of the likelihood ratio test that a rule must pass, such as 0.95; 0 is no test.",
         default=0.0,
     )
-    max_rules: int | None = Parameter(
-        Integer(1, optional=True), "Most rules: of each class, or of the list.", default=None
+    rules_per_class: int | None = Parameter(
+        Integer(1, optional=True),
+        "Most rules of each class; of all classes together where they are `ordered`.",
+        default=None,
     )
     max_conditions: int | None = Parameter(
         Integer(1, optional=True), "Most conditions in a rule.", default=None
@@ -117,7 +119,7 @@ class CN2Classifier(CheckedClassifier[ClassModel]):
     def _decision_list(self, rows: TrainingSet) -> DecisionList:
         covering, found = self._covering(rows, self._n_threads), []
         with progress_bar("searching rules", rows.n_rows, bool(self.verbose)) as advance:
-            for rule, head in islice(covering.ordered(), self.max_rules):
+            for rule, head in islice(covering.ordered(), self.rules_per_class):
                 found.append((_body(rule), head))
                 advance()
         return decision_list(rows, found, summary=self._summary(rows))
@@ -126,7 +128,7 @@ class CN2Classifier(CheckedClassifier[ClassModel]):
         covering = self._covering(rows, 1)
 
         def learn(head: int, check: Callable[[], None]) -> list[FoundRule]:
-            rules = list(islice(covering.of_class(head, check), self.max_rules))
+            rules = list(islice(covering.of_class(head, check), self.rules_per_class))
             advance()
             return rules
 

@@ -61,7 +61,7 @@ class FOILClassifier(CoveringClassifier):
     PAPER: ClassVar[Mapping[str, Any]] = {
         "min_accuracy": 0.8,
         "max_conditions": None,
-        "threshold": "observed",
+        "cut_points": "observed",
         "max_bins": MOST_BINS,
         "precision_cv": None,
     }

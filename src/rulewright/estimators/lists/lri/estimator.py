@@ -63,13 +63,13 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from rulewright import LRIClassifier
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> est = LRIClassifier(n_rules=10, random_state=0).fit(X, y)
+    >>> est = LRIClassifier(rules_per_class=10, random_state=0).fit(X, y)
     >>> bool(est.score(X, y) > 0.95)
     True
     """
 
-    n_rules: int = Parameter(Integer(1), "Rules of each class.", default=200, kw_only=False)
-    max_length: int = Parameter(Integer(1), "Most conditions in a term.", default=5)
+    rules_per_class: int = Parameter(Integer(1), "Rules of each class.", default=200, kw_only=False)
+    max_conditions: int = Parameter(Integer(1), "Most conditions in a term.", default=5)
     max_disjuncts: int = Parameter(Integer(1), "Most terms in a rule.", default=2)
     freeze: int = Parameter(
         Integer(1),
@@ -94,8 +94,8 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
     cv: Any = Parameter(Splitting(), "Folds that are left out for the calibration.", default=3)
 
     PAPER: ClassVar[Mapping[str, Any]] = {
-        "n_rules": 200,
-        "max_length": 5,
+        "rules_per_class": 200,
+        "max_conditions": 5,
         "max_disjuncts": 2,
         "freeze": 50,
         "max_bins": MOST_BINS,
@@ -113,7 +113,7 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
         if self.calibration is not None:
             folds = assign_folds(rows.labels, kept_splits(self.cv, rows.places), random)
         n_fits = 1 if folds is None else len(folds) + 1
-        n_steps = n_fits * len(rows.classes) * self.n_rules
+        n_steps = n_fits * len(rows.classes) * self.rules_per_class
         with progress_bar("learning rules", n_steps, bool(self.verbose)) as advance:
             of_fold = self._rules(rows, binned, folds, advance)
         self.n_rules_ = [len(rules) for rules in of_fold[-1]]
@@ -153,7 +153,7 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
         self, rows: TrainingSet, binned: BinnedColumns, part: NDArray[np.intp] | None
     ) -> LightRules:
         limits = SearchLimits(
-            max_conditions=self.max_length,
+            max_conditions=self.max_conditions,
             tolerance=0.0,
             missing_conditions=self.missing_conditions,
             not_equal=self.allow_not_equal,
@@ -165,14 +165,14 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
             rows.weights[taken],
             RuleGrower(binned, "short"),
             limits.compile(rows.schema, 1.0),
-            self.n_rules,
+            self.rules_per_class,
             self.max_disjuncts,
             self.freeze,
         )
 
     @property
     def _scale(self) -> float:
-        return UNANIMOUS / self.n_rules
+        return UNANIMOUS / self.rules_per_class
 
     def _model(
         self, rows: TrainingSet, binned: BinnedColumns, rules: Sequence[Sequence[Terms]]

@@ -66,7 +66,7 @@ class RipperClassifier(CoveringClassifier):
         "n_optimizations": 2,
         "grow_share": 2 / 3,
         "max_conditions": None,
-        "threshold": "observed",
+        "cut_points": "observed",
         "max_bins": MOST_BINS,
         "precision_cv": None,
     }
