@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from budget import crossed
 from builders import LEARNERS, mixed_table, mlrules
 from rulewright.data import DataError
 
@@ -63,12 +64,12 @@ CONTAINERS = {
 }
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
+@crossed("tables are read alike for all learners", ("make", "container"), LEARNERS, CONTAINERS)
 def test_containers_give_the_same_model(data, make, container, tmp_path):
     """A dict of arrays and any other container give equal JSON, and predict alike."""
     X, y = data
     expected = make().fit(X, y)
-    other = CONTAINERS[container](X, tmp_path)
+    other = container(X, tmp_path)
     est = make().fit(other, y)
     assert json.dumps(est.model_.content()) == json.dumps(expected.model_.content())
     np.testing.assert_array_equal(est.predict_proba(other), expected.predict_proba(X))
@@ -143,20 +144,24 @@ def test_an_unseen_category_fails_equal_and_satisfies_unequal():
     assert scores[2] == est.model_.intercepts[1] - est.model_.intercepts[0]
 
 
-@pytest.mark.parametrize(
-    ("labels", "kind"),
-    [
-        (["no", "yes", "zero"], "U"),
-        ([3, 7, 10], "i"),
-        ([False, True], "b"),
-        ([1.0, 2.0, 30.0], "f"),
-        ([-5, 0, 5], "i"),
-    ],
-)
-@pytest.mark.parametrize("as_list", [False, True])
-def test_labels_of_any_type_come_back(data, make, labels, kind, as_list):
+LABELS = {
+    f"{name}-{'list' if as_list else 'array'}": (labels, kind, as_list)
+    for as_list in (False, True)
+    for name, labels, kind in (
+        ("text", ["no", "yes", "zero"], "U"),
+        ("counts", [3, 7, 10], "i"),
+        ("flags", [False, True], "b"),
+        ("numbers", [1.0, 2.0, 30.0], "f"),
+        ("signed", [-5, 0, 5], "i"),
+    )
+}
+
+
+@crossed("labels are coded alike for all learners", ("make", "case"), LEARNERS, LABELS)
+def test_labels_of_any_type_come_back(data, make, case):
     """Classes keep their type and their sorted order, from arrays and from lists."""
     X, text = data
+    labels, kind, as_list = case
     place = np.minimum(np.unique(text, return_inverse=True)[1], len(labels) - 1)
     y = np.array(labels)[place]
     est = make().fit(X, y.tolist() if as_list else y)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from budget import crossed
 from builders import LEARNERS, every_learner, mixed_table
 from rulewright import Formulation, Isotonic, Platt, Temperature, Validation, Window
 from rulewright.capacity import STOPPING, Stopping
@@ -363,8 +364,10 @@ def test_absurd_numbers_of_threads_do_not_kill_the_process():
     assert (run.returncode, run.stdout) == (0, "alive\n"), run.stderr[-500:]
 
 
-@pytest.mark.parametrize("n_jobs", [None, 1, 2, -1, -2, -100])
-@every_learner
+THREADS = {str(n): n for n in (None, 1, 2, -1, -2, -100)}
+
+
+@crossed("all learners count threads alike", ("make", "n_jobs"), LEARNERS, THREADS)
 def test_n_jobs_follows_the_convention(n_jobs, make):
     """Negative numbers count from all processors; there is always one thread."""
     X, y = mixed_table(np.random.default_rng(0), 60)

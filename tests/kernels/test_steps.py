@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from builders import free_limits, packed_columns, searches
 from rulewright import kernels
 from rulewright.kernels import ROW, GrownRule, Op, Score, reference, score_names
@@ -17,7 +18,7 @@ def test_every_score_has_a_twin():
     assert set(score_names) == set(reference.SCORES)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(searches())
 def test_steps_equal_their_twins(search):
     """Histograms, and the best condition on part of the rows, are those of the twins."""
@@ -41,7 +42,7 @@ def merged_histogram(columns, rows, stats, parts):
     return sum(histograms)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(searches(), st.integers(1, 4))
 def test_partitions_grow_the_rule_of_the_whole(search, n_parts):
     """Steps over histograms added up from partitions pick, one by one, what the path picks."""
