@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from budget import n_examples
 from rulewright import Window, estimators
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators import (
@@ -661,7 +662,8 @@ class Fuzz:
     """Seeded cases; each must end in a result or in a ValueError."""
 
     def __init__(self, n_cases, least=0.05):
-        self.n_cases, self.least, self.results, self.crashes = n_cases, least, 0, []
+        self.n_cases, self.least = n_examples(n_cases), least
+        self.results, self.crashes = 0, []
 
     def run(self, case):
         for seed in range(self.n_cases):

@@ -120,7 +120,15 @@ def test_fits_in_processes_give_the_same_models():
     assert found == [fit(est, X, y) for est in ests]
 
 
-@every_learner
+@pytest.mark.parametrize(
+    "make",
+    always(
+        [LEARNERS["mlrules"], LEARNERS["ripper"]],
+        LEARNERS.values(),
+        "the test above has all learners in processes",
+    ),
+    ids=LEARNERS,
+)
 def test_a_search_in_processes_finds_the_same(make):
     """Grid search scores all settings alike in this process and in workers."""
     X, y = numbers(90)

@@ -57,8 +57,8 @@ def instances(cls):
     known = cls().get_params()
     quick = {"n_samples": 3, "max_steps": 1000, "max_rules": 200}
     whole = {
-        "n_rules": 60,
-        "max_rules": 60,
+        "n_rules": 25,
+        "max_rules": 25,
         "subsample": 1.0,
         "n_rounds": 20,
         "grow_share": 1.0,
