@@ -174,6 +174,8 @@ def asked():
 def main():
     """Judge all defects and print a line for each."""
     options, records = asked(), []
+    tools = str(Path(sys.executable).parent)  # cmake and ninja, where no environment is activated
+    os.environ["PATH"] = os.pathsep.join([tools, os.environ["PATH"]])
     chosen = [mutation for mutation in mutations() if options.only in mutation[0]]
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(Path(folder))

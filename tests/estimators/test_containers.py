@@ -1,5 +1,6 @@
 """The same rows in any container give the same model, and predict needs only what rules use."""
 
+import functools
 import json
 
 import numpy as np
@@ -22,14 +23,26 @@ def make(request):
     return request.param
 
 
-@pytest.fixture(scope="module")
-def data():
+@functools.cache
+def table():
+    """Make a table with all kinds of columns and three classes."""
     rng = np.random.default_rng(0)
     X, y = mixed_table(rng, 80, n_classes=3)
     X["b"] = np.round(4 * X["b"])
     X["flag"] = rng.random(80) < 0.5
     y = np.where(X["flag"] & (rng.random(80) < 0.5), 0, y)
     return X, np.array(["low", "middle", "top"])[y]
+
+
+@pytest.fixture
+def data():
+    return table()
+
+
+@functools.cache
+def known(make):
+    """Fit the table as a dict of arrays, once."""
+    return make().fit(*table())
 
 
 def as_objects(X):
@@ -68,8 +81,7 @@ CONTAINERS = {
 def test_containers_give_the_same_model(data, make, container, tmp_path):
     """A dict of arrays and any other container give equal JSON, and predict alike."""
     X, y = data
-    expected = make().fit(X, y)
-    other = container(X, tmp_path)
+    expected, other = known(make), container(X, tmp_path)
     est = make().fit(other, y)
     assert json.dumps(est.model_.content()) == json.dumps(expected.model_.content())
     np.testing.assert_array_equal(est.predict_proba(other), expected.predict_proba(X))
@@ -81,7 +93,7 @@ def test_nameless_objects_give_the_same_rules(data, make):
     """An object array has the same rules up to the names of its columns."""
     X, y = data
     rows = as_objects(X)
-    est, named = make().fit(rows, y), make().fit(X, y)
+    est, named = make().fit(rows, y), known(make)
     np.testing.assert_array_equal(est.predict_proba(rows), named.predict_proba(X))
     assert est.model_.columns == tuple(f"x{NAMES.index(n)}" for n in named.model_.columns)
     assert not hasattr(est, "feature_names_in_")
@@ -102,8 +114,7 @@ def test_the_target_and_the_weights_may_be_columns(data, make, tmp_path):
 
 def test_the_order_of_columns_is_free_at_predict(data, make):
     """Columns are matched by name, others are ignored."""
-    X, y = data
-    est = make().fit(X, y)
+    X, est = data[0], known(make)
     turned = {"other": ["?"] * 80, **dict(reversed(X.items())), "more": np.arange(80)}
     np.testing.assert_array_equal(est.predict_proba(turned), est.predict_proba(X))
 
@@ -123,8 +134,7 @@ def test_only_used_columns_are_needed(data, make):
 
 def test_text_in_a_numeric_column_is_named(data, make):
     """The error at predict names column, row and value."""
-    X, y = data
-    est = make().fit(X, y)
+    X, est = data[0], known(make)
     assert "a" in est.model_.columns
     wrong = {**X, "a": ["1.5", "much", *["0"] * 78]}
     with pytest.raises(DataError, match=r"'a'.*row 1.*'much'"):
