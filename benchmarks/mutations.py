@@ -26,7 +26,6 @@ ROOT = Path(__file__).parents[1]
 LIST = Path(__file__).with_suffix(".txt")
 """Files, each with lines after - that occur once in it and what stands there instead, after +."""
 STAGES = ("near", "room", "fast", "full")
-NATIVE_ROOMS = ["kernels", "search", "weighting", "encoding", "model", "programs"]
 PATIENCE = 1800.0
 """Seconds after which a run counts as killed: a defect may let a search go on for ever."""
 
@@ -117,10 +116,8 @@ class Copy:
 
 def rooms_of(path):
     """Name the folders of tests that a file of the library belongs to."""
-    parts = path.parts
-    if parts[0] == "native":
-        return NATIVE_ROOMS if parts[1] != "weighting" else ["kernels", "weighting"]
-    return [parts[2]]
+    room = path.parts[1] if path.parts[0] == "native" else path.parts[2]
+    return ["kernels", room] if path.parts[0] == "native" else [room]
 
 
 def tests_of(root, path, stage):
@@ -134,7 +131,8 @@ def tests_of(root, path, stage):
     words = set(re.findall("[a-z0-9]{3,}", " ".join([*path.parts[2:-1], path.stem])))
     words -= {"rulewright", "estimators", "common", "estimator"}
     near = [test for folder in folders for test in sorted(folder.rglob("test_*.py"))]
-    return [test for test in near if words & set(test.stem.split("_"))]
+    named = [test for test in near if words & set(test.stem.split("_"))]
+    return named or folders[:1]
 
 
 def judged(copy, mutation, stages):
