@@ -686,7 +686,7 @@ class Fuzz:
     """Seeded cases; each must end in a result or in a ValueError."""
 
     def __init__(self, n_cases, least=0.05):
-        self.n_cases, self.least = n_examples(n_cases), least
+        self.n_cases, self.least = min(n_cases, max(100, n_examples(n_cases))), least
         self.results, self.crashes = 0, []
 
     def run(self, case):
