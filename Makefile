@@ -12,12 +12,13 @@ CXX_FILES = $(shell find native -name '*.cpp' -o -name '*.hpp')
 ATTACK_MINUTES ?= 20
 ATTACK_SANITIZE ?= 1
 
-.PHONY: help demo test lint format docs docs-site notebooks sanitize sanitize-build attack bench \
-  bench-install compare simulate stream scale chaos clean check-machine
+.PHONY: help demo test test-all lint format docs docs-site notebooks sanitize sanitize-build attack bench \
+  bench-install compare mutations simulate stream scale chaos clean check-machine
 
 help:
 	@echo "make demo      learn from the bundled table, print the rules, save the model"
-	@echo "make test      build, lint, type-check and run all tests"
+	@echo "make test      build, lint, type-check and run the tests (at most eight minutes on two cores)"
+	@echo "make test-all  the same with every test and all examples of property tests"
 	@echo "make lint      ruff, mypy, import-linter, clang-format"
 	@echo "make format    let ruff and clang-format rewrite the files"
 	@echo "make docs      run the examples of docs/, write down what they print, build the site"
@@ -28,6 +29,7 @@ help:
 	@echo "make stream    measure the memory of predicting a file of 2 GB"
 	@echo "make scale     measure fits on partitions and on files larger than memory"
 	@echo "make chaos     kill workers in CHAOS_RUNS=100 fits on Dask: no hang, the same model"
+	@echo "make mutations plant 80 small defects and tell which tests notice (an hour)"
 	@echo "make simulate  check false discovery rates and intervals of rules (20 minutes)"
 	@echo "make compare   compare errors with rivals on 35 data sets (hours)"
 
@@ -70,8 +72,14 @@ demo: $(VENV)/.demo
 	$(BIN)/rulewright export demo/loans.json --to sql -o demo/loans.sql
 	@echo "Saved in demo/: the model (loans.json), its report (report.html), predictions and SQL."
 
+# Tests start Python often: it must find its modules compiled.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal
+
 test: lint
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(PYTEST)
+
+test-all: lint
+	$(PYTEST) --full
 
 lint: install
 	$(BIN)/ruff check .
@@ -112,7 +120,7 @@ sanitize-build: install
 
 sanitize: sanitize-build
 	ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$(RUNTIME)" \
-	  $(SANITIZE)/bin/python -m pytest -m native -p no:cacheprovider \
+	  $(SANITIZE)/bin/python -m pytest --full -m native -p no:cacheprovider \
 	  --ignore=tests/kernels/test_threads.py  # limits of memory leave no room for the sanitizer's
 
 # PostgreSQL is attacked too where Debian's package postgresql is installed.
@@ -146,6 +154,9 @@ scale: install
 CHAOS_RUNS ?= 100
 chaos: install
 	$(BIN)/python benchmarks/chaos.py --runs $(CHAOS_RUNS)
+
+mutations: install
+	$(BIN)/python benchmarks/mutations.py --json build/mutations.json
 
 simulate: install
 	$(BIN)/python benchmarks/rule_fdr.py

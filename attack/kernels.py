@@ -51,7 +51,16 @@ def property_tests() -> list[str]:
 
 def _pytest(*arguments: str) -> tuple[int, str]:
     printed = io.StringIO()
-    options = ["-q", "-x", "--assert=plain", "-p", "no:cacheprovider", "--rootdir", str(ROOT)]
+    options = [
+        "-q",
+        "-x",
+        "--full",
+        "--assert=plain",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        str(ROOT),
+    ]
     with contextlib.redirect_stdout(printed), contextlib.chdir(ROOT):
         code = pytest.main([*options, *arguments], plugins=[reseeded])
     return int(code), printed.getvalue()

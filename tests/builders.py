@@ -1,5 +1,6 @@
 """Binned columns, statistics, tables and fits for the tests of all rooms."""
 
+import functools
 from dataclasses import replace
 from typing import NamedTuple, get_args
 
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 import reference
+from budget import n_examples
 from rulewright import Growth, Window, estimators
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators import (
@@ -185,6 +187,29 @@ def mixed_table(rng, n_rows, *, n_classes=2, missing=0.1, continuous=False):
         columns[name][rng.random(n_rows) < missing] = np.nan
     colors[rng.random(n_rows) < missing] = None
     return columns, y.astype(np.int64)
+
+
+class Rows(NamedTuple):
+    """A mixed table by its seed and shape, so that fits on it can be kept."""
+
+    seed: int
+    n_rows: int
+    n_classes: int = 2
+    missing: float = 0.1
+    continuous: bool = False
+
+    def table(self):
+        """Make the columns and the labels."""
+        seed, n_rows, *_ = self
+        shape = self._asdict()
+        del shape["seed"], shape["n_rows"]
+        return mixed_table(np.random.default_rng(seed), n_rows, **shape)
+
+
+@functools.cache
+def fitted(make, rows, **options):
+    """Fit once and keep the estimator, for laws that only read what was learned."""
+    return make(**options).fit(*rows.table())
 
 
 def noisy_rows(seed, n_rows, n_classes=2, noise=1.0):
@@ -662,7 +687,8 @@ class Fuzz:
     """Seeded cases; each must end in a result or in a ValueError."""
 
     def __init__(self, n_cases, least=0.05):
-        self.n_cases, self.least, self.results, self.crashes = n_cases, least, 0, []
+        self.n_cases, self.least = min(n_cases, max(100, n_examples(n_cases))), least
+        self.results, self.crashes = 0, []
 
     def run(self, case):
         for seed in range(self.n_cases):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import changes
 import rulewright
 from rulewright.cli.main import COMMANDS, added_commands, imported
 from rulewright.estimators.contract.parameters import check_parameters
@@ -27,12 +28,49 @@ def build():
     return module
 
 
-@every_page
+def pages_by_change():
+    """Give every page; one that no change concerns is left to a full run."""
+    changed = changes.changed_files()
+    same = pytest.mark.full("neither the page nor what it uses differs from main")
+    for page in PAGES:
+        name, text = page.relative_to(ROOT).as_posix(), page.read_text()
+        run = changed is None or any(changes.concerns(file, name, text) for file in changed)
+        yield pytest.param(page, id=page.stem, marks=() if run else same)
+
+
+@pytest.mark.parametrize("page", list(pages_by_change()))
 def test_pages_are_up_to_date(page, build, monkeypatch):
     """Running the examples of a page changes nothing in it; `make docs` refreshes it."""
     monkeypatch.chdir(ROOT)
     text = page.read_text()
     assert build.built(text) == text
+
+
+@pytest.mark.parametrize(
+    ("file", "concerned"),
+    [
+        ("docs/page.md", True),
+        ("docs/other.md", False),
+        ("docs/build.py", True),
+        ("examples/loans.csv", True),
+        ("native/search/grow.cpp", True),
+        ("src/rulewright/rules/rule.py", True),
+        ("src/rulewright/scale/fitting.py", True),
+        ("src/rulewright/plots/rules.py", False),
+        ("src/rulewright/lazy.py", True),
+        ("tests/test_docs.py", False),
+    ],
+)
+def test_changes_concern_pages_that_use_them(file, concerned):
+    """A page is run when it, or code that it may call, is another than on main."""
+    text = "```python\nfrom rulewright.scale import fit\n```\n"
+    assert changes.concerns(file, "docs/page.md", text) == concerned
+
+
+def test_commands_use_every_room():
+    """A page with commands is run whatever room changed."""
+    text = "```console\n$ rulewright learn t.csv\n```\n"
+    assert changes.concerns("src/rulewright/plots/rules.py", "docs/page.md", text)
 
 
 def test_stale_output_is_replaced(build):

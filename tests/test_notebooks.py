@@ -30,6 +30,7 @@ def test_there_is_one_for_each_task():
     ]
 
 
+@pytest.mark.full("starts a kernel for each notebook; the docs run the same calls")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:jupyter_client")
 @every_notebook
 def test_notebooks_are_up_to_date(path, runner):

@@ -27,6 +27,9 @@ def assemble(monkeypatch):
     del sys.modules["assemble"]
 
 
+whole_site = pytest.mark.full("Sphinx takes half a minute; `make docs` builds the site too")
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """Build the site, where every warning is an error."""
@@ -50,6 +53,7 @@ def public_names():
     return found
 
 
+@whole_site
 def test_every_public_name_is_described(site):
     """Each is on the page of its package, and leads to a description with a place of its own."""
     pages, text = {}, {}
@@ -69,6 +73,7 @@ def test_every_public_name_is_described(site):
         assert set(links) <= described
 
 
+@whole_site
 def test_every_page_is_there(site, assemble):
     """Pages of docs/ and of the repository are in the navigation, and built."""
     front = (site / "index.html").read_text()
@@ -78,6 +83,7 @@ def test_every_page_is_there(site, assemble):
             assert (site / f"{name}.html").is_file()
 
 
+@whole_site
 def test_the_site_asks_for_no_network(site):
     """No page, style or script loads anything from elsewhere."""
     for path in site.rglob("*"):

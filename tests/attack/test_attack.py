@@ -84,6 +84,7 @@ def native_stack(tmp_path_factory):
     return {"library": str(limits.native_stack(tmp_path_factory.mktemp("stack")))}
 
 
+@pytest.mark.full("takes seconds by nature; `make attack` does it for minutes")
 @pytest.mark.parametrize(
     "task",
     [{"memory": 1 << 20}, {"threads": 100_000}],
@@ -94,6 +95,7 @@ def test_limits_end_with_a_result_or_an_error(task, native_stack):
     assert limits.run(TASK | task | native_stack, {}) is None
 
 
+@pytest.mark.full("takes seconds by nature; `make attack` does it for minutes")
 def test_nothing_piles_up(tmp_path, monkeypatch):
     """A short soak."""
     monkeypatch.setattr(soak, "_WARM_UP", 4)
@@ -224,6 +226,7 @@ def test_a_step_that_fails_on_weights_is_found(tmp_path, monkeypatch):
     assert any("ZeroDivisionError: planted" in text for text in findings(weights, tmp_path, 1))
 
 
+@pytest.mark.full("takes seconds by nature; `make attack` does it for minutes")
 def test_a_torn_file_is_found():
     """A writer in place is killed before it is done."""
     attack = replace(ATTACKS["saving"], target="planted_library:torn_saves")
@@ -268,6 +271,7 @@ def test_only_crashes_in_numpy_are_numpys(caller, others):
     assert limits.in_numpy(text.encode()) == others
 
 
+@pytest.mark.full("takes seconds by nature; `make attack` does it for minutes")
 def test_a_leak_is_found(tmp_path, monkeypatch):
     """A descriptor for each round is a trend."""
     opened = []

@@ -31,9 +31,9 @@ def as_learned(path):
     return model.with_summary({k: v for k, v in model.summary.items() if k not in notes})
 
 
-def learn(cli, *args):
-    """Learn few rules and give what was printed."""
-    result = cli("learn", *args, "--set", "max_rules=5", "--set", "size=max")
+def learn(cli, path, *args):
+    """Learn few rules, by a quick learner unless another is asked for; give what was printed."""
+    result = cli("learn", path, "--learner", "mlrules", *args, "--set", "max_rules=5")
     assert result.exit_code == 0, result.output
     return result.stdout
 
@@ -112,7 +112,8 @@ def test_the_same_seed_prints_the_same(cli, loans):
 
 def test_cross_validation_can_be_turned_off(cli, loans):
     """With --cv 0 no scores are printed."""
-    out = learn(cli, loans, "--target", "repaid", "--cv", 0, "--rules-shown", 0)
+    few = ("--learner", "compact", "--rules-shown", 0)
+    out = learn(cli, loans, "--target", "repaid", "--cv", 0, *few)
     assert "cross-validation" not in out
     assert " IF " not in out
     assert "... and 5 more; --rules-shown shows more" in out

@@ -131,6 +131,7 @@ for path in (small, large):
 """
 
 
+@pytest.mark.full("reads 60 MB in a process of its own; `make stream` reads more")
 def test_memory_is_bounded(model, loans, tmp_path):
     """A file of 60 MB is predicted in less memory than its rows would need."""
     head, *lines = loans.read_text().splitlines()

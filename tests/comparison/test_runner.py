@@ -130,6 +130,7 @@ def test_a_rival_that_crashes_or_gives_no_probabilities_costs_one_record(tmp_pat
     assert by["majority"]["status"] == "ok"
 
 
+@pytest.mark.full("waits for the time limit of a process")
 def test_a_rival_that_hangs_is_ended_by_the_time_limit(tmp_path, rivals):
     begun = time.monotonic()
     (record,) = run(tmp_path, [trial(Learner("hang", "hang"))], time_limit=2)

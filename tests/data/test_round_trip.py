@@ -8,14 +8,15 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from budget import examples
 from rulewright.data import read_like, read_table
 from rulewright.data.frame import BACKENDS
 from rulewright.data.readers.text_rows import MISSING_FIELDS
 
-FEW = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = examples(15, suppress_health_check=list(HealthCheck))
 
 text = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n"), min_size=1, max_size=4)
 # words that a CSV file would take for missing, numbers or booleans start with another letter

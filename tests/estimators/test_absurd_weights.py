@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from builders import every_learner, mixed_table, mlrules
+from builders import LEARNERS, mixed_table, mlrules
 from rulewright import RuleSetEnsembleClassifier, calibrate, compress
 from rulewright.evidence import reliability
 from rulewright.rules.coverage import wilson_interval
@@ -40,8 +40,16 @@ def data():
     return mixed_table(np.random.default_rng(0), N, n_classes=2)
 
 
-@every_weight
-@every_learner
+def weighted_learners():
+    """Give every learner with every kind of weights."""
+    grows = pytest.mark.full("pruning tries every subtree of a full tree, which takes long")
+    for learner, make in LEARNERS.items():
+        for name in NAMES:
+            marks = grows if (learner, name) == ("c45rules", "huge") else ()
+            yield pytest.param(make, name, id=f"{learner}-{name}", marks=marks)
+
+
+@pytest.mark.parametrize(("make", "name"), list(weighted_learners()))
 @shares_allowed
 def test_every_learner_ends(make, name, data):
     """A fit gives a model that predicts and prints, or an error that names the weights."""

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.ensemble import BaggingClassifier
 
-from builders import learners_of, makers_of, mixed_table
+from budget import always
+from builders import LEARNERS, learners_of, makers_of, mixed_table
 from rulewright.data import read_table
 from rulewright.model import DecisionList
 
@@ -33,7 +34,9 @@ def test_bags_are_learned_by_weights(make):
     assert len({str(member.model_) for member in bag.estimators_}) > 1
 
 
-@every_list
+@pytest.mark.parametrize(
+    "make", always([LEARNERS["ripper"]], makers_of(DecisionList).values(), "60 fits for each")
+)
 def test_the_same_seed_gives_the_same_bags_for_any_workers(make):
     """Members are those of one worker, and out-of-bag answers are there."""
     X, y = numbers()

@@ -1,5 +1,6 @@
 """The same rows in any container give the same model, and predict needs only what rules use."""
 
+import functools
 import json
 
 import numpy as np
@@ -8,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from budget import crossed
 from builders import LEARNERS, mixed_table, mlrules
 from rulewright.data import DataError
 
@@ -21,14 +23,26 @@ def make(request):
     return request.param
 
 
-@pytest.fixture(scope="module")
-def data():
+@functools.cache
+def table():
+    """Make a table with all kinds of columns and three classes."""
     rng = np.random.default_rng(0)
     X, y = mixed_table(rng, 80, n_classes=3)
     X["b"] = np.round(4 * X["b"])
     X["flag"] = rng.random(80) < 0.5
     y = np.where(X["flag"] & (rng.random(80) < 0.5), 0, y)
     return X, np.array(["low", "middle", "top"])[y]
+
+
+@pytest.fixture
+def data():
+    return table()
+
+
+@functools.cache
+def known(make):
+    """Fit the table as a dict of arrays, once."""
+    return make().fit(*table())
 
 
 def as_objects(X):
@@ -63,12 +77,11 @@ CONTAINERS = {
 }
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
+@crossed("tables are read alike for all learners", ("make", "container"), LEARNERS, CONTAINERS)
 def test_containers_give_the_same_model(data, make, container, tmp_path):
     """A dict of arrays and any other container give equal JSON, and predict alike."""
     X, y = data
-    expected = make().fit(X, y)
-    other = CONTAINERS[container](X, tmp_path)
+    expected, other = known(make), container(X, tmp_path)
     est = make().fit(other, y)
     assert json.dumps(est.model_.content()) == json.dumps(expected.model_.content())
     np.testing.assert_array_equal(est.predict_proba(other), expected.predict_proba(X))
@@ -80,7 +93,7 @@ def test_nameless_objects_give_the_same_rules(data, make):
     """An object array has the same rules up to the names of its columns."""
     X, y = data
     rows = as_objects(X)
-    est, named = make().fit(rows, y), make().fit(X, y)
+    est, named = make().fit(rows, y), known(make)
     np.testing.assert_array_equal(est.predict_proba(rows), named.predict_proba(X))
     assert est.model_.columns == tuple(f"x{NAMES.index(n)}" for n in named.model_.columns)
     assert not hasattr(est, "feature_names_in_")
@@ -101,8 +114,7 @@ def test_the_target_and_the_weights_may_be_columns(data, make, tmp_path):
 
 def test_the_order_of_columns_is_free_at_predict(data, make):
     """Columns are matched by name, others are ignored."""
-    X, y = data
-    est = make().fit(X, y)
+    X, est = data[0], known(make)
     turned = {"other": ["?"] * 80, **dict(reversed(X.items())), "more": np.arange(80)}
     np.testing.assert_array_equal(est.predict_proba(turned), est.predict_proba(X))
 
@@ -122,8 +134,7 @@ def test_only_used_columns_are_needed(data, make):
 
 def test_text_in_a_numeric_column_is_named(data, make):
     """The error at predict names column, row and value."""
-    X, y = data
-    est = make().fit(X, y)
+    X, est = data[0], known(make)
     assert "a" in est.model_.columns
     wrong = {**X, "a": ["1.5", "much", *["0"] * 78]}
     with pytest.raises(DataError, match=r"'a'.*row 1.*'much'"):
@@ -143,20 +154,24 @@ def test_an_unseen_category_fails_equal_and_satisfies_unequal():
     assert scores[2] == est.model_.intercepts[1] - est.model_.intercepts[0]
 
 
-@pytest.mark.parametrize(
-    ("labels", "kind"),
-    [
-        (["no", "yes", "zero"], "U"),
-        ([3, 7, 10], "i"),
-        ([False, True], "b"),
-        ([1.0, 2.0, 30.0], "f"),
-        ([-5, 0, 5], "i"),
-    ],
-)
-@pytest.mark.parametrize("as_list", [False, True])
-def test_labels_of_any_type_come_back(data, make, labels, kind, as_list):
+LABELS = {
+    f"{name}-{'list' if as_list else 'array'}": (labels, kind, as_list)
+    for as_list in (False, True)
+    for name, labels, kind in (
+        ("text", ["no", "yes", "zero"], "U"),
+        ("counts", [3, 7, 10], "i"),
+        ("flags", [False, True], "b"),
+        ("numbers", [1.0, 2.0, 30.0], "f"),
+        ("signed", [-5, 0, 5], "i"),
+    )
+}
+
+
+@crossed("labels are coded alike for all learners", ("make", "case"), LEARNERS, LABELS)
+def test_labels_of_any_type_come_back(data, make, case):
     """Classes keep their type and their sorted order, from arrays and from lists."""
     X, text = data
+    labels, kind, as_list = case
     place = np.minimum(np.unique(text, return_inverse=True)[1], len(labels) - 1)
     y = np.array(labels)[place]
     est = make().fit(X, y.tolist() if as_list else y)

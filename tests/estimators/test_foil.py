@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from budget import examples
 from builders import SEEDS, foil, mixed_table
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.binned import bin_table
@@ -60,7 +61,7 @@ def test_a_literal_costs_its_column_and_its_value():
     assert clause_lengths(problem, clause) == pytest.approx(expected)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(SEEDS)
 def test_clauses_are_short_and_accurate(seed):
     """Judged by new positives and all negatives, each is right on four rows of five."""

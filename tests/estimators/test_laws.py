@@ -7,7 +7,9 @@ from sklearn.metrics import log_loss
 
 import checker
 from builders import (
+    Rows,
     every_learner,
+    fitted,
     learners_except,
     learners_of,
     learners_with,
@@ -21,20 +23,26 @@ from rulewright.model import AdditiveRules
 pytestmark = pytest.mark.native
 
 
+ROWS = Rows(1, 70, n_classes=3, continuous=True)
+
+
 @pytest.fixture
 def data():
-    return mixed_table(np.random.default_rng(1), 70, n_classes=3, continuous=True)
+    return ROWS.table()
 
 
 def taken(X, rows):
     return {name: np.asarray(values)[rows] for name, values in X.items()}
 
 
+def on_all_rows(make):
+    """Give the options that let a learner grow rules on all rows: some prune on a part of them."""
+    return {"grow_share": 1.0} if "grow_share" in make().get_params() else {}
+
+
 def whole(make, **options):
-    """Make a learner that grows rules on all rows: some prune on a part of them otherwise."""
-    if "grow_share" in make().get_params():
-        options["grow_share"] = 1.0
-    return make(**options)
+    """Make a learner that grows rules on all rows."""
+    return make(**options, **on_all_rows(make))
 
 
 def assert_same(one, two, X):
@@ -48,7 +56,8 @@ def test_the_order_of_rows_is_free(data, make):
     """Shuffled rows give the same model."""
     X, y = data
     order = np.random.default_rng(6).permutation(70)
-    one, two = whole(make).fit(X, y), whole(make).fit(taken(X, order), y[order])
+    one = fitted(make, ROWS, **on_all_rows(make))
+    two = whole(make).fit(taken(X, order), y[order])
     assert_same(one, two, X)
 
 
@@ -79,7 +88,7 @@ def test_a_useless_column_changes_nothing(data, make):
     """Constant and all-missing columns leave the model as it is."""
     X, y = data
     more = {"first": np.zeros(70), **X, "last": np.full(70, np.nan), "same": ["x"] * 70}
-    one, two = make().fit(X, y), make().fit(more, y)
+    one, two = fitted(make, ROWS), make().fit(more, y)
     assert one.model_.rules == two.model_.rules
     np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(more))
 
@@ -99,8 +108,8 @@ def test_the_names_of_classes_are_free(make):
 @every_learner
 def test_label_score_and_probability_agree(make, n_classes):
     """The label is the most probable class, and of two classes the sign of the decision."""
-    X, y = mixed_table(np.random.default_rng(n_classes), 80, n_classes=n_classes)
-    est = make().fit(X, y)
+    rows = Rows(n_classes, 80, n_classes)
+    X, est = rows.table()[0], fitted(make, rows)
     p, labels = est.predict_proba(X), est.predict(X)
     np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
     np.testing.assert_array_equal(p[np.arange(80), labels], p.max(axis=1))
@@ -190,7 +199,7 @@ def test_new_labels_and_gaps_mean_what_the_file_says(make, n_classes, tmp_path):
 def test_forbidden_columns_are_not_used(data, make):
     """No rule has a condition on them, and thresholds have the digits asked for."""
     X, y = data
-    assert "a" in whole(make).fit(X, y).model_.columns
+    assert "a" in fitted(make, ROWS, **on_all_rows(make)).model_.columns
     constraints = {"forbidden": ["a"], "digits": 1}
     model = whole(make, constraints=constraints).fit(X, y).model_
     assert {"b", "c"} & set(model.columns)
@@ -205,7 +214,8 @@ def test_forbidden_columns_are_not_used(data, make):
 def test_rules_are_no_longer_than_asked(data, make):
     """A limit on conditions is obeyed; without it some rule is longer."""
     X, y = data
-    longest = max(len(rule.body.conditions) for rule in whole(make).fit(X, y).model_.rules)
+    grown = fitted(make, ROWS, **on_all_rows(make)).model_.rules
+    longest = max(len(rule.body.conditions) for rule in grown)
     model = whole(make, max_conditions=1).fit(X, y).model_
     assert longest > 1
     assert {len(rule.body.conditions) for rule in model.rules} == {1}
@@ -232,10 +242,9 @@ def test_a_time_limit_ends_with_a_model(data, make):
 
 @pytest.mark.parametrize("method", ["temperature", "platt", "isotonic"])
 @learners_of(AdditiveRules)
-def test_calibration_keeps_the_rules_and_lowers_the_loss(data, make, method):
+def test_calibration_keeps_the_rules_and_lowers_the_loss(make, method):
     """On rows with more noise the calibrated probabilities are better; conditions stay."""
-    X, y = data
-    model = make().fit(X, y).model_
+    model = fitted(make, ROWS).model_
     rng = np.random.default_rng(7)
     new, labels = mixed_table(rng, 300, n_classes=3, continuous=True)
     labels = np.where(rng.random(300) < 0.4, rng.integers(0, 3, 300), labels)
@@ -249,7 +258,7 @@ def test_calibration_keeps_the_rules_and_lowers_the_loss(data, make, method):
 def test_compression_keeps_some_of_the_rules(data, make):
     """The fewer rules are among the learned ones, and still better than none."""
     X, y = data
-    model = make().fit(X, y).model_
+    model = fitted(make, ROWS).model_
     few = compress(model, X, y, n_rules=3)
     assert 0 < len(few) <= 3 < len(model)
     assert {rule.body for rule in few.rules} <= {rule.body for rule in model.rules}
@@ -261,7 +270,7 @@ def test_compression_keeps_some_of_the_rules(data, make):
 def test_steps_after_the_fit_say_which_models_they_take(data, make, step):
     """Every additive model can take them; others are refused by name."""
     X, y = data
-    est = make().fit(X, y)
+    est = fitted(make, ROWS)
     arguments = (1 - np.eye(3),) if step is with_costs else (X, y)
     if make in makers_of(AdditiveRules).values():
         assert isinstance(step(est, *arguments), AdditiveRules)

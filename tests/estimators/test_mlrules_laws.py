@@ -5,9 +5,10 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from builders import SEEDS, loss, mixed_table, mlrules, rule_texts, softmax
 from rulewright import Formulation, Growth, MLRulesClassifier
 from rulewright.data import read_like
@@ -43,7 +44,7 @@ def fits(draw):
     return est.fit(X, y, weights), X, y, np.ones(len(y)) if weights is None else weights
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(fits())
 def test_every_rule_lowers_the_training_loss(fit):
     """With backtracking the training loss strictly decreases, and it is what `trace_` says (T2)."""
@@ -61,7 +62,7 @@ def test_every_rule_lowers_the_training_loss(fit):
         np.testing.assert_allclose(est.trace_["train_loss"], np.array(staged[1:]) / weights.sum())
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(fits())
 def test_rules_tell_what_they_cover(fit):
     """The support of a rule is that of the training rows it covers, its weights are of them.
@@ -82,7 +83,7 @@ def test_rules_tell_what_they_cover(fit):
         assert est.max_conditions is None or len(rule.body) <= est.max_conditions
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(fits())
 def test_equal_rules_are_one(fit):
     """The model joins what the stages have apart, and scores the same."""
@@ -94,7 +95,7 @@ def test_equal_rules_are_one(fit):
     np.testing.assert_allclose(est.model_.scores(X), est.stages_.scores(X), rtol=1e-12, atol=1e-12)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(fits(), st.floats(-50, 50))
 def test_probabilities_are_probabilities(fit, shift):
     """They lie in [0, 1], sum to one, and ignore a constant added to all scores (T4)."""
@@ -108,7 +109,7 @@ def test_probabilities_are_probabilities(fit, shift):
     np.testing.assert_array_equal(est.predict(X), est.classes_[p.argmax(axis=1)])
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(fits())
 def test_a_row_of_missing_values_gets_the_default_rule(fit):
     """No condition but `is missing` holds for it (T12)."""

@@ -22,7 +22,14 @@ LEARNERS = {
 each = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
 
 
-@each
+@pytest.mark.parametrize(
+    "learner",
+    [
+        LEARNERS["slipper"],
+        pytest.param(LEARNERS["mlrules"], marks=pytest.mark.full("ten fits with folds")),
+        pytest.param(LEARNERS["rulefit"], marks=pytest.mark.full("ten fits with folds")),
+    ],
+)
 def test_intervals_hold_on_new_rows(learner):
     """Over noisy problems, printed intervals hold the precision on new rows of most rules."""
     found = []

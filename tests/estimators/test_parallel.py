@@ -15,7 +15,8 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from builders import LEARNERS, compressed, every_learner, learners_except, mixed_table, mlrules
+from budget import always, crossed, is_full
+from builders import LEARNERS, compressed, every_learner, mixed_table, mlrules
 from interrupts import ControlC, call_at_step
 from rulewright import compress
 from rulewright.estimators.folds.folds import CancelledError, run_parallel
@@ -54,7 +55,8 @@ ENDLESS = {
 }
 FOLDS = {**DRAWN, **ENDLESS, "size": "cv", "calibration": "platt"}
 """Settings with which the folds are endless, for those who have folds."""
-ONE_STEP = {"stump": "its search is a single step"}
+STEPPING = {name: make for name, make in LEARNERS.items() if name != "stump"}
+"""Learners whose search has more than a single step."""
 SOON = 60.0
 """Seconds within which a fit must hear Ctrl-C; uninterrupted it takes hours."""
 
@@ -96,6 +98,7 @@ def test_fits_in_threads_do_not_disturb_each_other():
     """Many fits on six threads, each with its own folds and threads, give those of fits alone."""
     tables = [mixed_table(np.random.default_rng(seed), 150, n_classes=3) for seed in range(2)]
     tasks = [(make, table, seed) for make in MAKERS.values() for table in tables for seed in (0, 1)]
+    tasks = tasks if is_full else tasks[:: len(tables) + 1]
     alone = [fit(make(random_state=seed), *table) for make, table, seed in tasks]
     with ThreadPoolExecutor(6) as pool:
         futures = [
@@ -124,7 +127,15 @@ def test_fits_in_processes_give_the_same_models():
     assert found == [fit(est, X, y) for est in ests]
 
 
-@every_learner
+@pytest.mark.parametrize(
+    "make",
+    always(
+        [LEARNERS["mlrules"], LEARNERS["ripper"]],
+        LEARNERS.values(),
+        "the test above has all learners in processes",
+    ),
+    ids=LEARNERS,
+)
 def test_a_search_in_processes_finds_the_same(make):
     """Grid search scores all settings alike in this process and in workers."""
     X, y = numbers(90)
@@ -151,7 +162,14 @@ print("finished", flush=True)
 """
 
 
-@pytest.mark.parametrize("name", [name for name in LEARNERS if name not in ONE_STEP])
+@pytest.mark.parametrize(
+    "name",
+    always(
+        ("mlrules", "sl2", "ripper"),  # a boosted, a random and a greedy search
+        STEPPING,
+        "how a process ends depends on the kind of search, not on the learner",
+    ),
+)
 def test_control_c_ends_the_process(name):
     """A fit that would take days ends by KeyboardInterrupt and nothing else."""
     endless = known_of(LEARNERS[name], ENDLESS)
@@ -204,12 +222,19 @@ def interrupt(est, data, presser, monkeypatch):
     monkeypatch.undo()
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("settings", [ENDLESS, FOLDS], ids=["learning", "folds"])
-@learners_except(**ONE_STEP)
-def test_control_c_leaves_nothing_behind(make, settings, n_jobs, presser, monkeypatch):
+PLACES = {
+    "learning-1": (ENDLESS, 1),
+    "folds-1": (FOLDS, 1),
+    "learning-2": (ENDLESS, 2),
+    "folds-2": (FOLDS, 2),
+}
+
+
+@crossed("every learner and every place are met", ("make", "place"), STEPPING, PLACES)
+def test_control_c_leaves_nothing_behind(make, place, presser, monkeypatch):
     """KeyboardInterrupt comes soon, no thread keeps working, and the next fit is as ever."""
-    data = numbers(3000)
+    settings, n_jobs = place
+    data = numbers(1000 if make is LEARNERS["rise"] else 3000)  # RISE takes squares of rows
     est = chosen(make, {**DRAWN, "calibration": None, "precision_cv": None}, n_jobs=n_jobs)
     expected = fit(clone(est), *data)
     run = Boosting.run

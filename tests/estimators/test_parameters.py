@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from builders import LEARNERS, every_learner, mixed_table
+from budget import crossed
+from builders import LEARNERS, Rows, every_learner, fitted, mixed_table
 from rulewright import (
     Formulation,
     Growth,
@@ -209,34 +210,53 @@ ALLOWED = {
 """Values that only this learner takes."""
 
 
-def cases(wrong):
-    """Give every value for every learner that has the parameter."""
+def wrong_values(learner, name):
+    """Give the values of a parameter that a learner must refuse."""
+    own = [value for one, of, value in ALLOWED if (one, of) == (learner, name)]
+    return [value for value in WRONG[name] if not any(value is other for other in own)]
+
+
+def parameters(wrong, once=False):
+    """Give every learner with each of its parameters, or each domain of a parameter once."""
+    seen = set()
     for learner, make in LEARNERS.items():
-        for name, values in wrong.items():
-            for value in values if name in make().get_params() else ():
-                if any((learner, name) == (one, of) and value is own for one, of, own in ALLOWED):
-                    continue
-                yield pytest.param(make, name, value, id=f"{learner}-{name}-{str(value)[:12]}")
+        for name in wrong.keys() & make().get_params().keys():
+            key = name, str(make().DOMAINS[name])
+            if not once or key not in seen:
+                yield pytest.param(learner, name, id=f"{learner}-{name}")
+            seen.add(key)
 
 
-@pytest.mark.parametrize(("make", "name", "value"), list(cases(WRONG)))
-def test_values_outside_the_domain_are_refused(make, name, value):
-    """The error names the learner, the parameter, the value and the domain."""
-    X, y = mixed_table(np.random.default_rng(0), 20)
-    est = make(**{name: value})
+def assert_refused(learner, name, value):
+    """Fit, which must raise an error that names learner, parameter, value and domain."""
+    est = LEARNERS[learner](**{name: value})
     with pytest.raises(ValueError, match=re.escape(f" must be {est.DOMAINS[name]}")) as caught:
-        est.fit(X, y)
+        est.fit(*mixed_table(np.random.default_rng(0), 20))
     assert str(caught.value).startswith(f"{type(est).__name__}: {name}={value!r} ")
 
 
-@pytest.mark.parametrize(("make", "name", "case"), list(cases(WRONG_FOR_FIT)))
-def test_values_that_fit_refuses(make, name, case):
+@pytest.mark.parametrize(("learner", "name"), sorted(parameters(WRONG, once=True)))
+def test_values_outside_the_domain_are_refused(learner, name):
+    """All wrong values of a domain, for one of the learners that have it."""
+    for value in wrong_values(learner, name):
+        assert_refused(learner, name, value)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_every_learner_checks_its_domains(learner):
+    """One wrong value of each parameter."""
+    for name in WRONG.keys() & LEARNERS[learner]().get_params().keys():
+        assert_refused(learner, name, wrong_values(learner, name)[0])
+
+
+@pytest.mark.parametrize(("learner", "name"), sorted(parameters(WRONG_FOR_FIT)))
+def test_values_that_fit_refuses(learner, name):
     """The error names the parameter and what it may be."""
     X, y = mixed_table(np.random.default_rng(0), 20)
-    value, domain = case
-    with pytest.raises(ValueError, match=domain) as caught:
-        make(**{name: value}).fit(X, y)
-    assert re.search(NAMED_OTHERWISE.get(name, name), str(caught.value))
+    for value, domain in WRONG_FOR_FIT[name]:
+        with pytest.raises(ValueError, match=domain) as caught:
+            LEARNERS[learner](**{name: value}).fit(X, y)
+        assert re.search(NAMED_OTHERWISE.get(name, name), str(caught.value))
 
 
 @pytest.mark.parametrize(
@@ -415,11 +435,13 @@ def test_absurd_numbers_of_threads_do_not_kill_the_process():
     assert (run.returncode, run.stdout) == (0, "alive\n"), run.stderr[-500:]
 
 
-@pytest.mark.parametrize("n_jobs", [None, 1, 2, -1, -2, -100])
-@every_learner
+THREADS = {str(n): n for n in (None, 1, 2, -1, -2, -100)}
+
+
+@crossed("all learners count threads alike", ("make", "n_jobs"), LEARNERS, THREADS)
 def test_n_jobs_follows_the_convention(n_jobs, make):
     """Negative numbers count from all processors; there is always one thread."""
-    X, y = mixed_table(np.random.default_rng(0), 60)
+    rows = Rows(0, 60)
     options = {name: value for name, value in FOLDED.items() if name in make().get_params()}
-    expected = make(**options).fit(X, y).model_
-    assert make(**options, n_jobs=n_jobs).fit(X, y).model_ == expected
+    expected = fitted(make, rows, **options).model_
+    assert make(**options, n_jobs=n_jobs).fit(*rows.table()).model_ == expected

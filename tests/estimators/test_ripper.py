@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from builders import SEEDS, foil, mixed_table, ripper
 from rulewright import RipperClassifier
 from rulewright.data import TrainingSet, read_table
@@ -74,7 +75,7 @@ def brute_gain(problem, rows, inside):
     return after.positive * (share[0] - share[1])
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(SEEDS)
 def test_every_condition_has_the_largest_gain(seed):
     """None gains more than the one that was added, at any length; in the end none gains."""
@@ -94,7 +95,7 @@ def test_every_condition_has_the_largest_gain(seed):
         rows = inside
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(SEEDS)
 def test_a_revision_goes_on_where_the_rule_ends(seed):
     """From its first conditions on, on the rows that they cover, a rule grows as it did."""
@@ -148,7 +149,7 @@ def test_possible_conditions_are_counted():
     assert known.tolist() == [8, 4, 3, 0, 1]
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(SEEDS, st.lists(st.integers(0, 5), max_size=4))
 def test_what_rules_cover_is_what_a_recount_gives(seed, deleted):
     """Counts, owners, own rows and length after rules came and went are those from scratch."""
@@ -184,7 +185,7 @@ def test_the_length_of_a_rule_counts_the_tightest_cuts():
         assert CoveringRule(problem, rule).bits == pytest.approx(condition_count_bits(2, 80))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(SEEDS)
 def test_deletion_never_lengthens_the_description(seed):
     """After deletion the description is no longer, and some rule is gone if a last one was idle."""
@@ -200,7 +201,7 @@ def test_deletion_never_lengthens_the_description(seed):
     assert 6 not in rules.rules
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(SEEDS)
 def test_optimisation_never_lengthens_the_description(seed):
     """The old rule competes with its variants, so the shortened description gets no longer."""
@@ -211,7 +212,7 @@ def test_optimisation_never_lengthens_the_description(seed):
     assert shortened_length(ripper.optimised(rules)) <= shortened_length(rules) + 1e-9
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(SEEDS, st.sampled_from([0.5, 2 / 3, 1.0]))
 def test_no_rule_errs_on_half_of_its_rows(seed, grow_share):
     """Not when it is added, and not in the end: rows are those that the rules before leave over."""

@@ -6,9 +6,10 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from builders import SEEDS
 from rulewright.data import read_table
 from rulewright.encoding.canonical import FALSE, TRUE, rule_set_conjunctions
@@ -60,7 +61,7 @@ def covered(est, rule_set, X, y):
     return found
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(seed=SEEDS)
 def test_errors_and_weights_are_those_of_the_rule_sets(seed):
     """Errors can be counted again, and weights follow from errors and counts alone (I1)."""
@@ -75,7 +76,7 @@ def test_errors_and_weights_are_those_of_the_rule_sets(seed):
         assert len(set(posterior.rule_sets)) == len(posterior)
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(seed=SEEDS)
 def test_scores_are_the_weighted_votes(seed):
     """The score of a class is the weight of covering rule sets minus the rest, in [-1, 1] (I3)."""
@@ -91,7 +92,7 @@ def test_scores_are_the_weighted_votes(seed):
     assert 0.0 <= margins.min() <= margins.max() <= 2.0
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(seed=SEEDS)
 def test_decisions_of_two_classes_rank_like_probabilities(seed):
     """Their sign is the prediction, and more of them is more probable."""
@@ -120,7 +121,7 @@ def test_endless_decay_keeps_the_best_rule_sets():
         assert len(set(posterior.errors)) == 1
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(seed=SEEDS, leads=st.lists(st.floats(0, 2.5), min_size=2, max_size=2))
 def test_asking_for_more_abstains_more(seed, leads):
     """Rows predicted at a larger lead are among those at a smaller one (I4)."""

@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from builders import SEEDS, mixed_table, rule_texts
 from rulewright import SlipperClassifier
 from rulewright.data import TrainingSet, read_table
@@ -208,7 +209,7 @@ def small_columns(rng, n_rows):
     return columns
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(SEEDS, st.integers(2, 40))
 def test_growth_equals_brute_force(seed, n_rows):
     """Every condition has the largest sqrt(W+) - sqrt(W-) of all, which strictly grows (T6)."""

@@ -2,15 +2,16 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
+from budget import examples
 from rulewright.evidence.discoveries import benjamini_yekutieli, e_bh
 
 
 @given(st.lists(st.sampled_from([1e-9, 1e-4, 0.004, 0.004, 0.03, 0.2, 0.9, 1.0]), max_size=30))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_adjusted_p_values_are_scipys(p_values):
     """Adjusted p-values are those of scipy, in the order given."""
     expected = false_discovery_control(p_values, method="by") if p_values else []
@@ -21,7 +22,7 @@ def test_adjusted_p_values_are_scipys(p_values):
     st.lists(st.sampled_from([0.0, 0.5, 3.0, 10.0, 20.0, 40.0, 100.0, 1e9]), max_size=12),
     st.sampled_from([0.05, 0.1, 0.5]),
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_e_bh_is_its_definition(e_values, q):
     """Of all sizes that qualify the largest is taken, and it has the largest e-values."""
     m, ranked = len(e_values), sorted(e_values, reverse=True)

@@ -4,11 +4,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln, logsumexp
 from scipy.stats import fisher_exact, hypergeom, mannwhitneyu, nchypergeom_fisher
 
+from budget import examples
 from rulewright.evidence.claims import (
     TILTS,
     rank_e_value,
@@ -33,7 +34,7 @@ def tables(total, positives, covered):
 
 
 @given(margins())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_expected_e_value_is_one(sizes):
     """Without an effect the mean over all tables is 1; with the opposite effect it is at most 1."""
     total, positives, covered = sizes
@@ -47,7 +48,7 @@ def test_the_expected_e_value_is_one(sizes):
 
 
 @given(margins())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_p_values_are_fishers(sizes):
     """The p-value is that of Fisher's one-sided exact test."""
     _, inside, outside = tables(*sizes)

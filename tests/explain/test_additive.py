@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from rulewright import MLRulesClassifier, RuleSetEnsembleClassifier
 from rulewright.data import DataError, read_table
 from rulewright.explain import importance, interactions, local_importance, partial_dependence
@@ -47,7 +48,7 @@ AMOUNTS = st.lists(st.sampled_from([0.0, 1.0, -0.5, 2.5]), min_size=7, max_size=
 
 
 @given(AMOUNTS, st.sampled_from([0.0, 0.7]), st.sampled_from([0.0, -1.0]), st.integers(0, 99))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_importance_is_the_deviation_of_what_is_added(responses, slope, otherwise, seed):
     """The root mean square of the local importances is the importance; columns share all of it."""
     model, rows = make_model(responses, slope, otherwise), make_rows(seed)
@@ -71,7 +72,7 @@ def test_importance_by_hand():
 
 @pytest.mark.parametrize("columns", ["a", "b", "c", ("a", "b"), ("c", "b")])
 @given(responses=AMOUNTS, otherwise=st.sampled_from([0.0, -1.0]), seed=st.integers(0, 99))
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_dependence_is_the_mean_prediction(columns, responses, otherwise, seed):
     """The fast way equals predicting all rows with the columns set to each point."""
     model, rows = make_model(responses, 0.7, otherwise), make_rows(seed)

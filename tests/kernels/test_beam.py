@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
+from budget import examples
 from builders import free_limits, packed_columns, random_columns, searches
 from rulewright import kernels
 from rulewright.kernels import (
@@ -47,7 +48,7 @@ def beams(draw):
     return (search.columns, rows, stats, score, limits, beam, totals)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(beams())
 def test_beams_equal_the_twin(search):
     """Conditions, criteria and vote are those of the twin, to the bit."""
@@ -87,7 +88,7 @@ def conjunctions(codes, n_bins, most):
                 yield (codes[:, chosen] == values).all(axis=1)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["laplace", "wracc", "entropy"]))
 def test_a_wide_beam_finds_the_best_of_all_conjunctions(seed, kind):
     """With room for all of them no conjunction is better, and of equals none covers more."""

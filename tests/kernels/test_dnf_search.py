@@ -3,10 +3,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
+from budget import examples
 from builders import SEEDS
 from rulewright import kernels
 from rulewright.kernels import DnfSettings
@@ -120,7 +121,7 @@ def test_the_best_formula_has_the_score_it_claims(case):
         assert variables == sorted(set(variables))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(SEEDS, st.integers(7, 9))
 def test_slices_and_threads_change_nothing(seed, slice_size):
     """Many short calls on two threads find what one long call on one thread finds."""

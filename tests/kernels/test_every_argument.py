@@ -518,6 +518,8 @@ CALLS = {
     "draw": (_core.draw_rows, lambda: {"n": N, "size": 9, "seed": 1}),
     "split": (_core.split_by_weight, good_split),
 }
+LONG = {("draw", "n"), ("partition", "n_restarts")}
+"""Arguments whose large values are numbers of draws, which take seconds."""
 ARGUMENTS = [(call, name) for call, (_, good) in CALLS.items() for name in good()]
 
 
@@ -556,7 +558,13 @@ def test_the_good_arguments_are_good(call):
     function(**good())
 
 
-@pytest.mark.parametrize(("call", "name"), ARGUMENTS)
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        pytest.param(*one, marks=pytest.mark.full("billions of draws") if one in LONG else ())
+        for one in ARGUMENTS
+    ],
+)
 def test_a_bent_argument_is_refused_or_answered(call, name):
     """Wrong types, shapes, sizes and values of one argument never crash or hang."""
     function, good = CALLS[call]

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
+from budget import examples
 from builders import SEEDS
 from rulewright.kernels import ROW, STAT, Exponential
 
@@ -23,7 +24,7 @@ def states(rng, n_rows, n_heads, by_cost):
         yield kind(own, weights.copy(), scores, stats, by_cost), scores, stats
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(SEEDS, st.integers(1, 5000), st.integers(1, 4), st.booleans(), st.integers(1, 3))
 def test_kernel_equals_twin(seed, n_rows, n_heads, by_cost, n_threads):
     """Scores, range, lanes, sums and steps of rows agree; integers to the bit."""

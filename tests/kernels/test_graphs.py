@@ -4,9 +4,10 @@ from itertools import combinations, pairwise, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import reference
+from budget import examples
 from builders import SEEDS
 from graph_cases import arrays_of, occurs
 from reference.graphs import generalised
@@ -114,7 +115,7 @@ def brute_force_code(graph):
 
 
 @given(SEEDS)
-@settings(max_examples=60)
+@examples(60)
 def test_codes_are_the_smallest_of_all_numberings(seed):
     """The search of traversals finds what all permutations give, for every numbering."""
     rng = np.random.default_rng(seed)
@@ -127,7 +128,7 @@ def test_codes_are_the_smallest_of_all_numberings(seed):
 
 
 @given(SEEDS)
-@settings(max_examples=60)
+@examples(60)
 def test_canonical_codes_and_their_prefixes_pass_the_test(seed):
     """A code is canonical exactly if it is the smallest; prefixes of such codes are too."""
     rng = np.random.default_rng(seed)

@@ -4,9 +4,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import reference
+from budget import examples
 from builders import (
     free_limits,
     packed_columns,
@@ -29,14 +30,14 @@ from rulewright.kernels import (
 pytestmark = pytest.mark.native
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(searches())
 def test_rules_equal_the_twin(search):
     """Conditions, criteria and vote are those of the twin, to the bit."""
     assert kernels.grow_rule(*search) == reference.grow_rule(*search)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(searches())
 def test_rules_obey_their_limits(search):
     """No rule is too long, too light, against its vote, out of its group or incomplete."""
@@ -54,7 +55,7 @@ def test_rules_obey_their_limits(search):
         assert search.stats[rows, -1].sum() >= limits.min_weight
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(searches())
 def test_every_condition_improves_the_criterion(search):
     """Criteria fall by more than the tolerance from the empty, or the required, rule on (T3)."""

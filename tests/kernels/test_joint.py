@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
+from budget import examples
 from builders import SEEDS, free_limits, packed_columns
 from rulewright.kernels import (
     ROW,
@@ -35,7 +36,7 @@ def drawn_stats(rng, n_rows, bits, lanes=2):
     return rng.choice(np.array([-largest, largest - 1, 0, 3], dtype=STAT), (n_rows, lanes))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(SEEDS, st.data(), st.sampled_from([3, 19, 60]), st.sampled_from([2, 2, 3, 4, 6]))
 def test_sums_of_joint_codes_are_exact(seed, data, bits, lanes):
     """Any mix of short and long columns, few and many rows, gives the histogram of the twin."""

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
+from budget import examples
 from builders import SEEDS, free_limits, packed_columns, random_limits, random_score, random_stats
 from rulewright.kernels import (
     ROW,
@@ -24,7 +25,7 @@ def ranked_columns(rng, n_rows, sizes):
     return packed_columns(codes, [n - 1 for n in sizes], rng.integers(0, 2, len(sizes)), np.uint16)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(SEEDS, st.lists(st.sampled_from([2, 63, 64, 65, 129, 400]), min_size=1, max_size=20))
 def test_rules_of_few_rows_equal_the_twin(seed, sizes):
     """Any score, limits and number of lanes, on columns of few and of many codes side by side."""

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
+from budget import examples
 from builders import SEEDS
 from reference.nearest import squared_gaps
 from rulewright import kernels
@@ -64,7 +65,7 @@ def assert_equal_states(one, two):
 
 
 @given(SEEDS, st.integers(0, 200))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_the_search_is_its_twin(seed, n_steps):
     """After any number of steps, in any slices, both have the same rules, winners and counts."""
     arguments = random_search(np.random.default_rng(seed))
@@ -77,7 +78,7 @@ def test_the_search_is_its_twin(seed, n_steps):
 
 
 @given(SEEDS)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_what_never_falls_and_never_rises(seed):
     """Step by step: accuracy never falls, rules never grow in number, and figures are recounts."""
     arguments = random_search(np.random.default_rng(seed))
@@ -109,7 +110,7 @@ def gaps_of(state, arguments):
 
 
 @given(SEEDS)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_winners_are_those_of_the_final_rules(seed):
     """Rows with copies are won by what the model says: of the nearest rules the most accurate."""
     arguments = random_search(np.random.default_rng(seed))
@@ -134,7 +135,7 @@ def test_winners_are_those_of_the_final_rules(seed):
 
 
 @given(SEEDS, st.integers(1, 3))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_the_nearest_rule_is_that_of_the_twin(seed, n_threads):
     """Rules of any conditions, and rows of any values: same rule, same distance to the bit."""
     rng = np.random.default_rng(seed)

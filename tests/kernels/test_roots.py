@@ -2,10 +2,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
+from budget import examples
 from builders import SEEDS, random_columns, random_limits, random_score, random_stats, searches
 from rulewright.kernels import (
     GROUP,
@@ -26,7 +27,7 @@ def changed(rng, stats):
     return rows, rng.permutation(stats)[: len(rows)]
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(searches(), SEEDS, st.integers(1, 7), st.sampled_from([3, 20, 62]))
 def test_rules_from_blocks_equal_the_twin(search, seed, n_blocks, bits):
     """After any changes growth from chosen blocks is growth on their rows, counted anew."""

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
+from budget import examples
 from builders import free_limits, packed_columns, searches
 from rulewright import kernels
 from rulewright.kernels import (
@@ -24,7 +25,7 @@ def test_every_score_has_a_twin():
     assert set(score_names) == set(reference.SCORES)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(searches())
 def test_steps_equal_their_twins(search):
     """Histograms, and the best condition on part of the rows, are those of the twins."""
@@ -48,7 +49,7 @@ def merged_histogram(columns, rows, stats, parts):
     return sum(histograms)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(searches(), st.integers(1, 4))
 def test_partitions_grow_the_rule_of_the_whole(search, n_parts):
     """Steps over histograms added up from partitions pick, one by one, what the path picks."""

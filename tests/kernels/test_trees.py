@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
+from budget import examples
 from builders import SEEDS, free_limits, packed_columns, random_columns, random_limits
 from rulewright import kernels
 from rulewright.kernels import (
@@ -76,7 +77,7 @@ def assert_same(tree, twin):
     np.testing.assert_array_equal(tree.sums, twin.sums)
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(growths())
 def test_trees_equal_the_twin(growth):
     """Splits and sums are those of the twin, to the bit, on one thread and on two."""
@@ -96,7 +97,7 @@ def routes_of(tree, columns):
     return Routes(children, looked_at, starts, np.concatenate([*sides, [0]]).astype(np.uint8))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(growths())
 def test_routes_equal_the_twin_and_reach_the_nodes(growth):
     """Rows end where the twin says, and sums over the rows of every node are its own."""
@@ -119,7 +120,7 @@ def error_of(stats, rows):
     return float((w * (r - (w * r).sum(axis=0) / w.sum()) ** 2).sum()) if len(rows) else 0.0
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(growths())
 def test_no_cut_reduces_the_error_more(growth):
     """The first split of numeric columns lowers the error most of all cuts, by brute force."""
@@ -170,7 +171,7 @@ def test_no_set_of_labels_reduces_the_error_more():
             assert len(tree.splits[0].codes) <= 3
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(growths())
 def test_the_best_leaf_is_split_first(growth):
     """A larger tree starts with the splits of the smaller one, and its limits hold."""

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from model.builders import CHURN_ROWS, CHURN_SCHEMA, churn_model, models
 from rules.builders import a_rule
 from rulewright.data import ColumnSchema, DataError, Schema, read_like, read_table
@@ -114,7 +115,7 @@ def test_a_table_with_other_kinds_and_labels_is_recoded():
 
 
 @given(models())
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_a_slice_is_a_stage(model):
     """The scores of the first rules plus what the others add are the scores of all."""
     rows = adversarial_rows(model.program)
@@ -129,7 +130,7 @@ def test_a_slice_is_a_stage(model):
 
 
 @given(models())
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_any_number_of_threads_gives_the_same_scores(model):
     """Threads share rows and change no bit."""
     rows = adversarial_rows(model.program)
@@ -137,7 +138,7 @@ def test_any_number_of_threads_gives_the_same_scores(model):
 
 
 @given(models())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_bits_are_the_covers(model):
     """Packed covers say what the covers say, and nothing beyond the last row."""
     covers, bits = (
@@ -150,7 +151,7 @@ def test_bits_are_the_covers(model):
 
 
 @given(models(), st.data())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_merging_keeps_the_scores(model, data):
     """Equal rules become one, in whatever order their conditions stand; scores stay."""
     again = [
@@ -183,7 +184,7 @@ def test_merging_by_hand():
 
 
 @given(models(), st.floats(0.0, 10.0), st.data())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_scaling_is_part_of_the_scores(model, slope, data):
     """The scores of the scaled model are slope times score plus offset."""
     model = replace(model, steps=None)

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import checker
+from budget import examples
 from model.builders import CHURN_ROWS, CHURN_SCHEMA, averages, churn_model, saved, write
 from rulewright.data import ColumnSchema, Schema
 from rulewright.model import (
@@ -226,14 +227,14 @@ def test_many_members_of_many_rules(tmp_path):
 
 
 @given(averages())
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_every_export_of_averages(model):
     """Members with strange names and scores answer alike in all targets."""
     assert len(model.verify_exports().targets) == 4
 
 
 @given(st.integers(1, 40), st.integers(0, 2**32 - 1))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_the_order_of_adding_is_that_of_pairs(n_members, seed):
     """Any number of members is added up completely."""
     rng = np.random.default_rng(seed)

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from budget import examples
 from model.builders import CHURN_ROWS, CHURN_SCHEMA, models
 from rulewright.model import AdditiveRules, IsotonicSteps
 from rulewright.programs.adversarial import adversarial_rows
@@ -23,7 +24,7 @@ def label(model):
 
 
 @given(models())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_probabilities_are_the_steps_at_the_margins(model):
     """Each class has its step at score minus best other score, divided by their sum."""
     assume(model.steps is not None)
@@ -38,7 +39,7 @@ def test_probabilities_are_the_steps_at_the_margins(model):
 
 
 @given(models())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_no_label_is_cheaper_than_the_chosen_one(model):
     """The label has the lowest expected cost, and among equals the best score, then the first."""
     assume(model.costs is not None)
@@ -54,7 +55,7 @@ def test_no_label_is_cheaper_than_the_chosen_one(model):
 
 
 @given(models())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_equal_costs_choose_the_most_probable(model):
     """If every error costs the same, the label is the most probable class."""
     n = len(model.classes)

@@ -2,9 +2,10 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from model.builders import CHURN_SCHEMA, dnf_models, saved, write
 from rules.builders import a_rule
 from rulewright.data import read_like, read_table
@@ -66,7 +67,7 @@ def test_answers_by_hand():
 
 
 @given(dnf_models())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_best_covering_class_wins(model):
     """The label is the class of the most precise rule that holds, else the default class."""
     rows = adversarial_rows(model.program)
@@ -81,7 +82,7 @@ def test_the_best_covering_class_wins(model):
 
 
 @given(dnf_models())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_probabilities_agree_with_labels(model):
     """Probabilities sum to one, none is negative, and no class is more probable than the label."""
     scores = model.scores(adversarial_rows(model.program))
@@ -153,7 +154,7 @@ def test_a_single_class():
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans())
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_formulas_of_an_encoding_cover_the_same_rows(seed, thresholds):
     """A formula over Booleans and its model cover the same rows, new, missing and unseen ones."""
     rng = np.random.default_rng(seed)

@@ -3,9 +3,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from builders import mixed_table
 from model.builders import (
     CHURN_ROWS,
@@ -38,7 +39,7 @@ def test_rules_that_fired_strongest_first():
 
 
 @given(models())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_contributions_add_up_to_the_scores(model):
     """Intercepts plus what the rules added, in their order, are the scores."""
     rows = adversarial_rows(model.program)
@@ -104,7 +105,7 @@ def test_other_reasons_are_summed_up():
 
 
 @given(models(), st.sampled_from([0, 1, 5, None]))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_changes_add_up_to_the_probability(model, max_reasons):
     """The probability at the start and all changes sum to that of the predicted class."""
     explanation = model.explain(adversarial_rows(model.program))
@@ -121,7 +122,7 @@ def test_changes_add_up_to_the_probability(model, max_reasons):
 
 
 @given(models() | dnf_models() | vote_models() | saying_models(UnorderedRules))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_after_all_reasons_the_scores_are_those_of_the_model(model):
     """Every form tells each rule that fired once, and nothing is left to explain."""
     explanation = model.explain(adversarial_rows(model.program))
@@ -136,7 +137,7 @@ def test_after_all_reasons_the_scores_are_those_of_the_model(model):
 
 
 @given(vote_models())
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_votes_come_by_what_they_add(model):
     """Each reason makes at least as much weight vote as the next one."""
     explanation = model.explain(adversarial_rows(model.program))

@@ -5,9 +5,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from jsonschema import Draft202012Validator
 
+from budget import examples
 from builders import mutate, pick
 from model.builders import churn_model, every_form, saved, write
 from report.models import model_and_rows
@@ -63,9 +64,7 @@ def test_learned_models_fit(form, name, path):
 
 
 @given(every_form())
-@settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_strange_models_fit(path, model):
     """Whatever a model is made of, its file is valid."""
     VALID.validate(saved(path, model))

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from model.builders import CHURN_ROWS, CHURN_SCHEMA, saved, saying_models, write
 from rulewright.data import read_table
 from rulewright.data.training import TrainingSet
@@ -92,7 +93,7 @@ def test_explanations_name_the_rule_and_what_failed_before_it():
 
 
 @given(saying_models(DecisionList))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_lists_agree_with_their_definition(model):
     """The distribution is that of the first rule whose cover holds the row."""
     rows = adversarial_rows(model.program)
@@ -109,7 +110,7 @@ def test_lists_agree_with_their_definition(model):
 
 
 @given(saying_models(DecisionList) | saying_models(UnorderedRules))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_every_export_of_lists_and_sets(model):
     """SQL, Python and JavaScript answer as the native program."""
     assert len(model.verify_exports().targets) == 4
@@ -234,7 +235,7 @@ def test_assembly_keeps_the_class_of_a_rule():
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_assembled_lists_reach_every_row_once(seed):
     """The rows of all rules and of the default add up to the training rows."""
     rng = np.random.default_rng(seed)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import checker
+from budget import examples
 from model.builders import CHURN_ROWS, CHURN_SCHEMA, nearest_models, saved, write
 from rulewright.data import read_like, read_table
 from rulewright.model import ModelFileError, NearestRules, load_model
@@ -153,7 +154,7 @@ def test_a_model_without_rules():
 
 
 @given(nearest_models())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_answers_agree_with_the_definition(model):
     """The first rule of the least distance decides; explanations say the same."""
     rows = adversarial_rows(model.program)
@@ -174,7 +175,7 @@ def test_answers_agree_with_the_definition(model):
 
 
 @given(nearest_models())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_every_export_of_nearest_rules(model):
     """SQL, Python and JavaScript answer as the native program."""
     assert len(model.verify_exports().targets) == 4
@@ -197,7 +198,15 @@ def many_rules(n_rules, n_columns):
     return NearestRules(schema, np.array([0, 1]), tuple(rules), distances, (1.0, 1.0))
 
 
-@pytest.mark.parametrize(("n_rules", "n_columns"), [(450, 3), (3, 230)])
+@pytest.mark.parametrize(
+    ("n_rules", "n_columns"),
+    [
+        pytest.param(450, 3, marks=pytest.mark.full("databases take seconds to plan the steps")),
+        pytest.param(3, 230, marks=pytest.mark.full("databases take seconds to plan the terms")),
+        (90, 3),
+        (3, 45),
+    ],
+)
 def test_many_rules_and_columns_are_exported(n_rules, n_columns):
     """Steps of SQL take some rules and some terms at a time."""
     assert len(many_rules(n_rules, n_columns).verify_exports().targets) == 4

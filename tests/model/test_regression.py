@@ -4,9 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from model.builders import CHURN_ROWS, CHURN_SCHEMA, conditions, saved, write
 from rules.builders import formulas
 from rulewright.data import read_like
@@ -85,7 +86,7 @@ def test_a_model_by_hand():
 
 
 @given(regressions())
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_every_export_answers_alike(model):
     """SQL, Python and JavaScript give the number of the model, and that is the definition's."""
     assert len(model.verify_exports().targets) == 4
@@ -100,7 +101,7 @@ def test_every_export_answers_alike(model):
 
 
 @given(model=regressions())
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_a_loaded_model_is_the_same(tmp_path_factory, model):
     """Saving and loading changes no number."""
     path = tmp_path_factory.mktemp("m") / "model.json"

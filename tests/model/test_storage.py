@@ -5,9 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 
 import checker
+from budget import examples
 from model.builders import (
     CHURN_ROWS,
     CHURN_SCHEMA,
@@ -30,9 +31,7 @@ def path(tmp_path):
 
 
 @given(every_form())
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_loaded_model_is_the_same_to_the_bit(path, model):
     """Saving and loading changes no prediction, and an independent reader agrees."""
     model.save(path)

@@ -3,9 +3,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from model.builders import CHURN_SCHEMA, saved, vote_models, write
 from programs.builders import tamper
 from rules.builders import a_rule
@@ -74,7 +75,7 @@ def test_answers_by_hand():
 
 
 @given(vote_models())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_scores_are_sums_of_votes(model):
     """Each rule set adds its weight if a term of it covers the row and takes it away if not."""
     rows = adversarial_rows(model.program)
@@ -96,7 +97,7 @@ def test_scores_are_sums_of_votes(model):
 
 
 @given(vote_models())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_labels_and_probabilities(model):
     """The best score wins, then the larger prior, then the first class; it is most probable."""
     scores = model.scores(adversarial_rows(model.program))
@@ -109,7 +110,7 @@ def test_labels_and_probabilities(model):
 
 
 @given(vote_models(), st.lists(st.floats(0.0, 2.0), min_size=2, max_size=2).map(sorted))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_abstaining_grows_with_the_margin_asked_for(model, margins):
     """Whoever abstains below a margin abstains below a larger one too; labels stay the same."""
     rows = adversarial_rows(model.program)
@@ -122,7 +123,7 @@ def test_abstaining_grows_with_the_margin_asked_for(model, margins):
 
 
 @given(vote_models())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_exported_python_abstains_as_the_model(model):
     """The third exported function tells where the model abstains."""
     space, rows = {}, adversarial_rows(model.program)

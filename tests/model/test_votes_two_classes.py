@@ -6,8 +6,9 @@ from dataclasses import replace
 import duckdb
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
+from budget import examples
 from model.builders import saved, vote_models
 from rulewright.data import read_table
 from rulewright.model import RuleSetVotes, load_model
@@ -128,7 +129,7 @@ def test_opposites_survive_files(tmp_path):
 
 
 @given(vote_models(sizes=(2, 2)))
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_opposites_are_exported_as_they_are(model):
     """SQL and Python give the answers of the model; a class is as it was with its opposite."""
     assume(len(model.rules) > 0)

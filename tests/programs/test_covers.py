@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from budget import examples
 from model.builders import churn_model, models
 from rules.builders import a_rule
 from rulewright.data import ColumnSchema, Schema, read_like
@@ -24,7 +25,7 @@ def test_only_used_columns_are_compiled():
 
 @pytest.mark.native
 @given(models())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_compiled_covers_are_those_of_the_conditions(model):
     """Compiled rules cover what their conditions say, on and beside every threshold."""
     table = read_like(adversarial_rows(model.program), model.schema)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from budget import crossed
 from model.builders import CHURN_SCHEMA
 from rules.builders import a_rule
 from rulewright.model import AdditiveRules, DnfModel, IsotonicSteps, RegressionRules, RuleSetVotes
@@ -28,16 +29,16 @@ def additive(starts, amounts, **options):
     return AdditiveRules(CHURN_SCHEMA, ["a", "b"], starts, tuple(rules), **options)
 
 
-@pytest.mark.parametrize("size", [709.8, 745.2, 1e300, LARGEST / 4])
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"costs": ((0.0, 372.5), (0.0, 0.0))},
-        {"costs": ((0.0, SMALLEST), (1e307, 0.0))},
-        {"steps": (IsotonicSteps((-1e300, 700.0), (SMALLEST, 1e-300, 0.9)),) * 2},
-    ],
-)
+SCORES = {str(size): size for size in (709.8, 745.2, 1e300, LARGEST / 4)}
+DECIDED = {
+    "plain": {},
+    "costs": {"costs": ((0.0, 372.5), (0.0, 0.0))},
+    "extreme costs": {"costs": ((0.0, SMALLEST), (1e307, 0.0))},
+    "steps": {"steps": (IsotonicSteps((-1e300, 700.0), (SMALLEST, 1e-300, 0.9)),) * 2},
+}
+
+
+@crossed("every size and every decision is met", ("size", "options"), SCORES, DECIDED)
 def test_scores_beyond_the_range_of_exp(size, options):
     """Scores that differ by more than exp can tell give probabilities of 0 and 1 everywhere."""
     for model in (

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from model.builders import CHURN_SCHEMA, conditions
 from rules.builders import formulas
 from rulewright.data import read_like
@@ -35,7 +36,7 @@ rules = st.tuples(
 
 
 @given(st.lists(rules, max_size=4))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_formulas_are_evaluated_alike_everywhere(rules):
     """And, or, not and the third value have the answers of the formulas in every target."""
     model = additive(*rules)
@@ -56,7 +57,7 @@ def test_formulas_are_evaluated_alike_everywhere(rules):
 
 
 @given(formulas(on_columns))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_a_positive_formula_holds_on_the_same_rows(formula):
     """A formula can be written without "not", and so can its opposite."""
     table = read_like(adversarial_rows(additive((formula, 0, 1.0)).program), CHURN_SCHEMA)

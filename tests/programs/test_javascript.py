@@ -4,10 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from py_mini_racer import JSEvalException, MiniRacer
 
+from budget import examples
 from model.builders import (
     CHURN_ROWS,
     CHURN_SCHEMA,
@@ -46,7 +47,7 @@ def run(model, row, function="predict"):
 
 
 @given(models() | dnf_models() | vote_models())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_javascript_answers_as_the_model(model):
     """Strange names, labels and thresholds give the same scores, probabilities and labels."""
     assert model.verify_exports(["javascript"]).targets == ("javascript",)
@@ -91,7 +92,7 @@ def test_columns_named_like_members_of_objects(name):
     | strange_text
     | st.sampled_from([-0.0, 1e21, -1e22, 1e-4, 9.999e-5, 1e-5, 1.5e-7, 5e-324, 1e300, 2.0**60])
 )
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_labels_are_written_as_the_library_does(value):
     """The exported reader of labels agrees with the library's, to the character."""
     text = churn_model().to_javascript()

@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from budget import examples
 from model.builders import CHURN_ROWS, CHURN_SCHEMA, conditions
 from rules.builders import formulas
 from rulewright.data import read_like
@@ -99,7 +100,7 @@ def test_explanations_without_changes():
 
 
 @given(st.lists(st.tuples(formulas(on_columns), says), max_size=5))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_every_export_follows_from_the_program(rules):
     """SQL, Python and JavaScript answer as the native program, and that as the definition."""
     model = last_word(*rules)

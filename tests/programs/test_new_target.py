@@ -3,8 +3,9 @@
 from typing import ClassVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from budget import examples
 from model.builders import churn_model, dnf_models, models, vote_models
 from rulewright.model import ParityError
 from rulewright.programs.rowwise import RowWriter
@@ -49,7 +50,7 @@ def test_every_form_can_be_written():
 
 
 @given(models() | dnf_models() | vote_models())
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_no_form_needs_more(model):
     """Programs of all forms are written without a word of the target about forms."""
     assert write_toy(model.program).count("GIVE") >= 1

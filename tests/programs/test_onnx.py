@@ -5,8 +5,9 @@ import sys
 import numpy as np
 import onnxruntime
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from budget import examples
 from model.builders import CHURN_SCHEMA, churn_model, every_form
 from report.models import model_and_rows
 from rules.builders import a_rule
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.native
 
 
 @given(every_form())
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_strange_models_of_every_form_answer_alike(model):
     """Scores have the same bits on adversarial rows, but for averages."""
     assert model.verify_exports(["onnx"]).n_rows > 0

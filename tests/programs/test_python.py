@@ -4,8 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from budget import examples
 from model.builders import CHURN_ROWS, assert_chosen, churn_model, dnf_models, models, vote_models
 from rulewright.data import label_of
 from rulewright.programs.adversarial import adversarial_rows
@@ -26,7 +27,7 @@ def run(source):
 
 
 @given(models() | dnf_models() | vote_models())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_python_answers_as_the_model(model):
     """The exported functions give the model's answers on adversarial rows."""
     rows = adversarial_rows(model.program)

@@ -5,8 +5,9 @@ from dataclasses import replace
 import duckdb
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from budget import examples
 from model.builders import (
     CHURN_ROWS,
     CHURN_SCHEMA,
@@ -32,7 +33,7 @@ def one_rule(condition, schema, classes=("a", "b")):
 
 
 @given(every_form())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_sql_answers_as_the_model(model):
     """Strange names, labels and thresholds give the same answers in DuckDB and SQLite."""
     report = model.verify_exports()
@@ -41,7 +42,7 @@ def test_sql_answers_as_the_model(model):
 
 
 @given(finite)
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
 def test_numbers_are_exact_doubles(dialect, value):
     """Every float is read back as the same double."""
@@ -164,7 +165,7 @@ def test_internal_names_give_way(name):
 
 
 @given(every_form())
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_postgres_sql_answers_as_the_model(model):
     """DuckDB, which reads the same grammar, gives the right answers to the SQL for PostgreSQL."""
 

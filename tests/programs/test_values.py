@@ -12,10 +12,11 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from py_mini_racer import JSEvalException, MiniRacer
 
+from budget import examples
 from rules.builders import a_rule
 from rulewright.data import ColumnSchema, Schema
 from rulewright.model import AdditiveRules
@@ -238,7 +239,7 @@ def test_javascript_reads_infinity(name, text, value):
     | st.floats(-20, 20).map(repr)
     | st.integers(-(2**53), 2**53)
 )
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_random_values_are_read_alike(value):
     """Text that looks like a number, and numbers, are read alike everywhere."""
     for name in MODELS:

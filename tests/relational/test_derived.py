@@ -1,9 +1,10 @@
 import random
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from relational import twin
 from relational.builders import shop, shop_tables
 from rulewright.relational.aggregates import Aggregates
@@ -32,7 +33,7 @@ def listed(column):
 
 
 @given(st.integers(0, 10**6), st.booleans(), st.booleans())
-@settings(max_examples=10)
+@examples(10)
 def test_kernels_equal_twin(seed, text_keys, with_cutoff):
     """Kernels and plain Python derive the same columns, to the bit, from random tables."""
     tables = shop_tables(seed, text_keys=text_keys)
@@ -47,7 +48,7 @@ def test_kernels_equal_twin(seed, text_keys, with_cutoff):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=3)
+@examples(3)
 def test_order_of_rows_does_not_matter(seed):
     """Shuffled tables give the same recipe and the same values, row by row."""
     tables, draw = shop_tables(seed), random.Random(seed)
@@ -64,7 +65,7 @@ def test_order_of_rows_does_not_matter(seed):
 
 
 @given(st.integers(0, 10**6), st.booleans())
-@settings(max_examples=5)
+@examples(5)
 def test_sql_equals_kernels(seed, with_cutoff):
     """DuckDB derives the same columns, to the bit, with one statement per path."""
     relations = shop(shop_tables(seed), cutoff="asked" if with_cutoff else None)

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from budget import always, crossed
+from builders import MADE, model_of
 from report.browser import chromium, why_not
 from report.models import MODELS, evil_model, large_model, loans_model, model_and_rows
 from rulewright.data import read_table
@@ -75,6 +77,10 @@ def opened(browser, tmp_path):
     assert browser.complaints() == []
 
 
+FORMS = {model_of(cls): name for name, cls in MADE.items()}
+"""A learner for every form of model."""
+
+
 def random_rows(model, table, rng, n=50):
     """Make rows of values that occur, thresholds of rules, missing values and unseen labels."""
     rows = {}
@@ -93,7 +99,14 @@ def random_rows(model, table, rng, n=50):
     return rows
 
 
-@pytest.mark.parametrize("name", [*MODELS, "evil"])
+@pytest.mark.parametrize(
+    "name",
+    always(
+        {*MODELS, "evil"} - {*MADE} | {*FORMS.values()},
+        [*MODELS, "evil"],
+        "the page computes by the form of the model, not by the learner",
+    ),
+)
 def test_what_if_answers_are_those_of_the_model(name, opened):
     """On 50 random rows label, probabilities or number, and rules that hold are Python's."""
     model, table = evil_model() if name == "evil" else model_and_rows(name)
@@ -165,11 +178,18 @@ def test_changes_are_shown_and_undone(opened):
     assert page.run('return document.querySelector("#answer output").dataset.value') == start
 
 
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("name", ["mlrules", "numbers with lines", "loans", "evil"])
-def test_nothing_is_wider_than_the_page(name, width, dark, opened):
+SCREENS = {
+    f"{width}-{'dark' if dark else 'light'}": (width, dark)
+    for width in (390, 1280)
+    for dark in (False, True)
+}
+PAGES = {name: name for name in ("mlrules", "numbers with lines", "loans", "evil")}
+
+
+@crossed("every page and every screen is met", ("name", "screen"), PAGES, SCREENS)
+def test_nothing_is_wider_than_the_page(name, screen, opened):
     """At the width of a phone and of a desk nothing sticks out, opened rules included."""
+    width, dark = screen
     special = {"evil": evil_model, "loans": loans_model}
     model, table = special[name]() if name in special else model_and_rows(name)
     page = opened(model, table, width=width, dark=dark)

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from budget import examples
 from rules.builders import conditions, conditions_on_small_table, formulas, small_tables
 from rulewright.data import read_table
 from rulewright.rules import (
@@ -82,7 +83,7 @@ def test_normalising_changes_no_value(formula, table):
 
 
 @given(formulas(conditions()))
-@settings(max_examples=200)
+@examples(200)
 def test_round_trips(formula):
     """Text and JSON of a formula give it back: text in normalised form, JSON as it is."""
     assert formula_from_json(formula.to_json()) == formula

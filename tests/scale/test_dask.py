@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+from budget import always
 from rulewright import CompactRulesClassifier, MLRulesClassifier, RuleFitRegressor, load_model
 from rulewright.data import DataError
 from rulewright.scale import dask as scale_dask
@@ -55,8 +56,13 @@ def test_partitions_on_workers_give_the_model_of_one_process(client, tmp_path):
         assert content_hash(est.model_, tmp_path) == expected
 
 
+SHAPES = [(1, 1, False), (1, 1, True), (1, 3, False), (5, 2, False)]
+
+
 @pytest.mark.parametrize(
-    "shape", [(1, 1, False), (1, 1, True), (1, 3, False), (5, 2, False)], ids=str
+    "shape",
+    always(SHAPES[3:], SHAPES, "each starts a cluster; five workers have all that fewer have"),
+    ids=str,
 )
 def test_clusters_of_any_shape_give_the_model_of_one_process(shape, tmp_path, monkeypatch):
     """One worker, as thread or process, several threads, and workers whose sums are a tree."""
@@ -160,6 +166,7 @@ def test_a_client_and_matching_partitions_are_needed(client):
         fit_partitions(learner(), rows, np.zeros(60), client=client)
 
 
+@pytest.mark.full("kills processes of a cluster; `make chaos` does it a hundred times")
 @pytest.mark.parametrize("moment", ["coding", "growing"])
 def test_a_killed_worker_costs_time_but_not_the_model(moment, tmp_path, monkeypatch):
     """A process is killed while rows are coded or rules are grown: its rows are told all rules."""

@@ -4,9 +4,10 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from builders import SEEDS, mixed_table
 from rulewright.data import ColumnSchema, DataError, Schema, read_table
 from rulewright.encoding.binned import bin_table
@@ -105,7 +106,7 @@ def broken(made, conditions, up):
 
 
 @pytest.mark.native
-@settings(max_examples=150)
+@examples(150)
 @given(constraints(), SEEDS)
 def test_grown_rules_obey(made, seed):
     """No rule breaks a constraint, whatever the combination."""

@@ -2,9 +2,10 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from builders import SEEDS
 from rulewright.search import BooleanExamples, dnf_covers, search_dnf, simplify_dnf
 
@@ -48,7 +49,7 @@ def fewest_errors(X, y, k):
     return min(best, int(y.sum()))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(SEEDS, st.integers(1, 2))
 def test_tiny_problems_are_solved_to_the_optimum(seed, k):
     """The search finds what trying all formulas finds, flipped and permuted too."""

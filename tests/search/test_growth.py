@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from builders import SEEDS
 from rulewright.data import read_table
 from rulewright.encoding.binned import bin_table
@@ -107,7 +108,7 @@ def problems(draw):
     return columns, Problem(p, labels, weights, kind, l2), state, rows, head, limits
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(problems(), st.sampled_from(["midpoint", "observed"]))
 def test_each_condition_is_the_best_of_all(case, threshold):
     """Every condition has the lowest criterion of all conditions on the rows still covered."""

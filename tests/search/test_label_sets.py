@@ -7,9 +7,10 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from builders import SEEDS, free_limits, packed_columns
 from rulewright import Constraints, Growth, MLRulesClassifier, load_model
 from rulewright.data import read_table
@@ -34,7 +35,7 @@ def scanned(codes, stats, n_labels, down=True, **limits):
     return grow_rule(columns, everyone, np.array(stats, dtype=STAT), score, limits)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(SEEDS, st.integers(3, 9))
 def test_the_set_is_the_best_of_all_sets(seed, n_labels):
     """With hardly any smoothing no set of labels, of any size, has a larger g^2 / h."""

@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from sklearn.ensemble import RandomForestRegressor
 
+from budget import examples
 from builders import SEEDS, mixed_table
 from rulewright.data import read_table
 from rulewright.encoding.binned import bin_table
@@ -48,7 +49,7 @@ def random_problem(seed, n_rows=200, missing=0.1):
     return X, labels + rng.normal(size=n_rows)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(SEEDS)
 def test_rules_are_distinct_and_partial(seed):
     """No support of 0 or 1, no equal covers, no complements; covers are those of the text (T7)."""
@@ -66,7 +67,7 @@ def test_rules_are_distinct_and_partial(seed):
     assert len({rule.key for rule in found.rules}) == len(found)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(SEEDS)
 def test_every_node_leads_to_its_rule(seed):
     """The map covers all 2 (t - 1) nodes of each tree, and kept rules are the shortest (T7)."""

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from builders import SEEDS, mixed_table
 from rulewright.data import DataError, read_table
 from rulewright.encoding.binned import bin_table
@@ -33,7 +34,7 @@ def grown_trees(draw):
     return table, binned, weights, residuals, rows, tree
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(grown_trees())
 def test_conditions_cover_the_rows_of_their_nodes(case):
     """The conjunction of every node holds on just the rows that codes lead through it."""
@@ -45,7 +46,7 @@ def test_conditions_cover_the_rows_of_their_nodes(case):
         assert len(conjunction) == tree.length(node)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(grown_trees())
 def test_children_partition_the_known_rows_of_their_parent(case):
     """No row is in both children; rows in neither have a missing value (T7)."""
@@ -62,7 +63,7 @@ def test_children_partition_the_known_rows_of_their_parent(case):
         assert right[rows].any()
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(grown_trees())
 def test_values_are_weighted_means(case):
     """The value of a node is the mean residual of its rows of the subsample."""
@@ -76,7 +77,7 @@ def test_values_are_weighted_means(case):
             np.testing.assert_allclose(tree.values[node], mean, rtol=1e-9, atol=1e-9 * size)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(SEEDS)
 def test_order_and_repetition_of_rows(seed):
     """Trees do not depend on the order of rows, and a weight of two is a row twice."""

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
+from budget import examples
 from builders import SEEDS
 from rulewright.bounds import held_out_bound, selective_held_out_bound, vote_bound
 from rulewright.encoding.canonical import domain_sizes
@@ -63,7 +64,7 @@ def fitted():
     return quick().fit(*drawn_rows())
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(seed=SEEDS, abstain=st.floats(0, 2), prior=st.sampled_from(["length", "flat"]))
 def test_certificates_are_the_bounds_of_their_figures(seed, abstain, prior):
     """The vote bound is that of losses and divergences, and B9 is never above B8 (I7)."""
@@ -113,7 +114,7 @@ def test_order_of_classes_does_not_matter(fitted):
     assert np.array_equal(2 - turned.predict(X)[clear], fitted.predict(X)[clear])
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(seed=SEEDS)
 def test_losses_bound_the_vote_on_the_rows_they_are_of(seed):
     """Sum of losses / (1 + theta / 2) is at least the share of rows predicted and wrong (I14)."""
@@ -123,7 +124,7 @@ def test_losses_bound_the_vote_on_the_rows_they_are_of(seed):
     assert (curve.joint_error <= total / (1 + curve.theta / 2) + 1e-12).all()
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(seed=SEEDS)
 def test_risk_and_coverage_can_be_counted_again(seed):
     """Every point of the curve is what abstaining below that lead gives; both fall (I4)."""

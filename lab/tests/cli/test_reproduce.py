@@ -42,6 +42,9 @@ def killed_run(folder, sign):
     return process.returncode, message
 
 
+whole_runs = pytest.mark.full("each runs an experiment of 24 trials in a process of its own")
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """Run without interruption."""
@@ -55,6 +58,7 @@ def whole(tmp_path_factory):
     return folder, done.stdout
 
 
+@whole_runs
 def test_tables_are_printed_and_written(whole):
     """The printed figure is next to ours, in the terminal and in the files."""
     folder, printed = whole
@@ -71,6 +75,7 @@ def test_tables_are_printed_and_written(whole):
     assert [row[0] for row in tables["Error"]] == [*SETS.split(","), "mean"]
 
 
+@whole_runs
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_run_goes_on_without_losing_or_doubling_a_record(tmp_path, whole, sign):
     """The figures are those of a run that was never killed."""
@@ -91,6 +96,7 @@ def test_a_killed_run_goes_on_without_losing_or_doubling_a_record(tmp_path, whol
     assert figures(tmp_path) == figures(whole[0])
 
 
+@whole_runs
 def test_a_finished_run_only_reports_again(cli, whole):
     """Nothing is run twice."""
     folder, _ = whole
@@ -101,6 +107,7 @@ def test_a_finished_run_only_reports_again(cli, whole):
     assert lines_of(folder) == before
 
 
+@whole_runs
 def test_a_fresh_run_forgets_what_was_there(cli, tmp_path):
     """The same trials are run once more; records of other data sets stay."""
     args = ["reproduce", "mlrules-table1", "--quick", "--out", tmp_path, "--sets"]

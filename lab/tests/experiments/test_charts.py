@@ -3,9 +3,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from rulewright_lab.experiments.charts import (
     critical_difference_chart,
     curve_chart,
@@ -77,7 +78,7 @@ class TestCriticalDifference:
             assert text in svg
 
     @given(st.lists(st.floats(1, 7), min_size=2, max_size=7), st.floats(0, 9))
-    @settings(max_examples=15)
+    @examples(15)
     def test_bars_join_the_groups_of_the_statistics(self, values, cd):
         ranks = {f"learner {i}": value for i, value in enumerate(values)}
         rows = [row for data in drawn(critical_difference_chart(ranks, cd)) for row in data]
@@ -90,7 +91,7 @@ class TestCriticalDifference:
         assert len({bar["y"] for bar in bars}) == len(bars)
 
     @given(st.lists(st.floats(0, 1), min_size=2, max_size=7, unique=True))
-    @settings(max_examples=15)
+    @examples(15)
     def test_lines_to_the_names_do_not_cross(self, shares):
         n = len(shares)
         ranks = {f"learner {i}": 1 + (n - 1) * share for i, share in enumerate(shares)}

@@ -2,11 +2,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
+from budget import examples
 from builders import SEEDS
 from rulewright_lab.experiments import paired_tests as s
 from rulewright_lab.experiments.printed import printed_table
@@ -58,7 +59,7 @@ class TestWilcoxon:
         test = s.wilcoxon_signed_rank([0.1, 0.2, 0.3, 0.4], [0.1, 0.3, 0.5, 0.1])
         assert test == (3.0, 1.0, 3.0, 3.0, 3)
 
-    @settings(max_examples=15)
+    @examples(15)
     @given(pairs(most=13))
     def test_agrees_with_scipy_with_ties(self, rows):
         first, second = rows

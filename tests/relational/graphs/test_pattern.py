@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from rdkit import Chem
 
+from budget import examples
 from builders import SEEDS
 from graph_cases import occurs, random_graph
 from rulewright.encoding.covers import unpack_words
@@ -79,7 +80,7 @@ def test_charged_labels_are_smarts_too():
 
 
 @given(SEEDS)
-@settings(max_examples=40)
+@examples(40)
 def test_matches_lie_on_the_pattern_and_are_there_where_networkx_finds_one(seed):
     rng = np.random.default_rng(seed)
     graph, other = random_graph(rng), random_graph(rng, n_vertices=3, density=0.9)
@@ -112,7 +113,7 @@ def test_patterns_are_saved_and_refused():
 
 
 @given(SEEDS)
-@settings(max_examples=60)
+@examples(60)
 def test_trees_are_equal_if_their_centre_rooted_texts_are(seed):
     """AHU strings and canonical codes tell the same trees apart."""
     rng = np.random.default_rng(seed)

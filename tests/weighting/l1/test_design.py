@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from builders import SEEDS
 from l1_problems import draw, pack
 from rulewright.weighting.l1 import Design, Problem
@@ -29,7 +30,7 @@ def designs(seed, n_rows, n_dense, rule_scale):
 CASES = given(SEEDS, st.integers(12, 200), st.integers(0, 3), st.sampled_from(["none", "support"]))
 
 
-@settings(max_examples=50)
+@examples(50)
 @CASES
 def test_operations_equal_those_of_the_dense_matrix(seed, n_rows, n_dense, rule_scale):
     """Norms, A'r, A a, Gram entries and rows are those of the centred and scaled matrix."""
@@ -48,7 +49,7 @@ def test_operations_equal_those_of_the_dense_matrix(seed, n_rows, n_dense, rule_
     assert 0.9 * largest <= design.largest_eigenvalue() <= largest * (1 + 1e-9)
 
 
-@settings(max_examples=50)
+@examples(50)
 @CASES
 def test_coefficients_go_back_to_the_raw_columns(seed, n_rows, n_dense, rule_scale):
     """Scores by coefficients and intercept of raw columns are level + A a."""
@@ -59,7 +60,7 @@ def test_coefficients_go_back_to_the_raw_columns(seed, n_rows, n_dense, rule_sca
     np.testing.assert_allclose(design.scores(coef, intercept), level + a @ coefs, atol=1e-9)
 
 
-@settings(max_examples=30)
+@examples(30)
 @CASES
 def test_parts_are_designs(seed, n_rows, n_dense, rule_scale):
     """Rows and columns taken out equal a design made of them, with the scales of the whole."""

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from budget import examples
 from builders import SEEDS, loss, softmax
 from rulewright.encoding.covers import PackedCovers
 from rulewright.weighting.elimination import drop, selections
@@ -82,7 +83,7 @@ def assert_optimal(problem, fit, penalty, rules=slice(None)):
     assert np.all(slopes[rules][~active] >= -1e-5)
 
 
-@settings(max_examples=30)
+@examples(30)
 @PROBLEMS
 def test_the_path_is_optimal_everywhere(seed, n_rows, n_classes, unions):
     """Each solution of a path meets the conditions of optimality; the objective is convex."""
@@ -97,7 +98,7 @@ def test_the_path_is_optimal_everywhere(seed, n_rows, n_classes, unions):
     assert len(fit.active) > 0
 
 
-@settings(max_examples=30)
+@examples(30)
 @PROBLEMS
 def test_above_the_largest_penalty_no_rule_is_active(seed, n_rows, n_classes, unions):
     """The largest penalty is where the first rule comes in."""
@@ -108,7 +109,7 @@ def test_above_the_largest_penalty_no_rule_is_active(seed, n_rows, n_classes, un
     assert len(fit.active) > 0
 
 
-@settings(max_examples=30)
+@examples(30)
 @PROBLEMS
 def test_kept_rules_are_fitted_without_penalty(seed, n_rows, n_classes, unions):
     """After `keep` only the given rules speak, and along them the ridge loss is lowest."""
@@ -134,7 +135,7 @@ def test_a_start_changes_the_way_but_not_the_fit():
     np.testing.assert_allclose(warm.probabilities, cold.probabilities, atol=1e-5)
 
 
-@settings(max_examples=30)
+@examples(30)
 @PROBLEMS
 def test_dropping_leaves_the_size_asked_for(seed, n_rows, n_classes, unions):
     """At most so many rules are left, all of them active before, and fitted to the optimum."""

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression, enet_path, lasso_path
 
+from budget import examples
 from builders import SEEDS
 from l1_problems import draw, pack, problem_of
 from rulewright.weighting.l1 import (
@@ -87,7 +88,7 @@ def test_the_largest_penalty_is_where_the_first_column_comes_in(name):
     assert [int((solution.coef != 0).sum()) for solution in path.solutions] == [0, 0, 1]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(SEEDS, st.sampled_from([20, 60, 150]), st.sampled_from(sorted(LOSSES)), st.booleans())
 def test_gaps_are_certificates(seed, n_rows, loss, is_net):
     """T4: the duality gap of any point is at least 0, and is below the tolerance at a solution."""
