@@ -40,9 +40,9 @@ RENAMED: dict[str, dict[str, str]] = {
         "thresholds": "allow_thresholds",
         "weight": "vote_weight",
     },
-    "C45RulesClassifier": {"min_cases": "min_weight"},
-    "PARTClassifier": {"min_cases": "min_weight"},
-    "StumpClassifier": {"min_cases": "min_weight"},
+    "C45RulesClassifier": {"min_cases": "min_branch_weight"},
+    "PARTClassifier": {"min_cases": "min_branch_weight"},
+    "StumpClassifier": {"min_cases": "min_branch_weight"},
     "RuleFitClassifier": {"max_rules": "max_candidates", "max_terms": "max_rules"},
     "RuleFitRegressor": {"max_rules": "max_candidates", "max_terms": "max_rules"},
     "RumbleClassifier": {

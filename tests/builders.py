@@ -492,7 +492,7 @@ def c45rules(**changed):
     """Make C4.5rules whose parameters are all set: no test depends on the defaults."""
     settings = {
         "confidence": 0.25,
-        "min_weight": 2.0,
+        "min_branch_weight": 2.0,
         "missing_labels": False,
         "exceptions": "release",
         "max_rules": 1000,
@@ -508,7 +508,7 @@ def part(**changed):
     """Make PART whose parameters are all set: no test depends on the defaults."""
     settings = {
         "confidence": 0.25,
-        "min_weight": 2.0,
+        "min_branch_weight": 2.0,
         "missing_labels": False,
         "precision_cv": None,
         "class_weight": None,
@@ -521,7 +521,7 @@ def part(**changed):
 def stump(**changed):
     """Make a stump whose parameters are all set: no test depends on the defaults."""
     settings = {
-        "min_weight": 0.0,
+        "min_branch_weight": 0.0,
         "precision_cv": None,
         "class_weight": None,
         "random_state": 0,

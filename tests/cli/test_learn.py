@@ -224,7 +224,11 @@ def test_unknown_columns_bring_near_matches(cli_failure, loans):
         (["--set", "max_rules=many"], "max_rules=many must be a whole number >= 0"),
         (["--set", "teacher_share=2"], "must be a number >= 0 and <= 1"),
         (["--set", "missing_conditions=perhaps"], "must be true or false"),
-        (["--learner", "mlrules", "--set", "criterion=newt"], "must be one of newton, gradient"),
+        (["--learner", "sl2", "--set", "init=any"], "must be one of seeded, uniform"),
+        (
+            ["--learner", "mlrules", "--set", "growth=auto(criterion=newt)"],
+            "growth=auto(criterion=newt) must be one of auto, published or a Growth",
+        ),
         (["--set", "l2=1", "--set", "l2=2"], "--set: l2 is given twice"),
         (
             ["--learner", "slip"],

@@ -39,7 +39,7 @@ GRID = {
     "max_steps": [20, 100],
     "max_passes": [0, None],
     "positive_class": [0, 1],
-    "min_weight": [1.0, 20.0],
+    "min_branch_weight": [1.0, 20.0],
     "class_weight": [None, "balanced"],
 }
 ENDLESS = {

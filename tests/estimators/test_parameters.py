@@ -48,6 +48,7 @@ WRONG = {
     "l2": [-1e-9, math.inf, math.nan, "1", 10**400],
     "max_conditions": [0, -1, 2.0, "2", None],
     "min_weight": [-1, math.inf, math.nan, None, "2"],
+    "min_branch_weight": [-1, math.inf, math.nan, None, "2"],
     "growth": ["fast", None, 3, Formulation()],
     "formulation": ["best", None, 3, Window()],
     "cut_points": ["middle", None],

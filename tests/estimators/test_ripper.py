@@ -318,7 +318,7 @@ def test_the_published_settings():
     est = RipperClassifier.paper(n_optimizations=0)
     assert est.n_optimizations == 0
     assert est.grow_share == 2 / 3
-    assert est.threshold == "observed"
+    assert est.cut_points == "observed"
 
 
 @pytest.mark.parametrize("make", [ripper, foil])

@@ -128,7 +128,9 @@ def test_the_paper_votes_with_fpc():
     """FPC and coordinate descent find the same weights, so the same terms get votes."""
     X, y = noisy(200)
     ours, papers = (
-        selector(max_rules=20, linear=False, method=Voting(n_penalties=4, solver=solver)).fit(X, y)
+        selector(max_candidates=20, linear=False, method=Voting(n_penalties=4, solver=solver)).fit(
+            X, y
+        )
         for solver in (Voting().solver, FPC())
     )
     np.testing.assert_array_equal(ours.column_counts_, papers.column_counts_)
@@ -255,7 +257,7 @@ def test_the_bound_on_useless_columns_holds():
     for seed in range(10):
         X, y = noisy(300, n_columns=20, seed=seed)
         method = Stability(n_pairs=6, max_false=1.0)
-        est = selector(max_rules=20, method=method, random_state=seed).fit(X, y)
+        est = selector(max_candidates=20, method=method, random_state=seed).fit(X, y)
         useful = est.get_support()[[1, 4]].sum()
         kept_useful.append(useful)
         kept_useless.append(est.get_support().sum() - useful)

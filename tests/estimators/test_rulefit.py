@@ -65,7 +65,7 @@ def test_a_planted_rule_and_line_are_found():
 def test_better_than_the_mean_on_new_rows():
     """On Friedman's first problem most of the variance of new rows is explained."""
     X, y = make_friedman1(500, noise=1.0, random_state=0)
-    assert small(max_rules=500).fit(X[:300], y[:300]).score(X[300:], y[300:]) > 0.7
+    assert small(max_candidates=500).fit(X[:300], y[:300]).score(X[300:], y[300:]) > 0.7
 
 
 def test_containers_and_threads_give_one_model(tmp_path):
@@ -161,7 +161,7 @@ def test_noise_without_variance(loss, most):
     signal = 2.0 * (X[:, 0] > 0) + X[:, 1]
     y = signal + 0.3 * rng.standard_cauchy(400)
     assert abs(y).max() > 50
-    est = small(max_rules=60, loss=loss, penalty="min").fit(X, y)
+    est = small(max_candidates=60, loss=loss, penalty="min").fit(X, y)
     found = est.predict(X)
     assert np.isfinite(found).all()
     assert np.isfinite(est.model_.summary["penalty"])

@@ -132,7 +132,7 @@ def test_probabilities_of_several_classes(multiclass):
 def test_solvers_and_losses(rows, solver, loss):
     """Every solver with each of its losses beats guessing, with calibrated probabilities."""
     X, y = rows
-    est = small(max_rules=30, solver=solver, loss=loss, penalty=0.02).fit(X, y)
+    est = small(max_candidates=30, solver=solver, loss=loss, penalty=0.02).fit(X, y)
     new, truth = mixed(500, seed=1)
     share = np.mean(y == "yes")
     guessed = log_loss(truth, np.tile([1 - share, share], (len(truth), 1)))

@@ -102,7 +102,7 @@ def test_estimators_work_in_pipelines_and_searches(make):
     """Pipelines, grid search and cross-validation treat them like any classifier."""
     data, est = load_iris(return_X_y=True), make()
     sizes = ("max_steps", "max_candidates", "max_rules", "rules_per_class", "max_conditions")
-    others = ("min_weight", "max_passes", "estimator__max_rules")
+    others = ("min_branch_weight", "max_passes", "estimator__max_rules")
     size = next(n for n in (*sizes, *others) if n in est.get_params())
     grid = {f"{type(est).__name__.lower()}__{size}": [1, 100]}
     search = GridSearchCV(make_pipeline(StandardScaler(), est), grid, cv=3)

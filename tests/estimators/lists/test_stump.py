@@ -47,7 +47,7 @@ def test_both_branches_need_the_least_weight():
     """A cut that takes off one row is not made if two are asked for."""
     X, y = {"x": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]}, [1, 0, 0, 0, 0, 1]
     assert texts(stump().fit(X, y).model_)[0] == ("x <= 0", 1)
-    assert texts(stump(min_weight=2.0).fit(X, y).model_)[0] == ("x <= 1", 0)
+    assert texts(stump(min_branch_weight=2.0).fit(X, y).model_)[0] == ("x <= 1", 0)
 
 
 @given(SEEDS)

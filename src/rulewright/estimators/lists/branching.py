@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class BranchingClassifier(CheckedClassifier[DecisionList]):
     """Base of learners whose rules are leaves of C4.5 trees."""
 
-    min_weight: float = Parameter(
+    min_branch_weight: float = Parameter(
         Real(0, above=True), "Least weight of two branches of a test.", default=2.0
     )
     missing_labels: bool = Parameter(
@@ -31,4 +31,4 @@ class BranchingClassifier(CheckedClassifier[DecisionList]):
         """Return what branches the training rows, one bin per value."""
         binned = bin_table(rows.table, MOST_BINS, self._n_threads)
         threads, labels = self._n_threads, self.missing_labels
-        return Brancher(binned, rows, self.min_weight, threads, missing_labels=labels)
+        return Brancher(binned, rows, self.min_branch_weight, threads, missing_labels=labels)

@@ -78,7 +78,7 @@ class C45RulesClassifier(BranchingClassifier):
 
     PAPER: ClassVar[Mapping[str, Any]] = {
         "confidence": 0.25,
-        "min_weight": 2.0,
+        "min_branch_weight": 2.0,
         "missing_labels": False,
         "precision_cv": None,
     }

@@ -62,7 +62,7 @@ class PARTClassifier(BranchingClassifier):
 
     PAPER: ClassVar[Mapping[str, Any]] = {
         "confidence": 0.25,
-        "min_weight": 2.0,
+        "min_branch_weight": 2.0,
         "missing_labels": False,
         "precision_cv": None,
     }

@@ -62,7 +62,7 @@ class StumpClassifier(CheckedClassifier[DecisionList]):
     (2, True)
     """
 
-    min_weight: float = Parameter(
+    min_branch_weight: float = Parameter(
         Real(0),
         "Least weight of both branches of known values.",
         default=0.0,
@@ -74,7 +74,7 @@ class StumpClassifier(CheckedClassifier[DecisionList]):
         binned = bin_table(training.table, MOST_BINS, self._n_threads)
         with progress_bar("judging tests", 1, bool(self.verbose)) as advance:
             sums = _class_sums(training, binned, self._n_threads)
-            test = best_test(sums, binned, self.min_weight / training.total_weight)
+            test = best_test(sums, binned, self.min_branch_weight / training.total_weight)
             advance()
         found = []
         if test is not None:
