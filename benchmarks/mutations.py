@@ -61,7 +61,7 @@ class Copy:
         self.python = folder / "venv/bin/python"
         [site] = (folder / "venv/lib").glob("python*/site-packages")
         paths = [path for path in sys.path if path.endswith("site-packages")]
-        (site / "all.pth").write_text("\n".join(paths))
+        (site / "all.pth").write_text("\n".join([str(self.root / "src"), *paths]))
 
     def place_of(self, path, old):
         """Find the file that has a text once: the one named, or where it went."""
@@ -99,8 +99,9 @@ class Copy:
     def failure(self, tests, *options):
         """Run tests until one fails; return its name, or None."""
         command = [self.python, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--tb=no"]
-        environment = {**os.environ, "PYTHONPATH": str(self.root / "src")}
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of files are read again
+        # Hundreds of files are imported again and again: they may be kept compiled.
+        unwanted = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
+        environment = {name: value for name, value in os.environ.items() if name not in unwanted}
         try:
             done = subprocess.run(
                 [*command, *options, *tests], cwd=self.root, env=environment, check=False,
