@@ -22,7 +22,7 @@ from rulewright.model import (
     RuleSetVotes,
     UnorderedRules,
 )
-from rulewright.model.forms.rule_sets import numbered, term_shares
+from rulewright.model.forms.rule_sets import number_terms, term_shares
 from rulewright.model.linear import LinearTerm
 from rulewright.programs.distances import LabelDistance, NumberDistance
 from rulewright.rules import (
@@ -38,7 +38,7 @@ from rulewright.rules import (
     Rule,
     Says,
     Votes,
-    negated,
+    negate,
 )
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def condition(rng: Rng, column: ColumnSchema) -> Condition:
             sides != "high" and opened[0],
             sides != "low" and opened[1],
         )
-    return negated(plain) if chance(rng, 0.3) else plain
+    return negate(plain) if chance(rng, 0.3) else plain
 
 
 def conjunction(rng: Rng, schema: Schema) -> Conjunction:
@@ -280,7 +280,7 @@ def votes(rng: Rng) -> RuleSetVotes:
             for _ in range(rng.integers(1, 5))
         ]
 
-    members = tuple(numbered(rule_sets(k), k, terms) for k in range(n))
+    members = tuple(number_terms(rule_sets(k), k, terms) for k in range(n))
     shares = term_shares(members, len(terms))
     rules = [
         _rule(rng, body, Votes(Head(k, k), share), n)

@@ -19,7 +19,7 @@ from pathlib import Path
 from rulewright.kernels import GraphSet, SubgraphMiner
 from rulewright.relational import read_smiles
 from rulewright.relational.graphs.candidates import least_count
-from rulewright.relational.graphs.database import Labels, each_subgraph
+from rulewright.relational.graphs.database import GraphLabels, each_subgraph
 
 RINGS = 1
 """Edges beyond a tree that patterns of a few vertices may have."""
@@ -27,7 +27,9 @@ RINGS = 1
 
 def ours(graphs, least, n_vertices):
     """Mine with a limit on edges that lets every pattern of so many vertices through."""
-    miner = SubgraphMiner(GraphSet(Labels.of(graphs).arrays(graphs)), least, n_vertices + RINGS)
+    miner = SubgraphMiner(
+        GraphSet(GraphLabels.of(graphs).arrays(graphs)), least, n_vertices + RINGS
+    )
     count = 0
     while not miner.done:
         for code, _ in each_subgraph(miner.advance(1000)):
@@ -47,7 +49,7 @@ def theirs(graphs, least, n_vertices):
         def _report(self, projected):
             self.count += 1
 
-    labels = Labels.of(graphs)
+    labels = GraphLabels.of(graphs)
     lines = []
     for number, graph in enumerate(graphs):
         lines.append(f"t # {number}")

@@ -23,7 +23,7 @@ from sklearn.linear_model import lasso_path
 
 from rulewright.comparison.resources import Cost
 from rulewright.encoding.covers import PackedCovers
-from rulewright.weighting.l1 import CoordinateDescent, Problem
+from rulewright.weighting.l1 import CoordinateDescent, L1Problem
 
 N_COLUMNS = 20
 SHARES = np.geomspace(1.0, 1e-3, 100)
@@ -45,7 +45,7 @@ def draw(n_rows: int, n_rules: int) -> tuple[np.ndarray, np.ndarray]:
 
 def ours(covers: PackedCovers, y: np.ndarray) -> tuple[float, np.ndarray]:
     start = time.perf_counter()
-    problem = Problem.of(covers, y)
+    problem = L1Problem.of(covers, y)
     path = CoordinateDescent().path(problem, problem.largest_penalty * SHARES)
     return time.perf_counter() - start, path.coefs
 
@@ -68,7 +68,7 @@ def measure(who: str, folder: Path) -> dict[str, Any]:
         y, n_rows = np.load(folder / "y.npy"), len(np.load(folder / "y.npy"))
         covers = PackedCovers(np.load(folder / "words.npy"), n_rows)
         seconds, coefs = {"rulewright": ours, "scikit-learn": theirs}[who](covers, y)
-    problem = Problem.of(covers, y)
+    problem = L1Problem.of(covers, y)
     grid = problem.largest_penalty * SHARES
     gaps = [problem.gap(problem.point(a), lam) for a, lam in zip(coefs, grid, strict=True)]
     return {

@@ -15,7 +15,7 @@ from l1_path import draw
 from spgl1 import spg_lasso
 
 from rulewright.encoding.covers import PackedCovers
-from rulewright.weighting.l1 import FPC, SPGL1, CoordinateDescent, Problem
+from rulewright.weighting.l1 import FPC, SPGL1, CoordinateDescent, L1Problem
 
 SHARES = (0.5, 0.2, 0.05, 0.01)
 OURS = {
@@ -27,7 +27,7 @@ OURS = {
 
 def main() -> None:
     covers, y = draw(400, 120)
-    problem = Problem.of(PackedCovers.pack(covers), y)
+    problem = L1Problem.of(PackedCovers.pack(covers), y)
     A = np.asfortranarray((covers - covers.mean(axis=1, keepdims=True)).T)
     b, n = y - y.mean(), len(y)
 

@@ -23,7 +23,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from rulewright import RuleFitClassifier
 from rulewright.relational import GraphRulesClassifier, SubgraphFeatures
-from rulewright_lab.experiments.reproductions.dispersion import read_rows
+from rulewright_lab.experiments.reproductions.dispersion import read_molecule_rows
 
 SETS = ("nctrer", "yoshida", "bloodbarr", "dsstox-epafhm", "mutagenesis")
 BONDS = {"2": Chem.BondType.DOUBLE, "3": Chem.BondType.TRIPLE, "7": Chem.BondType.AROMATIC}
@@ -34,16 +34,16 @@ RDLogger.DisableLog("rdApp.*")
 def molecules(name: str) -> tuple[list[Any], np.ndarray]:
     """Read molecules and classes of a set."""
     if name != "mutagenesis":
-        rows = read_rows(name)
+        rows = read_molecule_rows(name)
         texts = [Chem.MolToSmiles(Chem.MolFromSmiles(row["smiles"])) for row in rows]
         return [Chem.MolFromSmiles(text) for text in texts], np.array([r["class"] for r in rows])
-    rows = [row for row in read_rows(name) if row["subset"] == "188"]
+    rows = [row for row in read_molecule_rows(name) if row["subset"] == "188"]
     made = {row["id"]: (Chem.RWMol(), {}) for row in rows}
-    for row in read_rows("mutagenesis_atoms"):
+    for row in read_molecule_rows("mutagenesis_atoms"):
         if row["molecule"] in made:
             molecule, atoms = made[row["molecule"]]
             atoms[row["atom"]] = molecule.AddAtom(Chem.Atom(row["element"].capitalize()))
-    for row in read_rows("mutagenesis_bonds"):
+    for row in read_molecule_rows("mutagenesis_bonds"):
         if row["molecule"] in made:
             molecule, atoms = made[row["molecule"]]
             ends = atoms[row["atom1"]], atoms[row["atom2"]]
@@ -104,7 +104,9 @@ def measured(name: str, seed: int) -> tuple[float, float, float, float, float]:
 def ten_rules() -> tuple[float, float, float]:
     """Give the accuracy of few rules on mutagenesis, and how many rules and terms there are."""
     found, y = molecules("mutagenesis")
-    folds = np.array([row["fold"] for row in read_rows("mutagenesis") if row["subset"] == "188"])
+    folds = np.array(
+        [row["fold"] for row in read_molecule_rows("mutagenesis") if row["subset"] == "188"]
+    )
     right, sizes = np.zeros(len(y), dtype=bool), []
     for fold in np.unique(folds):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)

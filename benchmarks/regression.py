@@ -21,7 +21,7 @@ from sklearn.datasets import load_diabetes, make_friedman1, make_friedman2, make
 from sklearn.model_selection import KFold
 
 from rulewright import RuleFitRegressor
-from rulewright.comparison.report import Grid, Report, Target, commit, provenance
+from rulewright.comparison.report import Expectation, Grid, Report, commit, provenance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -150,7 +150,7 @@ def report(records: list[dict[str, Any]]) -> Report:
             "The problems were written down before any of them was run."
         ],
         [Grid("RMSE", ["problem", *who, "RuleFit / LightGBM", "terms of RuleFit"], rows)],
-        [Target(text, f"{gap:.4f}", gap <= 0)],
+        [Expectation(text, f"{gap:.4f}", gap <= 0)],
     )
 
 
@@ -162,7 +162,9 @@ def main() -> None:
     found = report(records)
     grid, target = found.grids[0], found.targets[0]
     print(
-        "\n".join([*aligned(list(grid.head), grid.written()), f"{target.text}: {target.measured}"])
+        "\n".join(
+            [*aligned(list(grid.head), grid.write_cells()), f"{target.text}: {target.measured}"]
+        )
     )
     if options.out:
         about = provenance(records) | {"command": "python benchmarks/regression.py"}

@@ -22,7 +22,7 @@ import pandas as pd
 from console import aligned
 
 from rulewright.relational import Relations
-from rulewright.relational.choosing import Choosing, choose
+from rulewright.relational.choosing import ChoiceSettings, choose_columns
 
 FASTER = 20.0
 Figures = tuple[float, ...]
@@ -60,14 +60,16 @@ def _cutoffs(rng: np.random.Generator, n_cutoffs: int, n: int) -> pd.DatetimeInd
     return START + pd.to_timedelta(50 + 100 * places, unit="D").round("s")
 
 
-def ours(frames: dict[str, pd.DataFrame], choosing: Choosing, cutoff: bool = False) -> Figures:
+def ours(
+    frames: dict[str, pd.DataFrame], choosing: ChoiceSettings, cutoff: bool = False
+) -> Figures:
     """Measure `Relations` and the choice of columns."""
     clock = [_now()]
     keys = {"key": "id", "keys": {"orders": "customer"}, "target": "y"}
     times = {"times": {"orders": "day"}, "cutoff": "asked"} if cutoff else {}
     relations = Relations(frames, "customers", **keys, **times)
     clock.append(_now())
-    recipe, _, _ = choose(relations, choosing)
+    recipe, _, _ = choose_columns(relations, choosing)
     return _figures([*clock, _now()], len(recipe.columns))
 
 
@@ -127,10 +129,10 @@ def main() -> None:
     parser.add_argument("--without-rivals", action="store_true")
     given = parser.parse_args()
     frames = draw(given.rows, given.cutoffs)
-    lines: list[list[object]] = [["ours, default", *ours(frames, Choosing())]]
+    lines: list[list[object]] = [["ours, default", *ours(frames, ChoiceSettings())]]
     for title, labels, cutoff in QUESTIONS:
         functions = ("count", *AGGREGATES)
-        choosing = Choosing(functions=functions, max_labels=10 * labels, n_thresholds=0)
+        choosing = ChoiceSettings(functions=functions, max_labels=10 * labels, n_thresholds=0)
         few, rival = [], []
         for _ in range(given.repeats):
             few.append(ours(frames, choosing, cutoff))

@@ -19,7 +19,7 @@ from sklearn.datasets import make_classification, make_moons
 
 from rulewright.data import Table, read_table
 from rulewright.encoding.covers import PackedCovers
-from rulewright.estimators import LEARNERS, cross_fitted
+from rulewright.estimators import LEARNERS, cross_fit
 from rulewright.rules import Coverage
 from rulewright_lab.experiments import generators
 
@@ -147,7 +147,7 @@ def compared(chosen: list[str], draw: Draw, n_rows: int, seed: int) -> dict[str,
         learner = MAKERS[name](random_state=seed).fit(rows)
         models[name], models[name + COUNTED] = learner.model_, counted(learner.model_, rows)
         if name == "mlrules":
-            models[CROSS_FITTED] = cross_fitted(learner, rows)
+            models[CROSS_FITTED] = cross_fit(learner, rows)
     return {name: judged(model, new) for name, model in models.items() if len(model)}
 
 

@@ -26,7 +26,7 @@ from scipy.optimize import minimize
 from rulewright.encoding.signed import SignedCovers
 from rulewright.weighting.margins import MMV
 from rulewright.weighting.margins.active_set import ActiveSet
-from rulewright.weighting.margins.ball import Quadratic
+from rulewright.weighting.margins.ball import MarginQuadratic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -97,12 +97,12 @@ class Dense:
             part[j] = part[self.k]
 
     @property
-    def problem(self) -> Quadratic:
+    def problem(self) -> MarginQuadratic:
         k, n = self.k, len(self.y)
-        return Quadratic(self.d[:k], self.products[:k, :k], 2 * n / (n - 1))
+        return MarginQuadratic(self.d[:k], self.products[:k, :k], 2 * n / (n - 1))
 
 
-def slsqp(problem: Quadratic, w: np.ndarray) -> np.ndarray:
+def slsqp(problem: MarginQuadratic, w: np.ndarray) -> np.ndarray:
     """Solve the split program by SciPy, from weights of the rules before."""
     h, m = problem.hessian, len(problem.d)
     v = np.concatenate([np.maximum(w, 0), np.maximum(-w, 0)])
@@ -122,13 +122,16 @@ def slsqp(problem: Quadratic, w: np.ndarray) -> np.ndarray:
     return np.asarray(found.x[:m] - found.x[m:])
 
 
-def cold(problem: Quadratic, w: np.ndarray) -> np.ndarray:
+def cold(problem: MarginQuadratic, w: np.ndarray) -> np.ndarray:
     """Solve by our active set from nothing."""
     return ActiveSet().solve(problem, w)
 
 
 def rival(
-    solve: Callable[[Quadratic, np.ndarray], np.ndarray], base: SignedCovers, y: np.ndarray, n: int
+    solve: Callable[[MarginQuadratic, np.ndarray], np.ndarray],
+    base: SignedCovers,
+    y: np.ndarray,
+    n: int,
 ) -> tuple[float, float]:
     """Give the seconds of a whole loop, from its first rules, and the worst loss of value."""
     dense, w, seconds, worst = Dense(y), np.zeros(0), [], 0.0
@@ -148,7 +151,7 @@ def rival(
     return sum(seconds) + (n - len(seconds)) * float(np.mean(seconds[-LAST:])), worst
 
 
-def _value(problem: Quadratic, w: np.ndarray) -> float:
+def _value(problem: MarginQuadratic, w: np.ndarray) -> float:
     return float(w @ (problem.d + problem.gradient(w))) / 2
 
 

@@ -120,7 +120,7 @@ def traffic(n_rows, n_parts=8, n_rules=20):
     chunk, sent, rounds = -(-n_rows // n_parts), [], []
     rows, classes = da.from_array(X, chunks=(chunk, -1)), da.from_array(y, chunks=chunk)
     cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
-    ask = on_workers.asked
+    ask = on_workers.ask_actors
 
     async def counted(*args):
         answers = await ask(*args)
@@ -129,7 +129,7 @@ def traffic(n_rows, n_parts=8, n_rules=20):
         return answers
 
     with cluster, distributed.Client(cluster) as client:
-        on_workers.asked = counted
+        on_workers.ask_actors = counted
         est = fit_partitions(learner(n_rules, 1), rows, classes, client=client)
     assert len(est.stages_) == n_rules
     histogram = N_COLUMNS * 256 * 2 * 8

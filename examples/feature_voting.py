@@ -16,7 +16,7 @@ from rulewright.encoding.binned import bin_table
 from rulewright.encoding.covers import PackedCovers
 from rulewright.programs.covers import Coder
 from rulewright.search import Generation, generate_rules
-from rulewright.weighting.l1 import FPC, SPGL1, CoordinateDescent, PathBuild, Problem
+from rulewright.weighting.l1 import FPC, SPGL1, CoordinateDescent, L1Problem, PathBuild
 from rulewright.weighting.losses import SquaredLoss
 from rulewright_lab.experiments.charts import curve_chart, save_chart
 from rulewright_lab.experiments.generators import SUPERNOVA_RELEVANT, supernova_surrogate
@@ -42,7 +42,7 @@ def weighting_problem(train, seed):
         Generation(max_rules=N_RULES),
         np.random.RandomState(seed),
     )
-    return found.rules, Problem.of(found.covers, y)
+    return found.rules, L1Problem.of(found.covers, y)
 
 
 def solutions(problem):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rulewright.encoding.covers import PackedCovers
-from rulewright.weighting.l1 import Problem
+from rulewright.weighting.l1 import L1Problem
 
 
 def draw(seed, n_rows=120, n_rules=40, n_dense=0):
@@ -28,4 +28,4 @@ def problem_of(seed, n_rows=120, n_rules=40, n_dense=0, **options):
     x, dense, y, _ = draw(seed, n_rows, n_rules, n_dense)
     if getattr(options.get("datafit"), "name", "") in ("logistic", "ramp"):
         y = np.where(y > np.median(y), 1.0, -1.0)
-    return Problem.of(pack(x), y, dense=dense, **options)
+    return L1Problem.of(pack(x), y, dense=dense, **options)

@@ -10,7 +10,7 @@ import pytest
 
 import changes
 import rulewright
-from rulewright.cli.main import COMMANDS, added_commands, imported
+from rulewright.cli.main import COMMANDS, added_commands, import_command
 from rulewright.estimators.contract.parameters import check_parameters
 
 ROOT = Path(__file__).parents[1]
@@ -112,7 +112,7 @@ def test_commands_that_are_not_run_can_be_parsed(page):
             words = shlex.split(line, comments=True)
             if words and words[0] == "rulewright":
                 assert words[1] in {*COMMANDS, *added_commands()}, line
-                imported(words[1]).make_context(words[1], words[2:])
+                import_command(words[1]).make_context(words[1], words[2:])
 
 
 def test_calls_for_those_who_move_here_exist():

@@ -80,7 +80,7 @@ def test_large_weights_are_no_certificate():
 
 def test_a_lower_bound_becomes_an_upper_one():
     """Delta, rows, doubts and assumptions go with it, and a lower figure never helps (I10)."""
-    lower = b.repository_mmv_bound(0.9, 50, 20000, 0.01).doubted("labels made the rules")
+    lower = b.repository_mmv_bound(0.9, 50, 20000, 0.01).doubt("labels made the rules")
     upper = b.mmv_to_error(lower)
     assert (upper.side, upper.delta, upper.n) == ("upper", 0.01, 20000)
     assert upper.value >= b.mmv_to_error(0.9).value

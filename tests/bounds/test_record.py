@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from rulewright import bounds as b
-from rulewright.bounds.record import ERROR, Quantity, stated
+from rulewright.bounds.record import ERROR, Quantity, state_bound
 
 SAMPLED = {
     "B1": lambda n, delta: b.held_out_bound(n // 5, n, delta),
@@ -141,8 +141,8 @@ def test_text_rounds_to_the_safe_side():
     """Printed digits never promise more than the bound."""
     rng = np.random.default_rng(0)
     for raw in rng.random(200) * 10.0 ** -rng.integers(0, 9, 200):
-        upper = str(stated(ERROR, raw, {})).split("<= ")[1]
-        lower = str(stated(Quantity("success", "lower"), raw, {})).split(">= ")[1]
+        upper = str(state_bound(ERROR, raw, {})).split("<= ")[1]
+        lower = str(state_bound(Quantity("success", "lower"), raw, {})).split(">= ")[1]
         assert float(lower) <= raw <= float(upper)
         assert float(upper) - float(lower) <= 1e-3 * raw
 
@@ -150,12 +150,12 @@ def test_text_rounds_to_the_safe_side():
 def test_doubts_take_the_certificate_away():
     """A caller's reason is added, figures stay, and no reason changes nothing."""
     record = b.held_out_bound(3, 100)
-    doubted = record.doubted("bins were fitted on the same rows")
+    doubted = record.doubt("bins were fitted on the same rows")
     assert (record.certified, doubted.certified) == (True, False)
     assert (doubted.value, doubted.raw) == (record.value, record.raw)
     assert "not a certificate: bins were fitted on the same rows" in str(doubted)
-    assert record.doubted() == record
-    assert not doubted.doubted().certified
+    assert record.doubt() == record
+    assert not doubted.doubt().certified
 
 
 def test_a_record_is_frozen_and_plain():

@@ -180,7 +180,7 @@ def test_one_ensemble_for_two_classes_pays_twice():
     assert b.single_vote_bound(gibbs).raw == 2 * gibbs.value
     assert b.single_vote_bound(gibbs, 0.5).raw == pytest.approx(2 * gibbs.value / 1.5)
     assert b.single_vote_bound(gibbs, 1.5).value == 0
-    assert not b.single_vote_bound(gibbs.doubted("bins")).certified
+    assert not b.single_vote_bound(gibbs.doubt("bins")).certified
     with pytest.raises(ValueError, match="threshold"):
         b.single_vote_bound(gibbs, -1)
 

@@ -8,7 +8,7 @@ from rulewright.cli.cross_validation import (
     cross_validate,
     log_loss,
     majority,
-    score,
+    score_probabilities,
     stratified_splits,
 )
 from rulewright.estimators.folds.folds import affordable_folds
@@ -27,7 +27,7 @@ def rows(request):
 def test_measures_equal_those_of_scikit_learn(rows):
     """Accuracy, log-loss and AUC with weights are the usual ones."""
     codes, probabilities, weights = rows
-    found = score(codes, probabilities, weights)
+    found = score_probabilities(codes, probabilities, weights)
     assert found.accuracy == pytest.approx(
         metrics.accuracy_score(codes, probabilities.argmax(axis=1), sample_weight=weights)
     )
@@ -46,8 +46,8 @@ def test_weight_two_is_the_row_twice(rows):
     """Weights are counts."""
     codes, probabilities, weights = rows
     repeated = np.repeat(np.arange(60), weights.astype(int))
-    once = score(codes[repeated], probabilities[repeated], np.ones(len(repeated)))
-    assert score(codes, probabilities, weights) == pytest.approx(once)
+    once = score_probabilities(codes[repeated], probabilities[repeated], np.ones(len(repeated)))
+    assert score_probabilities(codes, probabilities, weights) == pytest.approx(once)
 
 
 def test_hand_example():

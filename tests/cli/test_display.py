@@ -7,7 +7,7 @@ from rich.console import Console
 
 from rules.builders import a_rule
 from rulewright import load_model, read_table
-from rulewright.cli.display import print_figures, print_rules, print_schema, wrapped
+from rulewright.cli.display import print_figures, print_rules, print_schema, wrap_rule
 from rulewright.model import Head
 from rulewright.rules import parse_formula
 
@@ -66,11 +66,11 @@ def test_rules_on_a_terminal_can_be_none(terminal, model):
 
 def test_wrapping():
     """Lines break before an `and`; a condition that is too long has a line of its own."""
-    assert wrapped([], 10) == "IF true"
-    assert wrapped(["a = 1", "b = 2", "c = 3"], 18) == "IF a = 1 and b = 2\nand c = 3"
-    assert wrapped(["a = 1", "b = 2"], 18, "THEN x") == "IF a = 1 and b = 2\nTHEN x"
-    assert wrapped(["a = 1", "b = 2"], 25, "THEN x") == "IF a = 1 and b = 2 THEN x"
-    assert wrapped(["a = 1", "long_name = 22222"], 10) == "IF a = 1\nand long_name = 22222"
+    assert wrap_rule([], 10) == "IF true"
+    assert wrap_rule(["a = 1", "b = 2", "c = 3"], 18) == "IF a = 1 and b = 2\nand c = 3"
+    assert wrap_rule(["a = 1", "b = 2"], 18, "THEN x") == "IF a = 1 and b = 2\nTHEN x"
+    assert wrap_rule(["a = 1", "b = 2"], 25, "THEN x") == "IF a = 1 and b = 2 THEN x"
+    assert wrap_rule(["a = 1", "long_name = 22222"], 10) == "IF a = 1\nand long_name = 22222"
 
 
 def test_wide_tables_and_long_labels_are_cut(terminal):

@@ -10,7 +10,7 @@ from builders import mixed_table
 from rulewright import RipperClassifier, load_model, read_table
 from rulewright.cli.classes import ClassOptions
 from rulewright.cli.learner import LearnerOptions
-from rulewright.cli.validation import held_out
+from rulewright.cli.validation import draw_held_out
 from rulewright.estimators import LEARNERS
 
 QUICK = ("--target", "repaid", "--learner", "ripper", "--cv", 0)
@@ -53,7 +53,7 @@ def test_rows_are_held_out(cli, loans, tmp_path):
     assert re.search(head, result.stdout)
     assert "cross-validation" not in result.stdout
     table = read_table(loans, target="repaid")
-    left_out = held_out(table, 0.25, 0)
+    left_out = draw_held_out(table, 0.25, 0)
     codes = table.known_target.codes
     assert np.bincount(codes[left_out]).tolist() == [64, 136]
     model = load_model(path)
@@ -296,5 +296,5 @@ def test_wrong_files_of_costs(cli_failure, loans, write, text, part):
 def test_labels_with_commas_are_quoted():
     """Names in lists may hold commas."""
     target = read_table({"x": [1, 2, 3]}, target=["a, b", "c", "c"]).known_target
-    ordered = ClassOptions(ordinal='c,"a, b"').ordered(target)
+    ordered = ClassOptions(ordinal='c,"a, b"').order_target(target)
     assert ordered.classes.tolist() == ["c", "a, b"]

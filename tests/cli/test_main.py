@@ -8,7 +8,7 @@ import pytest
 import rulewright
 from budget import always
 from rulewright.cli import show
-from rulewright.cli.main import COMMANDS, imported, one_line
+from rulewright.cli.main import COMMANDS, import_command, one_line
 
 HEAVY = ("sklearn", "pandas", "polars", "duckdb", "altair", "scipy.stats", "jinja2")
 PROGRAM = [sys.executable, "-c", "from rulewright.cli.main import main; main()"]
@@ -31,7 +31,7 @@ def test_help_lists_the_commands(cli, args):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_everything_is_explained(cli, command):
     """Each command, argument and option has a help text, and the help can be shown."""
-    found = imported(command)
+    found = import_command(command)
     assert found.help
     assert all(parameter.help for parameter in found.params)
     result = cli(command, "--help")
@@ -88,7 +88,7 @@ def test_an_unexpected_error_is_one_line_too(cli, model, monkeypatch):
     def broken(path):
         raise KeyError("first\nsecond")
 
-    monkeypatch.setattr(show, "Opened", broken)
+    monkeypatch.setattr(show, "OpenedModel", broken)
     result = cli("show", model)
     assert result.exit_code == 1
     assert result.stderr.startswith("error: unexpected KeyError:")
@@ -101,7 +101,7 @@ def test_an_interrupt_is_one_line(cli, model, monkeypatch):
     def interrupted(path):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(show, "Opened", interrupted)
+    monkeypatch.setattr(show, "OpenedModel", interrupted)
     result = cli("show", model)
     assert (result.exit_code, result.stderr) == (130, "interrupted\n")
 

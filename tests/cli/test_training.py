@@ -4,13 +4,19 @@ import numpy as np
 import pytest
 
 from rulewright import MLRulesClassifier, read_table
-from rulewright.cli.training import ColumnRoles, loading_once, open_file, read_training, row_weights
+from rulewright.cli.training import (
+    ColumnRoles,
+    loading_once,
+    open_training_file,
+    read_training,
+    row_weights,
+)
 from rulewright.data import detect_task, open_table
 
 
 def read_file(path, roles):
     """Open and read a table of classes."""
-    return read_training(open_file(path, roles), roles)[0]
+    return read_training(open_training_file(path, roles), roles)[0]
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from rulewright.comparison.learners import Learner, frame_of
-from rulewright.comparison.measures import judged, score
+from rulewright.comparison.measures import judge_answers, score
 from rulewright.comparison.protocol import Folds, Place
 from rulewright_lab.experiments.generators import balance_scale, tic_tac_toe
 
@@ -30,7 +30,7 @@ def test_scores_agree_with_the_estimator():
 def test_a_figure_that_is_right_about_everything():
     table = balance_scale()
     codes = table.target.codes
-    found = judged(table, codes, np.eye(3)[codes])
+    found = judge_answers(table, codes, np.eye(3)[codes])
     assert found.pop("balanced_accuracy") == 1.0
     assert found == {"error": 0.0, "log_loss": 0.0, "brier": 0.0, "auc": 1.0}
 
@@ -39,7 +39,7 @@ def test_rare_classes_count_as_much_as_others_in_balanced_accuracy():
     """Who always says the largest of three classes has a balanced accuracy of a third."""
     table = balance_scale()
     most = np.full(len(table), np.bincount(table.target.codes).argmax(), dtype=np.int32)
-    assert judged(table, most, np.eye(3)[most])["balanced_accuracy"] == pytest.approx(1 / 3)
+    assert judge_answers(table, most, np.eye(3)[most])["balanced_accuracy"] == pytest.approx(1 / 3)
 
 
 def test_a_frame_has_categories_for_nominal_columns_and_missing_values():

@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from rulewright.comparison.report import Grid, Report, Target, commit, machine, provenance
+from rulewright.comparison.report import Expectation, Grid, Report, commit, machine, provenance
 
 GRID = Grid("Errors", ["data", "ours", "printed"], [["s", 0.12345, 0.1], ["t", math.nan, None]])
 WORDS = Grid("", ["data", "verdict"], [["s", "yes"]])
@@ -15,7 +15,11 @@ def report():
         {"learner": "a", "set": "s", "problem": "ValueError: no\n  good"},
         {"learner": "a", "set": "s", "problem": "ValueError: no\n  good"},
     ]
-    targets = [Target("small", "0.1", True), Target("tiny", "0.1", False), Target("x", "?", None)]
+    targets = [
+        Expectation("small", "0.1", True),
+        Expectation("tiny", "0.1", False),
+        Expectation("x", "?", None),
+    ]
     return Report("name", "Title", ["About."], [GRID], targets, notes=["Note."], failures=failures)
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rulewright.comparison.summary import failed, figures
+from rulewright.comparison.summary import figures, select_failed
 
 
 def record(learner="a", data="s", repeat=0, status="ok", n_test=10, **figures):
@@ -38,5 +38,5 @@ def test_a_repetition_with_a_failure_does_not_count():
         ("a", "s"): 0.2,
         ("b", "s"): 0.3,
     }
-    assert failed(records) == [bad]
+    assert select_failed(records) == [bad]
     assert ("a", "s") not in figures(records[1:], "error")

@@ -5,22 +5,22 @@ import pytest
 
 from rulewright.data import ColumnSchema, DataError, read_like, read_table
 from rulewright.data.readers.delimited import sniff
-from rulewright.data.readers.text_rows import Dialect
+from rulewright.data.readers.text_rows import TextDialect
 
 
 @pytest.mark.parametrize(
     ("text", "dialect"),
     [
-        ("a,b\n1,2\n", Dialect(",", 2)),
-        ("a;b\n1,5;2,5\n", Dialect(";", 2)),
-        ("1,5;2,5\n3,5;4,5\n", Dialect(";", 2)),
-        ("a\tb\n1,2\t3\n", Dialect("\t", 2)),
-        ("a|b|c\n1|2|3\n", Dialect("|", 3)),
-        ('a,b\n"x;y, z",1\n', Dialect(",", 2)),
-        ("a, b\n1, x\n", Dialect(",", 2, spaced=True)),
-        ("a\n1\n", Dialect(",", 1)),
-        ("a,b\n1;2,3\n", Dialect(",", 2)),
-        ("a,b\n1,2\n3,4,5\n", Dialect(",", 2)),
+        ("a,b\n1,2\n", TextDialect(",", 2)),
+        ("a;b\n1,5;2,5\n", TextDialect(";", 2)),
+        ("1,5;2,5\n3,5;4,5\n", TextDialect(";", 2)),
+        ("a\tb\n1,2\t3\n", TextDialect("\t", 2)),
+        ("a|b|c\n1|2|3\n", TextDialect("|", 3)),
+        ('a,b\n"x;y, z",1\n', TextDialect(",", 2)),
+        ("a, b\n1, x\n", TextDialect(",", 2, spaced=True)),
+        ("a\n1\n", TextDialect(",", 1)),
+        ("a,b\n1;2,3\n", TextDialect(",", 2)),
+        ("a,b\n1,2\n3,4,5\n", TextDialect(",", 2)),
     ],
 )
 def test_sniff(text, dialect):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rulewright.data import Finding, examine, left_out, read_table
+from rulewright.data import Finding, examine, list_left_out, read_table
 
 N = 60
 Y = np.array(["a", "b", "b"] * 20)
@@ -201,8 +201,8 @@ def test_columns_to_leave_out():
     """Ids and free text are left out, unless they are kept."""
     frame = pd.DataFrame({"id": [f"c{k}" for k in range(N)], "x": np.arange(N) % 7})
     findings = examine(read_table(frame))
-    assert left_out(findings) == ["id"]
-    assert left_out(findings, keep=["id"]) == []
+    assert list_left_out(findings) == ["id"]
+    assert list_left_out(findings, keep=["id"]) == []
 
 
 def test_names_are_quoted_where_a_shell_needs_it():

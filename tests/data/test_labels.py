@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rulewright.data.labels import factor, recode, unique_numbers
+from rulewright.data.labels import factor, recode_labels, unique_numbers
 
 
 def test_factor_sorts_numbers_by_value():
@@ -24,7 +24,7 @@ def test_factor_text_and_booleans():
 def test_recode():
     """Codes follow their labels, missing stays missing, unlisted labels are told."""
     codes = np.array([0, 1, 2, -1], dtype=np.int32)
-    assert recode(["a", "b", "c"], codes, ["c", "a"], -2).tolist() == [1, -2, 0, -1]
+    assert recode_labels(["a", "b", "c"], codes, ["c", "a"], -2).tolist() == [1, -2, 0, -1]
 
 
 @given(

@@ -64,4 +64,4 @@ def test_rows_of_weight_zero_are_dropped():
     assert rows.places.tolist() == [0, 2]
     assert rows.total_weight == 3.0
     assert isinstance(rows.take(np.array([1])).target, Numbers)
-    assert rows.weighted(np.array([0.0, 1.0])).numbers.tolist() == [3.0]
+    assert rows.with_weights(np.array([0.0, 1.0])).numbers.tolist() == [3.0]

@@ -15,7 +15,7 @@ from rulewright.data import (
     DataError,
     FileOptions,
     RowError,
-    joined,
+    join_findings,
     open_table,
     read_like,
     read_parts,
@@ -75,7 +75,7 @@ def check(path, schema, needed=None, sizes=(5, 8)):
         same(whole, [table for table, _ in parts])
         notes = [note for table, _ in parts for c in table.columns for note in c.decisions]
         expected = [note for c in whole.columns for note in c.decisions]
-        assert {n.text for n in joined(notes)} == {n.text for n in expected}
+        assert {n.text for n in join_findings(notes)} == {n.text for n in expected}
     return whole
 
 

@@ -149,11 +149,11 @@ def test_the_order_of_ordered_categories_is_kept(y, order):
 
 def test_classes_can_be_ordered():
     """The classes stand in the given order and every row keeps its class."""
-    target = read_target(["low", "high", "medium", "low"]).ordered(["low", "medium", "high"])
+    target = read_target(["low", "high", "medium", "low"]).with_order(["low", "medium", "high"])
     assert target.classes.tolist() == ["low", "medium", "high"]
     assert target.codes.tolist() == [0, 2, 1, 0]
     assert target.codes.dtype == np.int32
-    numbers = read_target([1, 3, 2]).ordered(["3", 1.0, 2])
+    numbers = read_target([1, 3, 2]).with_order(["3", 1.0, 2])
     assert numbers.classes.tolist() == [3, 1, 2]
     assert numbers.codes.tolist() == [1, 0, 2]
 
@@ -172,4 +172,4 @@ def test_classes_can_be_ordered():
 def test_refused_orders(order, message):
     """An order lists every class once."""
     with pytest.raises(DataError, match=message):
-        read_target(["low", "high"]).ordered(order)
+        read_target(["low", "high"]).with_order(order)

@@ -38,7 +38,7 @@ def test_rows_are_taken_together():
 
 def test_other_weights_drop_rows_too():
     """A weight of 0 means that the row is not there."""
-    kept = rows([1.0, 0.0, 1.0, 1.0]).weighted(np.array([0.0, 1.0, 1.0]))
+    kept = rows([1.0, 0.0, 1.0, 1.0]).with_weights(np.array([0.0, 1.0, 1.0]))
     assert kept.n_rows == 2
     assert kept.places.tolist() == [2, 3]
 

@@ -8,7 +8,7 @@ import pytest
 from rulewright.data.errors import DataError, DataTypeError
 from rulewright.data.kinds import read_column
 from rulewright.data.source import Raw
-from rulewright.data.values import check_finite, plain, text_to_number
+from rulewright.data.values import check_finite, convert_values, text_to_number
 
 
 def objects(*values):
@@ -37,7 +37,7 @@ def objects(*values):
 )
 def test_plain(values, expected, type_):
     """Values of any type become numbers, booleans or text, and the type is told."""
-    raw = plain("a", Raw(values))
+    raw = convert_values("a", Raw(values))
     found, found_type = raw.values, raw.type
     assert found_type == type_
     np.testing.assert_array_equal(found, objects(*expected) if found.dtype == object else expected)
@@ -45,9 +45,9 @@ def test_plain(values, expected, type_):
 
 def test_whole_numbers_stay_exact():
     """Integers beyond 2^53 keep all their digits, with missing values and fractions beside them."""
-    assert plain("a", Raw(objects(2**53 + 1))).values.tolist() == [2**53 + 1]
-    assert plain("a", Raw(objects(2**70, 2**53 + 1))).values.tolist() == [2**70, 2**53 + 1]
-    values = plain("a", Raw(objects(2**53 + 1, None, 0.5, float("nan")))).values
+    assert convert_values("a", Raw(objects(2**53 + 1))).values.tolist() == [2**53 + 1]
+    assert convert_values("a", Raw(objects(2**70, 2**53 + 1))).values.tolist() == [2**70, 2**53 + 1]
+    values = convert_values("a", Raw(objects(2**53 + 1, None, 0.5, float("nan")))).values
     assert values.tolist() == [2**53 + 1, None, 0.5, None]
     for kind in ("numeric", "nominal"):
         with pytest.raises(DataError, match="'a' holds a number that no float can hold"):
@@ -68,23 +68,23 @@ def test_whole_numbers_stay_exact():
 def test_dates_are_refused_with_a_remedy(value):
     """A date inside an object column is named by column and row."""
     with pytest.raises(DataError, match=r"column 'a', row 1 .*Convert it to numbers"):
-        plain("a", Raw(objects(1, value)))
+        convert_values("a", Raw(objects(1, value)))
 
 
 def test_unknown_objects_are_refused_as_types():
     """A dict raises scikit-learn's words, as a TypeError that is a ValueError too."""
     with pytest.raises(TypeError, match=r"argument must be .* string.* number") as caught:
-        plain("a", Raw(objects(1.0, {"foo": "bar"})))
+        convert_values("a", Raw(objects(1.0, {"foo": "bar"})))
     assert isinstance(caught.value, DataError)
     with pytest.raises(DataTypeError, match="Column 'a'"):
-        plain("a", Raw(np.array([b"x"])))
+        convert_values("a", Raw(np.array([b"x"])))
 
 
 @pytest.mark.parametrize("values", [objects(1j), np.array([1j])])
 def test_complex_is_refused(values):
     """Complex numbers are not data."""
     with pytest.raises(DataError, match="Complex data not supported"):
-        plain("a", Raw(values))
+        convert_values("a", Raw(values))
 
 
 @pytest.mark.parametrize(("text", "number"), [("1", 1), (" -.5e1 ", -5), ("1.", 1), ("+3", 3)])

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rulewright.data.number_texts import NumberTexts
 from rulewright.data.source import as_objects
-from rulewright.data.written import Written
 
 
 def written(*texts, how=None):
-    return Written(as_objects(texts), how)
+    return NumberTexts(as_objects(texts), how)
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,11 @@ from rulewright.encoding.canonical import (
     canonical_term,
     covers,
     domain_sizes,
+    drop_covered_terms,
     rule_set_conjunctions,
     term_conjunction,
     term_length,
     term_literals,
-    without_covered,
 )
 from rulewright.rules import Contradiction
 
@@ -164,7 +164,7 @@ def test_true_and_false():
     assert canonical_rule_set(encoding, [[(0, True)], []]) == TRUE
     assert canonical_rule_set(encoding, [[(0, True), (1, True)]]) == FALSE
     assert canonical_rule_set(encoding, []) == FALSE
-    assert without_covered([(), ((0, 1),)]) == TRUE
+    assert drop_covered_terms([(), ((0, 1),)]) == TRUE
 
 
 def test_equal_conditions_become_one_term():

@@ -61,7 +61,7 @@ def test_rows_in_the_same_covers_have_equal_keys(matrix):
     same = (matrix[:, :, np.newaxis] == matrix[:, np.newaxis]).all(axis=0)
     assert np.array_equal(keys[:, np.newaxis] == keys, same)
     n_rows = matrix.shape[1]
-    groups = PackedCovers.pack(matrix).grouped(np.ones(n_rows), np.ones((n_rows, 1))).groups
+    groups = PackedCovers.pack(matrix).group_rows(np.ones(n_rows), np.ones((n_rows, 1))).groups
     assert np.array_equal(groups[:, np.newaxis] == groups, same)
     assert set(groups.tolist()) == set(range(groups.max(initial=-1) + 1))
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rulewright.encoding.rounding import MOST_DIGITS, round_digits, rounded_edges
+from rulewright.encoding.rounding import MOST_DIGITS, round_digits, round_edges
 
 TINY, HUGE = math.ulp(0.0), sys.float_info.max
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -47,7 +47,7 @@ def can_be_parted(low, high, digits):
 def test_every_gap_that_holds_a_rounded_number_has_one_edge(values, digits):
     """Edges part exactly the neighbours between which there is a number with so many digits."""
     distinct = np.array(sorted(values))
-    edges = rounded_edges(distinct, digits)
+    edges = round_edges(distinct, digits)
     assert all(written(edge, digits) == edge for edge in edges)
     found = np.searchsorted(edges, distinct[1:]) - np.searchsorted(edges, distinct[:-1])
     gaps = zip(distinct[:-1].tolist(), distinct[1:].tolist(), strict=True)
@@ -56,4 +56,4 @@ def test_every_gap_that_holds_a_rounded_number_has_one_edge(values, digits):
 
 def test_edges_lie_near_the_middle():
     """Of all rounded numbers in a wide gap the one nearest to its middle is taken."""
-    assert rounded_edges(np.array([1.04, 9.0, 1000.0]), 2).tolist() == [5.0, 500.0]
+    assert round_edges(np.array([1.04, 9.0, 1000.0]), 2).tolist() == [5.0, 500.0]

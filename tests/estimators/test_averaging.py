@@ -14,7 +14,7 @@ from rulewright.estimators.averaging.judging import log_densities
 from rulewright.estimators.averaging.parts import parts_by_value, row_parts
 from rulewright.model import AveragedModel, DecisionList
 from rulewright.rules import Coverage, Rule, Says, parse_conjunction
-from rulewright.weighting.posterior import log_evidence, log_posterior, weights_of
+from rulewright.weighting.posterior import log_evidence, log_posterior, weights_from_logs
 
 pytestmark = pytest.mark.native
 
@@ -45,7 +45,7 @@ def test_evidence_is_that_of_the_regions(kind):
     model = average_rule_sets([GOOD, BLIND], X, Y, estimator=kind)
     logs = [log_evidence(COUNTS[name], kind) for name in ("good", "blind")]
     assert model.summary["log_evidence"] == pytest.approx(logs)
-    np.testing.assert_allclose(model.weights, weights_of(log_posterior(logs)))
+    np.testing.assert_allclose(model.weights, weights_from_logs(log_posterior(logs)))
     assert model.summary["posterior"]["n_models"] == 2
     assert model.summary["posterior"]["agreement"] == 1.0
 

@@ -13,7 +13,7 @@ from builders import mlrules, rule_texts, slipper, softmax
 from rulewright import calibrate, load_model
 from rulewright.estimators.folds.folds import Folds
 from rulewright.weighting import CALIBRATIONS, Calibration
-from rulewright.weighting.calibration import Linear
+from rulewright.weighting.calibration import LinearCalibration
 
 pytestmark = pytest.mark.native
 
@@ -312,7 +312,7 @@ class Flat(Calibration):
     name: ClassVar[str] = "flat"
 
     def fit(self, scores, labels, weights):
-        return Linear(0.0, (0.0, 1.0))
+        return LinearCalibration(0.0, (0.0, 1.0))
 
 
 def test_a_calibration_of_ones_own():

@@ -20,10 +20,14 @@ from rulewright.estimators import (
     RumbleClassifier,
     SL2Classifier,
     StumpClassifier,
-    cross_fitted,
+    cross_fit,
 )
 from rulewright.estimators.folds import precision
-from rulewright.estimators.folds.precision import Compared, corrected, decided_weights
+from rulewright.estimators.folds.precision import (
+    CoverComparison,
+    correct_precision,
+    decided_weights,
+)
 from rulewright.rules import Coverage
 
 pytestmark = pytest.mark.native
@@ -160,7 +164,7 @@ def test_every_fold_is_learned_without_once(monkeypatch):
     AveragedRulesClassifier("part", 50, random_state=0).fit(X, y)
     assert len(sizes) == 4
     lri = learned(monkeypatch, LRIClassifier)
-    cross_fitted(LRIClassifier(2, calibration=None, random_state=0).fit(X, y), X, y, cv=2)
+    cross_fit(LRIClassifier(2, calibration=None, random_state=0).fit(X, y), X, y, cv=2)
     assert sorted(lri) == [100, 100, 133, 133, 134, 200]
 
 
@@ -206,9 +210,9 @@ def test_nothing_known_corrects_nothing():
     X, y = noisy_rows(7, 100)
     rows = TrainingSet.of(read_table(X, target=y))
     model = StumpClassifier(precision_cv=None).fit(X, y).model_
-    found = Compared.of(model, rows)
-    assert corrected(model, [], rows) is model
-    assert corrected(model, [found._replace(unseen=0 * found.unseen)], rows) is model
+    found = CoverComparison.of(model, rows)
+    assert correct_precision(model, [], rows) is model
+    assert correct_precision(model, [found._replace(unseen=0 * found.unseen)], rows) is model
 
 
 def test_the_nearest_rule_has_the_rows_that_it_decides():

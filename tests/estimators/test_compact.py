@@ -16,7 +16,7 @@ from rulewright import (
 from rulewright.data import TrainingSet, read_table
 from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.search import LARGEST_OVERLAP
-from rulewright.estimators.compact.sizes import chosen_size
+from rulewright.estimators.compact.sizes import choose_size
 from rulewright_lab.experiments import generators
 
 pytestmark = pytest.mark.native
@@ -106,9 +106,9 @@ def test_the_choice_of_a_size_by_hand():
     rng = np.random.default_rng(0)
     noise = rng.normal(size=400)
     losses = np.array([2.0 + noise, 1.0 + noise, 1.0 + noise + 0.001 * rng.normal(size=400)])
-    assert chosen_size(losses, np.ones(400)) == 1
-    assert chosen_size(losses[::2], np.ones(400)) == 1
-    assert chosen_size(losses[1:], np.ones(400)) == 0
+    assert choose_size(losses, np.ones(400)) == 1
+    assert choose_size(losses[::2], np.ones(400)) == 1
+    assert choose_size(losses[1:], np.ones(400)) == 0
 
 
 def test_rules_do_not_say_the_same_twice():

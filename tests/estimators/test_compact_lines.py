@@ -8,7 +8,7 @@ from rulewright import CompactRulesClassifier, CompactRulesRegressor, load_model
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.losses import ClassLoss
-from rulewright.estimators.compact.members import Problem
+from rulewright.estimators.compact.members import ResponseProblem
 from rulewright.estimators.compact.number_loss import NumberLoss
 from rulewright.rules import Head
 
@@ -77,7 +77,7 @@ def problem_of(rng, heads):
     cover = rng.random((1, 120)) < 0.4
     lines = {k: 0.4 * rng.normal(size=120) for k in (1, 2)}
     covers = PackedCovers.pack(cover).stack(PackedCovers.all_rows(2, 120))
-    return Problem(covers, heads, lines), np.vstack([cover, lines[1], lines[2]])
+    return ResponseProblem(covers, heads, lines), np.vstack([cover, lines[1], lines[2]])
 
 
 @pytest.mark.parametrize("heads", [[(1, 1), (2, 2), (0, 0)], [(1, 2), (2, 2), (1, 2)]])

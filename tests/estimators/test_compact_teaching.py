@@ -10,9 +10,9 @@ from rulewright import CompactRulesClassifier, CompactRulesRegressor, load_model
 from rulewright.data import read_table
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.compact.losses import ClassLoss
-from rulewright.estimators.compact.members import Problem
+from rulewright.estimators.compact.members import ResponseProblem
 from rulewright.estimators.compact.search import LARGEST_OVERLAP
-from rulewright.estimators.folds.precision import Compared, MeanOptimism
+from rulewright.estimators.folds.precision import CoverComparison, MeanOptimism
 from rulewright.kernels import ROW
 from rulewright.rules import Coverage, Head
 from rulewright.weighting.l1 import Multinomial
@@ -32,7 +32,7 @@ def loss_of(seed, n_classes, ordinal):
 def test_statistics_are_those_of_the_targets(n_classes, ordinal):
     """A gain is (sum w (P - q))^2 / 2 (sum w P (1 - P) + l2) with the shares q, not labels."""
     loss, rng = loss_of(1, n_classes, ordinal)
-    none = Problem.of([], 90)
+    none = ResponseProblem.of([], 90)
     fitted = loss.fit(none, 1e-12)
     loss.look(fitted)
     rows = np.flatnonzero(rng.random(90) < 0.4).astype(ROW)
@@ -48,7 +48,7 @@ def test_statistics_are_those_of_the_targets(n_classes, ordinal):
 def test_labels_settle_the_points():
     """The finished fit is that of labels: without rules it gives their shares."""
     loss, _ = loss_of(2, 3, False)
-    none = Problem.of([], 90)
+    none = ResponseProblem.of([], 90)
     shares = np.bincount(loss.labels, weights=loss.weights) / loss.weights.sum()
     np.testing.assert_allclose(loss.settle(none).answers[0], shares, rtol=1e-6)
     mean = loss.weights @ loss.shares / loss.weights.sum()
@@ -61,8 +61,8 @@ def test_rows_of_the_same_rules_are_fitted_as_one(n_classes, ordinal):
     loss, rng = loss_of(3, n_classes, ordinal)
     loss.weights[:7] = 0
     heads = [loss.heads[place % len(loss.heads)] for place in range(3)]
-    problem = Problem(PackedCovers.pack(rng.random((3, 90)) < 0.5), heads, {})
-    assert len(problem.grouped(loss.weights, loss.shares).weights) <= 8
+    problem = ResponseProblem(PackedCovers.pack(rng.random((3, 90)) < 0.5), heads, {})
+    assert len(problem.group_rows(loss.weights, loss.shares).weights) <= 8
     by_rows = Multinomial(
         problem.covers.words,
         np.array(heads, dtype=np.int32),
@@ -131,12 +131,12 @@ def test_classes_in_an_order(tmp_path):
 def test_optimism_by_hand():
     """Rules that lose a tenth on rows left out have that excess; equal losses have no variance."""
     heads, out = [Head(1, 1)] * 8, np.array([[50.0, 200.0]] * 8)
-    lost = MeanOptimism.estimate(Compared(heads, np.array([[100.0, 900.0]] * 8), out))
+    lost = MeanOptimism.estimate(CoverComparison(heads, np.array([[100.0, 900.0]] * 8), out))
     assert lost.excess == pytest.approx(0.1)
     assert lost.variance == pytest.approx(0.01)  # at least the square of the excess
-    better = MeanOptimism.estimate(Compared(heads, np.array([[500.0, 500.0]] * 8), out))
+    better = MeanOptimism.estimate(CoverComparison(heads, np.array([[500.0, 500.0]] * 8), out))
     assert better.excess == 0.0  # precision is never raised
-    assert MeanOptimism.estimate(Compared(heads[:4], out[:4], out[:4])) is None  # too few
+    assert MeanOptimism.estimate(CoverComparison(heads[:4], out[:4], out[:4])) is None  # too few
 
 
 def test_corrected_coverage_by_hand():

@@ -60,7 +60,7 @@ def test_few_rows_are_not_learned_by_heart():
 def test_chosen_rules_are_rules_of_the_model(learned):
     """Conditions, heads and records are those of the old model; only responses differ."""
     est, X, y = learned
-    before = {(rule.body, rule.head): rule for rule in est.model_.merged()}
+    before = {(rule.body, rule.head): rule for rule in est.model_.merge_rules()}
     for rule in compress(est, X, y, 10):
         old = before[rule.body, rule.head]
         assert old.with_outcome(rule.outcome) == rule

@@ -14,7 +14,7 @@ from rulewright import (
     load_model,
 )
 from rulewright.data import DataError, read_table
-from rulewright.estimators import compress, cross_fitted
+from rulewright.estimators import compress, cross_fit
 from rulewright.model.counts import Weigher
 from rulewright.rules import Coverage
 from rulewright.trust import rule_statistics
@@ -56,7 +56,7 @@ def test_printed_intervals_hold_on_new_rows(effect):
     learner = MLRulesClassifier(
         40, stopping="none", growth=Growth(prune=False), random_state=0
     ).fit(X, y)
-    honest = cross_fitted(learner, X, y)
+    honest = cross_fit(learner, X, y)
     plain = recounted(learner.model_, X, y)
     shares = [held(m, rule_statistics(m, X_new, y_new)) for m in (plain, honest)]
     assert shares[0] < 0.85 < 0.93 <= shares[1]
@@ -74,7 +74,7 @@ def test_it_is_the_mean_of_the_models_of_the_folds(learner, tmp_path):
     X, y = drawn_rows(2)
     folds = [(np.arange(250) % 2 != k, np.arange(250) % 2 == k) for k in range(2)]
     splits = [tuple(np.flatnonzero(part) for part in pair) for pair in folds]
-    model = cross_fitted(learner.fit(X, y), X, y, cv=splits)
+    model = cross_fit(learner.fit(X, y), X, y, cv=splits)
     parts = [learner.fit(X[train], y[train]).model_ for train, _ in splits]
     np.testing.assert_allclose(model.scores(X), np.mean([m.scores(X) for m in parts], axis=0))
     counted = [
@@ -93,12 +93,12 @@ def test_what_cannot_be_averaged_is_refused():
     """Other forms, calibrated steps and rows without classes are named."""
     X, y = drawn_rows(3)
     with pytest.raises(ValueError, match="cross_fitted"):
-        cross_fitted(SL2Classifier(1, size="max", max_steps=50, random_state=0).fit(X, y), X, y)
+        cross_fit(SL2Classifier(1, size="max", max_steps=50, random_state=0).fit(X, y), X, y)
     stepped = MLRulesClassifier(5, calibration=Isotonic(2), random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="calibrated steps"):
-        cross_fitted(stepped, X, y)
+        cross_fit(stepped, X, y)
     learner = MLRulesClassifier(5, random_state=0).fit(X, y)
     with pytest.raises(DataError, match="read the table with a target"):
-        cross_fitted(learner, X)
+        cross_fit(learner, X)
     with pytest.raises(ValueError, match="two classes"):
-        cross_fitted(learner, X[:3], np.zeros(3, dtype=int))
+        cross_fit(learner, X[:3], np.zeros(3, dtype=int))

@@ -15,7 +15,7 @@ from rulewright.estimators.lists.foil.clauses import (
     cover_by_clauses,
     short_clause,
 )
-from rulewright.estimators.lists.one_class import Covering
+from rulewright.estimators.lists.one_class import CoveringContext
 from rulewright.kernels import ROW
 from rulewright.search import RuleGrower, SearchLimits
 from rulewright.stopping.description_length import foil_budget
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.native
 def problem_of(X, y):
     rows = TrainingSet.of(read_table(X, target=np.asarray(y)))
     limits = SearchLimits(not_equal=False, tolerance=1e-9)
-    covering = Covering.of(rows, RuleGrower(bin_table(rows.table), "observed"), limits)
+    covering = CoveringContext.of(rows, RuleGrower(bin_table(rows.table), "observed"), limits)
     return covering.one_class(1, np.arange(rows.n_rows, dtype=ROW))
 
 

@@ -266,7 +266,7 @@ def test_columns_of_rules_refused_in_turn_are_closed():
     grower = RuleGrower(binned, "midpoint")
     is_open = []
     for column in (1, 1, 3, 1, 0, 2):
-        found = grower.found(GrownRule([GrownCondition(column, Op.LESS_EQUAL, 0, 1, -1.0)], 0))
+        found = grower.make_rule(GrownRule([GrownCondition(column, Op.LESS_EQUAL, 0, 1, -1.0)], 0))
         pruning.prune(found, Score("newton", unit=1.0), None)
         is_open.append((pruning.narrow(limits).up_operators > 0).tolist())
     everything = [True] * 4

@@ -13,14 +13,14 @@ from builders import SEEDS, foil, mixed_table, ripper
 from rulewright import RipperClassifier
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.binned import bin_table
-from rulewright.estimators.lists.one_class import Covering, Sums
+from rulewright.estimators.lists.one_class import ClassSums, CoveringContext
 from rulewright.estimators.lists.ripper.learning import (
     Ripper,
     fewest_errors,
     purity,
     shortened_length,
 )
-from rulewright.estimators.lists.ripper.rule_set import CoveringRule, RuleSet
+from rulewright.estimators.lists.ripper.rule_set import ClassRules, CoveringRule
 from rulewright.kernels import ROW, Op
 from rulewright.search import RuleGrower, SearchLimits
 from rulewright.stopping.description_length import condition_count_bits, ripper_data_bits
@@ -33,7 +33,7 @@ def problem_of(X, y, head=1, weights=None, **limits):
     rows = TrainingSet.of(read_table(X, target=np.asarray(y), weights=weights))
     grower = RuleGrower(bin_table(rows.table), "observed")
     allowed = SearchLimits(not_equal=False, tolerance=1e-9, **limits)
-    covering = Covering.of(rows, grower, allowed)
+    covering = CoveringContext.of(rows, grower, allowed)
     return covering.one_class(head, np.arange(rows.n_rows, dtype=ROW))
 
 
@@ -126,12 +126,12 @@ def test_pruning_takes_the_fewest_conditions_that_are_best():
         covered = np.intersect1d(problem.cover(rule.prefix(length)), rows)
         assert found == problem.sums(covered)
     for value in (purity, fewest_errors):
-        kept = learner(problem).pruned(rule, rows, value)
+        kept = learner(problem).prune(rule, rows, value)
         values = [value(covered) for covered in sums]
         length = values.index(max(values))
         assert (0 if kept is None else len(kept.rule.tests)) == length
-    assert purity(Sums(7.0, 1.0)) == 0.8
-    assert fewest_errors(Sums(7.0, 1.0)) == 6.0
+    assert purity(ClassSums(7.0, 1.0)) == 0.8
+    assert fewest_errors(ClassSums(7.0, 1.0)) == 6.0
 
 
 def test_possible_conditions_are_counted():
@@ -155,7 +155,7 @@ def test_what_rules_cover_is_what_a_recount_gives(seed, deleted):
     """Counts, owners, own rows and length after rules came and went are those from scratch."""
     weights = np.random.default_rng(seed).choice([0.3, 1.0, 2.0], 60)
     problem = random_problem(seed, 60, weights)
-    rules = RuleSet(problem)
+    rules = ClassRules(problem)
     for number, rule in enumerate(conditions_of(problem, seed, 6)):
         rules.put(number, rule)
     for number in set(deleted):
@@ -190,7 +190,7 @@ def test_the_length_of_a_rule_counts_the_tightest_cuts():
 def test_deletion_never_lengthens_the_description(seed):
     """After deletion the description is no longer, and some rule is gone if a last one was idle."""
     problem = random_problem(seed)
-    rules = RuleSet(problem)
+    rules = ClassRules(problem)
     for number, rule in enumerate(conditions_of(problem, seed, 6)):
         rules.put(number, rule)
     rules.put(6, CoveringRule(problem, rules.rules[0].rule))  # covers nothing new
@@ -207,9 +207,9 @@ def test_optimisation_never_lengthens_the_description(seed):
     """The old rule competes with its variants, so the shortened description gets no longer."""
     problem = random_problem(seed)
     ripper = learner(problem, seed)
-    rules = RuleSet(problem)
+    rules = ClassRules(problem)
     ripper.cover(rules)
-    assert shortened_length(ripper.optimised(rules)) <= shortened_length(rules) + 1e-9
+    assert shortened_length(ripper.optimise(rules)) <= shortened_length(rules) + 1e-9
 
 
 @examples(20)
@@ -218,7 +218,7 @@ def test_no_rule_errs_on_half_of_its_rows(seed, grow_share):
     """Not when it is added, and not in the end: rows are those that the rules before leave over."""
     rng = np.random.default_rng(seed)
     problem = problem_of({"a": rng.normal(size=80)}, np.append(rng.integers(0, 2, 79), 1))
-    rules = RuleSet(problem)
+    rules = ClassRules(problem)
     learner(problem, seed, grow_share).cover(rules)
     created = [rules.rules[number].rule for number in sorted(rules.rules)]
     for found in (created, learner(problem, seed, grow_share).learn(2)):
@@ -239,7 +239,7 @@ def test_weak_rules_are_dropped():
         for found in (problem.grow(problem.rows[:6]), problem.grow(problem.rows[4:12]))
     )
     assert first.rows.tolist() == [0, 1, 2, 3]
-    rules = RuleSet(problem)
+    rules = ClassRules(problem)
     rules.put(0, second)
     rules.put(1, first)
     rules.drop_weak()

@@ -6,7 +6,7 @@ import pytest
 from l1_problems import problem_of
 from rulewright.estimators.folds.folds import Folds, stratified_folds
 from rulewright.estimators.rulefit import penalty
-from rulewright.estimators.rulefit.penalty import LeftOut, choose_solution
+from rulewright.estimators.rulefit.penalty import LeftOutLoss, choose_solution
 from rulewright.weighting.l1 import CoordinateDescent, Logistic, Squared
 
 pytestmark = pytest.mark.native
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.native
 def left_out(lines, weights=None):
     problem = problem_of(0, n_rows=len(lines[0]), sample_weight=weights)
     problem.y[:] = 0.0
-    kept = LeftOut(problem, np.ones(len(lines[0]), bool))
+    kept = LeftOutLoss(problem, np.ones(len(lines[0]), bool))
     for line in lines:
         kept.add(np.asarray(line))
     return kept

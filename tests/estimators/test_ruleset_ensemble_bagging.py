@@ -10,7 +10,7 @@ from sklearn.metrics import log_loss
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.booleans import encode_booleans
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
-from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows, ordered_rows
+from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows, order_rows
 from rulewright.estimators.ruleset_ensemble.search import RuleSetSearch
 from rulewright.estimators.ruleset_ensemble.unseen import unseen_scores
 from rulewright.trust import selective_score
@@ -47,7 +47,7 @@ def encoded(encoding=None, n_rows=30, seed=0):
     """Encode a few rows, by their own questions or by others; some rows occur several times."""
     X, y = drawn_rows(seed, n_rows=n_rows)
     copies = np.repeat(np.arange(n_rows), 1 + (np.arange(n_rows) % 5 == 0))
-    merged = ordered_rows(TrainingSet.of(read_table(some(X, copies), target=y[copies])))
+    merged = order_rows(TrainingSet.of(read_table(some(X, copies), target=y[copies])))
     if encoding is None:
         encoding, _ = encode_booleans(merged.rows.table, missing="value", n_bins=4)
     return EnsembleRows.of(encoding, merged)

@@ -11,7 +11,7 @@ from rulewright.bounds import kl_divergence, pac_bayes_kl, vote_bound
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.canonical import rule_set_conjunctions
 from rulewright.estimators.ruleset_ensemble.estimator import RuleSetEnsembleClassifier
-from rulewright.estimators.ruleset_ensemble.rows import halves
+from rulewright.estimators.ruleset_ensemble.rows import split_in_halves
 from rulewright.trust.certificates.vote_bounds import SAME_ROWS, WEIGHTED
 from rulewright.trust.certificates.votes import posteriors
 from rulewright.weighting.posterior import posterior_weights
@@ -68,12 +68,14 @@ def losses(est, posterior, head, X, y):
 def test_halves_go_by_places_alone(n_rows):
     """All rows are in one half, and which one has nothing to do with their values."""
     X, y = {"a": np.arange(float(n_rows))}, np.arange(n_rows) % 2
-    first, second = halves(TrainingSet.of(read_table(X, target=y)), np.random.RandomState(3))
+    first, second = split_in_halves(
+        TrainingSet.of(read_table(X, target=y)), np.random.RandomState(3)
+    )
     assert len(first) - len(second) == n_rows % 2
     together = [*first.table["a"].values, *second.table["a"].values]
     assert sorted(together) == X["a"].tolist()
     turned = TrainingSet.of(read_table({"a": X["a"][::-1] ** 2}, target=1 - y))
-    other, _ = halves(turned, np.random.RandomState(3))
+    other, _ = split_in_halves(turned, np.random.RandomState(3))
     places = first.table["a"].values.astype(int)
     assert np.array_equal(other.table["a"].values, X["a"][::-1][places] ** 2)
 

@@ -10,7 +10,7 @@ from rulewright.data import TrainingSet
 from rulewright.encoding.domains import equal_frequency_cuts
 from rulewright.estimators.folds.folds import Folds
 from rulewright.estimators.rumble.budget import BUDGETS, choose_budget
-from rulewright.estimators.rumble.loop import Selection, best_prefix
+from rulewright.estimators.rumble.loop import Selection, find_best_prefix
 from rulewright.search.repository import (
     Base,
     Bias,
@@ -50,7 +50,9 @@ def loop(repository, y, cap=10**6, constant=1.0, largest=1.0, **limits):
     def penalty(i):
         return mmv_penalty(i, n, 0.05, constant)
 
-    return best_prefix(repository, state, Selection(penalty, largest, cap, **limits), lambda: None)
+    return find_best_prefix(
+        repository, state, Selection(penalty, largest, cap, **limits), lambda: None
+    )
 
 
 def test_the_best_prefix_is_that_of_all_prefixes_solved_alone():

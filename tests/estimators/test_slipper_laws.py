@@ -15,7 +15,7 @@ from rulewright.encoding.binned import bin_table
 from rulewright.estimators.contract.base import positive_of_two
 from rulewright.estimators.folds.folds import Folds
 from rulewright.estimators.slipper.fit import SlipperFit
-from rulewright.estimators.slipper.problem import every_class, every_cost, one_class
+from rulewright.estimators.slipper.problem import every_class, every_cost, make_class_problem
 from rulewright.estimators.slipper.rounds import Rounds
 from rulewright.search import SearchLimits
 
@@ -46,13 +46,13 @@ def covered(table, rule):
 COSTS = np.array([[0.0, 1.0, 4.0], [2.0, 0.0, 1.0], [5.0, 0.5, 0.0]])
 ZERO_ONE = 1.0 - np.eye(3)
 PROBLEMS = {
-    "two classes": (2, lambda rows: one_class(rows, 1)),
-    "first class positive": (2, lambda rows: one_class(rows, 0)),
+    "two classes": (2, lambda rows: make_class_problem(rows, 1)),
+    "first class positive": (2, lambda rows: make_class_problem(rows, 0)),
     "two classes with costs": (
         2,
-        lambda rows: one_class(rows, 1, np.array([[0.0, 1.0], [6.0, 0.0]])),
+        lambda rows: make_class_problem(rows, 1, np.array([[0.0, 1.0], [6.0, 0.0]])),
     ),
-    "one of three": (3, lambda rows: one_class(rows, 2)),
+    "one of three": (3, lambda rows: make_class_problem(rows, 2)),
     "mh of two": (2, every_class),
     "mh of three": (3, every_class),
     "costs": (3, lambda rows: every_cost(rows, COSTS)),
@@ -220,7 +220,7 @@ def test_growth_equals_brute_force(seed, n_rows):
     table = read_table(columns, target=np.append(y, [0, 1])[:n_rows], weights=weights)
     if len(np.unique(table.target.codes)) < 2:
         return
-    rounds = boosting(table, one_class(TrainingSet.of(table), 1), grow_share=1.0)
+    rounds = boosting(table, make_class_problem(TrainingSet.of(table), 1), grow_share=1.0)
     grower, loss = rounds.grower, rounds.loss
     found = grower.grow(rounds.codes, rounds.everyone, loss.stats, loss.score(0), rounds.limits[0])
     share = (weights / weights.sum()).tolist()
@@ -253,7 +253,7 @@ def test_the_kept_prefix_has_the_least_loss_on_the_pruning_rows():
     rng = np.random.default_rng(3)
     X, y = noisy_table(rng, 300)
     table = read_table(X, target=y, weights=np.ones(300))
-    problem = one_class(TrainingSet.of(table), 1)
+    problem = make_class_problem(TrainingSet.of(table), 1)
     plain = boosting(table, problem)
     rounds = Watched(
         plain.codes, plain.grower, plain.limits, plain.loss, plain.strata, 2 / 3, plain.seed
@@ -286,7 +286,7 @@ def test_rows_are_parted_by_weight():
     rng = np.random.default_rng(0)
     X, y = noisy_table(rng, 200)
     table = read_table(X, target=y, weights=rng.exponential(size=200))
-    plain = boosting(table, one_class(TrainingSet.of(table), 1))
+    plain = boosting(table, make_class_problem(TrainingSet.of(table), 1))
     rounds = Watched(
         plain.codes, plain.grower, plain.limits, plain.loss, plain.strata, 2 / 3, plain.seed
     )
@@ -302,7 +302,9 @@ def test_equal_rules_become_one_without_changing_scores():
     bodies = [frozenset(map(str, rule.body)) for rule in est.model_.rules]
     assert len(set(bodies)) == len(bodies) < np.count_nonzero(est.trace_["confidence"])
     table = read_table(X, target=y, weights=np.ones(300))
-    problem = one_class(TrainingSet.of(table), positive_of_two(None, TrainingSet.of(table)))
+    problem = make_class_problem(
+        TrainingSet.of(table), positive_of_two(None, TrainingSet.of(table))
+    )
     fit = SlipperFit(bin_table(table), LIMITS, "observed", 2 / 3, True, 1)
     seed = int.from_bytes(np.random.RandomState(0).bytes(8), "little")
     again = fit.run(problem, 60, 60, None, seed, lambda: None)
@@ -378,7 +380,7 @@ def test_the_error_curve_is_that_of_fits_without_the_fold():
     """A fold's errors are those of a model learned on the other folds, after each round (T10)."""
     X, y = noisy_table(np.random.default_rng(10), 120)
     table = read_table(X, target=y, weights=np.ones(120))
-    problem = one_class(TrainingSet.of(table), 1)
+    problem = make_class_problem(TrainingSet.of(table), 1)
     fit = SlipperFit(bin_table(table), LIMITS, "observed", 2 / 3, True, 1)
     folds = np.arange(120) % 4
     runs = fit._run_folds(problem, 12, Folds(folds), 7, lambda: None)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rulewright.evidence.selective import risk_coverage
+from rulewright.evidence.selective import count_risk_coverage
 
 
 def test_curves_of_weighted_rows_are_those_of_repeated_ones():
@@ -10,6 +10,6 @@ def test_curves_of_weighted_rows_are_those_of_repeated_ones():
     rng = np.random.default_rng(0)
     lead, wrong = rng.integers(0, 5, 30) / 4, rng.random(30) < 0.3
     weights = rng.integers(1, 4, 30)
-    found = risk_coverage(wrong, lead, weights.astype(float))
-    expected = risk_coverage(np.repeat(wrong, weights), np.repeat(lead, weights))
+    found = count_risk_coverage(wrong, lead, weights.astype(float))
+    expected = count_risk_coverage(np.repeat(wrong, weights), np.repeat(lead, weights))
     assert [part.tolist() for part in found] == [part.tolist() for part in expected]

@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from rulewright.evidence.shrinkage import WIDENING, Counted, Shrinkage
+from rulewright.evidence.shrinkage import WIDENING, HitCounts, Shrinkage
 
 
 def counted(hits, rows, share=0.5):
     hits, rows = np.broadcast_arrays(np.asarray(hits, float), np.asarray(rows, float))
-    return Counted(hits.copy(), rows.copy(), np.full(len(rows), share))
+    return HitCounts(hits.copy(), rows.copy(), np.full(len(rows), share))
 
 
 def shares(shrinkage, seen):
     """Give the shares expected on new rows."""
-    found = shrinkage.expected(seen)
+    found = shrinkage.expect_shares(seen)
     return found.kept * seen.hits / seen.rows + found.moved * seen.share
 
 
@@ -43,15 +43,15 @@ def test_intervals_are_never_those_of_more_rows():
     """What is known of a share is known as well as by two thirds of the rows at most."""
     shrinkage = Shrinkage.of(*drawn(np.random.default_rng(2), 0.0))
     seen = counted([0.0, 3.0, 10.0, 700.0], [5.0, 3.0, 20.0, 1000.0])
-    assert (shrinkage.expected(seen).rows <= seen.rows / WIDENING * (1 + 1e-12)).all()
+    assert (shrinkage.expect_shares(seen).rows <= seen.rows / WIDENING * (1 + 1e-12)).all()
 
 
 def test_little_evidence_leaves_more_doubt():
     """Three rules tell less of the others than hundreds."""
     seen, hits, rows = drawn(np.random.default_rng(3), 0.4)
-    few = Shrinkage.of(Counted(*(column[:3] for column in seen)), hits[:3], rows[:3])
+    few = Shrinkage.of(HitCounts(*(column[:3] for column in seen)), hits[:3], rows[:3])
     many, rule = Shrinkage.of(seen, hits, rows), counted([90.0], [100.0])
-    assert few.expected(rule).rows < 0.7 * many.expected(rule).rows
+    assert few.expect_shares(rule).rows < 0.7 * many.expect_shares(rule).rows
 
 
 @pytest.mark.parametrize("size", [1e-9, 1e9, 1e300])
@@ -60,7 +60,7 @@ def test_weights_of_any_size_give_shares(size):
     rows = np.array([20.0, 30.0, 10.0]) * size
     seen = counted(rows * [0.9, 0.8, 1.0], rows)
     shrinkage = Shrinkage.of(seen, rows * 0.7, rows)
-    assert np.isfinite(shrinkage.expected(seen).rows).all()
+    assert np.isfinite(shrinkage.expect_shares(seen).rows).all()
     found = shares(shrinkage, seen)
     assert ((found >= 0.5 - 1e-9) & (found <= seen.hits / seen.rows + 1e-9)).all()
 
@@ -70,5 +70,5 @@ def test_rules_without_rows_left_out_say_nothing():
     seen, hits, rows = drawn(np.random.default_rng(4), 0.4)
     rows[50:], hits[50:] = 0.0, 0.0
     one = Shrinkage.of(seen, hits, rows)
-    two = Shrinkage.of(Counted(*(column[:50] for column in seen)), hits[:50], rows[:50])
+    two = Shrinkage.of(HitCounts(*(column[:50] for column in seen)), hits[:50], rows[:50])
     np.testing.assert_allclose(one.weights, two.weights)

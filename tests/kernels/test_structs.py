@@ -53,7 +53,7 @@ def test_columns_that_are_not_drawn_are_closed():
 def test_the_other_side_has_the_other_operators():
     """Swapping exchanges the operators of votes up and down, and nothing else."""
     limits = free_limits(1, up_operators=np.array([5], np.uint8))
-    swapped = limits.swapped()
+    swapped = limits.swap_sides()
     assert (swapped.up_operators[0], swapped.down_operators[0]) == (ALL_OPERATORS, 5)
     assert swapped.required is limits.required
 

@@ -19,7 +19,7 @@ from rulewright.model import (
     RuleSetVotes,
     UnorderedRules,
 )
-from rulewright.model.forms.rule_sets import numbered, term_shares
+from rulewright.model.forms.rule_sets import number_terms, term_shares
 from rulewright.programs.distances import LabelDistance, NumberDistance
 from rulewright.rules import (
     Claims,
@@ -31,7 +31,7 @@ from rulewright.rules import (
     Rule,
     Says,
     Votes,
-    negated,
+    negate,
     parse_conjunction,
 )
 
@@ -132,7 +132,7 @@ def column_schemas(draw, name):
 def conditions(draw, column):
     """Draw a condition on a column, or its opposite."""
     condition = draw(plain_conditions(column))
-    return negated(condition) if draw(st.booleans()) else condition
+    return negate(condition) if draw(st.booleans()) else condition
 
 
 @st.composite
@@ -232,7 +232,7 @@ def vote_models(draw, sizes=(1, 4)):
     opposite = draw(st.sampled_from([None, 0, 1])) if len(classes) == 2 else None
     terms = {}
     members = tuple(
-        numbered(
+        number_terms(
             []
             if k == opposite
             else [(draw(formulas), 1.0), *draw(st.lists(st.tuples(formulas, weights), max_size=4))],

@@ -161,7 +161,7 @@ def test_merging_keeps_the_scores(model, data):
         )
     ]
     model = model.with_rules([*model.rules, *again])
-    merged, rows = model.merged(), adversarial_rows(model.program)
+    merged, rows = model.merge_rules(), adversarial_rows(model.program)
     np.testing.assert_allclose(merged.scores(rows), model.scores(rows), rtol=0, atol=1e-12)
     kinds = [(one.body.key, one.head) for one in merged]
     assert len(set(kinds)) == len(kinds)
@@ -179,7 +179,7 @@ def test_merging_by_hand():
         rule("color = red and age <= 3", response=2.0, support=9.0),
         rule("age <= 4", response=-0.5),
     ]
-    merged = AdditiveRules(CHURN_SCHEMA, ["a", "b"], (0.0, 0.0), tuple(rules)).merged()
+    merged = AdditiveRules(CHURN_SCHEMA, ["a", "b"], (0.0, 0.0), tuple(rules)).merge_rules()
     assert merged.rules == (rules[0].with_outcome(Adds(0, 3.0)), rules[2])
 
 
@@ -189,7 +189,7 @@ def test_scaling_is_part_of_the_scores(model, slope, data):
     """The scores of the scaled model are slope times score plus offset."""
     model = replace(model, steps=None)
     offsets = data.draw(st.tuples(*[st.floats(-5.0, 5.0)] * len(model.classes)))
-    scaled, rows = model.scaled(slope, offsets), adversarial_rows(model.program)
+    scaled, rows = model.scale_scores(slope, offsets), adversarial_rows(model.program)
     expected = slope * model.scores(rows) + np.array(offsets)
     np.testing.assert_allclose(scaled.scores(rows), expected, rtol=0, atol=1e-11)
     assert scaled.costs == model.costs
@@ -208,14 +208,14 @@ def test_scaling_is_part_of_the_scores(model, slope, data):
 def test_wrong_scales_are_refused(slope, offsets, message):
     """Scales that would turn rules around or make scores infinite are refused."""
     with pytest.raises(ValueError, match=message):
-        churn_model().scaled(slope, offsets)
+        churn_model().scale_scores(slope, offsets)
 
 
 def test_steps_forbid_scaling():
     """Steps were made for the scores as they are."""
     model = replace(churn_model(), steps=(IsotonicSteps((), (0.5,)),) * 2)
     with pytest.raises(ValueError, match="scale it first"):
-        model.scaled(2.0, (0.0, 0.0))
+        model.scale_scores(2.0, (0.0, 0.0))
 
 
 def test_slicing_and_length():

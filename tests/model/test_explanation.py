@@ -89,7 +89,7 @@ def test_text_of_a_row():
 
 def test_other_reasons_are_summed_up():
     """Five reasons are written out, fewer or all if asked for; the others are one line."""
-    explanation = churn_model().merged().explain(CHURN_ROWS)
+    explanation = churn_model().merge_rules().explain(CHURN_ROWS)
     lines = explanation.text(max_reasons=2, max_rows=1).splitlines()
     assert lines[3:7] == [
         "           +2.346   +0.359  rule 4: IF color is known and active != false",

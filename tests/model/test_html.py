@@ -9,7 +9,7 @@ from sklearn import config_context
 
 from builders import every_learner, mixed_table, mlrules, ruleset_ensemble
 from rulewright import CompactRulesRegressor, read_table
-from rulewright.html import bar, move
+from rulewright.html import draw_bar, draw_move
 from rulewright.model.text import claim, header
 from rulewright.trust import certificate, held_out_certificate, rule_statistics
 
@@ -82,13 +82,13 @@ def test_bars_of_means_and_reasons_of_numbers():
 
 def test_bars_stay_inside():
     """Numbers beyond the scale end at its end, unknown ones are not drawn."""
-    assert "--p:100.0%" in bar(3.0)
-    assert "<i>" not in bar(0.5)
-    assert "<b>" in bar(0.5, base=0.2)
-    assert "--p:25.0%" in bar(5.0, scale=(0.0, 20.0))
-    assert "--l:50.0%;--p:50.0%" in move(2.0, 2.0)
-    assert 'down" style="--l:25.0%;--p:25.0%' in move(-1.0, 2.0)
-    assert "--p:0.0%" in move(0.0, 0.0)
+    assert "--p:100.0%" in draw_bar(3.0)
+    assert "<i>" not in draw_bar(0.5)
+    assert "<b>" in draw_bar(0.5, base=0.2)
+    assert "--p:25.0%" in draw_bar(5.0, scale=(0.0, 20.0))
+    assert "--l:50.0%;--p:50.0%" in draw_move(2.0, 2.0)
+    assert 'down" style="--l:25.0%;--p:25.0%' in draw_move(-1.0, 2.0)
+    assert "--p:0.0%" in draw_move(0.0, 0.0)
 
 
 def test_styles_touch_nothing_else():

@@ -155,5 +155,5 @@ def test_additive_rules_have_lines_too():
     assert len(model.verify_exports().targets) == 4
     assert "line: +0.25 points for b per unit of age above 40" in str(model)
     assert "line of age" in str(model.explain(CHURN_ROWS))
-    doubled = model.scaled(2.0, (0.0, 0.0))
+    doubled = model.scale_scores(2.0, (0.0, 0.0))
     np.testing.assert_allclose(doubled.scores(CHURN_ROWS), 2 * model.scores(CHURN_ROWS))

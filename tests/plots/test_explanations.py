@@ -25,7 +25,7 @@ from rulewright.plots import (
     overlap_chart,
     save_chart,
 )
-from rulewright.plots.bars import wrapped
+from rulewright.plots.bars import wrap_text
 from rulewright.rules import Adds, NumberCoverage, Rule, parse_formula
 
 pytestmark = pytest.mark.native
@@ -252,11 +252,11 @@ def test_interactions_beside_their_null():
 def test_long_texts_break_between_conditions():
     """A rule takes two lines, and says how many conditions are left out."""
     conditions = [f"column_number_{i} <= {i}.5" for i in range(6)]
-    first, second = wrapped("rule 1: IF " + " and ".join(conditions)).split("\n")
+    first, second = wrap_text("rule 1: IF " + " and ".join(conditions)).split("\n")
     assert first == "rule 1: IF column_number_0 <= 0.5"
     assert second == "and column_number_1 <= 1.5 and 4 more"
-    assert wrapped("rule 2: IF a <= 1 and b > 2") == "rule 2: IF a <= 1 and b > 2"
-    assert wrapped("IF c in {" + "x" * 100 + "}").endswith("…")
+    assert wrap_text("rule 2: IF a <= 1 and b > 2") == "rule 2: IF a <= 1 and b > 2"
+    assert wrap_text("IF c in {" + "x" * 100 + "}").endswith("…")
 
 
 def test_texts_of_any_letters_are_labels(tmp_path):

@@ -9,7 +9,7 @@ from markupsafe import escape
 import rulewright as rw
 from builders import every_learner, mixed_table, mlrules, ripper
 from rulewright.data import DataError
-from rulewright.report.answers import answers_of
+from rulewright.report.answers import ask_model
 from rulewright.report.curves import calibration_curve, precision_curves, risk_curve, roc_curves
 
 pytestmark = pytest.mark.native
@@ -107,7 +107,7 @@ def test_dates_are_dates():
 )
 def test_curves_are_those_of_reports(plot, curves):
     """Each class has the points of its curve; dashes tell classes apart without colours."""
-    expected = curves(answers_of(OF_THREE.model_, THREE, "").known())
+    expected = curves(ask_model(OF_THREE.model_, THREE, "").select_known())
     chart = plot(OF_THREE, THREE)
     for curve in expected:
         rows = [row for row in drawn(chart) if row["name"] == curve.name]
@@ -121,7 +121,7 @@ def test_curves_are_those_of_reports(plot, curves):
 
 def test_calibration_and_risk_are_those_of_reports():
     """Points have the intervals of the curve; the axes are in percent."""
-    known = answers_of(OF_TWO.model_, TWO, "").known()
+    known = ask_model(OF_TWO.model_, TWO, "").select_known()
     chart, expected = rw.plot_calibration(OF_TWO, TWO), calibration_curve(known)
     points = drawn(chart, 1)
     np.testing.assert_allclose([row["low"] for row in points], expected.low)

@@ -9,7 +9,7 @@ from rulewright.data import ColumnSchema, Schema, read_like
 from rulewright.model import AdditiveRules
 from rulewright.programs.adversarial import adversarial_rows
 from rulewright.programs.covers import Coder
-from rulewright.rules import Conjunction, Labels, Range, negated, parse_condition
+from rulewright.rules import Conjunction, Labels, Range, negate, parse_condition
 
 
 def covers(model, table, **options):
@@ -41,7 +41,7 @@ def test_many_thresholds_are_coded_in_parts(max_cuts):
     bounds = [(low, high) for low in range(5) for high in range(low + 1, 6)]
     ranges = [Range("x", low, high, low % 2 == 0, high % 2 == 0) for low, high in bounds]
     ranges += [Range("x", low=2.0), Range("x", high=3.0, high_open=True)]
-    tests = [*ranges, *map(negated, ranges), parse_condition("x < 1 (or 2 <= x <= 3 or x > 4)")]
+    tests = [*ranges, *map(negate, ranges), parse_condition("x < 1 (or 2 <= x <= 3 or x > 4)")]
     rules = tuple(a_rule(Conjunction((test,)), 0, 1.0, 1.0, (1.0,)) for test in tests)
     model = AdditiveRules(schema, ["a"], (0.0,), rules)
     table = read_like({"x": [None, *np.arange(-1.0, 7.0, 0.25)]}, schema)

@@ -82,8 +82,8 @@ def test_staged_scores_and_scaling_keep_what_is_added_otherwise():
     rows = {"age": [30.0, 32.0, 40.0, None], "color": [None] * 4}
     *_, last = model.staged_scores(rows)
     np.testing.assert_array_equal(last, model.scores(rows))
-    scaled = model.scaled(2.0, (0.0, 0.0))
+    scaled = model.scale_scores(2.0, (0.0, 0.0))
     np.testing.assert_array_equal(scaled.scores(rows), 2.0 * model.scores(rows))
     twice = model.with_rules([*model.rules, *model.rules])
-    np.testing.assert_array_equal(twice.merged().scores(rows), twice.scores(rows))
-    assert len(twice.merged()) == 2
+    np.testing.assert_array_equal(twice.merge_rules().scores(rows), twice.scores(rows))
+    assert len(twice.merge_rules()) == 2

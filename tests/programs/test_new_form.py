@@ -45,7 +45,7 @@ class LastWord(ClassModel):
         cases = tuple((rule.body, rule.outcome.distribution) for rule in reversed(self.rules))
         said = FirstThat(Constant(self.default), cases)
         order = tuple(range(len(self.classes)))
-        chosen = recipes.preferred(said, order)
+        chosen = recipes.prefer_first(said, order)
         return ClassProgram(self.schema, said, tuple(self.classes.tolist()), said, chosen)
 
     def preamble(self):

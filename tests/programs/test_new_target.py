@@ -9,7 +9,7 @@ from budget import examples
 from model.builders import churn_model, dnf_models, models, vote_models
 from rulewright.model import ParityError
 from rulewright.programs.rowwise import RowWriter
-from rulewright.programs.target import Answer, Target, n_rows
+from rulewright.programs.target import Answer, ExportTarget, n_rows
 from rulewright.programs.targets import TARGETS
 
 pytestmark = pytest.mark.native
@@ -27,11 +27,11 @@ class ToyWriter(RowWriter):
     def literal(self, value):
         return repr(value)
 
-    def guarded(self, test, statements):
+    def guard(self, test, statements):
         return "".join(f"WHEN {test} DO {text}\n" for text in statements)
 
     def labels(self, variable, labels, negated):
-        tests = self.joined("or", [f"{variable} IS {label}" for label in labels])
+        tests = self.join_tests("or", [f"{variable} IS {label}" for label in labels])
         return f"KNOWN({variable}) AND NOT({tests})" if negated else f"({tests})"
 
 
@@ -69,7 +69,7 @@ def test_a_registered_target_is_exported_and_verified(monkeypatch):
         assert len(scores) == n_rows(rows)
         return [Answer(s, p, label, ()) for s, p, label in answers], ["toy was here"]
 
-    monkeypatch.setitem(TARGETS, "toy", Target("a toy", write_toy, {"toy": run}))
+    monkeypatch.setitem(TARGETS, "toy", ExportTarget("a toy", write_toy, {"toy": run}))
     assert model.export("toy") == write_toy(model.program)
     report = model.verify_exports()
     assert report.targets[-1] == "toy"

@@ -20,7 +20,7 @@ from rules.builders import a_rule
 from rulewright.data import ColumnSchema, Schema
 from rulewright.model import AdditiveRules, Head, IsotonicSteps, ParityError
 from rulewright.programs.sql import write_sql
-from rulewright.programs.sql_words import number
+from rulewright.programs.sql_words import write_number
 from rulewright.programs.targets import TARGETS
 from rulewright.rules import Conjunction, Labels, Range
 
@@ -47,7 +47,7 @@ def test_sql_answers_as_the_model(model):
 def test_numbers_are_exact_doubles(dialect, value):
     """Every float is read back as the same double."""
     value += 0.0  # SQL has no -0.0
-    text = number(value, dialect)
+    text = write_number(value, dialect)
     if dialect == "sqlite":
         with sqlite3.connect(":memory:") as connection:
             answer, kind = connection.execute(f"SELECT {text}, typeof({text})").fetchone()

@@ -8,8 +8,8 @@ from budget import examples
 from relational import twin
 from relational.builders import shop, shop_tables
 from rulewright.relational.aggregates import Aggregates
-from rulewright.relational.choosing import Choosing, choose, proposed
-from rulewright.relational.deriving import derive_columns, opened
+from rulewright.relational.choosing import ChoiceSettings, choose_columns, propose_columns
+from rulewright.relational.deriving import derive_columns, open_database
 from rulewright.relational.statements import Statements
 
 EVERYTHING = ("exists", "count", "recency", "max", "min", "mean", "sum", "median", "last")
@@ -17,8 +17,8 @@ EVERYTHING = ("exists", "count", "recency", "max", "min", "mean", "sum", "median
 
 def everything(relations):
     """Choose all columns that there are, however rare labels are."""
-    choosing = Choosing(functions=EVERYTHING, windows=(2.5,), n_thresholds=1, min_support=0)
-    recipe, columns, _ = choose(relations, choosing)
+    choosing = ChoiceSettings(functions=EVERYTHING, windows=(2.5,), n_thresholds=1, min_support=0)
+    recipe, columns, _ = choose_columns(relations, choosing)
     return recipe, columns
 
 
@@ -84,9 +84,12 @@ def test_batches_do_not_matter():
     recipe, _ = everything(relations)
     related = {table.name: relations.table_of(table.name) for table in recipe.tables}
     instances = relations.table_of("customers")
-    with opened(recipe, instances, "asked", related) as (_, layout):
+    with open_database(recipe, instances, "asked", related) as (_, layout):
         statements = Statements(recipe, layout, Aggregates("duckdb"))
-        wide, narrow = list(statements.grouped()), list(statements.grouped(max_parts=1))
+        wide, narrow = (
+            list(statements.group_statements()),
+            list(statements.group_statements(max_parts=1)),
+        )
     assert len(wide) == len({column.path for column in recipe.columns}) < len(narrow)
     names = [[name for grouped in found for name in grouped.results] for found in (wide, narrow)]
     assert names[0] == names[1]
@@ -96,7 +99,7 @@ def test_recipe_reproduces_its_columns():
     """Deriving by the recipe alone gives the columns of the choice."""
     relations = shop(shop_tables(5))
     recipe, columns = everything(relations)
-    again = relations.derived(recipe)
+    again = relations.derive_columns(recipe)
     for name, column in columns.items():
         assert again[name].schema == column.schema
         np.testing.assert_array_equal(again[name].values, column.values)
@@ -131,7 +134,7 @@ def test_semantics_by_hand():
         },
     }
     relations = shop(tables, keys={"orders": "customer"}, times={"orders": "day"})
-    choosing = Choosing(functions=EVERYTHING, windows=(2,), min_support=0)
-    recipe, _ = proposed(relations, choosing)
-    columns = relations.derived(recipe)
+    choosing = ChoiceSettings(functions=EVERYTHING, windows=(2,), min_support=0)
+    recipe, _ = propose_columns(relations, choosing)
+    columns = relations.derive_columns(recipe)
     assert {name: listed(columns[name]) for name in EXPECTED} == EXPECTED

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from relational.builders import shop, shop_tables
-from rulewright.relational.choosing import Choosing, proposed
+from rulewright.relational.choosing import ChoiceSettings, propose_columns
 
 ALL = ("exists", "count", "recency", "max", "min", "mean", "sum", "last", "median")
 
@@ -21,8 +21,8 @@ def same(found, expected):
 def test_memory_derives_what_duckdb_does(seed):
     """All functions, conditions, windows and cutoffs, with missing and doubled keys."""
     relations = shop(shop_tables(seed, text_keys=seed % 2 == 1))
-    recipe, _ = proposed(relations, Choosing(functions=ALL, windows=(3.0,)))
+    recipe, _ = propose_columns(relations, ChoiceSettings(functions=ALL, windows=(3.0,)))
     assert len(recipe.columns) > 50
-    same(relations.derived(recipe), relations.derived(recipe, "duckdb"))
+    same(relations.derive_columns(recipe), relations.derive_columns(recipe, "duckdb"))
     some = relations[[3, 1, 3]]
-    same(some.derived(recipe), some.derived(recipe, "duckdb"))
+    same(some.derive_columns(recipe), some.derive_columns(recipe, "duckdb"))

@@ -12,7 +12,7 @@ import rulewright as rw
 from relational.builders import shop, shop_tables, signal_tables
 from rulewright.data import DataError
 from rulewright.relational import RelationalClassifier, RelationalRegressor, Relations
-from rulewright.relational.choosing import Choosing, choose
+from rulewright.relational.choosing import ChoiceSettings, choose_columns
 from rulewright.trust import rule_statistics
 
 STUMP = rw.StumpClassifier()
@@ -156,7 +156,7 @@ def future_only(seed, n=30):
 
 def choice(relations):
     """Choose columns of counts; give the recipe and the values."""
-    recipe, columns, _ = choose(relations, Choosing(functions=("count", "recency")))
+    recipe, columns, _ = choose_columns(relations, ChoiceSettings(functions=("count", "recency")))
     return recipe, {name: column.values.tolist() for name, column in columns.items()}
 
 

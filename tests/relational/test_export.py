@@ -12,7 +12,7 @@ from rulewright.data import DataError
 from rulewright.model import AdditiveRules, ParityError
 from rulewright.programs.databases import provide_exp
 from rulewright.relational import relational_sql, verify_relational_sql
-from rulewright.relational.choosing import Choosing, choose
+from rulewright.relational.choosing import ChoiceSettings, choose_columns
 from rulewright.relational.export import _Writer
 from rulewright.rules import Conjunction, Labels, Presence, Range
 
@@ -21,8 +21,8 @@ PLAIN = ("exists", "count", "recency", "max", "min", "mean", "sum")
 
 def model_of_all(relations, functions=(*PLAIN, "median", "last"), n_columns=None):
     """Make a model with rules on every derived column, at values of the instances."""
-    choosing = Choosing(functions=functions, windows=(2.5,), n_thresholds=1, min_support=0)
-    recipe, columns, _ = choose(relations, choosing)
+    choosing = ChoiceSettings(functions=functions, windows=(2.5,), n_thresholds=1, min_support=0)
+    recipe, columns, _ = choose_columns(relations, choosing)
     table = relations.training_table(recipe, columns, "classification")
     conditions = []
     for column in table.columns[:n_columns]:

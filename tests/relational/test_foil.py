@@ -17,13 +17,19 @@ from rulewright.relational import (
     verify_relational_sql,
 )
 from rulewright.relational.clauses import Clause, RelatedRow, SharedKey
-from rulewright.relational.derived import Where
-from rulewright.relational.foil.candidates import Candidates, Language
-from rulewright.relational.foil.clauses import body_of, clause_of, groups, recipe_of
+from rulewright.relational.derived import RowCondition
+from rulewright.relational.foil.candidates import LiteralJudge, LiteralLanguage
+from rulewright.relational.foil.clauses import body_of, clause_of, describe_clauses, groups
 from rulewright.relational.foil.facts import Facts, key_types
-from rulewright.relational.foil.growing import Problem, grow
-from rulewright.relational.foil.literals import Absent, Bind, Bindings, Holds, satisfied
-from rulewright.relational.keys import Place
+from rulewright.relational.foil.growing import ClauseProblem, grow
+from rulewright.relational.foil.literals import (
+    AbsentLiteral,
+    Bindings,
+    BindLiteral,
+    ConditionLiteral,
+    find_bindings,
+)
+from rulewright.relational.keys import ColumnPlace
 
 
 def family(parents, people, wanted):
@@ -126,18 +132,18 @@ def test_bindings_and_gains_are_those_of_the_twin(seed, cut):
     rows = {name: rows_of(table) for name, table in tables.items()}
     facts, positive = Facts.of(relations), relations.y == "yes"
     weights = positive.astype(float), (~positive).astype(float)
-    first = Bind(1, "orders", SharedKey("customer", 0, "id"))
+    first = BindLiteral(1, "orders", SharedKey("customer", 0, "id"))
     before = Bindings.of(facts, np.arange(8)).after(first)
-    language = Language(negation=True, max_rows=2)
-    found = Candidates(before, [first], *weights, language).by_relation()
+    language = LiteralLanguage(negation=True, max_rows=2)
+    found = LiteralJudge(before, [first], *weights, language).by_relation()
     assert {one.relation[0] for one in found} >= {"test", "row", "no"}
     old = [bindings(clause_of([first]), row, rows, times, cutoff) for row in rows["customers"]]
     assert sum(map(len, old)) == len(before)
     for one in found:
         literals = [first, *one.literals]
-        if any(isinstance(x, Holds) and x.of == 0 for x in literals):
+        if any(isinstance(x, ConditionLiteral) and x.of == 0 for x in literals):
             continue
-        after = satisfied(facts, literals, np.arange(8))
+        after = find_bindings(facts, literals, np.arange(8))
         clause = clause_of(literals)
         new = [bindings(clause, row, rows, times, cutoff) for row in rows["customers"]]
         assert np.bincount(after.instances, minlength=8).tolist() == [len(b) for b in new]
@@ -151,7 +157,7 @@ def test_derived_columns_are_what_the_bindings_say(seed):
     relations = shop(tables)
     est = RelationalFOILClassifier(0.5, negation=True, min_weight=1, max_rows=2).fit(relations)
     rows = {name: rows_of(table) for name, table in tables.items()}
-    columns = relations.derived(est.recipe_)
+    columns = relations.derive_columns(est.recipe_)
     assert est.recipe_.columns
     for clause in est.recipe_.columns:
         twin = [bool(bindings(clause, one, rows, TIMES, "asked")) for one in rows["customers"]]
@@ -227,10 +233,13 @@ def test_own_columns_are_plain_conditions():
 
 def test_independent_rows_are_columns_of_their_own():
     """Rows that share only the instance are conditions side by side."""
-    a = Bind(1, "atoms", SharedKey("molecule", 0, "id"))
-    b = Bind(2, "bonds", SharedKey("molecule", 0, "id"))
-    on_a, on_b = Holds(1, Where("element", "=", "c")), Holds(2, Where("kind", "=", "7"))
-    absent = Absent(RelatedRow("atoms", (SharedKey("id", 2, "one"),)))
+    a = BindLiteral(1, "atoms", SharedKey("molecule", 0, "id"))
+    b = BindLiteral(2, "bonds", SharedKey("molecule", 0, "id"))
+    on_a, on_b = (
+        ConditionLiteral(1, RowCondition("element", "=", "c")),
+        ConditionLiteral(2, RowCondition("kind", "=", "7")),
+    )
+    absent = AbsentLiteral(RelatedRow("atoms", (SharedKey("id", 2, "one"),)))
     assert groups([a, b, on_a, absent, on_b]) == [[a, on_a], [b, absent, on_b]]
     body, clauses = body_of([a, b, on_a, absent, on_b])
     assert len(body.conditions) == len(clauses) == 2
@@ -294,17 +303,17 @@ def test_clauses_are_pruned_and_pay_for_their_bits():
     tables["cases"]["class"] = rng.choice(["no", "yes"], 60)
     relations = Relations(tables, "cases", keys={"parts": "case"}, key="id", target="class")
     facts, yes = Facts.of(relations), relations.y == "yes"
-    problem = Problem(facts, yes.astype(float), (~yes).astype(float), Language(), 0.8)
+    problem = ClauseProblem(facts, yes.astype(float), (~yes).astype(float), LiteralLanguage(), 0.8)
     clause = grow(problem)
     assert len(clause) <= 6
     used = {v for literal in clause for v in literal.uses}
-    assert all(one.new in used for one in clause[:-1] if isinstance(one, Bind))
+    assert all(one.new in used for one in clause[:-1] if isinstance(one, BindLiteral))
 
 
 def test_types_of_keys():
     """Keys that links join, directly or not, refer to the same thing."""
     relations = rings(ring_tables(4))
-    types = key_types(relations.links, Place("molecules", "id"))
+    types = key_types(relations.links, ColumnPlace("molecules", "id"))
     assert types["bonds"]["one"] == types["bonds"]["two"] == types["atoms"]["id"]
     assert types["bonds"]["molecule"] == types["molecules"]["id"] != types["atoms"]["id"]
 
@@ -346,7 +355,7 @@ def test_files_with_clauses_that_cannot_be(change, problem):
     """A wrong clause in a file is refused, with its name."""
     relations = Relations(signal_tables(20), "cases", keys={"parts": "case"}, key="id")
     row = RelatedRow("parts", (SharedKey("case", 0, "id"),))
-    recipe = recipe_of(relations, [Clause((row,), ((1, Where("kind", "=", "b")),))])
+    recipe = describe_clauses(relations, [Clause((row,), ((1, RowCondition("kind", "=", "b")),))])
     plain = recipe.to_json()
     assert type(recipe).from_json(plain) == recipe
     plain["columns"][0] |= change

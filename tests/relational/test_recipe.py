@@ -4,18 +4,18 @@ from dataclasses import replace
 import pytest
 
 from rulewright.data import ColumnSchema, DataError, Schema
-from rulewright.relational.derived import DerivedColumn, Step, Where
+from rulewright.relational.derived import DerivedColumn, RowCondition, Step
 from rulewright.relational.recipe import Recipe, RelatedTable
 
 PATH = (Step("orders", "id", "customer"), Step("it ems", "id", "order", by="order"))
 COLUMNS = (
     DerivedColumn(PATH[:1], "count"),
-    DerivedColumn(PATH[:1], "exists", where=Where("kind", "=", "gift")),
+    DerivedColumn(PATH[:1], "exists", where=RowCondition("kind", "=", "gift")),
     DerivedColumn(PATH[:1], "sum", "amount", factor=100.0, within=30.0, dated=True),
     DerivedColumn(PATH[:1], "recency", dated=True),
     DerivedColumn(PATH[:1], "last", "kind"),
     DerivedColumn(PATH, "max", "weight"),
-    DerivedColumn(PATH, "count", where=Where("weight", ">=", 0.5)),
+    DerivedColumn(PATH, "count", where=RowCondition("weight", ">=", 0.5)),
 )
 RECIPE = Recipe(
     "customers",

@@ -12,12 +12,12 @@ import pytest
 from relational.builders import KEYS, TIMES, shop, shop_tables, signal_tables
 from rulewright.data import DataError
 from rulewright.relational import RelationalClassifier, Relations
-from rulewright.relational.choosing import Choosing, choose
+from rulewright.relational.choosing import ChoiceSettings, choose_columns
 
 
 def chosen(relations):
     """Choose few columns and give their values."""
-    recipe, columns, _ = choose(relations, Choosing(max_labels=3, n_thresholds=1))
+    recipe, columns, _ = choose_columns(relations, ChoiceSettings(max_labels=3, n_thresholds=1))
     return recipe, {name: column.values.tolist() for name, column in columns.items()}
 
 
@@ -119,12 +119,16 @@ def test_labels_and_thresholds_come_from_training_rows():
     """Rows that only other instances reach change nothing in the choice."""
     tables = signal_tables(60, related=5)
     train = np.arange(40)
-    before = choose(Relations(tables, "cases", key="id", keys={"parts": "case"})[train], Choosing())
+    before = choose_columns(
+        Relations(tables, "cases", key="id", keys={"parts": "case"})[train], ChoiceSettings()
+    )
     parts = tables["parts"]
     other = parts["case"] >= 40
     parts["kind"] = np.where(other, "new", parts["kind"])
     parts["size"] = np.where(other, 1e9, parts["size"])
-    after = choose(Relations(tables, "cases", key="id", keys={"parts": "case"})[train], Choosing())
+    after = choose_columns(
+        Relations(tables, "cases", key="id", keys={"parts": "case"})[train], ChoiceSettings()
+    )
     assert after[0].columns == before[0].columns
 
 
@@ -195,8 +199,8 @@ def test_empty_databases(tmp_path):
         "cases": {"id": [1, 2], "x": [1, 2]},
         "parts": {"case": np.array([]), "size": np.array([])},
     }
-    recipe, columns, _ = choose(
-        Relations(tables, "cases", key="id", keys={"parts": "case"}), Choosing()
+    recipe, columns, _ = choose_columns(
+        Relations(tables, "cases", key="id", keys={"parts": "case"}), ChoiceSettings()
     )
     assert recipe.columns == ()
     assert columns == {}
@@ -225,9 +229,9 @@ def test_paths_are_found():
     }
     keys = {"atoms": "case", "bonds.one": "atoms.id", "bonds.two": "atoms.id"}
     relations = Relations(tables, "cases", key="id", keys=keys, target="y")
-    recipe, _, _ = choose(relations, Choosing(paths=["atoms -> bonds[two]"]))
+    recipe, _, _ = choose_columns(relations, ChoiceSettings(paths=["atoms -> bonds[two]"]))
     assert [column.name for column in recipe.columns] == []
-    recipe, columns, _ = choose(relations, Choosing())
+    recipe, columns, _ = choose_columns(relations, ChoiceSettings())
     assert columns["count(atoms)"].values.tolist() == [2.0, 1.0]
     assert columns["count(atoms -> bonds[one])"].values.tolist() == [2.0, 0.0]
 

@@ -91,7 +91,7 @@ def random_rows(model, table, rng, n=50):
             parts = [c for body in leaves for c in body.conditions if c.column == name]
             ends = [e for c in parts if isinstance(c, Range) for e in (c.low, c.high)]
             numbers = [e for e in ends if np.isfinite(e)] + table[name].values.tolist()
-            values = [None if np.isnan(v) else column.type.held(v) for v in numbers]
+            values = [None if np.isnan(v) else column.type.to_table_value(v) for v in numbers]
         else:
             values = [*column.labels, "a label that no row had", None]
         drawn = [values[i] for i in rng.integers(0, len(values), n)]

@@ -15,8 +15,8 @@ from rulewright.explain.evaluated_rows import EvaluatedRows
 from rulewright.report import insight
 from rulewright.report.content import content_of
 from rulewright.report.data_summary import data_summary
-from rulewright.report.figures import Axis, Line, bars, chart
-from rulewright.report.rows import learned_from, read_rows
+from rulewright.report.figures import Axis, ChartLine, bars, chart
+from rulewright.report.rows import is_learned_from, read_report_rows
 from rulewright.report.rule_lines import COUNTED_ON, covered_examples, rule_lines
 from rulewright.rules.coverage import Rows
 from rulewright.trust import rule_statistics
@@ -65,9 +65,9 @@ def test_rows_of_the_training_are_recognised():
     train, test = rows_of(rng, 150), rows_of(rng, 150)
     for make in LEARNERS.values():
         model = make().fit(train).model_
-        assert not model.rules or not learned_from(EvaluatedRows(model, test))
+        assert not model.rules or not is_learned_from(EvaluatedRows(model, test))
     model = LEARNERS["mlrules"]().fit(train).model_
-    assert learned_from(EvaluatedRows(model, train))
+    assert is_learned_from(EvaluatedRows(model, train))
     told = content(model, train)
     assert told.overfitted
     assert "learned from" in told.performance.origin
@@ -87,7 +87,7 @@ def test_columns_and_classes_of_the_data():
     del columns["c"]
     labels = np.array(["low", "mid", "high"])[y].astype(object)
     labels[0] = "strange"
-    table = read_rows(model, read_table(columns, target=labels), None, None)
+    table = read_report_rows(model, read_table(columns, target=labels), None, None)
     told = content(model, table)
     by_name = {line.name: line for line in told.data.columns}
     assert (by_name["a"].missing, by_name["a"].missing_share) == (8, 0.2)
@@ -167,7 +167,7 @@ def test_charts_escape_names_and_take_strange_numbers():
     for values in ([1.0], [0.0, 0.0], [1e300, -1e300], [5e-324, 0.0]):
         y = np.array(values)
         drawn = chart(
-            [Line("<b>", np.arange(len(y), dtype=float), y)], Axis("<x>"), Axis("y"), "t", "d"
+            [ChartLine("<b>", np.arange(len(y), dtype=float), y)], Axis("<x>"), Axis("y"), "t", "d"
         )
         assert "<x>" not in drawn
         assert "nan" not in drawn

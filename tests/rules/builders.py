@@ -17,7 +17,7 @@ from rulewright.rules import (
     Presence,
     Range,
     Rule,
-    negated,
+    negate,
 )
 
 KNOWN_LABELS = ("blue", "green", "red")
@@ -73,7 +73,7 @@ def presences(names=ANY_TEXT):
 
 def with_opposites(plain):
     """Draw plain conditions and their opposites, of which most have alternatives."""
-    return plain | plain.map(negated)
+    return plain | plain.map(negate)
 
 
 def conditions():

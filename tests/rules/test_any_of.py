@@ -15,7 +15,7 @@ from rulewright.rules import (
     Presence,
     Range,
     condition_from_json,
-    negated,
+    negate,
     parse_condition,
     parse_conjunction,
 )
@@ -41,16 +41,16 @@ LOW, HIGH, MISSING = Range("a", high=1), Range("a", low=2), Presence("a", True)
 def test_opposites_by_hand(text, opposite):
     """The opposite is written as a reader would say it, and its opposite is the condition again."""
     condition = parse_condition(text)
-    assert str(negated(condition)) == opposite
-    assert parse_condition(opposite) == negated(condition)
-    assert negated(negated(condition)) == condition
+    assert str(negate(condition)) == opposite
+    assert parse_condition(opposite) == negate(condition)
+    assert negate(negate(condition)) == condition
 
 
 @given(conditions_on_small_table(), small_tables())
 def test_the_opposite_holds_where_the_condition_does_not(condition, table):
     """Every row satisfies a condition or its opposite and never both, missing and unseen too."""
     column = table[condition.column]
-    assert np.array_equal(negated(condition).holds(column), ~condition.holds(column))
+    assert np.array_equal(negate(condition).holds(column), ~condition.holds(column))
 
 
 @given(conditions_on_small_table(), st.sampled_from([None, math.nan, -2.0, 0.5, 1.0, 3.0]))
@@ -58,13 +58,13 @@ def test_the_opposite_accepts_what_the_condition_does_not(condition, value):
     """The same is true of single values."""
     if condition.column == "color" and value is not None and value == value:
         value = "red" if value > 0 else "unseen"
-    assert negated(condition).accepts(value) != condition.accepts(value)
+    assert negate(condition).accepts(value) != condition.accepts(value)
 
 
 @given(st.lists(conditions_on_small_table(), min_size=1, max_size=6), small_tables())
 def test_merged_opposites_hold_where_all_do(several, table):
     """Excluding several conditions one after another excludes them all."""
-    opposites = [negated(condition) for condition in several]
+    opposites = [negate(condition) for condition in several]
     expected = np.ones(len(table), dtype=np.bool_)
     for condition in several:
         expected &= ~condition.holds(table[condition.column])

@@ -15,7 +15,7 @@ from rulewright.rules import (
     Presence,
     Range,
     formula_from_json,
-    normalised,
+    normalise,
     parse_condition,
     parse_formula,
 )
@@ -76,10 +76,10 @@ def test_truth_is_that_of_kleene(formula, table):
 @given(formulas(conditions_on_small_table()), small_tables())
 def test_normalising_changes_no_value(formula, table):
     """The normalised form is true, false and unknown on the same rows, and normalised already."""
-    simple = normalised(formula)
+    simple = normalise(formula)
     np.testing.assert_array_equal(simple.holds(table), formula.holds(table))
     np.testing.assert_array_equal(simple.fails(table), formula.fails(table))
-    assert normalised(simple) == simple
+    assert normalise(simple) == simple
 
 
 @given(formulas(conditions()))
@@ -87,7 +87,7 @@ def test_normalising_changes_no_value(formula, table):
 def test_round_trips(formula):
     """Text and JSON of a formula give it back: text in normalised form, JSON as it is."""
     assert formula_from_json(formula.to_json()) == formula
-    assert parse_formula(str(formula)) == normalised(formula)
+    assert parse_formula(str(formula)) == normalise(formula)
 
 
 @given(formulas(conditions_on_small_table()))
@@ -99,22 +99,22 @@ def test_what_a_formula_needs(formula):
 def test_the_normalised_form_by_hand():
     """Nested words are flattened, parts appear once, and not stands before conditions at most."""
     a, b, c = (Conjunction((parse_condition(text),)) for text in ("a <= 1", "b = x", "c > 2"))
-    assert normalised(And((a, And((b, c)), a))) == Conjunction(
+    assert normalise(And((a, And((b, c)), a))) == Conjunction(
         (*a.conditions, *b.conditions, *c.conditions)
     )
-    assert normalised(Or((a, Or((b, a))))) == Or((a, b))
-    assert normalised(Not(Or((a, b)))) == parse_formula("a > 1 and b != x")
-    assert normalised(Not(And((a, Or((b, c)))))) == parse_formula("a > 1 or (b != x and c <= 2)")
-    assert normalised(Not(Not(a))) == a
-    assert normalised(Not(Conjunction((Presence("a", True),)))) == parse_formula("a is known")
-    assert normalised(Or((a, Conjunction()))) == Conjunction()
-    assert normalised(And((a, Or(())))) == Or(())
+    assert normalise(Or((a, Or((b, a))))) == Or((a, b))
+    assert normalise(Not(Or((a, b)))) == parse_formula("a > 1 and b != x")
+    assert normalise(Not(And((a, Or((b, c)))))) == parse_formula("a > 1 or (b != x and c <= 2)")
+    assert normalise(Not(Not(a))) == a
+    assert normalise(Not(Conjunction((Presence("a", True),)))) == parse_formula("a is known")
+    assert normalise(Or((a, Conjunction()))) == Conjunction()
+    assert normalise(And((a, Or(())))) == Or(())
 
 
 def test_conditions_on_one_column_stay_apart():
     """In three values, x <= 3 and x > 5 is unknown where x is missing: it is not just false."""
     low, high = Conjunction((Range("a", high=3.0),)), Conjunction((Range("a", low=5.0),))
-    never = normalised(And((low, high)))
+    never = normalise(And((low, high)))
     assert never == And((low, high))
     assert never.fails(ROWS).tolist() == [True, True, False, True, True]
 

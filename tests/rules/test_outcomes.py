@@ -3,7 +3,7 @@
 import pytest
 
 from rulewright.rules import Adds, Claims, Head, Says, Votes
-from rulewright.rules.outcomes import outcome_from_json, signed
+from rulewright.rules.outcomes import format_signed, outcome_from_json
 
 OUTCOMES = [
     (Adds(1, 0.25), "+0.250 points for b", {"head": 1, "adds": 0.25}),
@@ -34,7 +34,7 @@ def test_text_and_plain_data(outcome, text, obj):
 )
 def test_points_are_short(value, text):
     """Nothing has no sign, and large numbers are not written out."""
-    assert signed(value) == text
+    assert format_signed(value) == text
 
 
 def test_a_distribution_speaks_for_its_most_probable_class():

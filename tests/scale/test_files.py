@@ -61,7 +61,7 @@ def test_an_interrupt_leaves_nothing(tmp_path, monkeypatch):
         assert list(kept.iterdir())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rulewright.scale.questions.covered", interrupted)
+    monkeypatch.setattr("rulewright.scale.questions.sum_covered", interrupted)
     with pytest.raises(KeyboardInterrupt):
         fit_partitions(learner(), files, "y", folder=kept)
     assert not list(kept.iterdir())

@@ -13,7 +13,7 @@ from rulewright.estimators.mlrules.memory import start_boosting
 from rulewright.kernels import ROW, Subsample
 from rulewright.rules import Adds
 from rulewright.scale import fit_partitions, questions
-from rulewright.scale.hashing import row_hashes, salted
+from rulewright.scale.hashing import row_hashes, salt_hashes
 from rulewright.scale.parts import LocalParts
 from rulewright.scale.scores import BLOCKS
 from scale.tables import content_hash, mixed_table, parted
@@ -115,7 +115,7 @@ class DrawnBlocks:
 
     def __init__(self, table, random):
         seed = int.from_bytes(random.bytes(8), "little") >> 1
-        self.blocks = salted(row_hashes(table), seed) >> np.uint64(59)
+        self.blocks = salt_hashes(row_hashes(table), seed) >> np.uint64(59)
         self.random = random
 
     def draw(self):

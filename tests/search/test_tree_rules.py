@@ -83,7 +83,7 @@ def test_every_node_leads_to_its_rule(seed):
         rules.add_nodes(tree, tree.reach(binned.codes))
         nodes += [tree.conjunction(node) for node in range(1, tree.n_nodes)]
         assert tree.n_nodes - 1 == 2 * len(tree.grown.splits)
-    found = rules.cleaned(25)
+    found = rules.clean(25)
     assert len(found.places) == len(nodes)
     for node, place, complement in zip(nodes, found.places, found.complements, strict=True):
         cover = node.holds(table)
@@ -118,7 +118,7 @@ def test_the_shorter_of_equal_covers_is_kept():
             everyone, np.array(residuals)[:, np.newaxis], 3
         )
         rules.add_nodes(tree, tree.reach(binned.codes))
-        last = [str(rule) for rule in rules.cleaned(10).rules]
+        last = [str(rule) for rule in rules.clean(10).rules]
         if columns == "ab":
             place = last.index("b <= 2 and a <= 2")
     assert last[place] == "c <= 4"

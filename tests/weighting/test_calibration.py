@@ -179,8 +179,8 @@ def test_awkward_scores_give_probabilities(case, kind, size):
     model = some_model(scores.shape[1])
     folds = np.arange(len(labels)) % 2
     calibration = CALIBRATIONS[kind]()
-    p = calibration.cross_fitted(scores, labels, weights, folds)
-    fitted = calibration.fit(scores, labels, weights).applied(model)
+    p = calibration.cross_fit(scores, labels, weights, folds)
+    fitted = calibration.fit(scores, labels, weights).apply(model)
     p = np.vstack([p, fitted.predict_proba([[0.0]])])
     assert np.all((p >= 0) & (p <= 1))
     assert p.sum(axis=1) == pytest.approx(np.ones(len(p)))
@@ -214,7 +214,7 @@ def overconfident(seed, n_classes=3, n_rows=3000):
 def test_calibration_mends_overconfident_scores(kind):
     """On rows that did not calibrate themselves log-loss and calibration error fall."""
     scores, labels, weights, folds = overconfident(3)
-    after = CALIBRATIONS[kind]().cross_fitted(scores, labels, weights, folds)
+    after = CALIBRATIONS[kind]().cross_fit(scores, labels, weights, folds)
     before = softmax(scores)
     assert log_loss(labels, after, weights) < 0.6 * log_loss(labels, before, weights)
     assert calibration_error(labels, after, weights) < 0.1
@@ -234,7 +234,7 @@ def test_linear_calibration_becomes_part_of_the_model(kind):
     """The model's new scores are slope times the old ones plus the offsets."""
     scores, labels, weights, _ = overconfident(5, n_rows=200)
     model, X = some_model(3), [[0.2], [0.7], [3.0]]
-    fitted = CALIBRATIONS[kind]().fit(scores, labels, weights).applied(model)
+    fitted = CALIBRATIONS[kind]().fit(scores, labels, weights).apply(model)
     slope, offsets = fit_platt(scores, labels, weights)
     if kind == "temperature":
         slope, offsets = fit_temperature(scores, labels, weights), (0.0, 0.0, 0.0)
@@ -245,7 +245,7 @@ def test_linear_calibration_becomes_part_of_the_model(kind):
 def test_isotonic_calibration_is_kept_by_the_model():
     """The model climbs the fitted steps."""
     scores, labels, weights, _ = overconfident(5, n_rows=200)
-    fitted = Isotonic().fit(scores, labels, weights).applied(some_model(3))
+    fitted = Isotonic().fit(scores, labels, weights).apply(some_model(3))
     assert fitted.steps == fit_isotonic(scores, labels, weights)
 
 
@@ -257,6 +257,6 @@ def test_a_fold_is_calibrated_by_the_others(seed, n_rows, n_classes):
     folds = rng.integers(0, 3, n_rows)
     other = np.where(folds == 1, rng.integers(0, n_classes, n_rows), labels).astype(np.int32)
     for calibration in CALIBRATIONS.values():
-        p = calibration().cross_fitted(scores, labels, weights, folds)
-        q = calibration().cross_fitted(scores, other, weights, folds)
+        p = calibration().cross_fit(scores, labels, weights, folds)
+        q = calibration().cross_fit(scores, other, weights, folds)
         np.testing.assert_array_equal(p[folds == 1], q[folds == 1])

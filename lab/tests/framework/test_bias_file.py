@@ -300,9 +300,9 @@ def test_modified_rules():
         .generators[0]
         .bodies[0]
     )
-    assert str(modify.modified(rule)) == "c = u and x <= 1"
-    assert str(Modify(["a"], "not").modified(rule)) == "c != u"
-    assert str(Modify(["a"], "or", "x > 1").modified(rule)) == "c = u or x > 1"
+    assert str(modify.modify(rule)) == "c = u and x <= 1"
+    assert str(Modify(["a"], "not").modify(rule)) == "c != u"
+    assert str(Modify(["a"], "or", "x > 1").modify(rule)) == "c = u or x > 1"
 
 
 @pytest.mark.parametrize("whole", [WHOLE, FIGURE], ids=["toml", "legacy"])

@@ -8,7 +8,7 @@ import pytest
 from relational.builders import shop, shop_tables, signal_tables
 from rulewright.data import DataError
 from rulewright.relational import Relations
-from rulewright.relational.choosing import Choosing, proposed
+from rulewright.relational.choosing import ChoiceSettings, propose_columns
 from rulewright.search.repository import Bias, BiasError
 from rulewright_lab.framework import DataSpec, Goals, Pipeline, Sql, load_query_rules
 from rulewright_lab.framework.prolog import EngineUnavailable, Prolog
@@ -38,10 +38,10 @@ def test_prolog_derives_what_duckdb_does(seed):
     """Exists, counts and sums over paths, text and number keys, quoted labels."""
     relations = shop(shop_tables(seed, text_keys=seed % 2 == 1))
     functions = ("exists", "count", "max", "min", "mean", "sum")
-    recipe, _ = proposed(relations, Choosing(functions=functions))
+    recipe, _ = propose_columns(relations, ChoiceSettings(functions=functions))
     found = prolog_or_error(lambda: Prolog().derive(relations, recipe))
     if found is not None:
-        same(found, relations.derived(recipe))
+        same(found, relations.derive_columns(recipe))
 
 
 def test_engines_learn_the_same_rules():
@@ -79,7 +79,7 @@ def test_goals_are_proven_unknown_or_refused():
         Prolog().answers(relations, ["true"])
     if found is None:
         return
-    expected = relations.derived(_largest(relations))["max(orders.amount)"].values > 10
+    expected = relations.derive_columns(_largest(relations))["max(orders.amount)"].values > 10
     np.testing.assert_array_equal(found[:, 0], np.where(expected, 1, -1))
     assert (found[:, 1] == 1).all()
     assert prolog.answers(relations[[0, 5, 2]], ["slow(M)"]).ravel().tolist() == [0, 1, 0]
@@ -98,7 +98,7 @@ def test_goals_are_proven_unknown_or_refused():
 
 
 def _largest(relations):
-    recipe, _ = proposed(relations, Choosing(functions=("max",)))
+    recipe, _ = propose_columns(relations, ChoiceSettings(functions=("max",)))
     return recipe.only({"max(orders.amount)"})
 
 
@@ -110,8 +110,8 @@ def test_an_operator_sees_the_rows_of_training_instances_only():
     relations = shop(tables, cutoff=None, times=None)
     prolog = Prolog(BACKGROUND, allow_code=True)
     others = relations[np.flatnonzero(np.arange(12) != 5)]
-    everywhere = prolog_or_error(lambda: prolog.proposed(relations, "ref", 50))
-    elsewhere = prolog_or_error(lambda: prolog.proposed(others, "ref", 50))
+    everywhere = prolog_or_error(lambda: prolog.propose_goals(relations, "ref", 50))
+    elsewhere = prolog_or_error(lambda: prolog.propose_goals(others, "ref", 50))
     if everywhere is not None:
         assert any("secret" in goal for goal in everywhere)
         assert not any("secret" in goal for goal in elsewhere)
@@ -198,7 +198,9 @@ def test_strings_that_look_like_code_stay_strings():
         "it's": {"case": np.arange(n), "kind": nasty},
     }
     relations = Relations(tables, "cases", key="id", keys={"it's": "case"}, target="class")
-    recipe, _ = proposed(relations, Choosing(functions=("exists",), min_support=0.0, max_labels=9))
+    recipe, _ = propose_columns(
+        relations, ChoiceSettings(functions=("exists",), min_support=0.0, max_labels=9)
+    )
     found = prolog_or_error(lambda: Prolog().derive(relations, recipe))
     if found is not None:
-        same(found, relations.derived(recipe))
+        same(found, relations.derive_columns(recipe))

@@ -18,8 +18,8 @@ from rulewright.bounds.record import (
     FIXED_PRIOR,
     Bound,
     Quantity,
-    sampled,
-    stated,
+    bound_from_sample,
+    state_bound,
 )
 
 
@@ -51,7 +51,7 @@ def _hoeffding_with_cost(
 ) -> Bound:
     (n, rows), share = checked_rows(n), checked_share(error, "error", n)
     deviation = math.sqrt((cost + ln_inverse(delta)) / (2 * rows))
-    return sampled(ERROR, share, {"deviation": deviation}, n, delta, given)
+    return bound_from_sample(ERROR, share, {"deviation": deviation}, n, delta, given)
 
 
 def vc_bound(error: float, vc_dimension: int, n: int, delta: float = 0.05) -> Bound:
@@ -77,7 +77,7 @@ def _vc(error: float, v: int, n: int, delta: float, factor: float, events: float
     penalties = {"deviation": factor * math.sqrt(max(growth + cost, 0.0) / rows)}
     too_rich = (f"the VC dimension {v} exceeds n = {n}",) if v > n else ()
     share = checked_share(error, "error", n)
-    return sampled(ERROR, share, penalties, n, delta, FIXED_CLASS, reasons=too_rich)
+    return bound_from_sample(ERROR, share, penalties, n, delta, FIXED_CLASS, reasons=too_rich)
 
 
 def srm_penalty(capacity: float, n: int) -> Bound:
@@ -88,4 +88,4 @@ def srm_penalty(capacity: float, n: int) -> Bound:
     h, n = checked_positive(capacity, "capacity"), checked_count(n, "n", least=1)
     quantity = Quantity("penalty for selection", limits=(0.0, math.inf))
     raw, why = math.sqrt(32 / n * h * (1 + math.log(n))), "it ranks classes and bounds nothing"
-    return stated(quantity, raw, {"capacity": h}, n, reasons=(why,))
+    return state_bound(quantity, raw, {"capacity": h}, n, reasons=(why,))

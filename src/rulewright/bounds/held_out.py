@@ -19,7 +19,7 @@ from rulewright.bounds.record import (
     HELD_OUT,
     Bound,
     Quantity,
-    sampled,
+    bound_from_sample,
 )
 
 _LEAST_LN_DELTA = -600.0
@@ -33,7 +33,7 @@ def held_out_bound(errors: int, n: int, delta: float = 0.05) -> Bound:
     """
     k, n = checked_errors(errors, n)
     penalties = {"deviation": _deviation(k, n, -ln_inverse(delta))}
-    return sampled(ERROR, k / max(n, 1), penalties, n, delta, HELD_OUT)
+    return bound_from_sample(ERROR, k / max(n, 1), penalties, n, delta, HELD_OUT)
 
 
 def selective_held_out_bound(errors: int, n_predicted: int, n: int, delta: float = 0.05) -> Bound:
@@ -46,7 +46,9 @@ def selective_held_out_bound(errors: int, n_predicted: int, n: int, delta: float
         raise ValueError(f"n_predicted must be at most n = {n}, not {n_predicted}")
     quantity = Quantity(f"error among predicted rows ({n_predicted} of {n})")
     penalties = {"deviation": _deviation(k, n_predicted, -ln_inverse(delta))}
-    return sampled(quantity, k / max(n_predicted, 1), penalties, n_predicted, delta, HELD_OUT)
+    return bound_from_sample(
+        quantity, k / max(n_predicted, 1), penalties, n_predicted, delta, HELD_OUT
+    )
 
 
 def hoeffding_bound(errors: int, n: int, delta: float = 0.05) -> Bound:
@@ -54,7 +56,7 @@ def hoeffding_bound(errors: int, n: int, delta: float = 0.05) -> Bound:
     k, n = checked_errors(errors, n)
     rows = max(n, 1)
     penalties = {"deviation": math.sqrt(ln_inverse(delta) / (2 * rows))}
-    return sampled(ERROR, k / rows, penalties, n, delta, HELD_OUT)
+    return bound_from_sample(ERROR, k / rows, penalties, n, delta, HELD_OUT)
 
 
 def chernoff_bound(errors: int, n: int, delta: float = 0.05) -> Bound:
@@ -62,7 +64,7 @@ def chernoff_bound(errors: int, n: int, delta: float = 0.05) -> Bound:
     k, n = checked_errors(errors, n)
     rows, cost = max(n, 1), ln_inverse(delta)
     penalties = {"deviation": math.sqrt(2 * k * cost) / rows, "remainder": 2 * cost / rows}
-    return sampled(ERROR, k / rows, penalties, n, delta, HELD_OUT)
+    return bound_from_sample(ERROR, k / rows, penalties, n, delta, HELD_OUT)
 
 
 def exact_occam_bound(errors: int, ln_inverse_prior: float, n: int, delta: float = 0.05) -> Bound:
@@ -73,7 +75,7 @@ def exact_occam_bound(errors: int, ln_inverse_prior: float, n: int, delta: float
     k, n = checked_errors(errors, n)
     cost = checked_positive(ln_inverse_prior, "ln_inverse_prior")
     penalties = {"deviation": _deviation(k, n, -ln_inverse(delta) - cost)}
-    return sampled(ERROR, k / max(n, 1), penalties, n, delta, FIXED_PRIOR)
+    return bound_from_sample(ERROR, k / max(n, 1), penalties, n, delta, FIXED_PRIOR)
 
 
 def _deviation(k: int, n: int, ln_delta: float) -> float:

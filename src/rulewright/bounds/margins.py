@@ -29,8 +29,8 @@ from rulewright.bounds.record import (
     SMALL_WEIGHTS,
     Bound,
     Quantity,
-    sampled,
-    stated,
+    bound_from_sample,
+    state_bound,
 )
 
 if TYPE_CHECKING:
@@ -84,9 +84,11 @@ def _error_from(given: float | Bound, raw: float, terms: dict[str, float], l1_no
     if raw < 0:
         reasons += ("no weights with L1(w) <= 1 have such margins",)
     if not isinstance(given, Bound):
-        return stated(ERROR, raw, terms, assumptions=(SMALL_WEIGHTS,), reasons=reasons)
+        return state_bound(ERROR, raw, terms, assumptions=(SMALL_WEIGHTS,), reasons=reasons)
     assumptions = tuple(dict.fromkeys((*given.assumptions, SMALL_WEIGHTS)))
-    return stated(ERROR, raw, terms, given.n, given.delta, assumptions, given.reasons + reasons)
+    return state_bound(
+        ERROR, raw, terms, given.n, given.delta, assumptions, given.reasons + reasons
+    )
 
 
 def cantelli_bound(mean: float, variance: float) -> Bound:
@@ -94,7 +96,7 @@ def cantelli_bound(mean: float, variance: float) -> Bound:
     mu, s2 = checked_finite(mean, "mean"), checked_positive(variance, "variance")
     ratio = math.sqrt(s2) / mu if mu > 0 else math.inf
     raw = ratio / (ratio + 1 / ratio) if 0 < ratio < math.inf else float(ratio > 0)
-    return stated(ERROR, raw, {"mean": mu, "variance": s2})
+    return state_bound(ERROR, raw, {"mean": mu, "variance": s2})
 
 
 def pac_bayes_margin_bound(margin: float, kl: float, n: int, delta: float = 0.05) -> Bound:
@@ -106,7 +108,7 @@ def pac_bayes_margin_bound(margin: float, kl: float, n: int, delta: float = 0.05
     cost, empirical = kl + ln_inverse(delta), checked_finite(margin, "margin", n)
     penalties = {"deviation": math.sqrt((cost + math.log(rows)) / (rows / 2 - 1))}
     given = _FIXED_PRIOR_AND_RULES
-    return sampled(MEAN_MARGIN, empirical, penalties, n, delta, given, least_n=3)
+    return bound_from_sample(MEAN_MARGIN, empirical, penalties, n, delta, given, least_n=3)
 
 
 def pac_bayes_mmv_bound(mmv: float, kl: float, n: int, delta: float = 0.05) -> Bound:
@@ -117,7 +119,9 @@ def pac_bayes_mmv_bound(mmv: float, kl: float, n: int, delta: float = 0.05) -> B
     kl, (n, rows) = checked_positive(kl, "kl"), checked_rows(n, 19)
     cost, empirical = 2 * kl - math.log(9 * checked_delta(delta)), checked_finite(mmv, "mmv", n)
     penalties = {"deviation": math.sqrt((cost + math.log(rows)) / (rows / 18 - 1))}
-    return sampled(MMV, empirical, penalties, n, delta, _FIXED_PRIOR_AND_RULES, least_n=19)
+    return bound_from_sample(
+        MMV, empirical, penalties, n, delta, _FIXED_PRIOR_AND_RULES, least_n=19
+    )
 
 
 def signed_rule_kl(weights: ArrayLike) -> float:

@@ -17,7 +17,7 @@ from rulewright.bounds.checks import (
     largest,
     ln_inverse,
 )
-from rulewright.bounds.record import FIXED_PRIOR, Bound, Quantity, sampled
+from rulewright.bounds.record import FIXED_PRIOR, Bound, Quantity, bound_from_sample
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -87,7 +87,7 @@ def pac_bayes_mcallester(loss: float, kl: float, n: int, delta: float = 0.05) ->
     kl, (n, rows) = checked_positive(kl, "kl"), checked_rows(n)
     cost, share = kl + ln_inverse(delta) + 2, checked_share(loss, "loss", n)
     penalties = {"deviation": math.sqrt((cost + math.log(rows)) / (2 * rows - 1))}
-    return sampled(GIBBS, share, penalties, n, delta, FIXED_PRIOR)
+    return bound_from_sample(GIBBS, share, penalties, n, delta, FIXED_PRIOR)
 
 
 def pac_bayes_kl(loss: float, kl: float, n: int, delta: float = 0.05) -> Bound:
@@ -99,4 +99,4 @@ def pac_bayes_kl(loss: float, kl: float, n: int, delta: float = 0.05) -> Bound:
     cost, share = kl + ln_inverse(delta), checked_share(loss, "loss", n)
     upper = kl_inverse(share, (cost + math.log(2 * math.sqrt(rows))) / rows)
     deviation = math.inf if math.isinf(kl) else upper - share
-    return sampled(GIBBS, share, {"deviation": deviation}, n, delta, FIXED_PRIOR)
+    return bound_from_sample(GIBBS, share, {"deviation": deviation}, n, delta, FIXED_PRIOR)

@@ -23,8 +23,8 @@ from rulewright.bounds.record import (
     SMALL_WEIGHTS,
     Bound,
     Quantity,
-    sampled,
-    stated,
+    bound_from_sample,
+    state_bound,
 )
 
 if TYPE_CHECKING:
@@ -46,7 +46,9 @@ def rademacher_error_bound(error: float, complexity: float, n: int, delta: float
         "deviation": 5 * _deviation(n, delta, 2),
     }
     given = (RANDOM_SIGNS, *FIXED_CLASS)
-    return sampled(ERROR, checked_share(error, "error", n), penalties, int(n), delta, given)
+    return bound_from_sample(
+        ERROR, checked_share(error, "error", n), penalties, int(n), delta, given
+    )
 
 
 def mcdiarmid_tail(t: float, differences: Iterable[float]) -> Bound:
@@ -56,7 +58,7 @@ def mcdiarmid_tail(t: float, differences: Iterable[float]) -> Bound:
     raw = math.exp(-2 * t * t / total) if total > 0 else float(t == 0)
     quantity = Quantity(f"probability of a deviation of {t:g} or more")
     given = ("the arguments are independent",)
-    return stated(quantity, raw, {"t": t, "squares": total}, assumptions=given)
+    return state_bound(quantity, raw, {"t": t, "squares": total}, assumptions=given)
 
 
 def rademacher_margin_bound(
@@ -74,7 +76,9 @@ def rademacher_margin_bound(
     }
     quantity = MEAN_MARGIN._replace(limits=(-radius, radius))
     given = ("Lp(w) <= 1", RANDOM_SIGNS, *FIXED_RULES)
-    return sampled(quantity, checked_finite(margin, "margin", n), penalties, int(n), delta, given)
+    return bound_from_sample(
+        quantity, checked_finite(margin, "margin", n), penalties, int(n), delta, given
+    )
 
 
 def rademacher_mmv_bound(
@@ -91,7 +95,7 @@ def rademacher_mmv_bound(
         "deviation": 22 * _deviation(n, delta, 3),
     }
     given = (SMALL_WEIGHTS, RANDOM_SIGNS, *FIXED_RULES)
-    return sampled(MMV, checked_finite(mmv, "mmv", n), penalties, int(n), delta, given)
+    return bound_from_sample(MMV, checked_finite(mmv, "mmv", n), penalties, int(n), delta, given)
 
 
 def _deviation(n: int, delta: float, events: int) -> float:

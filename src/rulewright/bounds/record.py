@@ -78,7 +78,7 @@ class Bound:
         low, high = self.limits
         return self.value >= high if self.side == "upper" else self.value <= low
 
-    def doubted(self, *reasons: str) -> Bound:
+    def doubt(self, *reasons: str) -> Bound:
         """Return the same figure as no certificate, for these reasons too (none: unchanged)."""
         return replace(
             self, certified=self.certified and not reasons, reasons=self.reasons + reasons
@@ -109,7 +109,7 @@ def _outward(value: float, upper: bool) -> str:
     return f"{float(Context(prec=4, rounding=rounding).create_decimal(repr(value))):g}"
 
 
-def stated(
+def state_bound(
     quantity: Quantity,
     raw: float,
     terms: Mapping[str, float],
@@ -128,7 +128,7 @@ def stated(
     )
 
 
-def sampled(
+def bound_from_sample(
     quantity: Quantity,
     empirical: float,
     penalties: Mapping[str, float],
@@ -153,4 +153,4 @@ def sampled(
         reasons = (*reasons, "a prior of 0 or an infinite class makes the penalty infinite")
     elif empirical > quantity.limits[1] + _ROUNDING:
         reasons = (*reasons, f"the empirical figure {empirical:g} is out of range")
-    return stated(quantity, raw, terms, n, delta, assumptions, reasons)
+    return state_bound(quantity, raw, terms, n, delta, assumptions, reasons)

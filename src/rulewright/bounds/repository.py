@@ -23,7 +23,7 @@ from rulewright.bounds.record import (
     MMV,
     SMALL_WEIGHTS,
     Bound,
-    sampled,
+    bound_from_sample,
 )
 
 if TYPE_CHECKING:
@@ -59,7 +59,9 @@ def repository_margin_bound(
     penalties = {"deviation": radius * math.sqrt(2 * _spread(example_weights, n) * cost)}
     quantity = MEAN_MARGIN._replace(limits=(-radius, radius))
     given = (f"L{p:g}(w) <= 1", *FIXED_RULES)
-    return sampled(quantity, checked_finite(margin, "margin", n), penalties, n, delta, given)
+    return bound_from_sample(
+        quantity, checked_finite(margin, "margin", n), penalties, n, delta, given
+    )
 
 
 def repository_mmv_bound(
@@ -74,7 +76,7 @@ def repository_mmv_bound(
     cost = 2 * math.log(m if distribution else 2 * m) + ln_inverse(delta)
     given = ("w >= 0 with sum 1" if distribution else SMALL_WEIGHTS, *FIXED_RULES)
     penalties = {"deviation": math.sqrt(18 * cost / rows)}
-    return sampled(MMV, checked_finite(mmv, "mmv", n), penalties, n, delta, given)
+    return bound_from_sample(MMV, checked_finite(mmv, "mmv", n), penalties, n, delta, given)
 
 
 def prior_costs(ln_inverse_priors: ArrayLike, n: float, delta: float = 0.05) -> NDArray[np.float64]:
@@ -102,7 +104,9 @@ def prior_margin_bound(
         raise ValueError(f"weights must be {len(costs)} numbers with L1 norm 1 at most")
     penalties = {"deviation": math.fsum(shares[shares > 0] * costs[shares > 0])}
     given = (SMALL_WEIGHTS, FIXED_PRIOR[0], *FIXED_RULES)
-    return sampled(MEAN_MARGIN, checked_finite(margin, "margin", n), penalties, n, delta, given)
+    return bound_from_sample(
+        MEAN_MARGIN, checked_finite(margin, "margin", n), penalties, n, delta, given
+    )
 
 
 def prefix_delta(prefix: int, delta: float) -> float:

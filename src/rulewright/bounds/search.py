@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.bounds.checks import checked_count, checked_delta
-from rulewright.bounds.record import Bound, Quantity, stated
+from rulewright.bounds.record import Bound, Quantity, state_bound
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -38,7 +38,7 @@ def randomsearch_success(n_positives: int, k: int, block_size: float, delta: flo
     terms = {"ln_success": ln_success, "restarts": restarts, "ln_restarts": ln_restarts}
     quantity = Quantity("probability that one call finds a formula", "lower")
     given = ("a formula exists", "rows are distinct and no positive row equals a negative one")
-    return stated(quantity, math.exp(ln_success), terms, assumptions=given)
+    return state_bound(quantity, math.exp(ln_success), terms, assumptions=given)
 
 
 def block_size_bound(positives: ArrayLike, negatives: ArrayLike, *, pairs: bool = True) -> Bound:
@@ -58,13 +58,13 @@ def block_size_bound(positives: ArrayLike, negatives: ArrayLike, *, pairs: bool 
     n_positives = len(held)
     quantity = Quantity("size of the largest block", limits=(0, n_positives))
     if n_positives == 0 or len(denied) == 0:
-        return stated(quantity._replace(limits=(0, 0)), 0, {"positives": n_positives})
+        return state_bound(quantity._replace(limits=(0, 0)), 0, {"positives": n_positives})
     distances = (held @ (1 - denied).T) + (1 - held) @ denied.T
     parts = {"positives": n_positives, "distance": 1 + distances.max()}
     if pairs and n_positives > 1:
         parts["pairs"] = 2 + _largest_agreement(held, denied, distances)
     shared = ("a positive row equals a negative one",) if distances.min() == 0 else ()
-    return stated(quantity, min(parts.values()), parts, reasons=shared)
+    return state_bound(quantity, min(parts.values()), parts, reasons=shared)
 
 
 def _rows(rows: ArrayLike, name: str) -> NDArray[np.float32]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from rulewright.bounds.checks import checked_delta, checked_errors, checked_share
 from rulewright.bounds.held_out import held_out_bound
 from rulewright.bounds.pac_bayes import pac_bayes_kl, pac_bayes_mcallester
-from rulewright.bounds.record import Bound, Quantity, stated
+from rulewright.bounds.record import Bound, Quantity, state_bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,7 +37,7 @@ def vote_bound(
     (`form`). `losses` are the empirical Gibbs losses of the classes' posteriors, one class against
     the rest; `kls` the divergences of the posteriors from their priors.
     """
-    return _summed(losses, kls, n, delta, form, 0.0, "error of the vote")
+    return _sum_class_bounds(losses, kls, n, delta, form, 0.0, "error of the vote")
 
 
 def abstaining_vote_bound(
@@ -57,10 +57,10 @@ def abstaining_vote_bound(
     if not theta >= 0:
         raise ValueError(f"theta must be 0 or more, not {theta}")
     quantity = f"probability to predict, with a lead of {theta:g}, and be wrong"
-    return _summed(losses, kls, n, delta, form, float(theta), quantity)
+    return _sum_class_bounds(losses, kls, n, delta, form, float(theta), quantity)
 
 
-def _summed(
+def _sum_class_bounds(
     losses: Sequence[float],
     kls: Sequence[float],
     n: int,
@@ -80,7 +80,7 @@ def _summed(
     terms = {f"class {i}": certain * b.value / (1 + theta / 2) for i, b in enumerate(bounds)}
     reasons = tuple(dict.fromkeys(reason for b in bounds for reason in b.reasons))
     raw, given = math.fsum(terms.values()), bounds[0].assumptions
-    return stated(Quantity(quantity), raw, terms, bounds[0].n, delta, given, reasons)
+    return state_bound(Quantity(quantity), raw, terms, bounds[0].n, delta, given, reasons)
 
 
 def single_vote_bound(gibbs: Bound, threshold: float = 0.0) -> Bound:
@@ -95,7 +95,7 @@ def single_vote_bound(gibbs: Bound, threshold: float = 0.0) -> Bound:
         quantity = f"probability to predict, with a vote of {threshold:g}, and be wrong"
     raw = 0.0 if threshold > 1 else 2 * gibbs.value / (1 + threshold)
     rest = (gibbs.n, gibbs.delta, gibbs.assumptions, gibbs.reasons)
-    return stated(Quantity(quantity), raw, {"gibbs": raw}, *rest)
+    return state_bound(Quantity(quantity), raw, {"gibbs": raw}, *rest)
 
 
 def error_given_prediction(
@@ -114,7 +114,7 @@ def error_given_prediction(
     terms = {"joint": joint.value, "coverage": coverage}
     given = (*joint.assumptions, f"coverage was counted on {n} held-out rows")
     quantity = Quantity("error among predictions")
-    return stated(quantity, raw, terms, joint.n, spent, given, joint.reasons + none_known)
+    return state_bound(quantity, raw, terms, joint.n, spent, given, joint.reasons + none_known)
 
 
 def breiman_bound(strength: float, correlation: float) -> Bound:
@@ -133,7 +133,7 @@ def breiman_bound(strength: float, correlation: float) -> Bound:
     else:
         raw = math.inf
         reasons += ("the strength is not positive",)
-    return stated(Quantity("limit error of the majority vote"), raw, terms, reasons=reasons)
+    return state_bound(Quantity("limit error of the majority vote"), raw, terms, reasons=reasons)
 
 
 def adaboost_bound(errors: Iterable[float]) -> Bound:
@@ -151,6 +151,6 @@ def adaboost_bound(errors: Iterable[float]) -> Bound:
     given = ("every round's response is ln((1 - eps) / eps) / 2",)
     outside = any(not 0 < e <= 0.5 for e in shares)
     reasons = ("a weighted error lies outside (0, 1/2]",) if outside else ()
-    return stated(
+    return state_bound(
         Quantity("training error"), math.exp(ln_product), terms, None, None, given, reasons
     )

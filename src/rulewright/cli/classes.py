@@ -48,10 +48,10 @@ class ClassOptions:
             able = ", ".join(n for n, e in LEARNERS.entries.items() if e.form == "additive")
             raise ValueError(f"--learner {learner} takes no --cost-matrix; {able} do.")
 
-    def ordered(self, target: Target) -> Target:
+    def order_target(self, target: Target) -> Target:
         """Return the target with the classes in the order asked for; the positive one is second."""
         if self.ordinal is not None:
-            return _in_order(target, listed(self.ordinal.replace("<", ",")), "--ordinal")
+            return _in_order(target, split_at_commas(self.ordinal.replace("<", ",")), "--ordinal")
         if self.positive is None:
             return target
         names = [label_of(value) for value in target.classes.tolist()]
@@ -95,14 +95,14 @@ class ClassOptions:
         return read_costs(found, names, "--cost-matrix")
 
 
-def listed(text: str) -> list[str]:
+def split_at_commas(text: str) -> list[str]:
     """Split at commas; a name that holds one is quoted."""
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True))]
 
 
 def _in_order(target: Target, names: Sequence[str], option: str) -> Target:
     try:
-        return target.ordered(names)
+        return target.with_order(names)
     except DataError as error:
         raise DataError(f"{option}: {error}") from None
 
@@ -113,7 +113,7 @@ def _weights(text: str, target: Target) -> Any:
         return text
     labels = {label_of(value): value for value in target.classes.tolist()}
     found = dict.fromkeys(labels.values(), 1.0)
-    for part in listed(text):
+    for part in split_at_commas(text):
         name, equals, number = part.rpartition("=")
         if not equals:
             raise DataError(
@@ -130,7 +130,7 @@ def _weights(text: str, target: Target) -> Any:
 def _inline_costs(text: str, names: Sequence[str]) -> FloatArray:
     """Read TRUE:PREDICTED=COST,...; an error that is not named costs 1."""
     costs = 1.0 - np.eye(len(names))
-    for part in listed(text):
+    for part in split_at_commas(text):
         pair, equals, number = part.rpartition("=")
         true, colon, predicted = pair.partition(":")
         if not (equals and colon):

@@ -12,18 +12,18 @@ import numpy as np
 import typer
 
 from rulewright.cli.experiment import RunOptions, perform, split_names
-from rulewright.cli.grouped import grouped
 from rulewright.cli.learner import split_settings
 from rulewright.cli.limits import print_notes
+from rulewright.cli.option_groups import group_options
 from rulewright.cli.table_options import TableOptions
-from rulewright.cli.training import open_file, read_training
+from rulewright.cli.training import open_training_file, read_training
 from rulewright.comparison.learners import Learner, known_learners
 from rulewright.comparison.one_file import file_report
 from rulewright.comparison.protocol import Folds
 from rulewright.comparison.rivals import RIVALS_OF_TABLES, is_installed
 from rulewright.comparison.suites import ADVICE, Suites, installed_suites
 from rulewright.comparison.trial import Data, FileData, all_trials
-from rulewright.data import DataError, Finding, detect_task, left_out
+from rulewright.data import DataError, Finding, detect_task, list_left_out
 from rulewright.estimators import LEARNERS
 from rulewright.estimators.contract.parameters import parse_settings
 
@@ -36,7 +36,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-@grouped(table=TableOptions, options=RunOptions)
+@group_options(table=TableOptions, options=RunOptions)
 def compare(
     file: Annotated[
         Path | None,
@@ -175,7 +175,7 @@ def _suites() -> Suites:
 def _data_of(file: Path, target: str, table: TableOptions, n_folds: int) -> FileData:
     """Read a file once, to report what is wrong or decided before any trial."""
     roles = table.roles(target)
-    source = open_file(file, roles, table.file_options())
+    source = open_training_file(file, roles, table.file_options())
     if detect_task(source, target) == "regression":
         raise DataError(
             f"--target {target}: {file} holds numbers there, but compare judges classes. Name a "
@@ -187,7 +187,7 @@ def _data_of(file: Path, target: str, table: TableOptions, n_folds: int) -> File
         text = _RARE.format(classes[counts.argmin()], counts.min())
         findings = (Finding("rare class", target, text), *findings)
     print_notes(findings)
-    reading = table.reading((*roles.drop, *left_out(findings)))
+    reading = table.reading((*roles.drop, *list_left_out(findings)))
     given = tuple(sorted(reading.items()))
     path = str(file.resolve())
     return FileData(file.stem, path, target, tuple(roles.nominal), given)

@@ -16,7 +16,7 @@ from rulewright.cli.limits import (
     print_notes,
 )
 from rulewright.cli.output import check_output
-from rulewright.cli.training import ColumnRoles, open_file
+from rulewright.cli.training import ColumnRoles, open_training_file
 from rulewright.data import MAX_UNZIPPED_BYTES
 from rulewright.estimators.finishing.compression import ROWS_ADVICE
 from rulewright.estimators.finishing.compression import compress as compress_model
@@ -80,7 +80,7 @@ def compress(
     """Keep few rules of MODEL, with responses refitted to the classes of FILE."""
     check_output(output, "-o")
     options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
-    source = open_file(file, ColumnRoles(target, weights), options)
+    source = open_training_file(file, ColumnRoles(target, weights), options)
     print_notes(source.notes)
     small = compress_model(
         load_model(model),

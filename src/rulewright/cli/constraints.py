@@ -61,8 +61,8 @@ class ConstraintOptions:
                 },
                 forbidden=self.forbid or (),
                 required=self.require or (),
-                operators={name: _listed(texts) for name, texts in allowed.items()},
-                groups=[_listed(group) for group in self.together or ()],
+                operators={name: _split_at_commas(texts) for name, texts in allowed.items()},
+                groups=[_split_at_commas(group) for group in self.together or ()],
                 digits=_read_digits(self.digits or ()),
             )
 
@@ -97,7 +97,7 @@ def _by_column(
     return values
 
 
-def _listed(text: str) -> list[str]:
+def _split_at_commas(text: str) -> list[str]:
     """Split at commas; a name that holds one is quoted."""
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True))]
 

@@ -42,7 +42,7 @@ Direction = Annotated[
 
 
 @dataclass(frozen=True)
-class Asked:
+class ChangeRequest:
     """What may change, and what to reach, as the options say it."""
 
     to: str | None = None

@@ -17,7 +17,7 @@ Learn: TypeAlias = Callable[[Rows, Rows], Floats]
 Split: TypeAlias = tuple[Rows, Rows]
 
 
-class Scores(NamedTuple):
+class ClassScores(NamedTuple):
     """Measures of predicted probabilities."""
 
     accuracy: float
@@ -25,10 +25,10 @@ class Scores(NamedTuple):
     auc: float
 
 
-def score(codes: Codes, probabilities: Floats, weights: Floats) -> Scores:
+def score_probabilities(codes: Codes, probabilities: Floats, weights: Floats) -> ClassScores:
     """Return all measures of one set of rows."""
     rows = (codes, probabilities, weights)
-    return Scores(accuracy(*rows), log_loss(*rows), auc(*rows))
+    return ClassScores(accuracy(*rows), log_loss(*rows), auc(*rows))
 
 
 def stratified_splits(codes: Codes, n_folds: int, seed: int) -> list[Split]:
@@ -51,7 +51,7 @@ def majority(codes: Codes, weights: Floats, n_classes: int) -> Learn:
 
 def cross_validate(
     learn: Learn, codes: Codes, weights: Floats, splits: Sequence[Split]
-) -> Iterator[Scores]:
+) -> Iterator[ClassScores]:
     """Learn on each fold's training rows and yield the scores of its test rows."""
     for train, test in splits:
-        yield score(codes[test], learn(train, test), weights[test])
+        yield score_probabilities(codes[test], learn(train, test), weights[test])

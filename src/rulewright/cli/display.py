@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from rulewright.data import Numbers
-from rulewright.model.text import header, plain, rule_cells, strongest, strongest_rules
+from rulewright.model.text import escape_line, header, rule_cells, strongest, strongest_rules
 from rulewright.rules import Conjunction
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.cli.cross_validation import Scores
+    from rulewright.cli.cross_validation import ClassScores
     from rulewright.cli.regression import NumberScores
     from rulewright.data import Column, Finding, Table, Target
     from rulewright.model import RuleModel
@@ -105,7 +105,7 @@ def print_columns(console: Console, table: Table) -> None:
     """Print name, kind, values and missing count of each column."""
     grid = _grid("column", "kind", "values", missing="right")
     for column in table.columns[:_SHOWN_COLUMNS]:
-        grid.add_row(*map(Text, _described(column)))
+        grid.add_row(*map(Text, _describe_column(column)))
     console.print(grid)
     if len(table.columns) > _SHOWN_COLUMNS:
         console.print(f"... and {len(table.columns) - _SHOWN_COLUMNS} more columns")
@@ -116,22 +116,22 @@ def print_findings(console: Console, findings: Sequence[Finding]) -> None:
     if not findings:
         console.print("nothing looks wrong")
     for finding in findings:
-        console.print(Text(f"{finding.kind}: {plain(str(finding))}"))
+        console.print(Text(f"{finding.kind}: {escape_line(str(finding))}"))
 
 
-def print_notes(console: Console, findings: Sequence[Finding], file: object) -> None:
+def print_finding_notes(console: Console, findings: Sequence[Finding], file: object) -> None:
     """Print the first findings as notes; rare classes are told with the cross-validation."""
     noted = [finding for finding in findings if finding.kind != "rare class"]
     if noted:
         console.print()
     for finding in noted[:_SHOWN_NOTES]:
-        console.print(Text(f"note: {plain(str(finding))}"))
+        console.print(Text(f"note: {escape_line(str(finding))}"))
     if len(noted) > _SHOWN_NOTES:
         more = len(noted) - _SHOWN_NOTES
         console.print(Text(f"... and {more} more notes; 'rulewright inspect {file}' prints all"))
 
 
-def print_scores(console: Console, title: str, scores: Mapping[str, Sequence[Scores]]) -> None:
+def print_scores(console: Console, title: str, scores: Mapping[str, Sequence[ClassScores]]) -> None:
     """Print mean and standard deviation over the folds of each measure, one line per learner."""
     grid = _grid(title, **{"accuracy": "right", "log-loss": "right", "AUC": "right"})
     for name, folds in scores.items():
@@ -186,7 +186,7 @@ def print_summary(console: Console, model: RuleModel) -> None:
     """Print the learner's summary."""
     for key, title in _SUMMARY.items():
         if key in model.summary:
-            console.print(Text(f"{title}: {plain(_flat(model.summary[key]))}"))
+            console.print(Text(f"{title}: {escape_line(_flat(model.summary[key]))}"))
     if said := _validation(model.summary.get("validation")):
         console.print(Text(said))
     print_figures(console, model)
@@ -201,7 +201,7 @@ def _validation(noted: Any) -> str:
             for key, one in noted["figures"].items()
             if None not in (one["value"], one["low"], one["high"])
         ]
-        return f"on {plain(str(noted['rows']))}: {', '.join(parts)}"
+        return f"on {escape_line(str(noted['rows']))}: {', '.join(parts)}"
     except (TypeError, ValueError, KeyError, AttributeError):
         return ""
 
@@ -213,7 +213,7 @@ def _digits(value: float) -> str:
 def print_settings(console: Console, model: RuleModel) -> None:
     """Print all parameters of the learner."""
     for name, value in model.summary.get("settings", {}).items():
-        console.print(Text(f"{name} = {plain(_flat(value))}"))
+        console.print(Text(f"{name} = {escape_line(_flat(value))}"))
     console.print()
 
 
@@ -224,7 +224,7 @@ def print_figures(console: Console, model: RuleModel, *, of_training: bool = Tru
         counted_on = figures["rows"]
         left_out = counted_on.startswith("left out")
         rows = f"rows {counted_on}" if left_out else f"{counted_on} rows"
-        console.print(Text(f"on {plain(rows)}: {_reliability(figures)}"))
+        console.print(Text(f"on {escape_line(rows)}: {_reliability(figures)}"))
         if "uncalibrated" in figures:
             before = _reliability(figures["uncalibrated"])
             console.print(Text(f"  before calibration: {before}"))
@@ -241,7 +241,8 @@ def print_curve(console: Console, compression: Mapping[str, Any]) -> None:
     """Print the cross-validated figures of each number of rules, and mark the chosen one."""
     before, kept = compression["n_rules_before"], compression["n_rules"]
     console.print(
-        f"compression: {kept} of {before} rules, chosen by {plain(str(compression['chosen_by']))}"
+        f"compression: {kept} of {before} rules, chosen by "
+        f"{escape_line(str(compression['chosen_by']))}"
     )
     grid = _grid(**dict.fromkeys(("rules", "log-loss", "accuracy"), "right"))
     for point in compression["curve"]:
@@ -264,11 +265,11 @@ def _rules_grid(model: RuleModel, order: Sequence[int], width: int) -> Grid:
         parts = rule.body.conditions if isinstance(rule.body, Conjunction) else [rule.body]
         conditions = [str(part) for part in parts]
         head = f"THEN {rule.head.text(names)}" if names else ""
-        grid.add_row(*map(Text, (*row.values(), wrapped(conditions, width - taken, head))))
+        grid.add_row(*map(Text, (*row.values(), wrap_rule(conditions, width - taken, head))))
     return grid
 
 
-def wrapped(conditions: Sequence[str], width: int, head: str = "") -> str:
+def wrap_rule(conditions: Sequence[str], width: int, head: str = "") -> str:
     """Write a rule in lines that break between conditions and before its head."""
     first, *others = conditions or ["true"]
     lines = [f"IF {first}"]
@@ -289,13 +290,13 @@ def _grid(*left: str, **justified: Any) -> Grid:
     return grid
 
 
-def _described(column: Column) -> tuple[str, str, str, str]:
+def _describe_column(column: Column) -> tuple[str, str, str, str]:
     schema, text = column.schema, column.schema.type.describe(column, _short)
-    return plain(schema.name), schema.kind, text, str(np.count_nonzero(column.is_missing))
+    return escape_line(schema.name), schema.kind, text, str(np.count_nonzero(column.is_missing))
 
 
 def _short(label: str) -> str:
-    text = plain(label)
+    text = escape_line(label)
     return text if len(text) <= _SHOWN_LETTERS else text[: _SHOWN_LETTERS - 3] + "..."
 
 

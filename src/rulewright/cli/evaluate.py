@@ -16,15 +16,15 @@ from rulewright.cli.limits import (
     file_options,
     print_decisions,
 )
-from rulewright.cli.opened import Opened, Smiles
+from rulewright.cli.opened_model import OpenedModel, Smiles
 from rulewright.cli.output import STDOUT, check_output, open_output
 from rulewright.cli.target import target_in
 from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions, Table
 from rulewright.explain.evaluated_rows import EvaluatedRows
-from rulewright.model.text import plain, title_of
+from rulewright.model.text import escape_line, title_of
 from rulewright.report.answers import answers_on
 from rulewright.report.evaluation import evaluation
-from rulewright.report.rows import learned_from, read_rows
+from rulewright.report.rows import is_learned_from, read_report_rows
 
 app = typer.Typer(add_completion=False)
 
@@ -61,13 +61,13 @@ def evaluate(
     """Measure MODEL on the rows of FILE: figures with intervals, by class, by certainty."""
     if output != STDOUT:
         check_output(output, "-o", (model, file))
-    opened = Opened(model)
+    opened = OpenedModel(model)
     loaded = opened.model
     options = file_options(max_unzipped, encoding, no_header, skip_bad_rows)
     name, table = _read_test(opened, file, options, target, weights, smiles)
     print_decisions(table)
     rows = EvaluatedRows(loaded, table)
-    answers, seen = answers_on(rows, file.name), learned_from(rows)
+    answers, seen = answers_on(rows, file.name), is_learned_from(rows)
     about = {"model": str(model), "file": str(file), "target": name, "learned_from": seen}
     with open_output(output) as stream:
         if as_json:
@@ -75,8 +75,8 @@ def evaluate(
             stream.write(json.dumps(content, indent=2, allow_nan=False) + "\n")
             return
         console = make_console(stream)
-        console.print(f"{model}: {plain(title_of(loaded))}")
-        console.print(f"{file}: {table.n_rows} rows, target {plain(name)}")
+        console.print(f"{model}: {escape_line(title_of(loaded))}")
+        console.print(f"{file}: {table.n_rows} rows, target {escape_line(name)}")
         if seen:
             console.print("note: these are the rows that the model was learned from; expect worse")
         console.print()
@@ -84,7 +84,7 @@ def evaluate(
 
 
 def _read_test(
-    opened: Opened,
+    opened: OpenedModel,
     file: Path,
     options: FileOptions,
     target: str | None,
@@ -94,4 +94,4 @@ def _read_test(
     """Read rows to judge a model by; give the name of the target and the rows."""
     source = opened.open(file, options, smiles)
     name = target_in(opened.model, source, target, weights, str(file))
-    return name, read_rows(opened.model, source, name, weights)
+    return name, read_report_rows(opened.model, source, name, weights)

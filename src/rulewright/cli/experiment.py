@@ -16,7 +16,7 @@ from rulewright.cli.display import make_console, print_grid
 from rulewright.comparison.records import Records
 from rulewright.comparison.report import Report, commit, provenance
 from rulewright.comparison.runner import run_trials
-from rulewright.comparison.summary import done, failed
+from rulewright.comparison.summary import select_done, select_failed
 from rulewright.comparison.trial import Job, Record, Trial
 from rulewright.estimators.contract.progress import progress_bar
 
@@ -75,7 +75,7 @@ def perform(
     else:
         print_report(report)
     typer.echo("\nwritten: " + ", ".join(map(str, [*paths, path])), err=as_json)
-    if not done(records):
+    if not select_done(records):
         raise typer.Exit(1)
 
 
@@ -86,7 +86,7 @@ def _records(path: Path, title: str, trials: Sequence[Job], options: RunOptions)
         if options.fresh:
             records.drop(keys)
         known = [records.known[key] for key in keys if key in records.known]
-        if options.retry and (again := failed(known)):
+        if options.retry and (again := select_failed(known)):
             records.drop([record["key"] for record in again])
         missing = sum(key not in records.known for key in keys)
         typer.echo(f"{title}: {len(trials)} trials, {len(trials) - missing} of them done", err=True)
@@ -137,13 +137,13 @@ def print_report(report: Report) -> None:
     console.print(Text(f"\n{report.title}", style="bold"))
     for grid in report.grids:
         console.print(Text(f"\n{grid.title}"))
-        print_grid(console, grid.head, grid.written())
+        print_grid(console, grid.head, grid.write_cells())
     for note in report.notes:
         console.print(Text(f"\n{note}"))
     if report.targets:
         console.print()
         targets = report.target_grid()
-        print_grid(console, targets.head, targets.written())
+        print_grid(console, targets.head, targets.write_cells())
     if lines := report.failure_lines():
         console.print(Text("\nfailed:\n" + "\n".join(lines)))
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from rulewright.cli.counterfactual import Asked, Direction, Immutable, Only, To, Wanted
+from rulewright.cli.counterfactual import ChangeRequest, Direction, Immutable, Only, To, Wanted
 from rulewright.cli.limits import (
     Encoding,
     MaxUnzipped,
@@ -19,7 +19,7 @@ from rulewright.cli.limits import (
     print_decisions,
     print_notes,
 )
-from rulewright.cli.opened import Opened, Smiles
+from rulewright.cli.opened_model import OpenedModel, Smiles
 from rulewright.data import MAX_UNZIPPED_BYTES, Source, read_like, read_parts
 from rulewright.model import RuleModel
 from rulewright.model.explanation import Explanation
@@ -68,10 +68,10 @@ def explain(
     max_unzipped: MaxUnzipped = MAX_UNZIPPED_BYTES,
 ) -> None:
     """Print why MODEL answers as it does on rows of FILE: the strongest reasons first."""
-    asked = Asked(to, immutable, only, monotone)
+    asked = ChangeRequest(to, immutable, only, monotone)
     if not counterfactual:
         asked.check_alone()
-    opened = Opened(model)
+    opened = OpenedModel(model)
     loaded = opened.model
     options = file_options(max_unzipped, encoding, no_header, skip_bad_rows, streamed=True)
     source = opened.open(file, options, smiles)
@@ -85,7 +85,7 @@ def explain(
         print_decisions(table)
         typer.echo(asked.text(loaded, table, rows))
         return
-    found = explained(loaded, source, rows)
+    found = explain_rows(loaded, source, rows)
     if as_json:
         typer.echo(json.dumps(plain_data(rows, found), indent=2))
         return
@@ -94,7 +94,7 @@ def explain(
     typer.echo("\n".join(texts) or "no rows")
 
 
-def explained(model: RuleModel, source: Source, rows: Sequence[int]) -> dict[int, Explanation]:
+def explain_rows(model: RuleModel, source: Source, rows: Sequence[int]) -> dict[int, Explanation]:
     """Explain rows of a file, of which only some are in memory at a time."""
     found: dict[int, Explanation] = {}
     notes, before = [*source.notes], 0

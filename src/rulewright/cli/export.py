@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from rulewright import relational
-from rulewright.cli.limits import listed_names
-from rulewright.cli.opened import Opened
+from rulewright.cli.limits import split_column_names
+from rulewright.cli.opened_model import OpenedModel
 from rulewright.cli.output import STDOUT, check_output, write_content
 from rulewright.cli.predictions import Predictions
 from rulewright.model import RuleModel
@@ -19,7 +19,7 @@ _FORMS = [*TARGETS, "text"]
 _HELP = "; ".join(f"{name}: {target.summary}" for name, target in TARGETS.items())
 
 
-class Dialect(StrEnum):
+class SqlDialect(StrEnum):
     """Databases that SQL is written for."""
 
     DUCKDB = "duckdb"
@@ -42,7 +42,7 @@ def export(
         ),
     ],
     dialect: Annotated[
-        Dialect | None, typer.Option(help="Database of the SQL.  [default: duckdb]")
+        SqlDialect | None, typer.Option(help="Database of the SQL.  [default: duckdb]")
     ] = None,
     table: Annotated[
         str | None,
@@ -73,15 +73,17 @@ def export(
         raise ValueError("--to onnx: this is no text to print. Give a file: -o model.onnx.")
     if output != STDOUT:
         check_output(output, "-o", [model])
-    opened = Opened(model)
+    opened = OpenedModel(model)
     _check_kind(opened, to, table, key)
     loaded = opened.model
-    keys = _checked_keys(loaded, listed_names(key))
-    write_content(output, exported(loaded, to, dialect or Dialect.DUCKDB, table or "data", keys))
+    keys = _checked_keys(loaded, split_column_names(key))
+    write_content(
+        output, write_export(loaded, to, dialect or SqlDialect.DUCKDB, table or "data", keys)
+    )
 
 
-def exported(
-    model: RuleModel, to: str, dialect: Dialect, table: str, keys: Sequence[str] = ()
+def write_export(
+    model: RuleModel, to: str, dialect: SqlDialect, table: str, keys: Sequence[str] = ()
 ) -> str | bytes:
     """Write the model in the form asked for."""
     if to == "text":
@@ -94,7 +96,7 @@ def exported(
     return content
 
 
-def _check_kind(opened: Opened, to: str, table: str | None, key: list[str] | None) -> None:
+def _check_kind(opened: OpenedModel, to: str, table: str | None, key: list[str] | None) -> None:
     """Refuse what makes no sense for molecules and related tables."""
     if opened.graphs is not None and to != "text":
         raise ValueError(

@@ -22,7 +22,7 @@ from rulewright.cli.limits import (
 )
 from rulewright.cli.plain_data import table_content
 from rulewright.cli.tables import DATABASES, tables_json, tables_text
-from rulewright.cli.training import ColumnRoles, open_file
+from rulewright.cli.training import ColumnRoles, open_training_file
 from rulewright.data import (
     MAX_UNZIPPED_BYTES,
     FileOptions,
@@ -34,7 +34,7 @@ from rulewright.data import (
     read_table,
     unreadable,
 )
-from rulewright.model.text import plain
+from rulewright.model.text import escape_line
 
 app = typer.Typer(add_completion=False)
 
@@ -75,12 +75,12 @@ def inspect(
     if file.is_dir() or file.suffix.lower() in DATABASES:
         typer.echo(tables_json(file) if as_json else tables_text(file))
         return
-    table, findings = _examined(file, roles, options)
+    table, findings = _examine_file(file, roles, options)
     if as_json:
         typer.echo(json.dumps(table_content(file, table, findings), indent=2))
         return
     console = make_console()
-    about = f", target {plain(target)}" if target else ""
+    about = f", target {escape_line(target)}" if target else ""
     console.print(f"{file}: {table.n_rows} rows, {len(table.columns)} features{about}")
     if isinstance(table.target, Target):
         console.print(shares_of_classes(table.target, np.ones(table.n_rows)))
@@ -90,11 +90,11 @@ def inspect(
     print_findings(console, findings)
 
 
-def _examined(
+def _examine_file(
     file: Path, roles: ColumnRoles, options: FileOptions
 ) -> tuple[Table, tuple[Finding, ...]]:
     """Read what can be read, and tell of the columns that cannot."""
-    source = open_file(file, roles, options)
+    source = open_training_file(file, roles, options)
     choices: dict[str, Any] = {
         "nominal": roles.nominal,
         "numeric": roles.numeric,

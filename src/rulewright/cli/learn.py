@@ -12,13 +12,13 @@ from rulewright.cli.classes import ClassOptions
 from rulewright.cli.constraints import ConstraintOptions
 from rulewright.cli.display import make_console, print_figures, print_rules, print_settings
 from rulewright.cli.evaluation_text import print_measures
-from rulewright.cli.grouped import grouped
 from rulewright.cli.in_parts import FilesInParts, InParts
 from rulewright.cli.learner import LearnerOptions
 from rulewright.cli.limits import PANEL as FILE_PANEL
 from rulewright.cli.linked import LinkedTables
 from rulewright.cli.linking import Linking
 from rulewright.cli.one_table import OneTable
+from rulewright.cli.option_groups import group_options
 from rulewright.cli.plain_data import finite, model_content
 from rulewright.cli.request import Learned, OutputOptions, Request, Way
 from rulewright.cli.table_options import TableOptions
@@ -29,7 +29,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-@grouped(
+@group_options(
     learner=LearnerOptions,
     classes=ClassOptions,
     judging=Judging,
@@ -70,7 +70,7 @@ def learn(
     )
     request.check()
     way: Way
-    if linking.asked(file):
+    if linking.is_asked(file):
         way, output = LinkedTables(request), replace(output, full=False)
     else:
         way = FilesInParts(request) if in_parts else OneTable(request)

@@ -42,7 +42,7 @@ def learners(
     if name is not None and name not in LEARNERS:
         raise ValueError(f"{name}: no such learner. There are: {', '.join(LEARNERS)}.")
     if as_json:
-        told: Any = [about(each) for each in LEARNERS] if name is None else described(name)
+        told: Any = [about(each) for each in LEARNERS] if name is None else describe_learner(name)
         typer.echo(json.dumps(told, indent=2))
     elif name is None:
         _print_all()
@@ -58,7 +58,7 @@ def about(name: str) -> dict[str, Any]:
     return {"name": name, "predicts": predicts, **words}
 
 
-def described(name: str) -> dict[str, Any]:
+def describe_learner(name: str) -> dict[str, Any]:
     """Give what is known of a learner and its parameters, as plain data."""
     found = {**about(name), "classes": _parameters(LEARNERS[name], LEARNERS.entries[name])}
     if name in REGRESSORS:
@@ -76,7 +76,7 @@ def _parameters(learner: type[Any], entry: Entry) -> dict[str, Any]:
             {
                 "name": name,
                 "values": str(settable[name]),
-                "default": written(defaults[name]),
+                "default": format_setting(defaults[name]),
                 "doc": docs[name],
                 "basic": name in basics,
             }
@@ -85,7 +85,7 @@ def _parameters(learner: type[Any], entry: Entry) -> dict[str, Any]:
     }
 
 
-def written(value: object) -> str:
+def format_setting(value: object) -> str:
     """Write a value the way --set takes it."""
     if isinstance(value, float):
         return f"{value:.4g}"
@@ -104,7 +104,7 @@ def _print_all() -> None:
 
 
 def _print_one(name: str) -> None:
-    found, console = described(name), make_console()
+    found, console = describe_learner(name), make_console()
     own = found["classes"]
     console.print(f"{name} ({own['estimator']}): {own['summary']}")
     console.print(f"take it for: {found['use']}")

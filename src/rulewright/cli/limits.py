@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rulewright.data import DataError, FileOptions, Finding, Source, Table, joined
+from rulewright.data import DataError, FileOptions, Finding, Source, Table, join_findings
 
 PANEL = "Columns and file (*: may be repeated)"
 
@@ -65,7 +65,7 @@ def file_options(
     return FileOptions(max_unzipped, encoding, header, skip_bad_rows, streamed)
 
 
-def listed_names(texts: Sequence[str] | None) -> list[str]:
+def split_column_names(texts: Sequence[str] | None) -> list[str]:
     """Split names at commas; a name that holds one is quoted. The option may be repeated."""
     rows = csv.reader(texts or (), skipinitialspace=True)
     return [name.strip() for row in rows for name in row if name.strip()]
@@ -89,6 +89,6 @@ def print_decisions(table: Table) -> None:
 
 def print_notes(notes: Iterable[Finding]) -> None:
     """Print on standard error what was decided to read a table or its parts."""
-    for note in joined(notes):
+    for note in join_findings(notes):
         where = "" if note.column is None else f"{note.column}: "
         typer.echo(f"note: {where}{note.text}", err=True)

@@ -10,19 +10,19 @@ from rich.console import Console
 
 from rulewright import relational
 from rulewright.cli.learner import LearnerOptions, split_settings
-from rulewright.cli.linking import Linked
-from rulewright.cli.opened import SMILES
+from rulewright.cli.linking import LinkedInstances
+from rulewright.cli.opened_model import SMILES
 from rulewright.cli.request import Learned, Request
 from rulewright.cli.target import NOTED
-from rulewright.cli.validation import Judged, cross_validated, held_out
+from rulewright.cli.validation import HeldOutAnswers, cross_validate_and_print, draw_held_out
 from rulewright.data.optional import optional
 from rulewright.data.reading import Task
 from rulewright.estimators.contract.parameters import parse_settings
-from rulewright.model.text import plain
+from rulewright.model.text import escape_line
 from rulewright.report import write_report
-from rulewright.report.answers import Answers, answers_of
+from rulewright.report.answers import Answers, ask_model
 from rulewright.report.evaluation import figures_of
-from rulewright.report.rows import read_rows
+from rulewright.report.rows import read_report_rows
 
 _LISTS: dict[str, Callable[[str], Any]] = {"windows": float, "functions": str, "paths": str}
 """Parameters that are lists, which settings write with commas."""
@@ -52,8 +52,8 @@ class LinkedTables:
         fitted = _fit(estimator, rows)
         if left_out is not None:
             origin = f"{left_out.n_rows} rows held out"
-            judged = Judged(_ask(fitted, left_out, origin), left_out.rows)
-        fitted = _noted(fitted, self._notes(judged))
+            judged = HeldOutAnswers(_ask(fitted, left_out, origin), left_out.rows)
+        fitted = _add_notes(fitted, self._notes(judged))
         self._write(fitted, rows, judged)
         return Learned(_rules(fitted), judged, {})
 
@@ -70,32 +70,37 @@ class LinkedTables:
                 "--rules-shown. Leave other options out."
             )
 
-    def _tell(self, console: Console, given: Linked) -> None:
+    def _tell(self, console: Console, given: LinkedInstances) -> None:
         """Print what is learned from."""
         what = f"{given.n_rows} molecules"
         if given.related:
             tables = ", ".join(given.X.names)
-            what = f"{given.n_rows} rows of {plain(given.X.instances)}, tables {plain(tables)}"
-        console.print(f"{self.request.file}: {what}, target {plain(self.request.target)}")
+            what = (
+                f"{given.n_rows} rows of {escape_line(given.X.instances)}, tables "
+                f"{escape_line(tables)}"
+            )
+        console.print(f"{self.request.file}: {what}, target {escape_line(self.request.target)}")
         if given.related:
             for link in given.X.links:
-                console.print(f"key {plain(str(link))}")
+                console.print(f"key {escape_line(str(link))}")
 
-    def _parted(self, given: Linked) -> tuple[Linked, Linked | None]:
+    def _parted(self, given: LinkedInstances) -> tuple[LinkedInstances, LinkedInstances | None]:
         """Return the rows to learn from, and those held out if that was asked for."""
         share = self.request.judging.holdout
         if share is None:
             return given, None
-        left_out = held_out(given, share, self.request.learner.seed)  # type: ignore[arg-type]
+        left_out = draw_held_out(given, share, self.request.learner.seed)  # type: ignore[arg-type]
         return given.take(np.setdiff1d(np.arange(given.n_rows), left_out)), given.take(left_out)
 
-    def _cross_validated(self, console: Console, estimator: Any, rows: Linked) -> Judged | None:
+    def _cross_validated(
+        self, console: Console, estimator: Any, rows: LinkedInstances
+    ) -> HeldOutAnswers | None:
         name, asked = type(estimator.estimator or estimator).__name__, self.request
         learn = partial(_fit, estimator)
         folds, seed = asked.judging.folds, asked.learner.seed
-        return cross_validated(console, learn, name, rows, folds, seed, _ask)
+        return cross_validate_and_print(console, learn, name, rows, folds, seed, _ask)
 
-    def _notes(self, judged: Judged | None) -> dict[str, Any]:
+    def _notes(self, judged: HeldOutAnswers | None) -> dict[str, Any]:
         """Return what the summary of the model tells."""
         notes: dict[str, Any] = {NOTED: self.request.target}
         if self.request.linking.smiles:
@@ -104,7 +109,7 @@ class LinkedTables:
             notes["validation"] = figures_of(judged.answers)
         return notes
 
-    def _write(self, fitted: Any, rows: Linked, judged: Judged | None) -> None:
+    def _write(self, fitted: Any, rows: LinkedInstances, judged: HeldOutAnswers | None) -> None:
         files = self.request.output.files
         if "model" in files:
             fitted.save(files["model"])
@@ -115,14 +120,14 @@ class LinkedTables:
             write_report(fitted, files["report"], rows.X, y=rows.y, **told)
 
 
-def linked_estimator(asked: LearnerOptions, given: Linked, task: Task) -> Any:
+def linked_estimator(asked: LearnerOptions, given: LinkedInstances, task: Task) -> Any:
     """Make an estimator; settings that it or its patterns do not have are those of the learner."""
     if given.related:
         numbers = task == "regression"
         kind = relational.RelationalRegressor if numbers else relational.RelationalClassifier
-        own, rest = _parted(kind, asked.settings or ())
+        own, rest = _divide_settings(kind, asked.settings or ())
         return kind(replace(asked, settings=rest).estimator(task), **own)
-    own, rest = _parted(relational.SubgraphFeatures, asked.settings or ())
+    own, rest = _divide_settings(relational.SubgraphFeatures, asked.settings or ())
     named = "rumble" if rest and asked.learner is None else asked.learner
     chosen = None if named is None else replace(asked, learner=named, settings=rest).estimator()
     features = relational.SubgraphFeatures(**own)
@@ -131,15 +136,15 @@ def linked_estimator(asked: LearnerOptions, given: Linked, task: Task) -> Any:
     )
 
 
-def _fit(estimator: Any, given: Linked) -> Any:
+def _fit(estimator: Any, given: LinkedInstances) -> Any:
     y = None if given.related else given.y
     return optional("sklearn.base").clone(estimator).fit(given.X, y).model_
 
 
-def _ask(fitted: Any, given: Linked, origin: str) -> Answers:
+def _ask(fitted: Any, given: LinkedInstances, origin: str) -> Answers:
     X = given.X if given.related else fitted.columns(given.X)
     rules = _rules(fitted)
-    return answers_of(rules, read_rows(rules, X, given.y, given.weights), origin)
+    return ask_model(rules, read_report_rows(rules, X, given.y, given.weights), origin)
 
 
 def _rules(fitted: Any) -> Any:
@@ -147,14 +152,14 @@ def _rules(fitted: Any) -> Any:
     return fitted.rules if hasattr(fitted, "patterns") else fitted
 
 
-def _noted(fitted: Any, notes: dict[str, Any]) -> Any:
+def _add_notes(fitted: Any, notes: dict[str, Any]) -> Any:
     """Return the model with notes in its summary."""
     rules = _rules(fitted)
     told = rules.with_summary({**rules.summary, **notes})
     return told if rules is fitted else replace(fitted, rules=told)
 
 
-def _parted(kind: Any, settings: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+def _divide_settings(kind: Any, settings: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
     """Part settings into those of a class and others."""
     try:
         split = split_settings(settings)

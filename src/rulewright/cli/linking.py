@@ -10,7 +10,7 @@ import typer
 from numpy.typing import NDArray
 
 from rulewright import relational
-from rulewright.cli.opened import Smiles, smiles_texts
+from rulewright.cli.opened_model import Smiles, smiles_texts
 from rulewright.cli.training import ColumnRoles, loading_once
 from rulewright.data import (
     DataError,
@@ -56,7 +56,7 @@ class Linking:
     ] = None
     smiles: Smiles = None
 
-    def asked(self, file: Path) -> bool:
+    def is_asked(self, file: Path) -> bool:
         """Tell whether to learn from related tables or molecules."""
         if self.instances is not None or self.smiles is not None:
             return True
@@ -76,7 +76,7 @@ class Linking:
         roles: ColumnRoles,
         options: FileOptions,
         task_of: Callable[[Source, str], Task],
-    ) -> tuple["Linked", Task]:
+    ) -> tuple["LinkedInstances", Task]:
         """Read related tables or a column of molecules, and what is to be predicted."""
         target, weights = str(roles.target), roles.weights
         if self.smiles is not None:
@@ -95,7 +95,7 @@ class Linking:
         rows = read_table(
             source, target=target, weights=weights, drop=others, nominal=[key], task=task
         )
-        return Linked(X, rows), task
+        return LinkedInstances(X, rows), task
 
     def relations(self, file: Path, target: str | None, weights: str | None, **kinds: Any) -> Any:
         """Relate the tables of a folder or database."""
@@ -115,7 +115,7 @@ class Linking:
 
 
 @dataclass(frozen=True, eq=False)
-class Linked:
+class LinkedInstances:
     """Instances to learn from, `X`, and the table of their targets and weights."""
 
     X: Any
@@ -135,9 +135,9 @@ class Linked:
             return np.asarray(self.rows.target.classes[self.rows.target.codes])
         return self.rows.known_numbers.values
 
-    def take(self, rows: Any) -> "Linked":
+    def take(self, rows: Any) -> "LinkedInstances":
         """Return some of the instances."""
-        return Linked(self.X[rows], self.rows.take(rows))
+        return LinkedInstances(self.X[rows], self.rows.take(rows))
 
 
 def _check_target(source: Source, file: Path, target: str, key: str) -> None:

@@ -63,7 +63,7 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Import the subcommand that is called or completed."""
         name, known, rest = super().resolve_command(ctx, args)
-        return name, None if known is None else imported(str(name)), rest
+        return name, None if known is None else import_command(str(name)), rest
 
     def invoke(self, ctx: Any) -> Any:
         """Run the subcommand; with --debug, show where it failed."""
@@ -90,7 +90,7 @@ class Commands(TyperGroup):
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def imported(name: str) -> Any:
+def import_command(name: str) -> Any:
     """Import a subcommand."""
     if name not in COMMANDS:
         return typer.main.get_command(added_commands()[name].load())

@@ -12,7 +12,7 @@ from rulewright import report as reports
 from rulewright.cli.bias import set_bias
 from rulewright.cli.classes import ClassOptions
 from rulewright.cli.constraints import errors_by_option
-from rulewright.cli.display import print_data, print_notes
+from rulewright.cli.display import print_data, print_finding_notes
 from rulewright.cli.learner import (
     FOR_MANY_CLASSES,
     NO_CONSTRAINTS,
@@ -25,14 +25,19 @@ from rulewright.cli.plain_data import table_content
 from rulewright.cli.report import write_training_report
 from rulewright.cli.request import Learned, Request
 from rulewright.cli.target import NOTED
-from rulewright.cli.training import open_file, read_training, row_weights
-from rulewright.cli.validation import Judged, Judging, cross_validated, judged_by
+from rulewright.cli.training import open_training_file, read_training, row_weights
+from rulewright.cli.validation import (
+    HeldOutAnswers,
+    Judging,
+    cross_validate_and_print,
+    judge_by_file,
+)
 from rulewright.data import Finding, Source, Table, Target
 from rulewright.data.reading import Task
 from rulewright.model import AdditiveRules, RuleModel
 from rulewright.model.decisions import Costs
-from rulewright.model.text import plain
-from rulewright.report.answers import answers_of
+from rulewright.model.text import escape_line
+from rulewright.report.answers import ask_model
 from rulewright.report.evaluation import figures_of
 
 
@@ -76,8 +81,8 @@ class OneTable:
         """Open the table to learn from, and the one of --test."""
         asked = self.request
         options = asked.table.file_options()
-        source = open_file(asked.file, asked.roles, options)
-        return source, asked.judging.opened(options, asked.target, asked.weights)
+        source = open_training_file(asked.file, asked.roles, options)
+        return source, asked.judging.open_test(options, asked.target, asked.weights)
 
     def fit(self, estimator: Any, rows: Table) -> RuleModel:
         """Learn from rows."""
@@ -133,34 +138,38 @@ class OneTable:
     ) -> None:
         """Print what is learned from."""
         asked = self.request
-        features = f"{len(table.columns)} features, target {plain(asked.target)}"
+        features = f"{len(table.columns)} features, target {escape_line(asked.target)}"
         console.print(f"{asked.file}: {self.count(table)} rows, {features}")
         if numbers and asked.learner.task is None:
             console.print("numbers are predicted; --task classification takes them as classes")
         print_data(console, table, row_weights(table))
-        print_notes(console, findings, asked.file)
+        print_finding_notes(console, findings, asked.file)
 
     def _judged(
         self, console: Console, fit: Fit, table: Table, tested: Source | None
-    ) -> tuple[RuleModel, Judged | None]:
+    ) -> tuple[RuleModel, HeldOutAnswers | None]:
         """Learn the model, and judge it as asked for."""
         asked, judging, seed = self.request, self.judging, self.request.learner.seed
-        rows, left_out = judging.parted(table, seed)
+        rows, left_out = judging.split_rows(table, seed)
         judged, name = None, type(fit.estimator).__name__
         if judging.folds:
             learn = fit.for_folds().model
-            judged = cross_validated(console, learn, name, rows, judging.folds, seed)
+            judged = cross_validate_and_print(console, learn, name, rows, judging.folds, seed)
         fit.estimator.set_params(verbose=int(sys.stderr.isatty()))
         model = fit.model(rows)
         if left_out is not None:
             origin = f"{len(left_out)} rows held out"
-            judged = Judged(answers_of(model, left_out, origin), left_out)
+            judged = HeldOutAnswers(ask_model(model, left_out, origin), left_out)
         elif tested is not None and judging.test is not None:
-            judged = judged_by(model, judging.test, tested, asked.target, asked.weights)
+            judged = judge_by_file(model, judging.test, tested, asked.target, asked.weights)
         return model, judged
 
     def _write(
-        self, model: RuleModel, table: Table, judged: Judged | None, findings: Sequence[Finding]
+        self,
+        model: RuleModel,
+        table: Table,
+        judged: HeldOutAnswers | None,
+        findings: Sequence[Finding],
     ) -> None:
         """Save the model and write the report, before anything is printed: a pipe may be closed."""
         asked, files = self.request, self.request.output.files
@@ -178,12 +187,14 @@ def with_classes(fit: Fit, table: Table, classes: ClassOptions) -> tuple[Table, 
     """Take the options about classes; the table has them in the order asked for."""
     if not isinstance(table.target, Target):
         return table, fit
-    target = classes.ordered(table.target)
+    target = classes.order_target(table.target)
     fit.estimator.set_params(**classes.settings(target, fit.estimator))
     return replace(table, target=target), replace(fit, costs=classes.costs(target))
 
 
-def _noted(model: RuleModel, judged: Judged | None, target: str, positive: str | None) -> RuleModel:
+def _noted(
+    model: RuleModel, judged: HeldOutAnswers | None, target: str, positive: str | None
+) -> RuleModel:
     """Return the model with what it predicts, and how good it is, in its summary."""
     notes: dict[str, Any] = {NOTED: target}
     if positive is not None:

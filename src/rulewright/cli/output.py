@@ -47,7 +47,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def cleared_when_ended() -> Iterator[None]:
+def clear_when_ended() -> Iterator[None]:
     """Let a request to end the process (SIGTERM) remove temporary files, as an error does."""
     asked: list[int] = []
 

@@ -15,12 +15,12 @@ from rulewright.cli.limits import (
     SkipBadRows,
     errors_of,
     file_options,
-    listed_names,
     print_notes,
+    split_column_names,
 )
-from rulewright.cli.opened import Opened, Smiles
-from rulewright.cli.output import STDOUT, check_output, cleared_when_ended, open_output, reading
-from rulewright.cli.predictions import Kept, Predictions, kept_columns, part_rows
+from rulewright.cli.opened_model import OpenedModel, Smiles
+from rulewright.cli.output import STDOUT, check_output, clear_when_ended, open_output, reading
+from rulewright.cli.predictions import KeptColumns, Predictions, choose_kept_columns, part_rows
 from rulewright.data import MAX_UNZIPPED_BYTES, DataError, Finding, Source, read_parts
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.model import RuleModel
@@ -91,20 +91,20 @@ def predict(
     """Predict the rows of FILE: the label and the probability of each class."""
     delimiter = _checked_output(output, (model, file))
     options = file_options(max_unzipped, encoding, no_header, skip_bad_rows, streamed=True)
-    opened = Opened(model)
+    opened = OpenedModel(model)
     predictions = Predictions(opened.model, abstain_below, reasons)
-    with cleared_when_ended():
+    with clear_when_ended():
         with reading(file):
             source = opened.open(file, options, smiles)
-        repeated = listed_names(keep_columns) or ([] if keep else opened.key)
-        kept = kept_columns(source, keep, repeated, set(predictions.names))
+        repeated = split_column_names(keep_columns) or ([] if keep else opened.key)
+        kept = choose_kept_columns(source, keep, repeated, set(predictions.names))
         cells = len(predictions.model.columns) + len(kept.names) + len(predictions.names)
         n_rows = chunk_rows or part_rows(cells + (len(predictions.model) if reasons else 0))
         with open_output(output) as stream:
             writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
             head: list[Sequence[str]] = [[*kept.names, *predictions.names]]
             notes: list[Finding] = []
-            for columns in _predicted(predictions, kept, source, n_rows, notes):
+            for columns in _predict_columns(predictions, kept, source, n_rows, notes):
                 # nothing is printed before the first rows are read
                 writer.writerows([*head, *zip(*columns, strict=True)])
                 head = []
@@ -112,8 +112,8 @@ def predict(
     print_notes([*source.notes, *notes])
 
 
-def _predicted(
-    predictions: Predictions, kept: Kept, source: Source, n_rows: int, notes: list[Finding]
+def _predict_columns(
+    predictions: Predictions, kept: KeptColumns, source: Source, n_rows: int, notes: list[Finding]
 ) -> Iterator[list[Sequence[object]]]:
     """Yield the columns to write of some rows at a time; what is decided on reading is noted."""
     model = predictions.model

@@ -57,7 +57,7 @@ class Predictions:
         """Predict some rows."""
         scores = self.model.scores(table)
         if not isinstance(self.model, ClassModel):
-            return [_written(scores), *self._reasons(table)]
+            return [_format_numbers(scores), *self._reasons(table)]
         names, chosen = self.model.class_names, self.model.decide(scores)
         chances = self.model.probabilities(scores)
         flags = self.model.flags(scores)
@@ -65,7 +65,7 @@ class Predictions:
             doubtful = chances[np.arange(len(chosen)), chosen] < self.abstain_below
             flags = flags | {ABSTAINS: doubtful | flags.get(ABSTAINS, False)}
         labels = [names[k] for k in chosen.tolist()]
-        said = [*map(_written, chances.T), *map(_truths, flags.values())]
+        said = [*map(_format_numbers, chances.T), *map(_truths, flags.values())]
         return [labels, *said, *self._reasons(table)]
 
     def _reasons(self, table: Table) -> list[Values]:
@@ -77,7 +77,7 @@ class Predictions:
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptColumns:
     """Columns of the input that are repeated in front of the predictions."""
 
     names: tuple[str, ...]
@@ -89,7 +89,9 @@ class Kept:
             yield [_as_text(value) for value in values]
 
 
-def kept_columns(source: Source, everything: bool, chosen: Sequence[str], taken: set[str]) -> Kept:
+def choose_kept_columns(
+    source: Source, everything: bool, chosen: Sequence[str], taken: set[str]
+) -> KeptColumns:
     """Check the columns of the input that are to be kept, all or those that are named.
 
     Parameters
@@ -114,7 +116,7 @@ def kept_columns(source: Source, everything: bool, chosen: Sequence[str], taken:
             f"{option}: {source.path} has a column {clash[0]!r} already. Rename it, or leave out "
             f"{option}."
         )
-    return Kept(names)
+    return KeptColumns(names)
 
 
 def part_rows(n_cells: int) -> int:
@@ -122,7 +124,7 @@ def part_rows(n_cells: int) -> int:
     return max(1, min(_PART_ROWS, _PART_CELLS // max(n_cells, 1)))
 
 
-def _written(numbers: NDArray[np.float64]) -> Values:
+def _format_numbers(numbers: NDArray[np.float64]) -> Values:
     """Write each different number once: rules give many rows the same."""
     different, places = np.unique(
         np.ascontiguousarray(numbers).view(np.int64), return_inverse=True

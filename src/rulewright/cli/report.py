@@ -8,10 +8,10 @@ import typer
 
 from rulewright import report as reports
 from rulewright.cli.limits import MaxUnzipped
-from rulewright.cli.opened import Opened, Smiles, smiles_texts
+from rulewright.cli.opened_model import OpenedModel, Smiles, smiles_texts
 from rulewright.cli.output import check_output
 from rulewright.cli.target import target_in
-from rulewright.cli.validation import Judged
+from rulewright.cli.validation import HeldOutAnswers
 from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions, Finding, Table
 from rulewright.model import RuleModel
 from rulewright.report import N_ROWS
@@ -60,7 +60,7 @@ def report(
     check_output(output, "-o", [path for path in (model, data) if path is not None])
     if data is None and (target or weights):
         raise ValueError(f"--{'target' if target else 'weights'} names a column of --data FILE.")
-    opened = Opened(model)
+    opened = OpenedModel(model)
     loaded = opened.model
     notes, source = reports.file_notes("model file", model), None
     if data is not None:
@@ -96,7 +96,7 @@ def write_training_report(
     path: Path,
     model: RuleModel,
     table: Table,
-    judged: Judged | None,
+    judged: HeldOutAnswers | None,
     notes: Mapping[str, str],
     n_rows: int,
     findings: Sequence[Finding],

@@ -16,7 +16,7 @@ from rulewright.cli.output import check_output
 from rulewright.cli.report import ShownRows
 from rulewright.cli.table_options import TableOptions
 from rulewright.cli.training import ColumnRoles
-from rulewright.cli.validation import Judged, Judging
+from rulewright.cli.validation import HeldOutAnswers, Judging
 from rulewright.model import RuleModel
 from rulewright.report import N_ROWS
 from rulewright.search import Constraints
@@ -97,7 +97,7 @@ class Learned:
     """A model, how good it is, and what --json tells of its data."""
 
     model: RuleModel
-    judged: Judged | None
+    judged: HeldOutAnswers | None
     about: dict[str, Any]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from rulewright.cli.display import make_console, print_rules, print_summary
-from rulewright.cli.opened import Opened
+from rulewright.cli.opened_model import OpenedModel
 from rulewright.cli.plain_data import finite, model_content
 
 _SHOWN_RULES = 20
@@ -24,7 +24,7 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print plain data.")] = False,
 ) -> None:
     """Print how MODEL was learned, how good it is, and its rules, strongest first."""
-    loaded = Opened(model).model
+    loaded = OpenedModel(model).model
     if as_json:
         content = {"model": str(model), "summary": loaded.summary, **model_content(loaded)}
         typer.echo(json.dumps(finite(content), indent=2, allow_nan=False))

@@ -37,10 +37,10 @@ def target_in(
     noted = model.summary.get(NOTED)
     if isinstance(noted, str) and noted in source.names:
         return noted
-    return _found(model, source, {weights} if weights else set(), file)
+    return _find_target(model, source, {weights} if weights else set(), file)
 
 
-def _found(model: RuleModel, source: Source, other_roles: set[str], file: str) -> str:
+def _find_target(model: RuleModel, source: Source, other_roles: set[str], file: str) -> str:
     """Return the only column that can be what a model predicts."""
     known = {*model.schema.names, *other_roles} if model.schema.named else other_roles
     able = [name for name in source.names if name not in known and _fits(model, source, name)]

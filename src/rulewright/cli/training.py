@@ -18,7 +18,7 @@ from rulewright.data import (
     Target,
     column_and_word,
     examine,
-    left_out,
+    list_left_out,
     open_table,
     read_table,
 )
@@ -64,7 +64,7 @@ def read_training(
     Parameters
     ----------
     source : Source
-        A file that was opened by `open_file`.
+        A file that was opened by `open_training_file`.
     roles : ColumnRoles
         Roles of its columns.
     task : {"classification", "regression"}
@@ -101,7 +101,7 @@ def read_training(
         for finding in examine(table, str(roles.target))
         if finding.kind not in LEFT_OUT or finding.column not in kept
     ]
-    return _without(table, left_out(findings)), tuple(findings)
+    return _without(table, list_left_out(findings)), tuple(findings)
 
 
 def _without(table: Table, names: Sequence[str]) -> Table:
@@ -114,7 +114,9 @@ def _without(table: Table, names: Sequence[str]) -> Table:
     return replace(table, columns=columns)
 
 
-def open_file(path: Path, roles: ColumnRoles, options: FileOptions = DEFAULT_OPTIONS) -> Source:
+def open_training_file(
+    path: Path, roles: ColumnRoles, options: FileOptions = DEFAULT_OPTIONS
+) -> Source:
     """Open a file, or raise an error with similar names if it lacks one of the columns."""
     source = open_table(path, options=options)
     for option, name in roles.by_option():

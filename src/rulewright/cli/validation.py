@@ -11,11 +11,11 @@ import typer
 from rich.console import Console
 
 from rulewright.cli.cross_validation import (
-    Scores,
+    ClassScores,
     Split,
     cross_validate,
     majority,
-    score,
+    score_probabilities,
     stratified_splits,
 )
 from rulewright.cli.display import print_number_scores, print_scores
@@ -25,9 +25,9 @@ from rulewright.data import DataError, FileOptions, Source, Table, Target, open_
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.folds import affordable_folds
 from rulewright.model import RuleModel
-from rulewright.model.text import plain
-from rulewright.report.answers import Answers, ClassAnswers, NumberAnswers, answers_of, joined
-from rulewright.report.rows import read_rows
+from rulewright.model.text import escape_line
+from rulewright.report.answers import Answers, ClassAnswers, NumberAnswers, ask_model, join_answers
+from rulewright.report.rows import read_report_rows
 from rulewright.search.names import offer_names
 
 PANEL = "How good the rules are"
@@ -38,7 +38,7 @@ def _option(**settings: Any) -> Any:
     return typer.Option(rich_help_panel=PANEL, **settings)
 
 
-class Judged(NamedTuple):
+class HeldOutAnswers(NamedTuple):
     """Answers on rows that a model was not learned from, and the rows if they are others."""
 
     answers: Answers
@@ -81,7 +81,7 @@ class Judging:
             return self.cv
         return 0 if self.holdout is not None or self.test is not None else FOLDS
 
-    def opened(self, options: FileOptions, target: str, weights: str | None) -> Source | None:
+    def open_test(self, options: FileOptions, target: str, weights: str | None) -> Source | None:
         """Open the file of --test and check that it has the target."""
         if self.test is None:
             return None
@@ -94,16 +94,16 @@ class Judging:
                 )
         return source
 
-    def parted(self, table: Table, seed: int) -> tuple[Table, Table | None]:
+    def split_rows(self, table: Table, seed: int) -> tuple[Table, Table | None]:
         """Return the rows to learn from, and those held out if that was asked for."""
         if self.holdout is None:
             return table, None
-        left_out = held_out(table, self.holdout, seed)
+        left_out = draw_held_out(table, self.holdout, seed)
         learned = np.setdiff1d(np.arange(table.n_rows), left_out)
         return table.take(learned), table.take(left_out)
 
 
-def held_out(table: Table, share: float, seed: int) -> np.ndarray:
+def draw_held_out(table: Table, share: float, seed: int) -> np.ndarray:
     """Draw a share of the rows, of each class alike; each class keeps a row to learn from."""
     random = np.random.default_rng(seed)
     kept = np.flatnonzero(row_weights(table) > 0)
@@ -120,23 +120,23 @@ def held_out(table: Table, share: float, seed: int) -> np.ndarray:
     return drawn
 
 
-def judged_by(
+def judge_by_file(
     model: RuleModel, file: Path, source: Source, target: str, weights: str | None
-) -> Judged:
+) -> HeldOutAnswers:
     """Ask a model about the rows of a test file."""
-    rows = read_rows(model, source, target, weights)
-    return Judged(answers_of(model, rows, f"{len(rows)} rows of {file.name}"), rows)
+    rows = read_report_rows(model, source, target, weights)
+    return HeldOutAnswers(ask_model(model, rows, f"{len(rows)} rows of {file.name}"), rows)
 
 
-def cross_validated(
+def cross_validate_and_print(
     console: Console,
     learn: Callable[[Any], Any],
     name: str,
     table: Any,
     asked: int,
     seed: int,
-    ask: Callable[[Any, Any, str], Answers] = answers_of,
-) -> Judged | None:
+    ask: Callable[[Any, Any, str], Answers] = ask_model,
+) -> HeldOutAnswers | None:
     """Cross-validate and print the scores of each fold; None if rows are too few.
 
     The rows are a table, or something else that has rows to take and a target, if `ask` can ask
@@ -154,7 +154,7 @@ def cross_validated(
     title = f"{len(splits)}-fold cross-validation"
     _print_folds(console, title, name, parts, table, splits)
     origin = f"training rows left out in turn ({title})"
-    return Judged(joined(parts, np.concatenate([test for _, test in splits]), origin))
+    return HeldOutAnswers(join_answers(parts, np.concatenate([test for _, test in splits]), origin))
 
 
 def _print_folds(
@@ -192,10 +192,10 @@ def _print_folds(
     print_number_scores(console, title, scores)
 
 
-def _scores(answers: ClassAnswers) -> Scores:
+def _scores(answers: ClassAnswers) -> ClassScores:
     """Give the scores of a fold; right is what is decided, which costs may change."""
     right = float(np.average(~answers.wrong, weights=answers.weights))
-    found = score(answers.codes, answers.probabilities, answers.weights)
+    found = score_probabilities(answers.codes, answers.probabilities, answers.weights)
     return found._replace(accuracy=right)
 
 
@@ -218,4 +218,4 @@ def _note(target: Target, codes: np.ndarray, n_folds: int) -> str:
     rarest = target.classes[np.flatnonzero(counts == n_folds)[0]]
     rows = "1 row" if n_folds == 1 else f"{n_folds} rows"
     remedy = f"{n_folds} folds instead" if n_folds > 1 else "no cross-validation; merge or drop it"
-    return f"note: class {plain(str(rarest))} has only {rows}: {remedy}"
+    return f"note: class {escape_line(str(rarest))} has only {rows}: {remedy}"

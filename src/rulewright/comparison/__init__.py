@@ -12,12 +12,13 @@ if TYPE_CHECKING:
     from rulewright.comparison.one_file import file_report
     from rulewright.comparison.protocol import Folds
     from rulewright.comparison.records import Records
-    from rulewright.comparison.report import Grid, Report, Target
+    from rulewright.comparison.report import Expectation, Grid, Report
     from rulewright.comparison.runner import run_trials
     from rulewright.comparison.suites import Suites, installed_suites
     from rulewright.comparison.trial import FileData, Trial, all_trials
 
 __all__ = [
+    "Expectation",
     "FileData",
     "Folds",
     "Grid",
@@ -25,7 +26,6 @@ __all__ = [
     "Records",
     "Report",
     "Suites",
-    "Target",
     "Trial",
     "all_trials",
     "file_report",
@@ -39,7 +39,7 @@ _PLACES = {
     "file_report": ".one_file",
     "Folds": ".protocol",
     "Records": ".records",
-    **dict.fromkeys(("Grid", "Report", "Target"), ".report"),
+    **dict.fromkeys(("Grid", "Report", "Expectation"), ".report"),
     "run_trials": ".runner",
     **dict.fromkeys(("Suites", "installed_suites"), ".suites"),
     **dict.fromkeys(("FileData", "Trial", "all_trials"), ".trial"),

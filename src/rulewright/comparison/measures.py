@@ -26,10 +26,10 @@ def score(worker: Worker, train: Table, test: Table) -> Figures:
         worker.fit(rows)
     with Cost() as predict:
         codes, shares = worker.predict(asked, test)
-    return {**judged(test, codes, shares), **_costs(fit, predict), **worker.describe()}
+    return {**judge_answers(test, codes, shares), **_costs(fit, predict), **worker.describe()}
 
 
-def judged(test: Table, codes: IntArray, shares: FloatArray) -> dict[str, float]:
+def judge_answers(test: Table, codes: IntArray, shares: FloatArray) -> dict[str, float]:
     """Judge labels and probabilities by the classes of the rows."""
     truth, weights = test.known_target.codes, np.ones(test.n_rows)
     return {

@@ -14,7 +14,7 @@ from rulewright.comparison.statistics import (
     holm,
     p_text,
 )
-from rulewright.comparison.summary import failed, figures
+from rulewright.comparison.summary import figures, select_failed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,9 +73,9 @@ def file_report(
     learners: Sequence[str],
 ) -> Report:
     """Write the report of learners on one file, of which `sets` has the name."""
-    report = Report(name, title, about, failures=failed(records))
+    report = Report(name, title, about, failures=select_failed(records))
     errors = fold_errors(records, learners)
-    whole = [who for who, of_folds in zip(learners, errors.T, strict=True) if _known(of_folds)]
+    whole = [who for who, of_folds in zip(learners, errors.T, strict=True) if _is_known(of_folds)]
     ranks = {}
     if len(whole) > 1:
         columns = errors[:, [learners.index(who) for who in whole]]
@@ -172,7 +172,7 @@ def _method(records: Sequence[Record]) -> str:
     )
 
 
-def _known(errors: FloatArray) -> bool:
+def _is_known(errors: FloatArray) -> bool:
     return bool(np.isfinite(errors).all())
 
 

@@ -47,7 +47,7 @@ class Splits(Protocol):
         """Return the rows of one place."""
 
 
-def seeded(seed: int, repeat: int) -> np.random.RandomState:
+def seed_random(seed: int, repeat: int) -> np.random.RandomState:
     """Return the random numbers of one repetition."""
     return np.random.RandomState(np.random.SeedSequence((seed, repeat)).generate_state(4))
 
@@ -67,7 +67,7 @@ class Folds:
 
     def split(self, codes: IntArray, place: Place, seed: int) -> Split:
         """Return the rows of one place."""
-        folds = stratified_folds(codes, self.n_folds, seeded(seed, place.repeat))
+        folds = stratified_folds(codes, self.n_folds, seed_random(seed, place.repeat))
         return Split(np.flatnonzero(folds != place.fold), np.flatnonzero(folds == place.fold))
 
     def __str__(self) -> str:

@@ -81,7 +81,7 @@ class Records:
         if lines[-1]:  # the previous run was killed while it wrote
             os.ftruncate(self._file, whole)
         for number, line in enumerate(lines[:-1], start=1):
-            record = _parsed(line)
+            record = _parse_record(line)
             if record is None:
                 raise RecordsError(
                     f"{self.path}: line {number} is no record. Move the file away, or take another "
@@ -90,7 +90,7 @@ class Records:
             self.known[record["key"]] = record
 
 
-def _parsed(line: bytes) -> Record | None:
+def _parse_record(line: bytes) -> Record | None:
     record: Any = None
     with contextlib.suppress(ValueError):
         record = json.loads(line)

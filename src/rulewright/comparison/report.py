@@ -35,21 +35,21 @@ class Grid:
     rows: Sequence[Sequence[Cell]]
     digits: int = 3
 
-    def written(self) -> list[list[str]]:
+    def write_cells(self) -> list[list[str]]:
         """Return the cells as text."""
-        return [[written(cell, self.digits) for cell in row] for row in self.rows]
+        return [[write_cell(cell, self.digits) for cell in row] for row in self.rows]
 
     def markdown(self) -> str:
         """Return the table in Markdown."""
         columns = range(len(self.head))
         rule = ["---:" if any(_is_number(row[i]) for row in self.rows) else "---" for i in columns]
-        lines = [list(self.head), rule, *self.written()]
+        lines = [list(self.head), rule, *self.write_cells()]
         body = "\n".join("| " + " | ".join(line) + " |" for line in lines)
         return f"{self.title}\n\n{body}" if self.title else body
 
 
 @dataclass(frozen=True)
-class Target:
+class Expectation:
     """What must hold, what was measured, and whether it was met; None if that cannot be judged."""
 
     text: str
@@ -74,7 +74,7 @@ class Report:
     title: str
     about: list[str]
     grids: list[Grid] = field(default_factory=list)
-    targets: list[Target] = field(default_factory=list)
+    targets: list[Expectation] = field(default_factory=list)
     charts: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     failures: Sequence[Record] = ()
@@ -99,7 +99,7 @@ class Report:
         if self.targets:
             parts += ["## Targets", self.target_grid().markdown()]
         parts += [f"![{self.title}: {key}]({self.name}-{key}.svg)" for key in self.charts]
-        parts += [f"## {grid.title}\n\n{_untitled(grid)}" for grid in self.grids]
+        parts += [f"## {grid.title}\n\n{_drop_title(grid)}" for grid in self.grids]
         parts += self.notes
         if lines := self.failure_lines():
             parts += ["## Failed", "\n".join(f"- {line}" for line in lines)]
@@ -132,7 +132,7 @@ class Report:
         return [page, data, *paths]
 
 
-def written(cell: Cell, digits: int) -> str:
+def write_cell(cell: Cell, digits: int) -> str:
     """Write a cell; a missing figure is a dash."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return "-"
@@ -148,7 +148,7 @@ def _plain(row: Sequence[Cell]) -> list[Cell]:
     return [None if isinstance(c, float) and not math.isfinite(c) else c for c in row]
 
 
-def _untitled(grid: Grid) -> str:
+def _drop_title(grid: Grid) -> str:
     return Grid("", grid.head, grid.rows, grid.digits).markdown()
 
 

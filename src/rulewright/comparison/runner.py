@@ -47,8 +47,8 @@ def run_trials(
     try:
         while waiting or running:
             while waiting and len(running) < n_jobs:
-                running.append(Run.started(waiting.popleft()))
-            for run in _ended(running, time_limit):
+                running.append(Run.start(waiting.popleft()))
+            for run in _wait_for_runs(running, time_limit):
                 running.remove(run)
                 record = {**run.trial.about(), **(extra or {}), **run.result()}
                 records.append(record)
@@ -69,7 +69,7 @@ class Run:
     late: bool = False
 
     @classmethod
-    def started(cls, trial: Job) -> Run:
+    def start(cls, trial: Job) -> Run:
         """Start the process of a trial."""
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(_PRELOADED)
@@ -105,7 +105,7 @@ def failure(problem: str, trace: str = "") -> Record:
     return {"status": "failed", "problem": problem, "traceback": trace}
 
 
-def _ended(running: Iterable[Run], time_limit: float | None) -> list[Run]:
+def _wait_for_runs(running: Iterable[Run], time_limit: float | None) -> list[Run]:
     """Wait for runs to end, and end those beyond their time limit."""
     ready = wait([run.pipe for run in running], timeout=0.2)
     for run in running:

@@ -23,12 +23,12 @@ class Figure(NamedTuple):
     sd: float | None
 
 
-def done(records: Iterable[Record]) -> list[Record]:
+def select_done(records: Iterable[Record]) -> list[Record]:
     """Return the records of trials that succeeded."""
     return [record for record in records if record["status"] == "ok"]
 
 
-def failed(records: Iterable[Record]) -> list[Record]:
+def select_failed(records: Iterable[Record]) -> list[Record]:
     """Return the records of trials that failed."""
     return [record for record in records if record["status"] != "ok"]
 
@@ -40,7 +40,7 @@ def figures(records: Iterable[Record], name: str) -> dict[tuple[str, str], Figur
     """
     groups: dict[tuple[str, str], dict[int, list[Record]]] = defaultdict(lambda: defaultdict(list))
     records = list(records)
-    broken = {_repetition(record) for record in failed(records)}
+    broken = {_repetition(record) for record in select_failed(records)}
     for record in records:
         value = record.get(name)
         if _repetition(record) not in broken and value is not None and np.isfinite(value):

@@ -119,13 +119,13 @@ class Trial:
             "repeat": self.place.repeat,
             "fold": self.place.fold,
             "seed": self.seed,
-            "parameters": _written(self.learner.parameters) | {"paper": self.learner.paper},
+            "parameters": _write_settings(self.learner.parameters) | {"paper": self.learner.paper},
             "protocol": str(self.protocol),
         }
 
     def run(self) -> Record:
         """Fit, evaluate and return the record; errors are raised."""
-        table = _loaded(self.data)
+        table = _load_table(self.data)
         split = self.protocol.split(table.known_target.codes, self.place, self.seed)
         train, test = table.take(split.train), table.take(split.test)
         worker = self.learner.start(self.seed + 1000 * self.place.repeat + self.place.fold)
@@ -150,7 +150,7 @@ def all_trials(
     ]
 
 
-def _written(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _write_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings as JSON data: an object, such as a stopping rule, as its text."""
     return {name: str(v) if is_dataclass(v) else v for name, v in parameters.items()}
 
@@ -162,5 +162,5 @@ def _without_extent(protocol: Splits) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=1)
-def _loaded(data: Data) -> Table:
+def _load_table(data: Data) -> Table:
     return data.load()

@@ -6,7 +6,7 @@ from rulewright.data.choices import Choices, column_and_word
 from rulewright.data.column_schema import ColumnSchema
 from rulewright.data.derivation import Derivable, Derivation
 from rulewright.data.errors import DataError, DataTypeError, RowError
-from rulewright.data.findings import Finding, joined
+from rulewright.data.findings import Finding, join_findings
 from rulewright.data.kind import KINDS, Kind
 from rulewright.data.numbers import MOST_CLASSES, Numbers, read_numbers
 from rulewright.data.readers.options import MAX_UNZIPPED_BYTES, FileOptions
@@ -27,7 +27,7 @@ from rulewright.data.training import RegressionSet, TrainingSet
 from rulewright.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from rulewright.data.doctor import LEFT_OUT, examine, left_out
+    from rulewright.data.doctor import LEFT_OUT, examine, list_left_out
     from rulewright.data.parts import read_parts
 
 __all__ = [
@@ -58,9 +58,9 @@ __all__ = [
     "column_and_word",
     "detect_task",
     "examine",
-    "joined",
+    "join_findings",
     "label_of",
-    "left_out",
+    "list_left_out",
     "open_table",
     "read_columns",
     "read_like",
@@ -76,7 +76,7 @@ __all__ = [
 _PLACES = {
     "LEFT_OUT": ".doctor",
     "examine": ".doctor",
-    "left_out": ".doctor",
+    "list_left_out": ".doctor",
     "read_parts": ".parts",
 }
 

@@ -9,13 +9,13 @@ from shlex import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data.findings import Finding, counted, examples
-from rulewright.data.leaks import alone
+from rulewright.data.findings import Finding, format_count, quote_examples
+from rulewright.data.leaks import judge_alone
+from rulewright.data.number_texts import NumberTexts
 from rulewright.data.numbers import MOST_CLASSES, Numbers
 from rulewright.data.schema import label_of
 from rulewright.data.table import Column, Table
 from rulewright.data.target import Target
-from rulewright.data.written import Written
 
 LEFT_OUT = ("id", "free text")
 """Kinds of findings about labels that nearly never occur again: `learn` leaves them out."""
@@ -66,7 +66,7 @@ def _of_column(column: Column, table: Table) -> Iterator[Finding]:
             yield Finding("constant", name, text, f"--drop {quote(name)} leaves it out")
         return
     yield from (_of_numbers if column.schema.type.ordered else _of_labels)(name, column, known)
-    if table.target is not None and (share := alone(column, table.target)):
+    if table.target is not None and (share := judge_alone(column, table.target)):
         text = f"alone it predicts the target nearly perfectly ({share})"
         remedy = f"--drop {quote(name)} leaves it out, unless it is known beforehand"
         yield Finding("leak", name, text, remedy)
@@ -80,7 +80,10 @@ def _of_numbers(name: str, column: Column, known: NDArray[np.float64]) -> Iterat
         code, rows = values[at], int(counts[at])
         far = len(rest) > 1 and min(abs(code - rest)) > np.ptp(rest)
         if far and rows >= _CODE_ROWS and _CODE_DIGITS.fullmatch(label_of(float(code))):
-            text = f"{label_of(float(code))} in {counted(rows, 'row')} is far from the other values"
+            text = (
+                f"{label_of(float(code))} in {format_count(rows, 'row')} is far from the "
+                f"other values"
+            )
             remedy = f"--missing {quote(f'{name}:{label_of(float(code))}')} reads it as missing"
             yield Finding("missing code", name, text, remedy)
     whole = len(values) == len(known) and np.ptp(values) == len(values) - 1
@@ -95,7 +98,7 @@ def _of_labels(name: str, column: Column, codes: NDArray[np.int32]) -> Iterator[
         return
     counts = np.bincount(codes[codes >= 0], minlength=len(schema.labels))
     held = {label: int(n) for label, n in zip(schema.labels, counts, strict=True) if n}
-    written = Written(counts=held)
+    written = NumberTexts(counts=held)
     if written.share >= _NEARLY_NUMERIC and not written.is_numeric:
         yield written.near_miss(name)
     elif unique := _unique(name, held):
@@ -109,7 +112,7 @@ def _codes(name: str, held: dict[str, int]) -> Iterator[Finding]:
     """Tell of labels that may stand for missing values."""
     for code, rows in held.items():
         if code in _LABEL_CODES or not code.strip():
-            text = f"label {code!r} in {counted(rows, 'row')} may stand for missing"
+            text = f"label {code!r} in {format_count(rows, 'row')} may stand for missing"
             remedy = f"--missing {quote(f'{name}:{code}')} reads it as missing"
             yield Finding("missing code", name, text, remedy)
 
@@ -124,7 +127,7 @@ def _unique(name: str, held: dict[str, int]) -> Finding | None:
     if words < _WORDS_OF_TEXT and share < _NEARLY_UNIQUE:
         return None
     kind, what = ("free text", "free text") if words >= _WORDS_OF_TEXT else ("id", "an id")
-    labels = f"{len(held):,} different labels in {counted(rows, 'row')}"
+    labels = f"{len(held):,} different labels in {format_count(rows, 'row')}"
     text = f"{labels} look like {what}, left out by learn"
     return Finding(kind, name, text, f"--keep {quote(name)} learns from it")
 
@@ -136,7 +139,7 @@ def _similar(name: str, labels: Iterable[str], what: str) -> Iterator[Finding]:
         groups["".join(label.split()).casefold()].append(label)
     same = [label for group in groups.values() if len(group) > 1 for label in group]
     if same:
-        text = f"{what} {examples(same, 4)} differ only by blanks or case"
+        text = f"{what} {quote_examples(same, 4)} differ only by blanks or case"
         yield Finding("similar labels", name, text, "write them alike in the file")
 
 
@@ -157,14 +160,14 @@ def _of_target(target: Target | Numbers, name: str) -> Iterator[Finding]:
     rare = [label for label, rows in held.items() if rows < _RARE_ROWS]
     if rare and len(held) > 1:
         are = "has" if len(rare) == 1 else "have"
-        text = f"{counted(len(rare), 'class', 'classes')} {examples(rare)} {are} "
+        text = f"{format_count(len(rare), 'class', 'classes')} {quote_examples(rare)} {are} "
         text += f"fewer than {_RARE_ROWS} rows"
         yield Finding("rare class", name, text, "merge them with others or drop their rows")
 
 
 def _task(name: str, held: dict[str, int], *, numbers: bool) -> Finding | None:
     """Tell of classes that look like numbers or like an id."""
-    written = Written(counts=held)
+    written = NumberTexts(counts=held)
     if numbers and len(held) >= _MANY_NUMBERS:
         text = f"whole numbers of {len(held)} values are taken as classes"
         return Finding("task", name, text, "--task regression takes them as numbers")
@@ -172,12 +175,12 @@ def _task(name: str, held: dict[str, int], *, numbers: bool) -> Finding | None:
         text = f"{len(held)} classes look like numbers: {written.summary}"
         return Finding("task", name, text, "correct them in the file, or name another target")
     if len(held) > max(MOST_CLASSES, _MOSTLY_UNIQUE * sum(held.values())):
-        text = f"{len(held)} classes in {counted(sum(held.values()), 'row')} look like an id"
+        text = f"{len(held)} classes in {format_count(sum(held.values()), 'row')} look like an id"
         return Finding("task", name, text, "name another target")
     return None
 
 
-def left_out(findings: Sequence[Finding], keep: Iterable[str] = ()) -> list[str]:
+def list_left_out(findings: Sequence[Finding], keep: Iterable[str] = ()) -> list[str]:
     """Return the columns that findings advise to leave out, without those to keep."""
     kept = set(keep)
     return [

@@ -40,11 +40,11 @@ def of_values(
 ) -> Finding:
     """Tell of some values of a column how many there are, and what they are."""
     different = tuple(dict.fromkeys(values))[: _SHOWN_VALUES + 1]
-    text = f"{counted(n_values, 'value')} {examples(list(different))} {said}"
+    text = f"{format_count(n_values, 'value')} {quote_examples(list(different))} {said}"
     return Finding(kind, column, text, remedy, Values(n_values, different, said))
 
 
-def joined(findings: Iterable[Finding]) -> list[Finding]:
+def join_findings(findings: Iterable[Finding]) -> list[Finding]:
     """Join what is told of parts of a table: values are added up, other facts are told once."""
     found: dict[tuple[str, str | None], Finding] = {}
     for new in findings:
@@ -58,23 +58,23 @@ def joined(findings: Iterable[Finding]) -> list[Finding]:
     return list(found.values())
 
 
-def counted(number: int, noun: str, plural: str | None = None) -> str:
+def format_count(number: int, noun: str, plural: str | None = None) -> str:
     """Write a number with its noun: 1 value, 2 values."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
-def examples(texts: list[str], most: int = _SHOWN_VALUES) -> str:
+def quote_examples(texts: list[str], most: int = _SHOWN_VALUES) -> str:
     """Quote the first of some texts."""
     quoted = [repr(text if len(text) <= 24 else f"{text[:21]}...") for text in texts[:most]]
     return ", ".join(quoted) + (", ..." if len(texts) > most else "")
 
 
-def skipped_rows(lines: list[int], reasons: list[str]) -> tuple[Finding, ...]:
+def report_skipped_rows(lines: list[int], reasons: list[str]) -> tuple[Finding, ...]:
     """Tell of lines that were left out, if any were."""
     if not lines:
         return ()
     more = ", ..." if len(lines) > _SHOWN_LINES else ""
     listed = ", ".join(map(str, lines[:_SHOWN_LINES])) + more
     where = f"line{'s' * (len(lines) != 1)} {listed}"
-    text = f"{counted(len(lines), 'row')} skipped as asked for ({', '.join(reasons)}): {where}"
+    text = f"{format_count(len(lines), 'row')} skipped as asked for ({', '.join(reasons)}): {where}"
     return (Finding("bad rows", None, text),)

@@ -106,7 +106,7 @@ class Kind(ABC):
     def raw(self, column: Column) -> Raw:
         """Return the values of a column as a container would hold them, for another kind."""
 
-    def framed(self, column: Column) -> NDArray[Any] | LabelColumn:
+    def to_frame_values(self, column: Column) -> NDArray[Any] | LabelColumn:
         """Return the values of a column as a dataframe holds them; reading keeps the kind."""
         return self.raw(column).values
 
@@ -130,7 +130,7 @@ class Kind(ABC):
         """Read a threshold that matches `literal`, or a label."""
         return text
 
-    def snapped(self, value: float, *, up: bool) -> float:
+    def snap(self, value: float, *, up: bool) -> float:
         """Return the threshold nearest to a number on one side that values can have."""
         return value
 
@@ -138,7 +138,7 @@ class Kind(ABC):
         """Return the threshold strictly between two values that is shortest to write."""
         return short_between(low, high, near)
 
-    def held(self, value: float) -> Any:
+    def to_table_value(self, value: float) -> Any:
         """Return the value that a table holds for a stored number."""
         return value
 

@@ -45,7 +45,7 @@ def _factor_text(values: NDArray[Any]) -> tuple[list[str], NDArray[np.int32]]:
     return [label_of(label) for label in found], codes
 
 
-def recode(
+def recode_labels(
     found: Sequence[str], codes: NDArray[np.int32], labels: Sequence[str], absent: int
 ) -> NDArray[np.int32]:
     """Translate codes into ``found`` to codes into ``labels``; other labels get ``absent``."""

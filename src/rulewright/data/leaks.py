@@ -15,7 +15,7 @@ _ACCURACY, _LESS_ERROR = 0.99, 0.1
 _EXPLAINED = 0.999
 
 
-def alone(column: Column, target: Target | Numbers) -> str | None:
+def judge_alone(column: Column, target: Target | Numbers) -> str | None:
     """Return how well a column predicts the target alone, if that is nearly perfect."""
     n_rows = len(column)
     if n_rows < _FEW_ROWS:
@@ -27,7 +27,7 @@ def alone(column: Column, target: Target | Numbers) -> str | None:
     if groups is None:
         return None
     if isinstance(target, Numbers):
-        explained = _explained(groups, column, rows, target.values[rows])
+        explained = _measure_explained_share(groups, column, rows, target.values[rows])
         return f"R2 {explained:.4f}" if explained >= _EXPLAINED else None
     n_classes = len(target.classes)
     counts = np.bincount(groups * n_classes + target.codes[rows], minlength=n_classes)
@@ -54,7 +54,7 @@ def _groups(column: Column, rows: NDArray[np.intp]) -> NDArray[np.intp] | None:
     return np.where(np.isnan(values), 0, 1 + np.searchsorted(edges, values)).astype(np.intp)
 
 
-def _explained(
+def _measure_explained_share(
     groups: NDArray[np.intp], column: Column, rows: NDArray[np.intp], numbers: NDArray[np.float64]
 ) -> float:
     """Return the share of the variance that group means or, of numbers, a line explains."""

@@ -6,19 +6,21 @@ from typing import Any
 import numpy as np
 
 from rulewright.data.choices import WORDS, Choices, column_and_word
-from rulewright.data.chosen import codes_of
+from rulewright.data.chosen_columns import check_missing_codes
 from rulewright.data.errors import DataError
 from rulewright.data.source import Source
 
 ColumnChoice = str | int | Iterable[str | int] | None
 
 
-def said(source: Source, missing: Any, **kinds: ColumnChoice) -> tuple[Choices, dict[int, str]]:
+def read_choices(
+    source: Source, missing: Any, **kinds: ColumnChoice
+) -> tuple[Choices, dict[int, str]]:
     """Return what is said of the values of columns, and the kinds that are given."""
     words: dict[str, dict[str, Any]] = {option: {} for option in WORDS}
     chosen_kinds: dict[int, str] = {}
     for kind, columns in kinds.items():
-        for column in _listed(columns, kind):
+        for column in _list_choice(columns, kind):
             name, word = column, None
             if kind in WORDS and isinstance(column, str):
                 name, word = column_and_word(column, source.positions, kind)
@@ -29,15 +31,15 @@ def said(source: Source, missing: Any, **kinds: ColumnChoice) -> tuple[Choices, 
             if word is not None:
                 words[kind][source.names[at]] = word
     given = (tuple(found.items()) for found in words.values())
-    return Choices(codes_of(missing), *given), chosen_kinds
+    return Choices(check_missing_codes(missing), *given), chosen_kinds
 
 
 def positions(source: Source, choice: ColumnChoice, option: str) -> list[int]:
     """Return the positions of the columns that an option names."""
-    return [position(source, column, option) for column in _listed(choice, option)]
+    return [position(source, column, option) for column in _list_choice(choice, option)]
 
 
-def _listed(choice: ColumnChoice, option: str) -> list[str | int]:
+def _list_choice(choice: ColumnChoice, option: str) -> list[str | int]:
     try:
         return [choice] if isinstance(choice, str | int) else list(choice or ())
     except TypeError:

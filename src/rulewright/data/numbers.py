@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError
 from rulewright.data.findings import Finding
+from rulewright.data.number_texts import NumberTexts, may_be_numbers
 from rulewright.data.source import Raw
-from rulewright.data.target import place_of, read_one_column, refuse_missing
-from rulewright.data.values import plain, text_to_number
-from rulewright.data.written import Written, may_be_numbers
+from rulewright.data.target import name_place, read_one_column, refuse_missing
+from rulewright.data.values import convert_values, text_to_number
 
 MOST_CLASSES = 20
 """Whole numbers with more distinct values than this are numbers to predict, not classes."""
@@ -24,7 +24,7 @@ class Numbers:
     values: NDArray[np.float64]
     decisions: tuple[Finding, ...] = ()  # what was decided to read them
 
-    def framed(self) -> NDArray[np.float64]:
+    def to_frame_values(self) -> NDArray[np.float64]:
         """Return the numbers as a dataframe holds them."""
         return self.values
 
@@ -43,21 +43,21 @@ def read_numbers(y: Any, n_rows: int | None = None) -> Numbers:
 
 def numbers_of(raw: Raw, name: str, path: str | None = None) -> Numbers:
     """Make the target from the values of one column, of a file if there is a path."""
-    raw = plain(name, raw)
-    written = Written(raw.values) if raw.type == "string" and raw.untyped else None
+    raw = convert_values(name, raw)
+    written = NumberTexts(raw.values) if raw.type == "string" and raw.untyped else None
     if written and written.is_numeric and (decisions := written.decisions(name)):
         numbers = written.numbers()
         refuse_missing(name, numbers, path)
         return Numbers(numbers, tuple(decisions))
     refuse_missing(name, raw.values, path)
     if raw.values.dtype.kind == "O":
-        return Numbers(_parsed(name, raw.values, path))
+        return Numbers(_parse_numbers(name, raw.values, path))
     values = raw.values.astype(np.float64)
     infinite = np.isinf(values)
     if infinite.any():
         raise DataError(
             "Input y contains infinity or a value too large for dtype('float64'). "
-            f"See {place_of(name, int(infinite.argmax()), path)}: correct the number or drop the "
+            f"See {name_place(name, int(infinite.argmax()), path)}: correct the number or drop the "
             "row."
         )
     return Numbers(values)
@@ -65,9 +65,9 @@ def numbers_of(raw: Raw, name: str, path: str | None = None) -> Numbers:
 
 def looks_numeric(name: str, raw: Raw) -> bool:
     """Tell whether a target holds fractions, or whole numbers of many different values."""
-    raw = plain(name, raw)
+    raw = convert_values(name, raw)
     if raw.type == "string" and raw.untyped and may_be_numbers(raw.values):
-        written = Written(raw.values)
+        written = NumberTexts(raw.values)
         if written.is_numeric:
             raw = Raw(written.numbers(), type="number")
     if raw.type != "number" or raw.declared is not None:
@@ -76,14 +76,14 @@ def looks_numeric(name: str, raw: Raw) -> bool:
     return bool((known != np.rint(known)).any()) or len(np.unique(known)) > MOST_CLASSES
 
 
-def _parsed(name: str, texts: NDArray[Any], path: str | None) -> NDArray[np.float64]:
+def _parse_numbers(name: str, texts: NDArray[Any], path: str | None) -> NDArray[np.float64]:
     numbers = np.empty(len(texts))
     for row, text in enumerate(texts):
         try:
             numbers[row] = text_to_number(str(text))
         except ValueError:
             raise DataError(
-                f"Regression needs numbers, but {place_of(name, row, path)} holds {text!r:.80}. "
+                f"Regression needs numbers, but {name_place(name, row, path)} holds {text!r:.80}. "
                 "Correct the value, name another target, or learn a classifier."
             ) from None
     return numbers

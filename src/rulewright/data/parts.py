@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from rulewright.data.chosen import Chosen
+from rulewright.data.chosen_columns import ChosenColumns
 from rulewright.data.errors import RowError
 from rulewright.data.reading import open_table, read_chosen
 from rulewright.data.schema import Schema
@@ -38,7 +38,7 @@ def read_parts(
         The needed columns of a part, and the part as it is in the file.
     """
     source, before = open_table(X), 0
-    read = Chosen(source, schema.choices)
+    read = ChosenColumns(source, schema.choices)
     for part in source.parts(n_rows):
         try:
             table = read_chosen(read.part(part), schema, needed)

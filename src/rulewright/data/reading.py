@@ -9,14 +9,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data.chosen import chosen, labelled_rows
+from rulewright.data.chosen_columns import apply_choices, drop_unlabelled_rows
 from rulewright.data.column_schema import ColumnSchema
 from rulewright.data.derivation import Derivable
 from rulewright.data.errors import DataError
 from rulewright.data.findings import Finding
 from rulewright.data.kind import KINDS
 from rulewright.data.kinds import read_column
-from rulewright.data.naming import ColumnChoice, position, positions, said
+from rulewright.data.naming import ColumnChoice, position, positions, read_choices
 from rulewright.data.numbers import Numbers, looks_numeric, numbers_of, read_numbers
 from rulewright.data.readers.arrays import array_source, dict_source, values_of
 from rulewright.data.readers.frames import frame_source
@@ -24,7 +24,7 @@ from rulewright.data.readers.options import MAX_UNZIPPED_BYTES, FileOptions
 from rulewright.data.schema import Schema, check_distinct, check_encodable
 from rulewright.data.source import Source
 from rulewright.data.table import Column, Table
-from rulewright.data.target import Target, read_target, read_weights, target_of, weights_of
+from rulewright.data.target import Target, make_weights, read_target, read_weights, target_of
 
 Task = Literal["classification", "regression"]
 
@@ -99,8 +99,8 @@ def read_table(
         return _reread(X, target, weights, task, recast=recast)
     options = FileOptions(max_unzipped_bytes, encoding, header, skip_bad_rows)
     source = open_table(X, options=options)
-    choices, kinds = said(source, missing, nominal=nominal, numeric=numeric, date=date)
-    source = chosen(source, choices)
+    choices, kinds = read_choices(source, missing, nominal=nominal, numeric=numeric, date=date)
+    source = apply_choices(source, choices)
     dropped = positions(source, drop, "drop")
     roles = _roles(source, target=target, weights=weights)
     for option, at in roles.items():
@@ -112,8 +112,8 @@ def read_table(
         raise DataError("drop: no column is left to learn from. Drop fewer.")
     _check_shape(source.n_rows, len(features))
     if drop_unlabelled and "target" in roles:
-        source = labelled_rows(source, roles["target"])
-    labels, row_weights = _labelled(source, target, weights, roles, task)
+        source = drop_unlabelled_rows(source, roles["target"])
+    labels, row_weights = _read_labels(source, target, weights, roles, task)
     columns = tuple(_column(source, at, kinds.get(at)) for at in features)
     given = (source.named, source.n_rows, labels, row_weights, choices, source.notes)
     return Table(columns, *given, *_role_names(source, roles))
@@ -158,7 +158,7 @@ def read_like(
         if target is not None or weights is not None:
             X = _reread(X, target, weights, task, recast=False)
         return recode(X, schema, needed)
-    source = chosen(open_table(X), schema.choices)
+    source = apply_choices(open_table(X), schema.choices)
     return read_chosen(source, schema, needed, target, weights, task)
 
 
@@ -171,13 +171,13 @@ def read_chosen(
     task: Task = "classification",
 ) -> Table:
     """Read a table whose columns are loaded by the choices of the schema."""
-    wanted = _wanted(schema, needed)
+    wanted = _select_wanted(schema, needed)
     roles = _roles(source, target=target, weights=weights)
     features = [(name, at) for at, name in enumerate(source.names) if at not in roles.values()]
     by_name = source.named and schema.named
-    positions = _matched(features, schema, wanted, by_name, source.path or "X")
+    positions = _match_columns(features, schema, wanted, by_name, source.path or "X")
     _check_shape(source.n_rows, len(source.names))
-    labels, row_weights = _labelled(source, target, weights, roles, task)
+    labels, row_weights = _read_labels(source, target, weights, roles, task)
     columns = tuple(
         column.type.read_like(column, source.load(at, column.type.wanted(column)))
         for column, at in zip(wanted, positions, strict=True)
@@ -231,11 +231,15 @@ def recode(table: Table, schema: Schema, needed: Collection[str] | None = None) 
         The needed columns; labels that the schema does not know have the code -2. Columns that
         have the schema already are not copied.
     """
-    wanted, features = _wanted(schema, needed), [(name, at) for at, name in enumerate(table.names)]
+    wanted, features = (
+        _select_wanted(schema, needed),
+        [(name, at) for at, name in enumerate(table.names)],
+    )
     # columns without names are called x0, x1, ... on both sides
-    positions = _matched(features, schema, wanted, table.named == schema.named, "X")
+    positions = _match_columns(features, schema, wanted, table.named == schema.named, "X")
     columns = [
-        _recoded(table.columns[at], column) for column, at in zip(wanted, positions, strict=True)
+        _recode_column(table.columns[at], column)
+        for column, at in zip(wanted, positions, strict=True)
     ]
     return replace(table, columns=tuple(columns), named=schema.named)
 
@@ -255,8 +259,8 @@ def open_table(
 
 def read_columns(source: Source, names: Iterable[str], **kinds: ColumnChoice) -> tuple[Column, ...]:
     """Read some columns, of which there may be no rows; kinds are given as in `read_table`."""
-    choices, given = said(source, None, **kinds)
-    source = chosen(source, choices)
+    choices, given = read_choices(source, None, **kinds)
+    source = apply_choices(source, choices)
     places = [source.positions[name] for name in names]
     return tuple(_column(source, at, given.get(at)) for at in places)
 
@@ -271,8 +275,8 @@ def unreadable(
     missing: Any = None,
 ) -> list[Finding]:
     """Tell of the columns, of some, that `read_table` would refuse, each with its error."""
-    choices, kinds = said(source, missing, nominal=nominal, numeric=numeric, date=date)
-    source, found = chosen(source, choices), []
+    choices, kinds = read_choices(source, missing, nominal=nominal, numeric=numeric, date=date)
+    source, found = apply_choices(source, choices), []
     for name in names:
         at = source.positions[name]
         try:
@@ -294,7 +298,7 @@ def _column(source: Source, at: int, kind: str | None) -> Column:
     return read_column(source.names[at], raw, kind)
 
 
-def _recoded(column: Column, schema: ColumnSchema) -> Column:
+def _recode_column(column: Column, schema: ColumnSchema) -> Column:
     if column.schema == schema:
         return column
     if column.schema.kind == schema.kind:
@@ -337,7 +341,7 @@ def _role_names(source: Source, roles: Mapping[str, int]) -> tuple[str | None, s
     )
 
 
-def _labelled(
+def _read_labels(
     source: Source, target: Any, weights: Any, roles: Mapping[str, int], task: Task
 ) -> tuple[Target | Numbers | None, NDArray[np.float64] | None]:
     """Read target and weights, from columns or as they were given."""
@@ -348,7 +352,7 @@ def _labelled(
     elif target is not None:
         target = read(target, source.n_rows)
     if "weights" in roles:
-        weights = weights_of(source.load(roles["weights"], "any"), f"column {weights!r}")
+        weights = make_weights(source.load(roles["weights"], "any"), f"column {weights!r}")
     elif weights is not None:
         weights = read_weights(weights, source.n_rows)
     return target, weights
@@ -374,13 +378,13 @@ def _source(X: Any, options: FileOptions) -> Source:
     return frame_source(X) or array_source(X)
 
 
-def _wanted(schema: Schema, needed: Collection[str] | None) -> list[ColumnSchema]:
+def _select_wanted(schema: Schema, needed: Collection[str] | None) -> list[ColumnSchema]:
     if unknown := sorted(set(needed or ()) - set(schema.names)):
         raise DataError(f"The schema has no column {unknown[0]!r}.")
     return [column for column in schema if needed is None or column.name in needed]
 
 
-def _matched(
+def _match_columns(
     features: list[tuple[str, int]],
     schema: Schema,
     wanted: list[ColumnSchema],

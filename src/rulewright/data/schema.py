@@ -77,7 +77,7 @@ class Schema:
     def __str__(self) -> str:
         width = max(len(name) for name in ("column", *self.names))
         rows = [("column", "kind", "labels")]
-        rows += [(c.name, c.kind, listed_labels(c.labels, most=8)) for c in self.columns]
+        rows += [(c.name, c.kind, write_labels(c.labels, most=8)) for c in self.columns]
         return "\n".join(f"{name:{width}}  {kind:7}  {text}".rstrip() for name, kind, text in rows)
 
     def to_json(self) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def check_encodable(texts: Sequence[str], what: str) -> None:
         ) from None
 
 
-def listed_labels(labels: Sequence[str], most: int, write: Callable[[str], str] = str) -> str:
+def write_labels(labels: Sequence[str], most: int, write: Callable[[str], str] = str) -> str:
     """Write the first labels, and how many there are if they are more."""
     listed = ", ".join(map(write, labels[:most]))
     return listed if len(labels) <= most else f"{listed}, ... ({len(labels)} labels)"

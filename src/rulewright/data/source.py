@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rulewright.data.findings import Finding
 
 if TYPE_CHECKING:
-    from rulewright.data.written import Marks
+    from rulewright.data.number_texts import TextTraits
 
 Wanted = Literal["any", "labels", "text"]
 """
@@ -36,9 +36,9 @@ class Raw(NamedTuple):
     ordered: bool = False  # whether the container declares its categories as ordered
     untyped: bool = False  # whether the container has no type for dates: text may hold them
     written: bool = False  # whether the container has no type for numbers: text may hold them
-    type: PlainType | None = None  # of values that are plain (see ``values.plain``)
+    type: PlainType | None = None  # of values that are plain (see ``values.convert_values``)
     types: Types = frozenset()  # of other values of the column, if these are some rows
-    marks: "Callable[[], Marks] | None" = None  # of the numbers of the whole column, likewise
+    marks: "Callable[[], TextTraits] | None" = None  # of the numbers of the whole column, likewise
     decisions: tuple[Finding, ...] = ()  # what was decided to read the values
 
 
@@ -64,10 +64,10 @@ class Source:
 
         Columns have the same types in all parts. Notes are those of the whole table.
         """
-        for part in self._sliced(n_rows) if self.split is None else self.split(n_rows):
+        for part in self._slice_rows(n_rows) if self.split is None else self.split(n_rows):
             yield replace(part, path=self.path, notes=(), split=None)
 
-    def _sliced(self, n_rows: int) -> "Iterator[Source]":
+    def _slice_rows(self, n_rows: int) -> "Iterator[Source]":
         load = cache(self._load_typed)
         for start in range(0, self.n_rows, n_rows):
             rows = slice(start, min(start + n_rows, self.n_rows))

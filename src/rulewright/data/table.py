@@ -109,9 +109,9 @@ class Table:
         backend : {"pandas", "polars", "pyarrow"}, optional
             Which library makes the dataframe; the first one installed when left out.
         """
-        columns = [(c.schema.name, c.schema.type.framed(c)) for c in self.columns]
+        columns = [(c.schema.name, c.schema.type.to_frame_values(c)) for c in self.columns]
         if self.target is not None:
-            columns.append((self.target_name or "target", self.target.framed()))
+            columns.append((self.target_name or "target", self.target.to_frame_values()))
         if self.weights is not None:
             columns.append((self.weights_name or "weight", self.weights))
         check_distinct(name for name, _ in columns)
@@ -188,7 +188,7 @@ class Table:
 
 def _objects(column: Column) -> NDArray[Any]:
     """Return the values of a column as Python's objects."""
-    values = column.schema.type.framed(column)
+    values = column.schema.type.to_frame_values(column)
     if isinstance(values, LabelColumn):
         values = np.array([*values.labels, None], dtype=object)[values.codes]
     return np.asarray(values, dtype=object)

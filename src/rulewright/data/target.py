@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError
 from rulewright.data.frame import LabelColumn
-from rulewright.data.labels import factor, recode, unique_numbers
+from rulewright.data.labels import factor, recode_labels, unique_numbers
 from rulewright.data.optional import optional
 from rulewright.data.readers.arrays import values_of
 from rulewright.data.schema import check_encodable, label_of
 from rulewright.data.source import Raw
-from rulewright.data.values import as_floats, plain
+from rulewright.data.values import as_floats, convert_values
 
 _COLUMN_VECTOR = (
     "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
@@ -33,7 +33,7 @@ class Target:
     declared: tuple[str, ...] | None = None  # categories that are text, in their order
     declared_order: tuple[Any, ...] | None = None  # from low to high, if declared as ordered
 
-    def ordered(self, order: Iterable[object]) -> "Target":
+    def with_order(self, order: Iterable[object]) -> "Target":
         """Return the target with its classes in an order that lists each once, from low to high."""
         if isinstance(order, str) or not isinstance(order, Iterable):
             raise DataError(f"The order of the classes must be a list, not {order!r:.60}.")
@@ -62,12 +62,12 @@ class Target:
         labels: NDArray[Any] = self.classes[self.codes]
         return labels
 
-    def framed(self) -> NDArray[Any] | LabelColumn:
+    def to_frame_values(self) -> NDArray[Any] | LabelColumn:
         """Return the classes as a dataframe holds them: text with an order as ordered labels."""
         order = self.declared_order
         if order is None or self.classes.dtype.kind != "U":
             return self.values
-        ranked = self.ordered(order)
+        ranked = self.with_order(order)
         return LabelColumn(ranked.codes, tuple(ranked.classes.tolist()), ordered=True)
 
     def take(self, rows: Any) -> "Target":
@@ -101,7 +101,7 @@ def read_one_column(y: Any, learner: str, n_rows: int | None = None) -> Raw:
 
 def target_of(raw: Raw, name: str, path: str | None = None) -> Target:
     """Make the target from the values of one column, of a file if there is a path."""
-    raw = plain(name, raw)
+    raw = convert_values(name, raw)
     values = raw.values
     if raw.type == "mixed":
         raise DataError(
@@ -124,7 +124,7 @@ def target_of(raw: Raw, name: str, path: str | None = None) -> Target:
         return Target(np.array(found), codes)
     declared = tuple(map(str, raw.declared))
     classes = sorted(set(declared) | set(found))
-    codes = recode(found, codes, classes, absent=-1)
+    codes = recode_labels(found, codes, classes, absent=-1)
     return Target(np.array(classes), codes, declared, declared if raw.ordered else None)
 
 
@@ -137,12 +137,12 @@ def read_weights(weights: Any, n_rows: int) -> NDArray[np.float64]:
         shape = raw.values.shape
         raise DataError(f"Sample weights must be 1D array or scalar, got the shape {shape}.")
     _check_length("sample_weight", len(raw.values), n_rows)
-    return weights_of(raw, "sample_weight")
+    return make_weights(raw, "sample_weight")
 
 
-def weights_of(raw: Raw, name: str) -> NDArray[np.float64]:
+def make_weights(raw: Raw, name: str) -> NDArray[np.float64]:
     """Make weights from the values of one column."""
-    raw = plain(name, raw)
+    raw = convert_values(name, raw)
     if raw.type != "number":
         raise DataError(f"The weights in {name} must be numbers.")
     weights = raw.values if raw.values.dtype.kind != "O" else as_floats(name, raw.values)
@@ -163,7 +163,7 @@ def weights_of(raw: Raw, name: str) -> NDArray[np.float64]:
 def _number_target(name: str, raw: Raw) -> Target:
     if raw.declared is None:
         return Target(*unique_numbers(raw.values))
-    listed = plain(name, Raw(np.array(raw.declared, dtype=object)))
+    listed = convert_values(name, Raw(np.array(raw.declared, dtype=object)))
     if listed.type not in ("number", "boolean"):
         raise DataError(f"Unknown label type: the categories of {name} mix numbers and text.")
     classes = np.unique(np.concatenate([listed.values, raw.values]))
@@ -178,13 +178,13 @@ def refuse_missing(name: str, values: NDArray[Any], path: str | None) -> None:
         return
     missing = values == None if values.dtype.kind == "O" else np.isnan(values)  # noqa: E711
     if missing.any():
-        where = place_of(name, int(missing.argmax()), path)
+        where = name_place(name, int(missing.argmax()), path)
         nan = "Input y contains NaN. " if path is None else ""
         remedy = "" if path is None else ", as drop_unlabelled does"
         raise DataError(f"{nan}The target in {where} is missing: drop the rows without it{remedy}.")
 
 
-def place_of(name: str, row: int, path: str | None) -> str:
+def name_place(name: str, row: int, path: str | None) -> str:
     """Name a value of the target; editors of files count rows from 1."""
     if path is None:
         return f"{name}, row {row} (counting from 0)"

@@ -89,7 +89,7 @@ class LearningRows(ABC, Generic[TargetType]):
         table, target = self.table.take(rows), self.target.take(rows)
         return type(self)(table, target, self.weights[rows], self.places[rows])
 
-    def weighted(self, weights: NDArray[np.float64]) -> Self:
+    def with_weights(self, weights: NDArray[np.float64]) -> Self:
         """Return the same rows with other weights; those of weight 0 are dropped."""
         found = self.of(replace(self.table, target=self.target, weights=weights))
         return replace(found, places=self.places[found.places])

@@ -33,7 +33,7 @@ _MOMENTS = {"datetime", "date", "time", "timedelta", "Timestamp", "Timedelta", "
 _MOMENTS |= {"datetime64", "timedelta64"}
 
 
-def plain(name: str, raw: Raw) -> Raw:
+def convert_values(name: str, raw: Raw) -> Raw:
     """Convert values of any type to one of the plain forms, of which ``type`` says which.
 
     They are numbers (integers, or floats with NaN as missing, or objects with None as missing if
@@ -42,11 +42,11 @@ def plain(name: str, raw: Raw) -> Raw:
     """
     if raw.type is not None:
         return raw
-    values, type_ = _typed(name, raw.values, raw.types)
+    values, type_ = _type_values(name, raw.values, raw.types)
     return raw._replace(values=values, type=type_)
 
 
-def _typed(
+def _type_values(
     name: str, values: NDArray[Any], elsewhere: frozenset[type]
 ) -> tuple[NDArray[Any], PlainType]:
     kind = values.dtype.kind
@@ -88,7 +88,7 @@ def refuse_written_dates(name: str, values: NDArray[Any]) -> None:
         )
 
 
-def dates_refused(where: str, found: object, row: int | None = None) -> DataError:
+def date_error(where: str, found: object, row: int | None = None) -> DataError:
     """Return the error about a column that holds dates or times."""
     return _at(
         DataError,
@@ -121,7 +121,7 @@ def _plain_objects(
     types = {*map(type, values), *elsewhere}
     groups = {_group(type_) for type_ in types}
     if not groups <= {"missing", "string", "boolean", "number"}:
-        raise _refused_object(name, values)
+        raise _object_error(name, values)
     if groups <= {"missing", "number"}:
         return _numbers(name, values, types), "number"
     if groups == {"string"}:
@@ -183,7 +183,7 @@ def _group(type_: type) -> _Group:
     return "complex" if issubclass(type_, complex | np.complexfloating) else "unknown"
 
 
-def _refused_object(name: str, values: NDArray[Any]) -> DataError:
+def _object_error(name: str, values: NDArray[Any]) -> DataError:
     for row, value in enumerate(values):
         group = _group(type(value))
         if group in ("complex", "moment", "unknown"):
@@ -196,7 +196,7 @@ def _refusal(name: str, group: str, found: object, row: int | None = None) -> Da
         before, after = "Complex data not supported: column", "Use the real and imaginary parts."
         return _at(DataError, f"{before} {name!r}", row, f". {after}")
     if group == "moment":
-        return dates_refused(f"column {name!r}", found, row)
+        return date_error(f"column {name!r}", found, row)
     return _at(
         DataTypeError,
         f"Column {name!r}",

@@ -19,7 +19,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.data import DataError
-from rulewright.encoding.rounding import rounded_edges
+from rulewright.encoding.rounding import round_edges
 from rulewright.kernels import CodeColumns, GrownCondition, Op
 from rulewright.rules.condition import Labels, Presence, Range
 from rulewright.rules.conjunction import Conjunction
@@ -179,11 +179,11 @@ class BinnedColumns:
             by_column: dict[int, list[GrownCondition]] = {}
             for condition in grown:
                 by_column.setdefault(condition.column, []).append(condition)
-            joined = [self._joined(own, threshold) for own in by_column.values()]
+            joined = [self._join_conditions(own, threshold) for own in by_column.values()]
             self._conjunctions[key] = Conjunction(tuple(joined))
         return self._conjunctions[key]
 
-    def _joined(self, grown: list[GrownCondition], threshold: Threshold) -> Condition:
+    def _join_conditions(self, grown: list[GrownCondition], threshold: Threshold) -> Condition:
         """Turn grown conditions on one column into a condition that holds where they all do."""
         if len(grown) == 1:
             return self.condition(grown[0], threshold)
@@ -214,7 +214,7 @@ def _test_of_set(column: int, codes: tuple[int, ...]) -> Test:
     return column, codes[0], codes[-1], *(sorted(between) or (-1,))
 
 
-def padded_tests(tests: Iterable[Test]) -> IntArray:
+def pad_tests(tests: Iterable[Test]) -> IntArray:
     """Return tests as kernels read them, all as long as the longest."""
     rows = list(tests)
     longest = max(map(len, rows), default=4)
@@ -294,7 +294,7 @@ def _rounded_bins(
     max_bins: int,
 ) -> Bins:
     """Bin sorted values at rounded edges; of too many, take the first above each quantile."""
-    edges = rounded_edges(distinct, digits)
+    edges = round_edges(distinct, digits)
     ends = np.searchsorted(values, edges, side="right")
     if len(edges) >= max_bins:
         quantiles = np.arange(1, max_bins) * len(values) // max_bins

@@ -16,7 +16,7 @@ import numpy as np
 
 from rulewright.encoding.covers import PackedCovers
 from rulewright.encoding.domains import Attribute, attributes
-from rulewright.rules.any_of import Condition, condition_from_json, negated
+from rulewright.rules.any_of import Condition, condition_from_json, negate
 from rulewright.rules.condition import Labels
 from rulewright.rules.conjunction import Conjunction, Contradiction
 
@@ -52,7 +52,7 @@ class Boolean:
 
     def literal(self, positive: bool) -> Condition:
         """Give the condition of a literal; the negative one holds wherever this one does not."""
-        return self.condition if positive else negated(self.condition)
+        return self.condition if positive else negate(self.condition)
 
     def __str__(self) -> str:
         return str(self.condition)
@@ -196,7 +196,7 @@ def encode_booleans(
         raise ValueError(f"missing must be 'indicator' or 'value', not {missing!r}")
     if n_bins < 2:
         raise ValueError(f"n_bins must be at least 2, not {n_bins}")
-    kept = _Kept()
+    kept = _KeptVariables()
     for column in table.columns:
         for attribute, questions in attributes(column, n_bins, missing, thresholds, weights):
             for condition, values in questions:
@@ -205,7 +205,7 @@ def encode_booleans(
     return encoding, PackedCovers.pack_lines((), len(table)).stack(*kept.covers)
 
 
-class _Kept:
+class _KeptVariables:
     """The variables kept so far, and what the training rows answer to them."""
 
     def __init__(self) -> None:

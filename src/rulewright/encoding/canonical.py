@@ -56,10 +56,10 @@ def canonical_rule_set(
 ) -> CanonicalRuleSet:
     """Give the canonical form of a formula in disjunctive normal form."""
     terms = {canonical_term(encoding, term) for term in formula}
-    return without_covered(term for term in terms if term is not None)
+    return drop_covered_terms(term for term in terms if term is not None)
 
 
-def without_covered(terms: Iterable[CanonicalTerm]) -> CanonicalRuleSet:
+def drop_covered_terms(terms: Iterable[CanonicalTerm]) -> CanonicalRuleSet:
     """Sort terms, each once, and leave out those that another one covers."""
     found = sorted(set(terms))
     return tuple(

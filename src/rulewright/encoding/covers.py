@@ -132,7 +132,7 @@ class PackedCovers:
         rows = np.ascontiguousarray(np.packbits(self.unpack(), axis=0).T)
         return rows.view(np.dtype((np.void, rows.shape[1]))).ravel()
 
-    def grouped(self, weights: FloatArray, shares: FloatArray) -> CoverGroups:
+    def group_rows(self, weights: FloatArray, shares: FloatArray) -> CoverGroups:
         """Group rows in the same covers, with sums of their weights and of their shares."""
         return kernels.group_rows(np.ascontiguousarray(self.words), weights, shares)
 

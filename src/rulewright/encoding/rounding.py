@@ -31,7 +31,7 @@ def round_digits(values: NDArray[np.float64], digits: int) -> NDArray[np.float64
     return rounded + 0.0  # turns -0.0 into 0.0
 
 
-def rounded_edges(distinct: NDArray[np.float64], digits: int) -> NDArray[np.float64]:
+def round_edges(distinct: NDArray[np.float64], digits: int) -> NDArray[np.float64]:
     """Find a number of at most `digits` significant digits in every gap between ascending values.
 
     It is the number of fewest digits nearest to the middle of the gap, with ``value <= edge < next

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rulewright.estimators.compact.regressor import CompactRulesRegressor
     from rulewright.estimators.finishing.after_fit import calibrate, with_costs
     from rulewright.estimators.finishing.compression import compress, size_curve
-    from rulewright.estimators.folds.cross_fitted import cross_fitted
+    from rulewright.estimators.folds.cross_fitting import cross_fit
     from rulewright.estimators.lists.c45rules.estimator import C45RulesClassifier
     from rulewright.estimators.lists.cn2.estimator import CN2Classifier
     from rulewright.estimators.lists.foil.estimator import FOILClassifier
@@ -61,7 +61,7 @@ __all__ = [
     "average_rule_sets",
     "calibrate",
     "compress",
-    "cross_fitted",
+    "cross_fit",
     "interaction_null",
     "learn_on_parts",
     "rule_stability",
@@ -79,7 +79,7 @@ _PLACES = {
     "average_rule_sets": ".averaging.average",
     "calibrate": ".finishing.after_fit",
     "compress": ".finishing.compression",
-    "cross_fitted": ".folds.cross_fitted",
+    "cross_fit": ".folds.cross_fitting",
     "interaction_null": ".assessment.interaction_null",
     "learn_on_parts": ".averaging.parts",
     "rule_stability": ".assessment.stability",

@@ -87,7 +87,7 @@ def rank_e_value(inside: Floats, outside: Floats) -> float:
         n, scores = total - n, -scores[::-1]
     tilted = np.outer(TILTS, scores)
     ln_moments = logsumexp(tilted, axis=1) - np.log(total)
-    return _mixed(tilted[:, :n].sum(axis=1) - n * ln_moments)
+    return _mix_ratios(tilted[:, :n].sum(axis=1) - n * ln_moments)
 
 
 def _table(inside: ArrayLike, outside: ArrayLike) -> tuple[Floats, Floats, Floats, Floats]:
@@ -131,5 +131,5 @@ def _ln_mean(ln_ratios: Floats) -> float:
     return float(logsumexp(ln_ratios) - np.log(len(ln_ratios)))
 
 
-def _mixed(ln_ratios: Floats) -> float:
+def _mix_ratios(ln_ratios: Floats) -> float:
     return float(np.exp(min(_ln_mean(ln_ratios), _LARGEST_LN)))

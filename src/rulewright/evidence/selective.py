@@ -30,14 +30,14 @@ class RiskCoverage(NamedTuple):
     joint_error: FloatArray
 
 
-def selective_score(wrong: BoolArray, predicted: BoolArray) -> SelectiveScore:
+def count_selective_score(wrong: BoolArray, predicted: BoolArray) -> SelectiveScore:
     """Count coverage and errors of a model that may abstain."""
     n, n_predicted, n_joint = len(wrong), int(predicted.sum()), int((wrong & predicted).sum())
     error = n_joint / n_predicted if n_predicted else math.nan
     return SelectiveScore(n_predicted / n, error, n_joint / n)
 
 
-def risk_coverage(
+def count_risk_coverage(
     wrong: BoolArray, lead: FloatArray, weights: FloatArray | None = None
 ) -> RiskCoverage:
     """Count coverage and errors for each lead that abstaining could ask for."""
@@ -72,7 +72,7 @@ def lead_for_error(curve: RiskCoverage, n: int, target_error: float, delta: floa
     return float(curve.theta[enough[0]])
 
 
-def chosen_lead(
+def choose_lead(
     curve: RiskCoverage, lead: float, target_error: float | None
 ) -> tuple[float, dict[str, float | None]]:
     """Return the lead that was given or that a target needs, and what the curve says of it.

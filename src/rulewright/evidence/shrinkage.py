@@ -40,7 +40,7 @@ _INSIDE = 1e-9
 """How far expected shares stay from 0 and 1 in the likelihood: nothing is impossible."""
 
 
-class Counted(NamedTuple):
+class HitCounts(NamedTuple):
     """Hits among the rows of each of several rules, and the share of hits in all rows."""
 
     hits: FloatArray
@@ -48,7 +48,7 @@ class Counted(NamedTuple):
     share: FloatArray
 
 
-class Expected(NamedTuple):
+class ExpectedShare(NamedTuple):
     """A share p on new rows, as ``kept * k / n + moved * q``, and the rows that know it as well."""
 
     kept: FloatArray
@@ -63,10 +63,10 @@ class Shrinkage:
     weights: FloatArray
 
     @classmethod
-    def of(cls, seen: Counted, hits: FloatArray, rows: FloatArray) -> Self:
+    def of(cls, seen: HitCounts, hits: FloatArray, rows: FloatArray) -> Self:
         """Compare what rules show on the rows that chose them with hits among rows left out."""
         told = np.minimum(seen.rows, rows) > NO_ROWS
-        made = _Predicted.of(Counted(*(column[told] for column in seen)))
+        made = _GridPrediction.of(HitCounts(*(column[told] for column in seen)))
         means = np.clip(made.means, _INSIDE, 1 - _INSIDE)
         right, wrong = means * made.sizes, (1 - means) * made.sizes
         hits, rows = _at_most(hits[told], rows[told])
@@ -74,17 +74,17 @@ class Shrinkage:
         weights = np.exp(logs - logs.max())
         return cls(weights / weights.sum())
 
-    def expected(self, seen: Counted) -> Expected:
+    def expect_shares(self, seen: HitCounts) -> ExpectedShare:
         """Tell what rules with these counts have on new rows; each has some rows."""
-        made = _Predicted.of(seen)
+        made = _GridPrediction.of(seen)
         mean, kept = self.weights @ made.means, self.weights @ made.kept
         spread = made.means * (1 - made.means) / (made.sizes + 1) + (made.means - mean) ** 2
         variance = np.maximum(self.weights @ spread, 1e-300)
         rows = np.minimum(mean * (1 - mean) / variance, seen.rows)
-        return Expected(kept, 1 - kept, rows / WIDENING)
+        return ExpectedShare(kept, 1 - kept, rows / WIDENING)
 
 
-class _Predicted(NamedTuple):
+class _GridPrediction(NamedTuple):
     """What each point of the grid says of each rule: mean and rows of a beta distribution.
 
     The mean keeps a part of the share of hits, and takes the rest from the share in all rows.
@@ -95,7 +95,7 @@ class _Predicted(NamedTuple):
     sizes: FloatArray
 
     @classmethod
-    def of(cls, seen: Counted) -> Self:
+    def of(cls, seen: HitCounts) -> Self:
         least, power, factor = _GRID
         hits, rows = _at_most(seen.hits, seen.rows)
         worth = least * rows**power

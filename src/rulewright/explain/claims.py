@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rulewright.model.text import plain
+from rulewright.model.text import escape_line
 from rulewright.rules import Adds
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def claims_less(rule: Rule) -> bool:
 
 def claim_text(model: RuleModel, rule: Rule) -> str:
     """Write what a rule of a model claims."""
-    names = [plain(name) for name in model.head_names]
+    names = [escape_line(name) for name in model.head_names]
     if not names:
         return "smaller" if claims_less(rule) else "larger"
     head = rule.head.text(names)

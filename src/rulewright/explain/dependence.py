@@ -110,7 +110,7 @@ def partial_dependence(
     for term in terms:
         mean = mean_added(term, grid, table, weights, names)
         values += mean[:, np.newaxis] * term.sizes(n_outputs(fitted))
-    spread = tuple(_spread(table[name], weights) for name in names)
+    spread = tuple(_measure_spread(table[name], weights) for name in names)
     called = fitted.head_names or ("prediction",)
     kinds = tuple(table[name].schema.kind for name in names)
     return Dependence(names, _points(grid, names), values, called, spread, kinds)
@@ -124,9 +124,9 @@ def mean_added(
     Returns one mean for each row of `at`.
     """
     if not set(term.columns) & set(columns):
-        return np.full(len(at), np.average(term.added(rows), weights=weights))
+        return np.full(len(at), np.average(term.contributions(rows), weights=weights))
     if set(term.columns) <= set(columns):
-        return term.added(at)
+        return term.contributions(at)
     if isinstance(term, RuleTerm) and isinstance(term.rule.body, Conjunction):
         response, otherwise = term.amounts
         if not otherwise:
@@ -153,7 +153,9 @@ def _by_substitution(
     """Put the values of each point into all rows: for formulas that do not factor."""
     means = np.empty(len(at))
     for i in range(len(at)):
-        means[i] = np.average(term.added(_with_values(rows, at, i, columns)), weights=weights)
+        means[i] = np.average(
+            term.contributions(_with_values(rows, at, i, columns)), weights=weights
+        )
     return means
 
 
@@ -190,7 +192,7 @@ def _values(column: Column, most: int) -> list[Any]:
     return list(known)
 
 
-def _spread(column: Column, weights: FloatArray) -> tuple[float, ...]:
+def _measure_spread(column: Column, weights: FloatArray) -> tuple[float, ...]:
     """Give the weighted deciles of the known numbers, or the shares of the labels that occur."""
     known = ~column.is_missing
     values, weights = column.values[known], weights[known]
@@ -204,10 +206,10 @@ def _spread(column: Column, weights: FloatArray) -> tuple[float, ...]:
 
 
 def _points(grid: Table, names: Sequence[str]) -> list[tuple[Any, ...]]:
-    return list(zip(*(_written(grid[name]) for name in names), strict=True))
+    return list(zip(*(_write_values(grid[name]) for name in names), strict=True))
 
 
-def _written(column: Column) -> list[Any]:
+def _write_values(column: Column) -> list[Any]:
     if column.schema.type.ordered:
         return [float(value) for value in column.values]
     labels = column.schema.labels

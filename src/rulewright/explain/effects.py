@@ -73,9 +73,9 @@ def local_effects(model: Any, X: Any, background: Any = None) -> Effects:
     holds = np.ones((len(table), len(terms)), dtype=np.bool_)
     mean = intercepts(fitted).astype(np.float64)
     for k, term in enumerate(terms):
-        sizes, usual = term.sizes(n_outputs(fitted)), float(term.added(other).mean())
+        sizes, usual = term.sizes(n_outputs(fitted)), float(term.contributions(other).mean())
         mean += usual * sizes
-        values[:, k] = (term.added(table) - usual)[:, np.newaxis] * sizes
+        values[:, k] = (term.contributions(table) - usual)[:, np.newaxis] * sizes
         if isinstance(term, RuleTerm):
             holds[:, k] = term.rule.body.holds(table)
     return Effects(tuple(terms), values, holds, mean, fitted.head_names or ("prediction",))

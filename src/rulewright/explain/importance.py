@@ -84,11 +84,13 @@ def importance(model: Any, X: Any = None, *, sample_weight: Any = None) -> Impor
     """
     fitted, terms = additive_terms(model, "importance")
     if X is None:
-        values = [_stated(fitted, term) for term in terms]
+        values = [_stated_deviation(fitted, term) for term in terms]
     else:
         table = read_like(X, fitted.schema, fitted.columns, weights=sample_weight)
         weights = np.ones(len(table)) if table.weights is None else table.weights
-        values = [_deviation(term.added(table), weights) * _size(fitted, term) for term in terms]
+        values = [
+            _deviation(term.contributions(table), weights) * _size(fitted, term) for term in terms
+        ]
     return Importance(tuple(terms), np.array(values, dtype=np.float64))
 
 
@@ -115,7 +117,9 @@ def local_importance(model: Any, X: Any, background: Any = None) -> FloatArray:
     other = table if background is None else read_like(background, fitted.schema, fitted.columns)
     found = np.empty((len(table), len(terms)))
     for k, term in enumerate(terms):
-        found[:, k] = abs(term.added(table) - term.added(other).mean()) * _size(fitted, term)
+        found[:, k] = abs(term.contributions(table) - term.contributions(other).mean()) * _size(
+            fitted, term
+        )
     return found
 
 
@@ -132,7 +136,7 @@ def _size(model: Additive, term: Term) -> float:
     return float(np.sqrt(np.mean(term.sizes(n_outputs(model)) ** 2)))
 
 
-def _stated(model: Additive, term: Term) -> float:
+def _stated_deviation(model: Additive, term: Term) -> float:
     """Give the deviation of what a term adds on the training rows."""
     if not isinstance(term, RuleTerm):
         return term.line.deviation * _size(model, term)

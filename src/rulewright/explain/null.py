@@ -52,7 +52,7 @@ class InteractionNull:
         """
         nulls = [replication.statistics() for replication in self.replications]
         found = {
-            names: _compared(h, np.array([null[names] for null in nulls]))
+            names: _compare_with_null(h, np.array([null[names] for null in nulls]))
             for names, h in self.observed.statistics().items()
         }
         return dict(sorted(found.items(), key=lambda item: -item[1].excess))
@@ -83,7 +83,7 @@ class InteractionNull:
         return "\n".join(lines)
 
 
-def _compared(h: float, null: Any) -> NullComparison:
+def _compare_with_null(h: float, null: Any) -> NullComparison:
     mean = float(null.mean())
     deviation = float(null.std(ddof=1)) if len(null) > 1 else float("nan")
     rank = (1 + int((null >= h).sum())) / (1 + len(null))

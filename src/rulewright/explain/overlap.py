@@ -15,7 +15,7 @@ from rulewright.explain.targets import model_of, rows_with_target
 from rulewright.explain.terms import Additive, RuleTerm, n_outputs
 from rulewright.model import AdditiveRules, ClassModel, RegressionRules
 from rulewright.model.frame import to_frame
-from rulewright.model.text import aligned, counted
+from rulewright.model.text import align_cells, write_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -116,14 +116,15 @@ class RuleOverlap:
     def __str__(self) -> str:
         order = self._order()[:SHOWN_RULES]
         table = self.to_table()
-        lines = aligned([self._titles(), *(self._cells(table, i) for i in order.tolist())])
+        lines = align_cells([self._titles(), *(self._cells(table, i) for i in order.tolist())])
         hidden = len(self) - len(order)
         more = [f"... and {hidden} more; to_frame() has all"] if hidden else []
         first = "least missed" if self.dropped else "least alone"
         idle = int((self.alone == 0).sum())
         own = f"{idle} without a row of their own" if idle else "each has rows of its own"
         title = (
-            f"{counted(len(self), 'rule')} on {counted(self.n_rows, 'row')}, {first} first; {own}"
+            f"{write_count(len(self), 'rule')} on {write_count(self.n_rows, 'row')}, "
+            f"{first} first; {own}"
         )
         return "\n".join([title, *lines, *more])
 
@@ -189,11 +190,11 @@ def count_overlap(rows: EvaluatedRows, *, drop: bool = False) -> RuleOverlap:
     covers = rows.covers
     once = covers.transpose().count() == 1
     alone = (covers & PackedCovers.pack(once[np.newaxis])).count()
-    dropped = _dropped(rows) if drop else {}
+    dropped = _measure_drops(rows) if drop else {}
     return RuleOverlap(rows.model, len(rows), covers.pair_counts(covers), alone, dropped)
 
 
-def _dropped(rows: EvaluatedRows) -> dict[str, FloatArray]:
+def _measure_drops(rows: EvaluatedRows) -> dict[str, FloatArray]:
     """Give how much worse each figure is without each rule."""
     losses = _losses_of(rows)
     whole = losses(rows.scores)
@@ -218,7 +219,7 @@ def _sums_without(model: Additive, table: Table, scores: FloatArray) -> Iterator
     """Take what a rule adds away from the scores, which needs no model for each rule."""
     for place, rule in enumerate(model.rules):
         term = RuleTerm(place, rule)
-        added = term.added(table)
+        added = term.contributions(table)
         if isinstance(model, RegressionRules):
             yield scores - added
         else:

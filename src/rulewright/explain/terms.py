@@ -42,7 +42,7 @@ class RuleTerm:
         assert isinstance(self.rule.outcome, Adds)
         return self.rule.outcome.value, self.rule.outcome.otherwise
 
-    def added(self, table: Table) -> FloatArray:
+    def contributions(self, table: Table) -> FloatArray:
         """Give what the rule adds to each row of a table."""
         response, otherwise = self.amounts
         added = np.where(self.rule.body.holds(table), response, 0.0)
@@ -70,7 +70,7 @@ class LineTerm:
         """The column."""
         return (self.line.column,)
 
-    def added(self, table: Table) -> FloatArray:
+    def contributions(self, table: Table) -> FloatArray:
         """Give what a slope of 1 adds to each row of a table."""
         return self.line.units(table)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def bar(
+def draw_bar(
     value: float,
     low: float = math.nan,
     high: float = math.nan,
@@ -48,7 +48,7 @@ def bar(
     )
 
 
-def move(change: float, largest: float) -> Markup:
+def draw_move(change: float, largest: float) -> Markup:
     """Draw a change as a bar from the middle, to the right where it is positive."""
     half = 0.5 * min(1.0, abs(change) / largest) if largest else 0.0
     kind, left = ("up", 0.5) if change >= 0 else ("down", 0.5 - half)

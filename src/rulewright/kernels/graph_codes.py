@@ -119,10 +119,10 @@ class _Traversals:
         kinds: dict[frozenset[tuple[int, int]], list[int]] = {}
         for w in group:
             kinds.setdefault(frozenset(self._graph.around[w]), []).append(w)
-        return _interleaved(list(kinds.values()))
+        return _interleave(list(kinds.values()))
 
 
-def _interleaved(parts: list[list[int]]) -> list[list[int]]:
+def _interleave(parts: list[list[int]]) -> list[list[int]]:
     """Return all ways to merge lists that keep the order of each."""
     left = [part for part in parts if part]
     if not left:
@@ -130,5 +130,5 @@ def _interleaved(parts: list[list[int]]) -> list[list[int]]:
     return [
         [part[0], *rest]
         for k, part in enumerate(left)
-        for rest in _interleaved([*left[:k], part[1:], *left[k + 1 :]])
+        for rest in _interleave([*left[:k], part[1:], *left[k + 1 :]])
     ]

@@ -48,7 +48,7 @@ class GraphSet:
         Where a deleted edge parts a pattern, the part with more edges stays; of equal ones that
         with more vertices, then that with the smaller code.
         """
-        return _shaped(self.native.neighbours(code, max_edges, allow_cycles))
+        return _shape_subgraphs(self.native.neighbours(code, max_edges, allow_cycles))
 
 
 class SubgraphMiner:
@@ -78,10 +78,10 @@ class SubgraphMiner:
 
     def advance(self, n_patterns: int) -> FoundSubgraphs:
         """Find up to so many more subgraphs; fewer, or none, after much work and at the end."""
-        return _shaped(self._native.advance(n_patterns, _WORK))
+        return _shape_subgraphs(self._native.advance(n_patterns, _WORK))
 
 
-def _shaped(found: tuple[IntArray, IntArray, WordArray]) -> FoundSubgraphs:
+def _shape_subgraphs(found: tuple[IntArray, IntArray, WordArray]) -> FoundSubgraphs:
     codes, starts, words = found
     n_patterns = len(starts) - 1
     n_words = len(words) // n_patterns if n_patterns else 0

@@ -125,25 +125,25 @@ class Limits(Struct):
     def only(self, drawn: BoolArray) -> Limits:
         """Close the columns that are not drawn, except required ones."""
         left = drawn | (self.required > 0)
-        return self._masked(left, left)
+        return self._mask(left, left)
 
     def allows(self, conditions: tuple[GrownCondition, ...]) -> bool:
         """Tell whether a rule with some of its conditions taken out still has what it must."""
         used = {condition.column for condition in conditions}
         return used >= set(np.flatnonzero(self.required).tolist())
 
-    def swapped(self) -> Limits:
+    def swap_sides(self) -> Limits:
         """Return the limits of rules that vote for the other side."""
         return replace(self, up_operators=self.down_operators, down_operators=self.up_operators)
 
     def after(self, condition: GrownCondition) -> Limits:
         """Return what is left open to the conditions that follow this one."""
         j, bit = condition.column, 1 << condition.op
-        left = self._masked(self.up_operators[j] & bit > 0, self.down_operators[j] & bit > 0)
+        left = self._mask(self.up_operators[j] & bit > 0, self.down_operators[j] & bit > 0)
         required = np.where(np.arange(len(self.required)) == j, 0, self.required).astype(np.uint8)
         return replace(left, required=required, groups=self.groups & self.groups[j])
 
-    def _masked(self, up: BoolArray | np.bool_, down: BoolArray | np.bool_) -> Limits:
+    def _mask(self, up: BoolArray | np.bool_, down: BoolArray | np.bool_) -> Limits:
         return replace(
             self, up_operators=self.up_operators * up, down_operators=self.down_operators * down
         )

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from rulewright.model.explanation import Explanation
-from rulewright.model.reasons import Reason, ReasonLine, RowReasons, others_text, shown_of
-from rulewright.model.text import plain
-from rulewright.rules.outcomes import signed
+from rulewright.model.reasons import Reason, ReasonLine, RowReasons, others_text, select_shown
+from rulewright.model.text import escape_line
+from rulewright.rules.outcomes import format_signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,8 +97,8 @@ class ClassExplanation(Explanation):
         write: ScoreWriter,
     ) -> RowReasons:
         """Give reasons from the start and the steps from there, all of which have scores."""
-        (start, *reasons), chosen, name = steps, int(self.chosen[row]), plain(self.label(row))
-        shown = shown_of(reasons, max_reasons)
+        (start, *reasons), chosen, name = steps, int(self.chosen[row]), escape_line(self.label(row))
+        shown = select_shown(reasons, max_reasons)
         rest, total = [], []
         if hidden := reasons[len(shown) :]:
             last, before = hidden[-1].scores, steps[len(shown)].scores
@@ -118,7 +118,7 @@ class ClassExplanation(Explanation):
         chances = self.model.probabilities(np.array(scores))[:, int(self.chosen[row])]
         lines = [ReasonLine(steps[0].amount, f"{chances[0]:.3f}", steps[0].text)]
         for step, change in zip(steps[1:], np.diff(chances).tolist(), strict=True):
-            lines.append(ReasonLine(step.amount, signed(change), step.text, change))
+            lines.append(ReasonLine(step.amount, format_signed(change), step.text, change))
         return lines
 
     def _shared_dict(self) -> dict[str, Any]:
@@ -135,7 +135,7 @@ class ClassExplanation(Explanation):
         return answer
 
     def _answer(self, row: int) -> list[str]:
-        names, chances = [plain(name) for name in self.class_names], self.probabilities[row]
+        names, chances = [escape_line(name) for name in self.class_names], self.probabilities[row]
         chosen = int(self.chosen[row])
         others = [k for k in np.argsort(-chances, kind="stable").tolist() if k != chosen]
         listed = [f"{names[k]} {chances[k]:.3f}" for k in others[: _SHOWN_CLASSES - 1]]

@@ -16,10 +16,10 @@ from rulewright.model.reasons import (
     RowReasons,
     others_text,
     rule_text,
-    shown_of,
+    select_shown,
 )
 from rulewright.model.rule_model import RuleModel
-from rulewright.model.text import plain
+from rulewright.model.text import escape_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,17 +94,17 @@ class ClassModel(RuleModel):
             scores,
             self.probabilities(scores),
             self.decide(scores),
-            **self._explained(scores, rows.table),
+            **self._explain_form(scores, rows.table),
         )
 
-    def _explained(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
+    def _explain_form(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
         """Give what explanations of this form have beyond those of all forms."""
         return {}
 
     def reasons_for(self, found: Any, row: int, max_reasons: int | None) -> RowReasons:
         """Give the rules that hold; a form that can tells the scores after each of them too."""
         reasons = self._claims(found, row)
-        shown = shown_of(reasons, max_reasons)
+        shown = select_shown(reasons, max_reasons)
         hidden = reasons[len(shown) :]
         start = [] if reasons else [Reason("", "start: where no rule holds")]
         rest = [Reason("", others_text(hidden))] if hidden else []
@@ -112,7 +112,7 @@ class ClassModel(RuleModel):
 
     def _claims(self, found: Explanation, row: int) -> list[Reason]:
         """Give what the rules that hold say."""
-        names = [plain(name) for name in self.class_names]
+        names = [escape_line(name) for name in self.class_names]
         return [
             Reason(f"{rule.outcome} {rule.head.text(names)}", rule_text(self.rules, i))
             for i, rule in ((i, self.rules[i]) for i in found.rule_ids(row))
@@ -140,7 +140,7 @@ class ClassModel(RuleModel):
     @property
     def scope(self) -> str:
         """The classes, for the title of the model."""
-        names = ", ".join(plain(name) for name in self.class_names)
+        names = ", ".join(escape_line(name) for name in self.class_names)
         return (
             f"1 class ({names})" if self.n_classes == 1 else f"{self.n_classes} classes ({names})"
         )

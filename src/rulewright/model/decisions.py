@@ -9,8 +9,8 @@ import numpy as np
 
 from rulewright.model.steps import IsotonicSteps
 from rulewright.programs import nodes, recipes
-from rulewright.programs.native import evaluate
-from rulewright.programs.nodes import Given
+from rulewright.programs.native import evaluate_node
+from rulewright.programs.nodes import GivenVector
 from rulewright.rules.checks import checked_number
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ Costs: TypeAlias = tuple[tuple[float, ...], ...]
 BELOW = 1.0 - 1e-9
 """The factor of a number that is just below another."""
 
-_SCORES = Given()
+_SCORES = GivenVector()
 _MAX_COST = sys.float_info.max / 2
 
 
@@ -72,19 +72,19 @@ def checked_steps(steps: Any, n_classes: int) -> tuple[IsotonicSteps, ...]:
 
 def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Turn scores into probabilities."""
-    return evaluate(recipes.softmax(_SCORES), {_SCORES: scores})
+    return evaluate_node(recipes.softmax_node(_SCORES), {_SCORES: scores})
 
 
 def margins(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give the score of each class minus the highest of the others; 0 if there is no other."""
-    return evaluate(recipes.margins(_SCORES, scores.shape[1]), {_SCORES: scores})
+    return evaluate_node(recipes.margins_node(_SCORES, scores.shape[1]), {_SCORES: scores})
 
 
 def by_steps(scores: NDArray[np.float64], steps: Sequence[IsotonicSteps]) -> NDArray[np.float64]:
     """Turn scores into probabilities: the steps of each class at its margin, normalised."""
     tables = tuple((item.thresholds, item.values) for item in steps)
-    chances = recipes.shares(nodes.Steps(recipes.margins(_SCORES, scores.shape[1]), tables))
-    return evaluate(chances, {_SCORES: scores})
+    chances = recipes.shares(nodes.Steps(recipes.margins_node(_SCORES, scores.shape[1]), tables))
+    return evaluate_node(chances, {_SCORES: scores})
 
 
 def _is_list(value: object, length: int) -> bool:

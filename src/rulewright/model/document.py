@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from rulewright.data.json_fields import TEXT, Part, described
 from rulewright.data.writing import replace_file
-from rulewright.model.upgrade import upgraded
+from rulewright.model.upgrade import upgrade_content
 
 FORMAT = "rulewright-model"
 FORMAT_VERSION = 4
@@ -76,7 +76,7 @@ def read_document(path: str | os.PathLike[str], max_bytes: int | None = None) ->
     if not isinstance(document.get("library_version"), str):
         raise ModelFileError("library_version must be a string")
     content = {key: value for key, value in document.items() if key not in OWN_FIELDS}
-    return content if version == FORMAT_VERSION else upgraded(content)
+    return content if version == FORMAT_VERSION else upgrade_content(content)
 
 
 def _read(path: str | os.PathLike[str], max_bytes: int) -> bytes:

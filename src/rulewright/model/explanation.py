@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rulewright.html import bold, note, view
 from rulewright.model.frame import to_frame
 from rulewright.model.reasons import SHOWN_REASONS, reason_html, reason_table
-from rulewright.model.text import counted
+from rulewright.model.text import write_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -186,7 +186,7 @@ class Explanation:
             parts += [bold(f"row {row}: {first}"), *map(note, more)]
             parts.append(reason_html(self.reason_table(row)))
         hidden = len(self) - _SHOWN_ROWS
-        more_rows = note(f"... and {counted(hidden, 'more row')}") if hidden > 0 else None
+        more_rows = note(f"... and {write_count(hidden, 'more row')}") if hidden > 0 else None
         return view(*parts, more_rows) if parts else view(note("no rows"))
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from rulewright.html import bar, bold, lines, note, table, view
+from rulewright.html import bold, draw_bar, lines, note, table, view
 from rulewright.model.text import header, hidden_text, rule_rows, strongest
 from rulewright.rules import NumberCoverage
 
@@ -54,7 +54,7 @@ def _rules(model: RuleModel, ids: Sequence[int]) -> Markup:
     scale, lines = _scale(model, ids), rule_rows(model, ids)
     rows = [
         [
-            _measured(model.rules[i], text, scale) if title in _MEASURES else text
+            _draw_measure(model.rules[i], text, scale) if title in _MEASURES else text
             for title, text in line.items()
         ]
         for i, line in zip(ids, lines, strict=True)
@@ -64,12 +64,12 @@ def _rules(model: RuleModel, ids: Sequence[int]) -> Markup:
     return table([titles], rows, text=text)
 
 
-def _measured(rule: Rule, text: str, scale: tuple[float, float]) -> Markup:
+def _draw_measure(rule: Rule, text: str, scale: tuple[float, float]) -> Markup:
     """Draw the precision of a rule with its interval, or the mean, before its text."""
     if isinstance(rule.coverage, NumberCoverage):
-        drawn = bar(rule.coverage.mean, scale=scale, point=True)
+        drawn = draw_bar(rule.coverage.mean, scale=scale, point=True)
     else:
-        drawn = bar(rule.precision, *rule.precision_interval)
+        drawn = draw_bar(rule.precision, *rule.precision_interval)
     return Markup('<span style="white-space: nowrap">{}{}</span>').format(drawn, text)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rulewright.data.json_fields import NUMBER, WEIGHT, Fields, Part, define, list_of
 from rulewright.model.document import json_list
-from rulewright.model.text import plain
+from rulewright.model.text import escape_line
 from rulewright.programs import nodes
 from rulewright.rules.checks import checked_text, finite_number
 
@@ -77,9 +77,9 @@ class LinearTerm:
         return max(abs(self.low - self.center), abs(self.high - self.center))
 
     @property
-    def line(self) -> nodes.Line:
+    def line(self) -> nodes.LineValue:
         """What the slopes multiply, as a value of a program."""
-        return nodes.Line(self.column, self.low, self.high, self.center)
+        return nodes.LineValue(self.column, self.low, self.high, self.center)
 
     def units(self, table: Table) -> NDArray[np.float64]:
         """Give what the slopes multiply, for each row of a table."""
@@ -91,9 +91,9 @@ class LinearTerm:
         # A mean that is 0 but for rounding is 0.
         center = 0.0 if abs(self.center) < 1e-9 * self.deviation else self.center
         bounds = f"values held within {self.low:.4g} to {self.high:.4g}"
-        return f"line: {adds} per unit of {plain(self.column)} above {center:.4g} ({bounds})"
+        return f"line: {adds} per unit of {escape_line(self.column)} above {center:.4g} ({bounds})"
 
-    def scaled(self, slope: float) -> LinearTerm:
+    def scale_slopes(self, slope: float) -> LinearTerm:
         """Multiply the slopes."""
         return replace(self, slopes=tuple(slope * own for own in self.slopes))
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.model.text import aligned, plain
-from rulewright.rules.outcomes import signed
+from rulewright.model.text import align_cells, escape_line
+from rulewright.rules.outcomes import format_signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,13 +27,13 @@ def start_text(model: AdditiveRules, names: Sequence[str]) -> str:
     """Say with how many points rows start, and which probabilities those are."""
     starts = np.array(model.intercepts)
     if len(names) == 1:
-        return f"start: {signed(starts[0])} points for {names[0]}"
+        return f"start: {format_signed(starts[0])} points for {names[0]}"
     chances = model.probabilities(starts[np.newaxis])[0]
     if len(names) == 2:
-        points = f"{signed(starts[1] - starts[0])} points for {names[1]}"
+        points = f"{format_signed(starts[1] - starts[0])} points for {names[1]}"
         return f"start: {points}, probability {chances[1]:.3f}"
     each = zip(names, starts, chances, strict=True)
-    listed = ", ".join(f"{name}: {signed(value)} ({p:.2f})" for name, value, p in each)
+    listed = ", ".join(f"{name}: {format_signed(value)} ({p:.2f})" for name, value, p in each)
     return f"start in points (probability): {listed}"
 
 
@@ -49,7 +49,7 @@ def scale_lines(model: AdditiveRules, names: Sequence[str]) -> list[str]:
     first = f"points for {names[1]} minus {names[0]}" if n == 2 else "lead over all others, points"
     second = f"probability of {names[1]}" if n == 2 else "probability"
     width = max(len(first), len(second))
-    return aligned(
+    return align_cells(
         [
             [first.ljust(width), *(f"{t:+g}" if t else "0" for t in totals), ""],
             [second.ljust(width), *(f"{p:.3f}" for p in chances), ""],
@@ -65,6 +65,6 @@ def points_text(
     `level` tells that these are all points there are, and not what a reason adds.
     """
     if len(points) <= 2:
-        return signed(float(points[chosen] - points[np.arange(len(points)) != chosen].sum()))
+        return format_signed(float(points[chosen] - points[np.arange(len(points)) != chosen].sum()))
     k = chosen if level or points[chosen] else int(np.argmax(np.abs(points)))
-    return f"{signed(float(points[k]))} {plain(names[k])}"
+    return f"{format_signed(float(points[k]))} {escape_line(names[k])}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from rulewright.html import move, table
-from rulewright.model.text import aligned, counted, plain
+from rulewright.html import draw_move, table
+from rulewright.model.text import align_cells, escape_line, write_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,14 +82,14 @@ def value_text(table: Table, name: str, row: int) -> str:
     """Write the value of a column in a row."""
     column = table[name]
     if column.is_missing[row]:
-        return f"{plain(name)} is missing"
+        return f"{escape_line(name)} is missing"
     kind = column.schema.type
     if kind.ordered:
-        return f"{plain(name)} is {plain(kind.write(column.values[row].item()))}"
-    return f"{plain(name)} is {plain(kind.raw(column).values[row])}"
+        return f"{escape_line(name)} is {escape_line(kind.write(column.values[row].item()))}"
+    return f"{escape_line(name)} is {escape_line(kind.raw(column).values[row])}"
 
 
-def shown_of(reasons: Sequence[T], max_reasons: int | None) -> Sequence[T]:
+def select_shown(reasons: Sequence[T], max_reasons: int | None) -> Sequence[T]:
     """Give the reasons that are written out."""
     if max_reasons is not None and max_reasons < 0:
         raise ValueError(f"max_reasons={max_reasons}: must be 0 or more, or None for all")
@@ -100,7 +100,7 @@ def others_text(reasons: Sequence[Reason]) -> str:
     """Say how many rules and lines are not written out."""
     lines = sum(reason.is_line for reason in reasons)
     numbers = {"rule": len(reasons) - lines, "line": lines}
-    return " and ".join(counted(n, f"more {noun}") for noun, n in numbers.items() if n)
+    return " and ".join(write_count(n, f"more {noun}") for noun, n in numbers.items() if n)
 
 
 def used_columns(rows: Sequence[ReasonLine]) -> list[list[str]]:
@@ -112,7 +112,7 @@ def used_columns(rows: Sequence[ReasonLine]) -> list[list[str]]:
 
 def reason_table(rows: Sequence[ReasonLine]) -> list[str]:
     """Write amounts, changes and reasons below each other."""
-    return [f"  {line}" for line in aligned(used_columns(rows))]
+    return [f"  {line}" for line in align_cells(used_columns(rows))]
 
 
 def reason_html(rows: Sequence[ReasonLine]) -> Markup:
@@ -120,6 +120,6 @@ def reason_html(rows: Sequence[ReasonLine]) -> Markup:
     cells: list[list[str]] = used_columns(rows)
     largest = max((abs(row.moves) for row in rows if row.moves is not None), default=0.0)
     if largest:
-        drawn = ["" if row.moves is None else move(row.moves, largest) for row in rows]
+        drawn = ["" if row.moves is None else draw_move(row.moves, largest) for row in rows]
         cells = [[*line[:-1], mark, line[-1]] for line, mark in zip(cells, drawn, strict=True)]
     return table(cells[:1], cells[1:], text={len(cells[0]) - 1})

@@ -16,7 +16,7 @@ from rulewright.model.exports import Exports
 from rulewright.model.frame import rules_table, to_frame
 from rulewright.model.html import model_view
 from rulewright.model.text import all_rules, strongest_rules
-from rulewright.programs.native import Native, evaluate
+from rulewright.programs.native import Native, evaluate_node
 
 if TYPE_CHECKING:
     import os
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rulewright.data.json_fields import Fields
     from rulewright.model.explanation import Explanation
     from rulewright.model.reasons import RowReasons
-    from rulewright.programs.native import Rows
+    from rulewright.programs.native import ProgramRows
     from rulewright.programs.nodes import Node
     from rulewright.rules import Coverage, NumberCoverage, Outcome, Rule
 
@@ -195,18 +195,18 @@ class RuleModel(Exports):
         known = set(map(id, self.rules))
         new = [rule for rule in rules if id(rule) not in known]
         self._check_rules(new)
-        return self._changed(rules=tuple(rules))
+        return self._copy_with(rules=tuple(rules))
 
     def with_coverages(self, coverages: Sequence[Coverage | NumberCoverage]) -> Self:
         """Give the same model with other counts of what its rules cover, one for each rule."""
         pairs = zip(self.rules, coverages, strict=True)
         rules = tuple(replace(rule, coverage=coverage) for rule, coverage in pairs)
         self._check_rules(rules)
-        return self._changed(rules=rules)
+        return self._copy_with(rules=rules)
 
     def with_summary(self, summary: dict[str, Any]) -> Self:
         """Give the same model with other notes."""
-        return self._changed(summary=dict(summary))
+        return self._copy_with(summary=dict(summary))
 
     def rules_table(self) -> dict[str, list[Any]]:
         """Give the table of rules as a dict of columns, one item per rule."""
@@ -282,11 +282,11 @@ class RuleModel(Exports):
     def _native(self) -> Native:
         return Native(self.program, [rule.body for rule in self.rules])
 
-    def _rows(self, X: object, n_threads: int | None) -> Rows:
+    def _rows(self, X: object, n_threads: int | None) -> ProgramRows:
         return self._native.rows(self._read(X), n_threads)
 
     def _value(self, node: Node, scores: NDArray[np.float64]) -> NDArray[Any]:
-        return evaluate(node, {self.program.scores: scores})
+        return evaluate_node(node, {self.program.scores: scores})
 
     def _check_common(self) -> None:
         """Check and store the fields of all forms: constructors call it first."""
@@ -302,7 +302,7 @@ class RuleModel(Exports):
         """Refuse rules that do not fit this model."""
         check_rules(rules, self.schema, self.outcome, self.n_classes)
 
-    def _changed(self, **changes: Any) -> Self:
+    def _copy_with(self, **changes: Any) -> Self:
         """Give a copy with other values of some fields, which must have been checked."""
         copy = object.__new__(type(self))
         vars(copy).update(self.__getstate__() | changes)

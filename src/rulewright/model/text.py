@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rulewright.html import plain as plain
+from rulewright.html import escape_line as escape_line
 from rulewright.rules import NumberCoverage
 
 if TYPE_CHECKING:
@@ -69,10 +69,10 @@ def all_rules(model: RuleModel) -> str:
 
 def title_of(model: RuleModel) -> str:
     """Say in one line what kind of model this is, how large, and what it predicts."""
-    return f"{type(model).__name__}: {counted(len(model), 'rule')}, {model.scope}"
+    return f"{type(model).__name__}: {write_count(len(model), 'rule')}, {model.scope}"
 
 
-def counted(number: int, noun: str) -> str:
+def write_count(number: int, noun: str) -> str:
     """Write how many there are of something."""
     return f"1 {noun}" if number == 1 else f"{number or 'no'} {noun}s"
 
@@ -93,7 +93,7 @@ def price_of(model: RuleModel) -> str:
     """Say what few rules lose against many, if the summary tells; a file may hold anything."""
     try:
         parts = [
-            f"{counted(int(one['n_rules']), 'rule')} ({plain(str(one['learner']))}) "
+            f"{write_count(int(one['n_rules']), 'rule')} ({escape_line(str(one['learner']))}) "
             + ", ".join(f"{said} {one[key]:{how}}" for key, said, how in _FIGURES if key in one)
             for one in model.summary.get("price", ())
         ]
@@ -118,7 +118,7 @@ def _cells(model: RuleModel, i: int, same_rows: bool) -> dict[str, str]:
     return cells | {"precision": coverage.share_text(rule.head)}
 
 
-def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
+def align_cells(lines: Sequence[Sequence[str]]) -> list[str]:
     """Pad all cells of a table but the last of each line, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return [
@@ -131,14 +131,14 @@ def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
 
 def rule_rows(model: RuleModel, ids: Sequence[int]) -> list[dict[str, str]]:
     """Give the table of rules as people read it: a line per rule, by the titles of the columns."""
-    names = [plain(name) for name in model.head_names]
+    names = [escape_line(name) for name in model.head_names]
     cells = zip(ids, rule_cells(model, ids), strict=True)
     return [line | {"rule": claim(model.rules[i], names)} for i, line in cells]
 
 
 def _lines(model: RuleModel, ids: Sequence[int]) -> list[str]:
     rows = rule_rows(model, ids)
-    return aligned([[*rows[0]], *([*row.values()] for row in rows)]) if rows else []
+    return align_cells([[*rows[0]], *([*row.values()] for row in rows)]) if rows else []
 
 
 def claim(rule: Rule, names: Sequence[str]) -> str:

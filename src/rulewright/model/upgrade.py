@@ -8,7 +8,7 @@ _OUTCOMES = {"additive": "adds", "dnf": "claims", "votes": "votes"}
 _OLD_RULE = {"if", "head", "response", "support", "class_weights"}
 
 
-def upgraded(content: dict[str, Any]) -> dict[str, Any]:
+def upgrade_content(content: dict[str, Any]) -> dict[str, Any]:
     """Give the content of a file of version 1, 2 or 3 as version 4 has it.
 
     Rules had a response, whose meaning depended on the form, instead of an outcome, and counts of

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from rulewright.plots.late_altair import alt
-from rulewright.plots.style import finished
+from rulewright.plots.style import finish_layers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ _LINE = 52
 _LABEL = 370
 
 
-def wrapped(text: str) -> str:
+def wrap_text(text: str) -> str:
     """Break a text into two lines between its conditions, and say how many more there are."""
     parts = text.split(" and ")
     lines = [parts[0]]
@@ -56,4 +56,4 @@ def bar_chart(
     """Finish a chart of horizontal bars, with room for labels of two lines."""
     tall = 34 if any("\n" in row["label"] for row in rows) else _STEP
     text = alt.TitleParams(title, subtitle=subtitle) if subtitle else title
-    return finished(layers, text, _WIDTH, tall * max(1, len(rows)), said)
+    return finish_layers(layers, text, _WIDTH, tall * max(1, len(rows)), said)

@@ -9,7 +9,7 @@ import numpy as np
 
 from rulewright.data import KINDS
 from rulewright.plots.late_altair import alt
-from rulewright.plots.style import COLOURS, GREY, chart_of, distinct, finished, styled
+from rulewright.plots.style import COLOURS, GREY, chart_of, distinct, finish_layers, style_chart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,7 @@ def dependence_chart(
     title = title or f"Partial dependence on {' and '.join(found.columns)}"
     if len(found.columns) == 2:
         return _maps(found, scores, values, unit, title)
-    if _ordered(found, 0):
+    if _is_ordered(found, 0):
         return _lines(found, scores, values, unit, title)
     return _label_bars(found, scores, values, unit, title)
 
@@ -68,7 +68,7 @@ def _scores(found: Dependence) -> tuple[list[str], FloatArray]:
     return list(found.names), found.values
 
 
-def _ordered(found: Dependence, j: int) -> bool:
+def _is_ordered(found: Dependence, j: int) -> bool:
     return all(isinstance(point[j], float) for point in found.points)
 
 
@@ -90,7 +90,9 @@ def _lines(
     rug = rug.encode(x=x, y=alt.value(_HEIGHT), y2=alt.value(_HEIGHT - _RUG))
     text = alt.TitleParams(title, subtitle="ticks at the bottom: deciles of the rows")
     said = _extremes(found, scores, values, unit)
-    return finished([lines.encode(x=x, y=y, tooltip=tooltip), rug], text, _WIDTH, _HEIGHT, said)
+    return finish_layers(
+        [lines.encode(x=x, y=y, tooltip=tooltip), rug], text, _WIDTH, _HEIGHT, said
+    )
 
 
 def _label_bars(
@@ -101,7 +103,7 @@ def _label_bars(
     labels = [
         f"{point[0]} ({share:.0%})" for point, share in zip(found.points, shares, strict=True)
     ]
-    ends = _padded(values)
+    ends = _pad_values(values)
     text = alt.TitleParams(title, subtitle="in brackets: share of the rows; line: their mean")
 
     def layers(k: int) -> list[alt.Chart]:
@@ -123,7 +125,7 @@ def _label_bars(
 
     height, said = _LABEL_STEP * len(labels), _extremes(found, scores, values, unit)
     if len(scores) == 1:
-        return finished(layers(0), text, _WIDTH, height, said)
+        return finish_layers(layers(0), text, _WIDTH, height, said)
     return _side_by_side([layers(k) for k in range(len(scores))], scores, text, height, said)
 
 
@@ -146,11 +148,11 @@ def _maps(
         # Rectangles overlap by a part of a pixel, which closes the seams between them.
         cells = chart_of(rows).mark_rect(x2Offset=_SEAM, y2Offset=-_SEAM)
         cells = cells.encode(color=colour, tooltip=["at:N", "value:Q"])
-        return _placed(_placed(cells, found, 0), found, 1)
+        return _place_cells(_place_cells(cells, found, 0), found, 1)
 
     said = _extremes(found, scores, values, unit)
     if len(scores) == 1:
-        return finished([layer(0)], title, int(1.2 * _HEIGHT), _HEIGHT, said)
+        return finish_layers([layer(0)], title, int(1.2 * _HEIGHT), _HEIGHT, said)
     return _side_by_side([[layer(k)] for k in range(len(scores))], scores, title, _SMALL, said)
 
 
@@ -159,13 +161,13 @@ def _extremes(found: Dependence, scores: Sequence[str], values: FloatArray, unit
     said = []
     for k, name in enumerate(scores):
         low, high = int(np.argmin(values[:, k])), int(np.argmax(values[:, k]))
-        (a, b), of = (_written(found, i) for i in (low, high)), f" of {name}" if name else ""
+        (a, b), of = (_write_point(found, i) for i in (low, high)), f" of {name}" if name else ""
         ends = f"lowest at {a} ({values[low, k]:.3g}), highest at {b} ({values[high, k]:.3g})"
         said.append(f"The {unit}{of} is {ends}.")
     return " ".join(said)
 
 
-def _written(found: Dependence, i: int) -> str:
+def _write_point(found: Dependence, i: int) -> str:
     """Write the values of the columns at one point."""
     parts = zip(found.columns, found.points[i], strict=True)
     return " and ".join(f"{name} {_value(found, j, v)}" for j, (name, v) in enumerate(parts))
@@ -189,11 +191,11 @@ def _letter(found: Dependence, j: int) -> str:
     return "T" if found.kinds[j : j + 1] == ("date",) else "Q"
 
 
-def _placed(cells: alt.Chart, found: Dependence, j: int) -> alt.Chart:
+def _place_cells(cells: alt.Chart, found: Dependence, j: int) -> alt.Chart:
     """Put the rectangles on one axis."""
     name, axis = found.columns[j], "xy"[j]
     channel = (alt.X, alt.Y)[j]
-    if not _ordered(found, j):
+    if not _is_ordered(found, j):
         labels = list(dict.fromkeys(point[j] for point in found.points))
         order = labels if j == 0 else labels[::-1]
         at: dict[str, Any] = {axis: channel(f"{axis}:N", title=name, sort=order)}
@@ -205,7 +207,7 @@ def _placed(cells: alt.Chart, found: Dependence, j: int) -> alt.Chart:
 def _cells(found: Dependence, j: int) -> list[tuple[Any, Any]]:
     """Return the ends of the rectangle of each point on one axis; a label is its own."""
     values = [point[j] for point in found.points]
-    if not _ordered(found, j):
+    if not _is_ordered(found, j):
         return [(value, value) for value in values]
     grid = np.unique(values)
     middle = (grid[1:] + grid[:-1]) / 2
@@ -220,7 +222,7 @@ def _drawable(value: Any) -> bool:
     return isinstance(value, str) or math.isfinite(value)
 
 
-def _padded(values: FloatArray) -> list[float]:
+def _pad_values(values: FloatArray) -> list[float]:
     low, high = float(values.min()), float(values.max())
     room = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
     return [low - room, high + room]
@@ -234,5 +236,5 @@ def _side_by_side(
         alt.LayerChart(layer=list(layers)).properties(width=_SMALL, height=height, title=name)
         for layers, name in zip(charts, names, strict=True)
     ]
-    chart: alt.ConcatChart = styled(alt.concat(*parts, columns=_PER_LINE), title, said)
+    chart: alt.ConcatChart = style_chart(alt.concat(*parts, columns=_PER_LINE), title, said)
     return chart

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rulewright.explain import InteractionNull
-from rulewright.plots.bars import bar_chart, label_axis, wrapped
+from rulewright.plots.bars import bar_chart, label_axis, wrap_text
 from rulewright.plots.dependence import score_title
 from rulewright.plots.late_altair import alt
 from rulewright.plots.style import COLOURS, GREY, chart_of
@@ -49,7 +49,7 @@ def importance_chart(
     largest = max(values.values(), default=0.0) or 1.0
     order = sorted(values, key=lambda name: -values[name])
     rows = [
-        {"text": name, "label": wrapped(name), "value": 100 * values[name] / largest}
+        {"text": name, "label": wrap_text(name), "value": 100 * values[name] / largest}
         for name in order[:n_bars]
     ]
     x = alt.X("value:Q", title="importance (largest = 100)", scale=alt.Scale(domain=[0, 100]))
@@ -59,7 +59,7 @@ def importance_chart(
     what = "columns" if by == "columns" else "rules and lines"
     listed = ", ".join(f"{row['text']} {row['value']:.0f}" for row in rows)
     said = f"Importance, the largest is 100: {listed}."
-    hidden = _left_out(order, n_bars, what)
+    hidden = _count_left_out(order, n_bars, what)
     return bar_chart(layers, rows, title or f"Importance of {what}", hidden, said)
 
 
@@ -135,7 +135,7 @@ def interaction_chart(
         raise ValueError(f"n_columns={n_columns} must be 1, 2 or 3")
     rows = [row for row in _statistics(found) if row["n_columns"] == n_columns]
     what = {1: "columns", 2: "pairs", 3: "triples"}[n_columns]
-    hidden = _left_out(rows, n_bars, what)
+    hidden = _count_left_out(rows, n_bars, what)
     rows = rows[:n_bars]
     y, kinds = label_axis(rows), ["H of the model", "without interactions: mean ± sd"]
     scale = alt.Scale(domain=kinds, range=[COLOURS[0], COLOURS[1]])
@@ -156,7 +156,7 @@ def interaction_chart(
     return bar_chart(layers, rows, title or f"Interactions {_H_TITLES[n_columns]}", hidden, said)
 
 
-def _left_out(items: Sequence[Any], most: int, what: str) -> str:
+def _count_left_out(items: Sequence[Any], most: int, what: str) -> str:
     return f"the first {most} of {len(items)} {what}" if len(items) > most else ""
 
 
@@ -179,7 +179,13 @@ def _one_score(
 def _effect(text: str, value: float, *, holds: bool) -> dict[str, Any]:
     says = "holds (or is a line)" if holds else "does not hold"
     kind = "raises" if value > 0 else "lowers"
-    return {"text": text, "label": wrapped(text), "value": float(value), "kind": kind, "rule": says}
+    return {
+        "text": text,
+        "label": wrap_text(text),
+        "value": float(value),
+        "kind": kind,
+        "rule": says,
+    }
 
 
 def _effect_bars(rows: list[dict[str, Any]], x_title: str, title: Any, said: str) -> alt.LayerChart:

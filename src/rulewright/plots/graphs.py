@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rulewright.model import RuleModel
 from rulewright.plots.late_altair import alt
-from rulewright.plots.style import COLOURS, GREY, chart_of, distinct, finished
+from rulewright.plots.style import COLOURS, GREY, chart_of, distinct, finish_layers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.report.figures import Axis, Graph, Line
+    from rulewright.report.figures import Axis, ChartLine, LineChart
 
 _WIDTH, _HEIGHT = 420, 300
 _LETTERS = 72
@@ -35,7 +35,7 @@ def wrapped_title(title: str, text: str) -> alt.TitleParams:
     return alt.TitleParams(title, subtitle=textwrap.wrap(text, _LETTERS))
 
 
-def graph_chart(graph: Graph) -> alt.LayerChart:
+def graph_chart(graph: LineChart) -> alt.LayerChart:
     """Draw a graph."""
     x, y = _channel(alt.X, "x", graph.x), _channel(alt.Y, "y", graph.y)
     lines = [line for line in graph.lines if line.kind in ("line", "steps")]
@@ -45,10 +45,10 @@ def graph_chart(graph: Graph) -> alt.LayerChart:
     drawn = [layer for line in others for layer in _marks(line, x, y, colours)]
     if lines:
         drawn.insert(0, _lines(lines, x, y))
-    return finished(drawn, wrapped_title(graph.title, graph.text), _WIDTH, _HEIGHT, graph.text)
+    return finish_layers(drawn, wrapped_title(graph.title, graph.text), _WIDTH, _HEIGHT, graph.text)
 
 
-def _lines(lines: Sequence[Line], x: Any, y: Any) -> alt.Chart:
+def _lines(lines: Sequence[ChartLine], x: Any, y: Any) -> alt.Chart:
     rows = [row for line in lines for row in _rows(line)]
     steps: Literal["step-after", "linear"] = "step-after" if lines[0].kind == "steps" else "linear"
     drawn = distinct(chart_of(rows).mark_line(interpolate=steps), rows, "name", lines=True)
@@ -56,7 +56,7 @@ def _lines(lines: Sequence[Line], x: Any, y: Any) -> alt.Chart:
     return drawn.encode(x=x, y=y, order="place:Q", tooltip=tooltip)
 
 
-def _marks(line: Line, x: Any, y: Any, colours: Any) -> list[alt.Chart]:
+def _marks(line: ChartLine, x: Any, y: Any, colours: Any) -> list[alt.Chart]:
     chart = chart_of(_rows(line))
     if line.kind == "reference":
         return [chart.mark_line(color=GREY, strokeDash=[4, 3]).encode(x=x, y=y, order="place:Q")]
@@ -70,7 +70,7 @@ def _marks(line: Line, x: Any, y: Any, colours: Any) -> list[alt.Chart]:
     return layers
 
 
-def _rows(line: Line) -> list[dict[str, Any]]:
+def _rows(line: ChartLine) -> list[dict[str, Any]]:
     """Give the points of a line that can be drawn, as plain data."""
     numbers = {"x": line.x, "y": line.y, "low": line.low, "high": line.high}
     columns = {key: part.tolist() for key, part in numbers.items() if part is not None}

@@ -9,7 +9,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
 from rulewright.plots.late_altair import alt
-from rulewright.plots.style import chart_of, finished
+from rulewright.plots.style import chart_of, finish_layers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,9 @@ def overlap_chart(
     )
     more = f", the {n_rules} with most rows" if len(found) > n_rules else ""
     title = title or f"Overlap of rules on {found.n_rows} rows{more}"
-    return finished([cells], title, _CELL * len(ids), _CELL * len(ids), _in_words(jaccard, ids))
+    return finish_layers(
+        [cells], title, _CELL * len(ids), _CELL * len(ids), _in_words(jaccard, ids)
+    )
 
 
 def _in_words(jaccard: FloatArray, ids: Sequence[str]) -> str:

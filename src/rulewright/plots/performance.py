@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from rulewright.data import DataError
 from rulewright.plots.graphs import graph_chart, model_of, wrapped_title
 from rulewright.plots.late_altair import alt
-from rulewright.plots.style import COLOURS, GREY, chart_of, finished
-from rulewright.report.answers import ClassAnswers, NumberAnswers, answers_of
+from rulewright.plots.style import COLOURS, GREY, chart_of, finish_layers
+from rulewright.report.answers import ClassAnswers, NumberAnswers, ask_model
 from rulewright.report.confusion import confusion_of
 from rulewright.report.curves import drawn_classes
 from rulewright.report.performance import (
@@ -19,7 +19,7 @@ from rulewright.report.performance import (
     risk_graph,
     roc_graph,
 )
-from rulewright.report.rows import read_rows
+from rulewright.report.rows import read_report_rows
 
 if TYPE_CHECKING:
     from rulewright.report.confusion import Confusion
@@ -94,7 +94,7 @@ def plot_confusion(
     ]
     text = _confusion_text(found)
     size = _CELL * len(found.names)
-    return finished(layers, wrapped_title("Confusion matrix", text), size, size, text)
+    return finish_layers(layers, wrapped_title("Confusion matrix", text), size, size, text)
 
 
 def plot_predictions(
@@ -115,10 +115,10 @@ def _answers(
     what: str, model: Any, X: Any, y: Any, sample_weight: Any
 ) -> ClassAnswers | NumberAnswers:
     found = model_of(model, what)
-    rows = read_rows(found, X, y, sample_weight)
+    rows = read_report_rows(found, X, y, sample_weight)
     if rows.target is None:
         raise DataError(f"{what} needs y: the target, or the name of its column in X.")
-    return answers_of(found, rows, "the given rows")
+    return ask_model(found, rows, "the given rows")
 
 
 def _classes(
@@ -130,7 +130,7 @@ def _classes(
         raise ValueError(
             f"{what} needs a model of classes: plot_predictions and plot_residuals draw numbers"
         )
-    known = answers.known()
+    known = answers.select_known()
     if curves and not drawn_classes(known):
         raise DataError(f"{what} needs rows of two classes or more that the model knows.")
     return known

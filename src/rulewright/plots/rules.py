@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rulewright.model.text import claim, plain, rule_cells, strongest
-from rulewright.plots.bars import bar_chart, label_axis, wrapped
+from rulewright.model.text import claim, escape_line, rule_cells, strongest
+from rulewright.plots.bars import bar_chart, label_axis, wrap_text
 from rulewright.plots.graphs import graph_chart, model_of
 from rulewright.plots.late_altair import alt
 from rulewright.plots.style import COLOURS, GREY, chart_of
@@ -27,12 +27,14 @@ def plot_rules(model: Any, *, n_bars: int = 15) -> alt.LayerChart:
         Rules at most.
     """
     found = model_of(model, "plot_rules")
-    names, ids = [plain(name) for name in found.head_names], strongest(found, n_bars)
+    names, ids = [escape_line(name) for name in found.head_names], strongest(found, n_bars)
     rows = []
     for i, cells in zip(ids, rule_cells(found, ids), strict=True):
         text = f"{i}: {claim(found.rules[i], names)}"
         value = float(found.rules[i].outcome.value)
-        rows.append({"text": text, "label": wrapped(text), "value": value, **_told(cells)})
+        rows.append(
+            {"text": text, "label": wrap_text(text), "value": value, **_make_tooltip(cells)}
+        )
     unit = found.effect_title if names else "adds (units of the target)"
     listed = "; ".join(f"{row['value']:+.3g} by rule {row['text']}" for row in rows)
     hidden = f"{len(rows)} of {len(found)} rules" if len(found) > len(rows) else ""
@@ -59,7 +61,7 @@ def plot_explanation(explanation: Explanation, row: int = 0, *, n_bars: int = 12
     answer = explanation.answer(row)
     titles, *reasons = explanation.reason_table(row, n_bars)
     rows = [
-        {"text": one.text, "label": wrapped(one.text), "value": one.moves, "amount": one.amount}
+        {"text": one.text, "label": wrap_text(one.text), "value": one.moves, "amount": one.amount}
         for one in reasons
         if one.moves is not None
     ]
@@ -92,7 +94,7 @@ def plot_sizes(model: Any) -> alt.LayerChart:
     return graph_chart(graphs[0])
 
 
-def _told(cells: dict[str, str]) -> dict[str, str]:
+def _make_tooltip(cells: dict[str, str]) -> dict[str, str]:
     """Give the cells of a rule for a tooltip; their titles may hold marks that Altair reads."""
     return {f"c{place}": f"{title}: {text}" for place, (title, text) in enumerate(cells.items())}
 

@@ -47,26 +47,26 @@ def distinct(
     return chart.encode(color=colour, strokeDash=dash)
 
 
-def finished(
+def finish_layers(
     layers: Sequence[alt.Chart], title: Any, width: int, height: int, text: str
 ) -> alt.LayerChart:
     """Put layers over each other and give the chart its look; a title may be empty."""
     chart = alt.LayerChart(layer=list(layers)).properties(width=width, height=height)
-    return styled(chart, title, text)
+    return style_chart(chart, title, text)
 
 
-def styled(chart: Whole, title: Any, text: str) -> Whole:
+def style_chart(chart: Whole, title: Any, text: str) -> Whole:
     """Give a whole chart the look of all charts, and what it shows in words for the blind."""
     chart = chart.configure_axis(
         labelFontSize=12, titleFontSize=13, titleFontWeight="normal", labelFlush=False
     )
     chart = chart.configure_legend(labelFontSize=12, symbolStrokeWidth=2, labelLimit=0)
     chart = chart.configure_title(fontSize=14, anchor="start")
-    chart = chart.properties(description=described(title, text))
+    chart = chart.properties(description=describe_chart(title, text))
     return chart.properties(title=title) if title else chart
 
 
-def described(title: Any, text: str) -> str:
+def describe_chart(title: Any, text: str) -> str:
     """Say what a chart shows: its title and some sentences."""
     name = title if isinstance(title, str) else title.text
     return f"{name}. {text}" if name else text

@@ -12,7 +12,7 @@ from rulewright.data.kinds.nominal import label_value
 from rulewright.programs.covers import marks_by_column
 from rulewright.programs.distances import NumberDistance
 from rulewright.programs.nearest import Nearest
-from rulewright.programs.nodes import Line
+from rulewright.programs.nodes import LineValue
 from rulewright.rules import Range
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def adversarial_rows(program: Program, seed: int = 0) -> Rows:
     rng = np.random.default_rng(seed)
     schema, marks = program.schema, marks_by_column(program.marked)
     for node in program.nodes:
-        if isinstance(node, Line):
+        if isinstance(node, LineValue):
             marks.setdefault(node.column, set()).update((node.low, node.high, node.center))
         for distance in node.used if isinstance(node, Nearest) else ():
             if isinstance(distance, NumberDistance):
@@ -85,7 +85,7 @@ def _probes(
         yield None
         if isinstance(part, Range):
             kind = schema[condition.column].type
-            yield from (kind.held(v) for mark in part.marks for v in kind.probes(mark))
+            yield from (kind.to_table_value(v) for mark in part.marks for v in kind.probes(mark))
         else:
             if part.marks:
                 yield label_value(_draw(part.marks, rng), schema[condition.column])
@@ -111,7 +111,7 @@ def _choices(
         cuts = [mark for mark in marks if not isinstance(mark, str)]
         kind = column.type
         numbers = [*kind.extremes, *itertools.chain.from_iterable(map(kind.probes, cuts))]
-        values: list[Any] = [kind.held(number) for number in numbers]
+        values: list[Any] = [kind.to_table_value(number) for number in numbers]
     else:
         labels = {*marks, *column.labels[:5], *_unseen(column)}
         values = [label_value(str(label), column) for label in sorted(map(str, labels))]

@@ -19,7 +19,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.encoding.covers import unpack_words
-from rulewright.programs.program import leaves, positive
+from rulewright.programs.program import list_conjunctions, positive
 from rulewright.rules import And, Conjunction, Labels, Or, Presence, Range
 from rulewright.rules.any_of import any_of
 
@@ -149,7 +149,7 @@ class Coder:
         if all(isinstance(body, Conjunction) for body in bodies):
             return Covers(self._rules(bodies), None)
         # The same object in several formulas is evaluated once.
-        parts = leaves(bodies)
+        parts = list_conjunctions(bodies)
         places = {id(part): i for i, part in enumerate(parts)}
         return Covers(self._rules(parts), tuple(_joint(body, places) for body in bodies))
 
@@ -228,7 +228,7 @@ class Covers:
         bits = kernels.rule_bits(codes, self.rules, n_threads)
         if self.joints is None:
             return bits
-        return np.array([joined(bits, joint) for joint in self.joints], dtype=np.uint64)
+        return np.array([combine_bits(bits, joint) for joint in self.joints], dtype=np.uint64)
 
     def matrix(self, codes: NDArray[np.uint16], n_threads: int) -> NDArray[np.bool_]:
         """Tell which formula holds on which row, as an array of shape (rows, formulas)."""
@@ -240,13 +240,13 @@ class Covers:
 def marks_by_column(bodies: Iterable[Formula]) -> dict[str, set[float | str]]:
     """Give the thresholds and labels that formulas use of each column."""
     used: dict[str, set[float | str]] = {}
-    for leaf in leaves(bodies):
+    for leaf in list_conjunctions(bodies):
         for condition in leaf.conditions:
             used.setdefault(condition.column, set()).update(condition.marks)
     return used
 
 
-def joined(bits: Bits, joint: Joint) -> Bits:
+def combine_bits(bits: Bits, joint: Joint) -> Bits:
     """Give the bits of a formula from those of the conjunctions."""
     if isinstance(joint, int):
         return np.asarray(bits[joint])
@@ -255,7 +255,7 @@ def joined(bits: Bits, joint: Joint) -> Bits:
     places = [part for part in parts if isinstance(part, int)]
     if len(places) == len(parts):
         return np.asarray(join.reduce(bits[places], axis=0))
-    return np.asarray(join.reduce([joined(bits, part) for part in parts]))
+    return np.asarray(join.reduce([combine_bits(bits, part) for part in parts]))
 
 
 def _joint(body: Formula, places: Mapping[int, int]) -> Joint:

@@ -36,7 +36,7 @@ def run_duckdb(
         lists = [list(range(n_rows(rows))), *(rows[name] for name in names[1:])]
         unnested = ", ".join(f"unnest(CAST(? AS {kind}[]))" for kind in types)
         connection.execute(f"INSERT INTO {quoted_name(_TABLE)} SELECT {unnested}", lists)
-        return answers_of(program, connection.execute(sql).fetchall()), []
+        return read_answers(program, connection.execute(sql).fetchall()), []
 
 
 def run_sqlite(
@@ -52,12 +52,12 @@ def run_sqlite(
         places = ", ".join("?" * len(names))
         lines = zip(range(n_rows(rows)), *(rows[name] for name in names[1:]), strict=True)
         connection.executemany(f"INSERT INTO {quoted_name(_TABLE)} VALUES ({places})", lines)
-        return answers_of(program, connection.execute(sql).fetchall()), notes
+        return read_answers(program, connection.execute(sql).fetchall()), notes
     finally:
         connection.close()
 
 
-def answers_of(program: Program, lines: list[tuple[Any, ...]]) -> list[Answer]:
+def read_answers(program: Program, lines: list[tuple[Any, ...]]) -> list[Answer]:
     """Read the lines that the SQL of a program gives, the first item of which is the row."""
     lines = sorted(lines, key=lambda line: int(line[0]))
     if not isinstance(program, ClassProgram):

@@ -11,7 +11,7 @@ from rulewright.data.kinds.nominal import label_value
 from rulewright.data.optional import optional
 from rulewright.programs.program import ClassProgram
 from rulewright.programs.rowwise import RowWriter
-from rulewright.programs.target import Answer, CannotRunError, Target, n_rows
+from rulewright.programs.target import Answer, CannotRunError, ExportTarget, n_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -223,7 +223,7 @@ def _plain(value: Any) -> Any:
     return None if value != value else value
 
 
-TARGET = Target("one function without dependencies", write_javascript, {"javascript": _run})
+TARGET = ExportTarget("one function without dependencies", write_javascript, {"javascript": _run})
 
 
 class _JavaScriptWriter(RowWriter):
@@ -241,7 +241,7 @@ class _JavaScriptWriter(RowWriter):
         # Escaped so that the text may stand inside a <script> element of a page.
         return json.dumps(value, allow_nan=False).replace("<", "\\u003c")
 
-    def guarded(self, test: str, statements: Iterable[str]) -> str:
+    def guard(self, test: str, statements: Iterable[str]) -> str:
         return f"    if ({test}) {{ {'; '.join(statements)}; }}\n"
 
     def mark(self, column: ColumnSchema, value: Any) -> str:
@@ -252,8 +252,8 @@ class _JavaScriptWriter(RowWriter):
     def labels(self, variable: str, labels: Sequence[str], negated: bool) -> str:
         tests = [f"{variable} {'!==' if negated else '==='} {label}" for label in labels]
         if negated:
-            return self.joined("and", [f"{variable} !== null", *tests])
-        return tests[0] if len(tests) == 1 else f"({self.joined('or', tests)})"
+            return self.join_tests("and", [f"{variable} !== null", *tests])
+        return tests[0] if len(tests) == 1 else f"({self.join_tests('or', tests)})"
 
 
 def _check_exact(value: object, what: str) -> None:

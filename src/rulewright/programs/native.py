@@ -11,7 +11,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.encoding.covers import unpack_words
-from rulewright.programs.covers import Coder, joined
+from rulewright.programs.covers import Coder, combine_bits
 from rulewright.programs.nearest import Lookup, Nearest
 from rulewright.programs.nodes import (
     Binary,
@@ -19,17 +19,17 @@ from rulewright.programs.nodes import (
     Constant,
     Exp,
     FirstThat,
-    Fold,
-    Line,
+    LineValue,
     Maxima,
     Mix,
     Reduce,
     Steps,
-    Sums,
+    TermFold,
+    TermSums,
     Where,
     line_values,
 )
-from rulewright.programs.program import ordered
+from rulewright.programs.program import order_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -66,7 +66,7 @@ _PART = 65_536
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class ProgramRows:
     """The rows of a table; they are coded, and formulas compiled, when they are first asked for."""
 
     native: Native
@@ -107,17 +107,17 @@ class Native:
     program : Program
         What to evaluate.
     bodies : sequence of Formula, optional
-        The formulas of ``Rows.covers``.
+        The formulas of ``ProgramRows.covers``.
     """
 
     def __init__(self, program: Program, bodies: Sequence[Formula] = ()) -> None:
         self.program, self.bodies = program, tuple(bodies)
         self._covers: dict[Node, Covers] = {}
 
-    def rows(self, table: Table, n_threads: int | None = None) -> Rows:
+    def rows(self, table: Table, n_threads: int | None = None) -> ProgramRows:
         """Give the rows of a table to evaluate."""
         threads = kernels.usable_cpus() if n_threads is None else n_threads
-        return Rows(self, table, threads)
+        return ProgramRows(self, table, threads)
 
     @cached_property
     def rules(self) -> Covers:
@@ -137,13 +137,13 @@ class Native:
         return Coder([*self.program.bodies, *self.bodies], self.program.schema)
 
 
-def evaluate(node: Node, given: Mapping[Node, NDArray[np.float64]]) -> NDArray[Any]:
+def evaluate_node(node: Node, given: Mapping[Node, NDArray[np.float64]]) -> NDArray[Any]:
     """Evaluate a value from others that are given, such as the scores."""
     n_rows = len(next(iter(given.values())))
     if n_rows <= _PART:
         return np.asarray(_evaluate(node, given, None))
     return _by_parts(
-        n_rows, lambda part: evaluate(node, {known: v[part] for known, v in given.items()})
+        n_rows, lambda part: evaluate_node(node, {known: v[part] for known, v in given.items()})
     )
 
 
@@ -161,7 +161,7 @@ def _by_parts(n_rows: int, values: Callable[[slice], NDArray[Any]]) -> NDArray[A
 
 
 def _evaluate(
-    root: Node, given: Mapping[Node, NDArray[np.float64]], rows: Rows | None
+    root: Node, given: Mapping[Node, NDArray[np.float64]], rows: ProgramRows | None
 ) -> NDArray[Any]:
     """Compute the nodes one by one; an array that no later step reads may be overwritten."""
     constants, steps = _schedule(root, frozenset(given))
@@ -183,7 +183,7 @@ def _schedule(root: Node, given: frozenset[Node]) -> _Schedule:
     It is kept with the root, because predicting few rows takes less time than planning.
     """
     if given not in root.schedules:
-        nodes = [node for node in ordered([root], given) if node not in given]
+        nodes = [node for node in order_nodes([root], given) if node not in given]
         constants = {
             node: np.array(node.values) if node.is_vector else node.values
             for node in nodes
@@ -205,11 +205,11 @@ def _where(node: Where, values: Sequence[Any], *_: Any) -> NDArray[Any]:
     return np.asarray(np.where(*values))
 
 
-def _line(node: Line, _values: Any, _free: Any, rows: Rows) -> NDArray[np.float64]:
+def _line(node: LineValue, _values: Any, _free: Any, rows: ProgramRows) -> NDArray[np.float64]:
     return line_values(node, rows.table[node.column].values)[:, np.newaxis]
 
 
-def _nearest(node: Nearest, _values: Any, _free: Any, rows: Rows) -> NDArray[np.intp]:
+def _nearest(node: Nearest, _values: Any, _free: Any, rows: ProgramRows) -> NDArray[np.intp]:
     return node.evaluate(rows.table, rows.n_threads)[0].astype(np.intp)[:, np.newaxis]
 
 
@@ -260,12 +260,12 @@ def _steps(node: Steps, children: Sequence[Any], *_: Any) -> NDArray[np.float64]
 
 
 def _fold(
-    node: Fold, children: Sequence[Any], free: Sequence[Any], rows: Rows
+    node: TermFold, children: Sequence[Any], free: Sequence[Any], rows: ProgramRows
 ) -> NDArray[np.float64]:
     """Change start values by the terms that hold, in blocks of packed covers."""
     starts, covers = np.atleast_1d(children[0]), rows.native.covers(node)
     rules, joints = covers.rules, covers.joints
-    if isinstance(node, Sums) and joints is None:
+    if isinstance(node, TermSums) and joints is None:
         return kernels.rule_scores(rows.codes, rules, *node.arrays, starts, rows.n_threads)
     bits = kernels.rule_bits(rows.codes, rules, rows.n_threads)
     changes = list(_changes(node, range(len(bits)) if joints is None else joints))
@@ -274,8 +274,8 @@ def _fold(
         block = bits[:, word : word + _BLOCK]
         values = np.repeat(starts[:, np.newaxis], 64 * block.shape[1], axis=1)
         for joint, classes, amount in changes:
-            holds = unpack_words(joined(block, joint))
-            if isinstance(node, Sums):
+            holds = unpack_words(combine_bits(block, joint))
+            if isinstance(node, TermSums):
                 values[classes] += amount * holds.view(np.uint8)  # faster than of truth values
             elif isinstance(node, Maxima):
                 np.maximum(values[classes], amount, out=values[classes], where=holds)
@@ -286,7 +286,7 @@ def _fold(
     return found
 
 
-def _changes(node: Fold, joints: Sequence[Joint]) -> Iterator[tuple[Joint, slice, Any]]:
+def _changes(node: TermFold, joints: Sequence[Joint]) -> Iterator[tuple[Joint, slice, Any]]:
     """Give the joint, the classes and the amount of each change, in the order they are made."""
     if isinstance(node, FirstThat):  # the first overwrites all that come after it
         for joint, (_, values) in zip(reversed(joints), reversed(node.terms), strict=True):
@@ -301,14 +301,14 @@ _APPLY: dict[type[Node], Callable[..., Any]] = {
     Choose: _choose,
     Exp: _exp,
     FirstThat: _fold,
-    Line: _line,
+    LineValue: _line,
     Lookup: _lookup,
     Maxima: _fold,
     Mix: _mix,
     Nearest: _nearest,
     Reduce: _reduce,
     Steps: _steps,
-    Sums: _fold,
+    TermSums: _fold,
     Where: _where,
 }
 """How each node is computed from the values of its children, arrays to overwrite, and the rows."""

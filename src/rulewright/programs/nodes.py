@@ -130,7 +130,7 @@ class Constant(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Given(Node):
+class GivenVector(Node):
     """A vector that is handed in, for evaluation from scores that are already there."""
 
     @cached_property
@@ -191,7 +191,7 @@ class Mix(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Line(Node):
+class LineValue(Node):
     """The value of a numeric column held between two bounds, minus a center; 0 if it is missing."""
 
     column: str
@@ -205,7 +205,7 @@ class Line(Node):
         return frozenset({self.column})
 
 
-def line_values(line: Line, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def line_values(line: LineValue, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Evaluate a line at the values of its column, NaN for missing."""
     return np.where(np.isnan(values), 0.0, np.clip(values, line.low, line.high) - line.center)
 
@@ -229,7 +229,7 @@ class Term(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Fold(Node):
+class TermFold(Node):
     """Start values that are changed where the formulas of terms hold."""
 
     start: Constant
@@ -242,7 +242,7 @@ class Fold(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Sums(Fold):
+class TermSums(TermFold):
     """The start plus the amounts of the terms that hold; a scalar start has heads of class 0."""
 
     terms: tuple[Term, ...]
@@ -255,14 +255,14 @@ class Sums(Fold):
 
 
 @dataclass(frozen=True, eq=False)
-class Maxima(Fold):
+class Maxima(TermFold):
     """The largest of the start and of the amounts of the terms that hold."""
 
     terms: tuple[Term, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class FirstThat(Fold):
+class FirstThat(TermFold):
     """The vector of the first formula that holds, the start where none does."""
 
     terms: tuple[tuple[Formula, tuple[float, ...]], ...]

@@ -21,20 +21,20 @@ from rulewright.programs.nodes import (
     Constant,
     Exp,
     FirstThat,
-    Fold,
-    Line,
+    LineValue,
     Maxima,
     Mix,
     Reduce,
     Steps,
-    Sums,
+    TermFold,
+    TermSums,
     Where,
 )
 from rulewright.programs.onnx_columns import OnnxColumns
-from rulewright.programs.onnx_graph import Graph
+from rulewright.programs.onnx_graph import OnnxGraph
 from rulewright.programs.onnx_nearest import nearest_place
 from rulewright.programs.program import ClassProgram
-from rulewright.programs.target import Answer, CannotRunError, Target
+from rulewright.programs.target import Answer, CannotRunError, ExportTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,20 +60,20 @@ _OUTPUTS = ("scores", "probabilities", "label", "prediction")
 
 def write_onnx(program: Program) -> bytes:
     """Write a program as an ONNX file; see ``RuleModel.to_onnx``."""
-    return OnnxWriter(program).written()
+    return OnnxWriter(program).write()
 
 
 class OnnxWriter:
     """Operations that compute the values of a program from columns of rows."""
 
     def __init__(self, program: Program) -> None:
-        self.program, self.graph = program, Graph()
+        self.program, self.graph = program, OnnxGraph()
         self.columns = OnnxColumns(self.graph, program.schema)
         self._values: dict[Node, str] = {}
         self._scalars: dict[float, str] = {}
         self._rows = ""
 
-    def written(self) -> bytes:
+    def write(self) -> bytes:
         """Write all outputs, and return the file."""
         program, graph = self.program, self.graph
         used = program.columns or program.schema.names[:1]  # which tells the number of rows
@@ -84,23 +84,23 @@ class OnnxWriter:
         for node in program.nodes:
             self._values[node] = self._write[type(node)](self, node)
         if not isinstance(program, ClassProgram):
-            number = self._repeated(self._values[program.scores], 1)
+            number = self._repeat(self._values[program.scores], 1)
             self._flat_output("prediction", number, np.float64)
-            return graph.serialised()
+            return graph.serialise()
         n = program.n_classes
         for name, node in (("scores", program.scores), ("probabilities", program.probabilities)):
-            graph.give_output(name, self._repeated(self._values[node], n), np.float64, ["rows", n])
-        chosen = self._repeated(self._values[program.chosen], 1)
+            graph.give_output(name, self._repeat(self._values[node], n), np.float64, ["rows", n])
+        chosen = self._repeat(self._values[program.chosen], 1)
         labels = np.array(program.labels, dtype=object if _is_text(program.labels) else None)
         places = graph.cast(chosen, np.int64)
         self._flat_output(
             "label", graph.add("Gather", graph.constant(labels, labels.dtype), places), labels.dtype
         )
         for name, node in program.flags.items():
-            self._flat_output(name, self._repeated(self._values[node], 1), np.bool_)
-        return graph.serialised()
+            self._flat_output(name, self._repeat(self._values[node], 1), np.bool_)
+        return graph.serialise()
 
-    def _repeated(self, value: str, width: int) -> str:
+    def _repeat(self, value: str, width: int) -> str:
         """Give a value for every row, if it is a constant too."""
         shape = self.graph.add("Concat", self._rows, self.graph.constant([width], np.int64), axis=0)
         return self.graph.add("Expand", value, shape)
@@ -112,7 +112,7 @@ class OnnxWriter:
         which it takes all that single precision does not tell from them.
         """
         if value not in self._scalars:
-            self._scalars[value] = self._repeated(self.graph.constant([[value]]), 1)
+            self._scalars[value] = self._repeat(self.graph.constant([[value]]), 1)
         return self._scalars[value]
 
     def _flat_output(self, name: str, value: str, dtype: Any) -> None:
@@ -151,7 +151,7 @@ class OnnxWriter:
         found = self.graph.add("Gather", vectors, *self._children(node))
         return self.graph.add("Squeeze", found, self.graph.constant([1], np.int64))
 
-    def _chosen(self, node: Choose) -> str:
+    def _choose(self, node: Choose) -> str:
         """Find the first true test, in the order of preference; indices are doubles."""
         graph, tests = self.graph, self.graph.cast(self._values[node.test], np.int32)
         if node.order != tuple(range(len(node.order))):
@@ -159,7 +159,7 @@ class OnnxWriter:
         place = graph.add("ArgMax", tests, axis=1, keepdims=1)
         return graph.add("Gather", graph.constant(node.order), place)
 
-    def _fold(self, node: Fold) -> str:
+    def _fold(self, node: TermFold) -> str:
         graph, n = self.graph, len(node.start.numbers)
         value = self._values[node.start]
         if isinstance(node, FirstThat):  # the first overwrites those after it
@@ -168,8 +168,8 @@ class OnnxWriter:
                     "Where", self.columns.test(body), graph.constant([numbers]), value
                 )
             return value
-        assert isinstance(node, Sums | Maxima)
-        operation, nothing = ("Add", 0.0) if isinstance(node, Sums) else ("Max", -math.inf)
+        assert isinstance(node, TermSums | Maxima)
+        operation, nothing = ("Add", 0.0) if isinstance(node, TermSums) else ("Max", -math.inf)
         value = self.scalar(node.start.numbers[0]) if n == 1 else value
         for body, head, amount in node.terms:
             amounts = np.full((1, n), nothing)
@@ -180,7 +180,7 @@ class OnnxWriter:
             value = graph.add(operation, value, change)
         return value
 
-    def _line(self, node: Line) -> str:
+    def _line(self, node: LineValue) -> str:
         graph, value = self.graph, node.column
         bounds = [graph.constant(bound) for bound in (node.low, node.high)]
         held = graph.add("Clip", value, *bounds)
@@ -213,18 +213,18 @@ class OnnxWriter:
 
     _write: ClassVar[dict[type[Node], Callable[[Any, Any], str]]] = {
         Binary: _binary,
-        Choose: _chosen,
+        Choose: _choose,
         Constant: _constant,
         Exp: _exp,
         FirstThat: _fold,
-        Line: _line,
+        LineValue: _line,
         Lookup: _lookup,
         Maxima: _fold,
         Mix: _mix,
         Nearest: _nearest,
         Reduce: _reduce,
         Steps: _steps,
-        Sums: _fold,
+        TermSums: _fold,
         Where: _where,
     }
     """How each node is computed."""
@@ -269,6 +269,6 @@ def _run(write: Callable[..., Any], program: Program, rows: Rows) -> tuple[list[
     return list(map(Answer._make, zip(*columns, told, strict=True))), []
 
 
-TARGET = Target(
+TARGET = ExportTarget(
     "a graph for ONNX runtimes, in double precision", write_onnx, {"onnx": _run}, unasked=False
 )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from rulewright.data import Schema
-    from rulewright.programs.onnx_graph import Graph
+    from rulewright.programs.onnx_graph import OnnxGraph
     from rulewright.rules import Condition, Formula, Plain
 
 MISSING_CODE = -1
@@ -24,7 +24,7 @@ MISSING_CODE = -1
 class OnnxColumns:
     """Inputs of a graph: ordered columns by their names, codes of labels, and tests of both."""
 
-    def __init__(self, graph: Graph, schema: Schema) -> None:
+    def __init__(self, graph: OnnxGraph, schema: Schema) -> None:
         self.graph, self.schema = graph, schema
         self._codes: dict[str, str] = {}
         self._tests: dict[Any, str] = {}
@@ -68,10 +68,10 @@ class OnnxColumns:
             else:
                 parts = list(map(self.test, formula.parts))  # type: ignore[union-attr]
                 operation = "Or" if isinstance(formula, Or) else "And"
-            self._tests[id(formula)] = self._joined(operation, parts)
+            self._tests[id(formula)] = self._join(operation, parts)
         return self._tests[id(formula)]
 
-    def _joined(self, operation: str, parts: list[str]) -> str:
+    def _join(self, operation: str, parts: list[str]) -> str:
         if not parts:
             return self.graph.constant([[operation == "And"]], np.bool_)
         value = parts[0]
@@ -82,7 +82,7 @@ class OnnxColumns:
     def _condition(self, condition: Condition) -> str:
         if condition not in self._tests:
             parts = list(map(self._plain, condition.alternatives))
-            self._tests[condition] = self._joined("Or", parts)
+            self._tests[condition] = self._join("Or", parts)
         return self._tests[condition]
 
     def _plain(self, part: Plain) -> str:
@@ -100,7 +100,7 @@ class OnnxColumns:
                 )
             )
             return missing if part.missing else graph.add("Not", missing)
-        return self._joined("And", self._bounds(part))
+        return self._join("And", self._bounds(part))
 
     def _bounds(self, part: Range) -> list[str]:
         sides = (

@@ -29,7 +29,7 @@ def onnx_package() -> Any:
     return onnx
 
 
-class Graph:
+class OnnxGraph:
     """Operations of an ONNX graph in the order in which they are computed."""
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ class Graph:
         self._nodes.append(helper.make_node("Identity", [value], [name]))
         self.outputs.append(helper.make_tensor_value_info(name, self.type_of(dtype), shape))
 
-    def serialised(self) -> bytes:
+    def serialise(self) -> bytes:
         """Return the content of an ONNX file, after its checks."""
         helper = self._onnx.helper
         graph = helper.make_graph(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import Table
     from rulewright.programs.program import Program
-    from rulewright.programs.target import Rows, Target
+    from rulewright.programs.target import ExportTarget, Rows
 
 _TOLERANCE = 1e-12
 _COST_TOLERANCE = 1e-9
@@ -72,7 +72,7 @@ def verify(program: Program, targets: Sequence[str] | None = None) -> ExportRepo
     expected = native_answers(program, read_like(rows, program.schema, program.columns))
     worst, ran, notes = 0.0, [], []
     for name in unasked if targets is None else targets:
-        target: Target = known[name]
+        target: ExportTarget = known[name]
         try:
             answers, found = target.runners[name](target.write, program, rows)
         except CannotRunError as error:
@@ -80,7 +80,7 @@ def verify(program: Program, targets: Sequence[str] | None = None) -> ExportRepo
                 raise
             notes.append(f"{name} was not run: {error}")
             continue
-        worst = max(worst, compare(name, program, rows, answers, expected))
+        worst = max(worst, compare_answers(name, program, rows, answers, expected))
         ran.append(name)
         notes += found
     return ExportReport(tuple(ran), n_rows(rows), worst, tuple(notes))
@@ -105,7 +105,7 @@ def native_answers(program: Program, table: Table) -> list[tuple[Answer, list[fl
     return list(pairs)
 
 
-def compare(
+def compare_answers(
     name: str,
     program: Program,
     rows: Rows,

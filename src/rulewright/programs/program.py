@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from rulewright.data import label_of
 from rulewright.programs.nearest import Nearest
-from rulewright.programs.nodes import Choose, Constant, Exp, Fold, Line, Mix, Reduce, Steps
-from rulewright.rules import And, Conjunction, Not, Or, negated, normalised
+from rulewright.programs.nodes import Choose, Constant, Exp, LineValue, Mix, Reduce, Steps, TermFold
+from rulewright.rules import And, Conjunction, Not, Or, negate, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,7 +48,7 @@ class Program:
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
         """All values that the outputs need, each after those it is computed from."""
-        return ordered(self.outputs)
+        return order_nodes(self.outputs)
 
     @cached_property
     def bodies(self) -> tuple[Formula, ...]:
@@ -63,7 +63,7 @@ class Program:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that the formulas use, in the order of the schema."""
-        used = {column for leaf in leaves(self.bodies) for column in leaf.columns}
+        used = {column for leaf in list_conjunctions(self.bodies) for column in leaf.columns}
         used.update(column for node in self.nodes for column in node.columns)
         return tuple(name for name in self.schema.names if name in used)
 
@@ -72,7 +72,7 @@ class Program:
         """Whether scores have the same bits in all targets: exponentials and totals need not."""
         return not any(
             isinstance(node, Exp) or (isinstance(node, Reduce) and node.how == "total")
-            for node in ordered([self.scores])
+            for node in order_nodes([self.scores])
         )
 
     @cached_property
@@ -82,7 +82,9 @@ class Program:
         for node in self.nodes:
             for child in node.children:
                 reads[child] += _reads(node, child)
-        of_columns = {node for node in self.nodes if isinstance(node, Fold | Line | Nearest)}
+        of_columns = {
+            node for node in self.nodes if isinstance(node, TermFold | LineValue | Nearest)
+        }
         read = {node for node in self.nodes if reads[node] > 1 and not isinstance(node, Constant)}
         return frozenset(of_columns | read)
 
@@ -127,7 +129,7 @@ class ClassProgram(Program):
         return (self.scores, self.probabilities, self.chosen, *self.flags.values())
 
 
-def ordered(outputs: Iterable[Node], known: Iterable[Node] = ()) -> tuple[Node, ...]:
+def order_nodes(outputs: Iterable[Node], known: Iterable[Node] = ()) -> tuple[Node, ...]:
     """Give all nodes that some need, known ones first, each once and after its children."""
     found: dict[Node, None] = dict.fromkeys(known)
 
@@ -169,13 +171,13 @@ def _positive(formula: Formula, known: dict[int, Formula]) -> Formula:
         return formula if same else type(formula)(parts)
     if not isinstance(formula, Not):
         return formula
-    moved = normalised(formula)
+    moved = normalise(formula)
     if isinstance(moved, Not):  # before a condition that decides missing values, and only there
-        return Conjunction(tuple(map(negated, moved.conditions)))
+        return Conjunction(tuple(map(negate, moved.conditions)))
     return positive(moved, {})
 
 
-def leaves(formulas: Iterable[Formula]) -> list[Conjunction]:
+def list_conjunctions(formulas: Iterable[Formula]) -> list[Conjunction]:
     """Give the conjunctions that formulas are made of, each once however often it is used."""
     found: list[Conjunction] = []
     seen: set[int] = set()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rulewright.programs.program import ClassProgram
 from rulewright.programs.rowwise import RowWriter
-from rulewright.programs.target import Answer, Target, n_rows
+from rulewright.programs.target import Answer, ExportTarget, n_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -245,7 +245,7 @@ def _run(write: Callable[..., str], program: Program, rows: Rows) -> tuple[list[
     return answers, []
 
 
-TARGET = Target("a module without dependencies", write_python, {"python": _run})
+TARGET = ExportTarget("a module without dependencies", write_python, {"python": _run})
 
 
 class _PythonWriter(RowWriter):
@@ -261,7 +261,7 @@ class _PythonWriter(RowWriter):
     def literal(self, value: Any) -> str:
         return repr(value)
 
-    def guarded(self, test: str, statements: Iterable[str]) -> str:
+    def guard(self, test: str, statements: Iterable[str]) -> str:
         return f"    if {test}:\n" + "".join(f"        {text}\n" for text in statements)
 
     def labels(self, variable: str, labels: Sequence[str], negated: bool) -> str:

@@ -16,7 +16,7 @@ def shares(odds: Node) -> Node:
     return odds / odds.total
 
 
-def softmax(scores: Node) -> Node:
+def softmax_node(scores: Node) -> Node:
     """Give probabilities proportional to the exponentials of the scores."""
     return shares(Exp(scores - scores.largest))
 
@@ -26,7 +26,7 @@ def one_hot(index: Node, n_classes: int) -> Node:
     return Constant(tuple(map(float, range(n_classes)))).equals(index)
 
 
-def preferred(values: Node, order: tuple[int, ...]) -> Node:
+def prefer_first(values: Node, order: tuple[int, ...]) -> Node:
     """Choose the class of the largest value, of equal ones the first in the order."""
     return Choose(values.equals(values.largest), order)
 
@@ -36,11 +36,11 @@ def largest_but(scores: Node, is_left_out: Node) -> Node:
     return Where(is_left_out, Constant(_LOWEST), scores).largest
 
 
-def margins(scores: Node, n_classes: int) -> Node:
+def margins_node(scores: Node, n_classes: int) -> Node:
     """Give the score of each class minus the highest of the others; 0 if there is no other."""
     if n_classes == 1:
         return scores - scores
-    is_best = one_hot(preferred(scores, tuple(range(n_classes))), n_classes)
+    is_best = one_hot(prefer_first(scores, tuple(range(n_classes))), n_classes)
     return scores - Where(is_best, largest_but(scores, is_best), scores.largest)
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from rulewright.programs.distances import NumberDistance
 from rulewright.programs.nearest import Nearest, squared_labels, squared_unseen
-from rulewright.programs.nodes import FirstThat, Fold, Sums
-from rulewright.programs.sharing import repeated
+from rulewright.programs.nodes import FirstThat, TermFold, TermSums
+from rulewright.programs.sharing import find_repeated
 from rulewright.programs.writer import Writer
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class RowWriter(Writer):
         self.tables: dict[str, str] = {}
         self.variables = {name: f"x{i}" for i, name in enumerate(program.columns)}
         # Formulas that are part of several others are tested once.
-        self.repeated = repeated((self.positive(body), 1) for body in program.bodies)
+        self.repeated = find_repeated((self.positive(body), 1) for body in program.bodies)
 
     def statements(self) -> Iterator[str]:
         """Write all values that are read more than once."""
@@ -71,19 +71,19 @@ class RowWriter(Writer):
         if isinstance(node, Nearest):
             yield from self._nearest(node, name)
             return
-        start = node.start if isinstance(node, Fold) else node
+        start = node.start if isinstance(node, TermFold) else node
         for k in self.classes(node):
             yield self.declare.format(self.name(node, name, k), self.text(start, k))
         if isinstance(node, FirstThat):  # the first overwrites those after it
             for body, values in reversed(node.terms):
                 numbers = map(self.number, values)
                 changes = [f"{name}_{k} = {number}" for k, number in enumerate(numbers)]
-                yield self.guarded(self.test(body), changes)
-        elif isinstance(node, Fold):
+                yield self.guard(self.test(body), changes)
+        elif isinstance(node, TermFold):
             for body, head, amount in node.terms:
                 items = [self.name(node, name, k) for k in range(head.first, head.last + 1)]
                 changes = [self._change(node, item, self.number(amount)) for item in items]
-                yield self.guarded(self.test(body), changes)
+                yield self.guard(self.test(body), changes)
 
     def _nearest(self, node: Nearest, name: str) -> Iterator[str]:
         """Declare the place of the nearest rule: a rule that is nearer takes it over."""
@@ -91,7 +91,9 @@ class RowWriter(Writer):
         for i, distance in enumerate(node.used):
             if isinstance(distance, NumberDistance):
                 places[distance.column] = f"{name}_x{i}"
-                held = self.held(self.variable(distance.column), *distance.limits, distance.scale)
+                held = self.write_held(
+                    self.variable(distance.column), *distance.limits, distance.scale
+                )
                 yield self.declare.format(f"{name}_x{i}", held)
         labels = {key: f"{name}_l{i}" for i, key in enumerate(node.label_gaps)}
         for key, gap in node.label_gaps.items():
@@ -105,15 +107,15 @@ class RowWriter(Writer):
                 for gap in rule
             ]
             total = f"{name}_d{i}"
-            yield from self._added(total, terms)
+            yield from self._declare_sum(total, terms)
             if i == 0:
                 yield self.declare.format(f"{name}_least", total)
                 yield self.declare.format(name, 0)
             else:
                 changes = [f"{name}_least = {total}", f"{name} = {i}"]
-                yield self.guarded(f"{total} < {name}_least", changes)
+                yield self.guard(f"{total} < {name}_least", changes)
 
-    def _added(self, name: str, terms: Sequence[str]) -> Iterator[str]:
+    def _declare_sum(self, name: str, terms: Sequence[str]) -> Iterator[str]:
         """Declare a sum, added up in the order of its terms."""
         sums = [self.number(0.0), *terms] if not terms else [*terms]
         for n, start in enumerate(range(0, len(sums), TERMS)):
@@ -143,8 +145,8 @@ class RowWriter(Writer):
         vectors = "".join(f"{self.literal(list(vector))}, " for vector in node.vectors)
         return f"{self._outside(vectors)}[{self.text(node.place)}][{k}]"
 
-    def _change(self, node: Fold, item: str, amount: str) -> str:
-        if isinstance(node, Sums):
+    def _change(self, node: TermFold, item: str, amount: str) -> str:
+        if isinstance(node, TermSums):
             return f"{item} += {amount}"
         return f"{item} = {self.extreme('max', [item, amount])}"
 
@@ -180,5 +182,5 @@ class RowWriter(Writer):
         """Write a string, a number, a truth value, or a list of such."""
 
     @abstractmethod
-    def guarded(self, test: str, statements: Iterable[str]) -> str:
+    def guard(self, test: str, statements: Iterable[str]) -> str:
         """Write statements that are executed where a test holds."""

@@ -16,7 +16,7 @@ MAX_SHARED, MIN_CHARACTERS = 400, 50_000
 """Databases limit the columns of a step, and few repetitions are easier to read than a column."""
 
 
-def repeated(uses: Iterable[tuple[Formula, int]]) -> dict[int, tuple[Formula, int]]:
+def find_repeated(uses: Iterable[tuple[Formula, int]]) -> dict[int, tuple[Formula, int]]:
     """Give the formulas, and parts of formulas, that are used more than once.
 
     Parameters
@@ -44,7 +44,7 @@ def repeated(uses: Iterable[tuple[Formula, int]]) -> dict[int, tuple[Formula, in
     return {key: (formula, times[key]) for key, formula in found.items() if times[key] > 1}
 
 
-def long_repeated(
+def find_long_repeated(
     uses: Iterable[tuple[Formula, int]], length: Callable[[Formula], int]
 ) -> list[Formula]:
     """Give the repeated formulas whose repetitions are longest, parts before wholes.
@@ -66,7 +66,7 @@ def long_repeated(
                 known[id(formula)] = length(formula)
         return known[id(formula)]
 
-    found = repeated(uses)
+    found = find_repeated(uses)
     costs = {key: (n - 1) * size(formula) for key, (formula, n) in found.items()}
     large = sorted((key for key in costs if costs[key] > MIN_CHARACTERS), key=lambda k: -costs[k])
     chosen = set(large[:MAX_SHARED])

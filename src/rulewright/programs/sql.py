@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING, Any
 
 from rulewright.programs.databases import run_duckdb, run_sqlite
 from rulewright.programs.nearest import Nearest
-from rulewright.programs.nodes import Binary, Choose, Constant, Exp, FirstThat, Maxima, Sums
-from rulewright.programs.program import ClassProgram, ordered
-from rulewright.programs.sharing import long_repeated
+from rulewright.programs.nodes import Binary, Choose, Constant, Exp, FirstThat, Maxima, TermSums
+from rulewright.programs.program import ClassProgram, order_nodes
+from rulewright.programs.sharing import find_long_repeated
 from rulewright.programs.sql_columns import READING
 from rulewright.programs.sql_nearest import nearest_steps
 from rulewright.programs.sql_words import (
-    boolean,
-    check_distinct,
+    check_distinct_in_sql,
     checked_dialect,
     column_of,
-    number,
     quoted_name,
     quoted_text,
     rows_of,
     unused_prefix,
+    write_boolean,
+    write_number,
 )
-from rulewright.programs.target import Target
+from rulewright.programs.target import ExportTarget
 from rulewright.programs.writer import Writer
 from rulewright.rules import And, Conjunction, Or
 
@@ -85,7 +85,7 @@ def write_sql(
     return _SqlWriter(program, parts, checked_dialect(dialect), keep, prelude).statement()
 
 
-TARGET = Target("one SELECT", write_sql, {"duckdb": run_duckdb, "sqlite": run_sqlite})
+TARGET = ExportTarget("one SELECT", write_sql, {"duckdb": run_duckdb, "sqlite": run_sqlite})
 
 
 class _SqlWriter(Writer):
@@ -112,7 +112,7 @@ class _SqlWriter(Writer):
         if dialect == "postgres":
             self.exp = self._unless_tiny(f"{{0}} > {self.number(_LOWEST_EXPONENT)}", "EXP({0})")
         columns = [prelude.names.get(name, name) for name in program.columns]
-        check_distinct(columns, dialect)
+        check_distinct_in_sql(columns, dialect)
         self.prefix = unused_prefix([*columns, *keep, *table])
         self.table = table
         self.alias = f"{self.prefix}table"
@@ -184,7 +184,7 @@ class _SqlWriter(Writer):
             for node in self.program.nodes
             for i, body in enumerate(node.bodies)
         )
-        for test in long_repeated(uses, lambda part: len(self.test(part))):
+        for test in find_long_repeated(uses, lambda part: len(self.test(part))):
             inputs, name = self._inputs([test]), f"{self.prefix}test_{len(self.tests)}"
             level = 1 + max((self.test_level.get(read, 0) for read in inputs), default=0)
             self.chain[level][name] = self.where.format(self.test(test), 1, 0)
@@ -193,7 +193,7 @@ class _SqlWriter(Writer):
 
     def _n_texts(self, node: Node, i: int) -> int:
         """Tell how often the text of a value has its formula i: once for each class."""
-        if isinstance(node, Sums | Maxima):
+        if isinstance(node, TermSums | Maxima):
             head = node.terms[i].head
             return head.last - head.first + 1
         return len(self.classes(node))
@@ -238,7 +238,7 @@ class _SqlWriter(Writer):
     def _reads(self, nodes: Iterable[Node]) -> set[Node]:
         """Give the named values that the text of some nodes reads."""
         nodes = list(nodes)
-        unnamed = [node for node in ordered(nodes, self.names) if node not in self.names]
+        unnamed = [node for node in order_nodes(nodes, self.names) if node not in self.names]
         found = {child for node in unnamed for child in node.children} | set(nodes)
         return found & self.names.keys()
 
@@ -274,7 +274,7 @@ class _SqlWriter(Writer):
     def _columns(self, node: Node, name: str) -> Iterator[list[str]]:
         """Write a value: for each step that it takes the texts of all classes."""
         classes = self.classes(node)
-        if isinstance(node, Sums):
+        if isinstance(node, TermSums):
             sums = [[self.text(node.start, k)] for k in classes]
             for start in range(0, max(1, len(node.terms)), TERMS_PER_STEP):
                 for term in node.terms[start : start + TERMS_PER_STEP]:
@@ -336,7 +336,7 @@ class _SqlWriter(Writer):
         if isinstance(label, str):
             return quoted_text(label)
         if isinstance(label, bool):
-            return boolean(label, self.dialect)
+            return write_boolean(label, self.dialect)
         return str(label) if isinstance(label, int) else self.number(label)
 
     def variable(self, column: str) -> str:
@@ -347,7 +347,7 @@ class _SqlWriter(Writer):
         return kind.sql_number(self.variable(column), READING[self.dialect])
 
     def number(self, value: float) -> str:
-        return number(value, self.dialect)
+        return write_number(value, self.dialect)
 
     def mark(self, column: ColumnSchema, value: Any) -> str:
         return column.type.sql_literal(column, value, READING[self.dialect])

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from rulewright.programs.sql_words import Dialect, number, quoted_text
+from rulewright.programs.sql_words import Dialect, quoted_text, write_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +32,7 @@ class _Reading(ABC):
 
     def number(self, value: float) -> str:
         """Write a finite number exactly."""
-        return number(value, self.name)
+        return write_number(value, self.name)
 
     def text(self, value: str) -> str:
         """Write a string."""
@@ -118,14 +118,16 @@ class _DuckDb(_Reading):
     def double(self, column: str, x: str) -> str:
         """Read finite numbers as doubles, NaN as NULL."""
         double = f"CAST({x} AS DOUBLE)"
-        cases = self._checked(column, x, ["BOOLEAN", "FLOAT", "DOUBLE", *self._whole], "DECIMAL")
+        cases = self._check_cases(
+            column, x, ["BOOLEAN", "FLOAT", "DOUBLE", *self._whole], "DECIMAL"
+        )
         cases.append((f"ISINF({double})", _duckdb_error(column, x, "a finite number")))
         return _case(cases, f"NULLIF({double}, {_NAN})")
 
     def label_number(self, column: str, x: str) -> str:
         """Read labels that are numbers as doubles, NaN as NULL; large integers stay apart."""
         double, whole = f"CAST({x} AS DOUBLE)", f"TRY_CAST({x} AS HUGEINT)"
-        cases = self._checked(column, x, ["FLOAT", "DOUBLE", *self._whole], "DECIMAL")
+        cases = self._check_cases(column, x, ["FLOAT", "DOUBLE", *self._whole], "DECIMAL")
         large = f"typeof({x}) NOT IN ('FLOAT', 'DOUBLE') AND ({_is_large(whole)})"
         cases += [(f"ISNAN({double})", "NULL"), (large, self.number(_OTHER_NUMBER))]
         return _case(cases, double)
@@ -149,10 +151,10 @@ class _DuckDb(_Reading):
 
     def label(self, column: str, x: str) -> str:
         """Read labels as text, whole numbers and Booleans as the model writes them."""
-        cases = self._checked(column, x, ["VARCHAR", "BOOLEAN", *self._whole], "ENUM")
+        cases = self._check_cases(column, x, ["VARCHAR", "BOOLEAN", *self._whole], "ENUM")
         return f'{_case(cases, f"CAST({x} AS VARCHAR)")} COLLATE "C"'  # others may ignore case
 
-    def _checked(
+    def _check_cases(
         self, column: str, x: str, types: Iterable[str], prefix: str
     ) -> list[tuple[str, str]]:
         """Give the cases of missing values and of a type that is not one of some."""

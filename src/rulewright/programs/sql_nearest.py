@@ -61,7 +61,7 @@ class _Texts:
             if isinstance(distance, NumberDistance):
                 self.numbers[distance.column] = f"{name}_x{i}"
                 value = writer.variable(distance.column)
-                held = writer.held(
+                held = writer.write_held(
                     writer.numeric(distance.column), *distance.limits, distance.scale
                 )
                 missing = writer.missing[1].format(value)

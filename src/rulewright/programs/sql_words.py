@@ -26,15 +26,15 @@ def quoted_name(name: str) -> str:
     """Write the name of a column or table, or raise a ValueError if SQL cannot hold it."""
     if not isinstance(name, str) or not name:
         raise ValueError(f"SQL cannot hold the empty name {name!r}; rename the column or table")
-    return '"' + _checked(name, "name").replace('"', '""') + '"'
+    return '"' + _check_text(name, "name").replace('"', '""') + '"'
 
 
 def quoted_text(text: str) -> str:
     """Write a string, or raise a ValueError if SQL cannot hold it."""
-    return "'" + _checked(text, "label").replace("'", "''") + "'"
+    return "'" + _check_text(text, "label").replace("'", "''") + "'"
 
 
-def number(value: float, dialect: Dialect) -> str:
+def write_number(value: float, dialect: Dialect) -> str:
     """Write a finite number such that the database reads exactly this double."""
     value = float(value)
     if dialect == "postgres":
@@ -46,12 +46,12 @@ def number(value: float, dialect: Dialect) -> str:
     return text if "e" in text else text + "e0"
 
 
-def boolean(value: bool, dialect: Dialect) -> str:
+def write_boolean(value: bool, dialect: Dialect) -> str:
     """Write a truth value; SQLite has only 1 and 0."""
     return str(int(value)) if dialect == "sqlite" else str(value).upper()
 
 
-def check_distinct(names: Iterable[str], dialect: Dialect) -> None:
+def check_distinct_in_sql(names: Iterable[str], dialect: Dialect) -> None:
     """Refuse columns that a database would take for one, because it ignores case."""
     if dialect == "postgres":
         return
@@ -90,7 +90,7 @@ def unused_prefix(names: Iterable[str]) -> str:
     return prefix
 
 
-def _checked(text: str, what: str) -> str:
+def _check_text(text: str, what: str) -> str:
     if "\0" in text:
         raise ValueError(f"SQL cannot hold the {what} {text!r} with a NUL character; rename it")
     try:

@@ -33,7 +33,7 @@ class CannotRunError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Target:
+class ExportTarget:
     """A language that programs can be written in.
 
     Parameters

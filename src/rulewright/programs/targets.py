@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from rulewright.programs import javascript, onnx, python, sql
 
 if TYPE_CHECKING:
-    from rulewright.programs.target import Target
+    from rulewright.programs.target import ExportTarget
 
-TARGETS: dict[str, Target] = {
+TARGETS: dict[str, ExportTarget] = {
     "sql": sql.TARGET,
     "python": python.TARGET,
     "javascript": javascript.TARGET,

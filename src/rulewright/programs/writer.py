@@ -13,7 +13,17 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from rulewright.programs.nearest import Lookup
-from rulewright.programs.nodes import Binary, Choose, Constant, Exp, Line, Mix, Reduce, Steps, Where
+from rulewright.programs.nodes import (
+    Binary,
+    Choose,
+    Constant,
+    Exp,
+    LineValue,
+    Mix,
+    Reduce,
+    Steps,
+    Where,
+)
 from rulewright.programs.program import positive
 from rulewright.rules import And, Labels, Or, Presence
 
@@ -88,30 +98,30 @@ class Writer(ABC):
                 return self.operation(node, [self.text(child, k) for child in node.children])
             case Reduce():
                 values = [self.text(node.value, j) for j in self.classes(node.value)]
-                return self._reduced(node.how, values)
+                return self._reduce(node.how, values)
             case Mix():
                 weights = [(j, row[k]) for j, row in enumerate(node.matrix) if row[k]]
                 terms = [self.product(self.text(node.value, j), w) for j, w in weights]
-                return self._reduced("total", terms or [self.number(0.0)])
+                return self._reduce("total", terms or [self.number(0.0)])
             case Steps():
                 return self.steps(node.tables[k], self.text(node.value, k))
             case Choose():
                 return self.choose(node, node.order)
-            case Line():
+            case LineValue():
                 return self._line(node)
             case Lookup():
                 return self.lookup(node, k)
         raise TypeError(f"{type(self).__name__} cannot write {type(node).__name__}")
 
-    def held(self, value: str, low: float, high: float, scale: float = 1.0) -> str:
+    def write_held(self, value: str, low: float, high: float, scale: float = 1.0) -> str:
         """Write a value held between two bounds, and scaled."""
         above = self.extreme("max", [value, self.number(low)])
         held = self.extreme("min", [above, self.number(high)])
         return held if scale == 1.0 else f"{held} * {self.number(scale)}"
 
-    def _line(self, node: Line) -> str:
+    def _line(self, node: LineValue) -> str:
         value = self.variable(node.column)
-        beyond = f"({self.held(value, node.low, node.high)} - {self.number(node.center)})"
+        beyond = f"({self.write_held(value, node.low, node.high)} - {self.number(node.center)})"
         return self.where.format(self.missing[1].format(value), self.number(0.0), beyond)
 
     def operation(self, node: Node, parts: Sequence[str]) -> str:
@@ -126,7 +136,7 @@ class Writer(ABC):
         """Write a value times a constant."""
         return f"{value} * {self.number(factor)}"
 
-    def _reduced(self, how: str, values: Sequence[str]) -> str:
+    def _reduce(self, how: str, values: Sequence[str]) -> str:
         if how == "total":
             return f"({' + '.join(values)})"
         return self.extreme("max" if how == "largest" else "min", values)
@@ -134,7 +144,9 @@ class Writer(ABC):
     def extreme(self, function: str, values: Sequence[str]) -> str:
         """Write the smallest ("min") or largest ("max") of some values."""
         name = self.least if function == "min" else self.greatest
-        return grouped(lambda part: f"{name}({', '.join(part)})" if part[1:] else part[0], values)
+        return join_in_groups(
+            lambda part: f"{name}({', '.join(part)})" if part[1:] else part[0], values
+        )
 
     def test(self, formula: Formula) -> str:
         """Write a formula such that it is not true where it is unknown."""
@@ -143,13 +155,13 @@ class Writer(ABC):
             return self.tests[id(formula)]
         if isinstance(formula, And | Or):
             parts = [f"({self.test(part)})" for part in formula.parts]
-            return self.joined(formula.word, parts) if parts else self.false
+            return self.join_tests(formula.word, parts) if parts else self.false
         tests = [self._condition(condition) for condition in formula.conditions]
-        return self.joined("and", tests) if tests else self.true
+        return self.join_tests("and", tests) if tests else self.true
 
     def _condition(self, condition: Condition) -> str:
         parts = [self._plain(part) for part in condition.alternatives]
-        return parts[0] if len(parts) == 1 else f"({self.joined('or', parts)})"
+        return parts[0] if len(parts) == 1 else f"({self.join_tests('or', parts)})"
 
     def _plain(self, part: Plain) -> str:
         variable, column = self.variable(part.column), self.program.schema[part.column]
@@ -164,11 +176,11 @@ class Writer(ABC):
             bounds.append(f"{variable} {'>' if part.low_open else '>='} {marks[0]}")
         if part.high < math.inf:
             bounds.append(f"{variable} {'<' if part.high_open else '<='} {marks[-1]}")
-        return self.joined("and", bounds)
+        return self.join_tests("and", bounds)
 
-    def joined(self, word: str, tests: Sequence[str]) -> str:
+    def join_tests(self, word: str, tests: Sequence[str]) -> str:
         """Join tests by "and" or "or"."""
-        return grouped(f" {self.signs.get(word, word)} ".join, tests)
+        return join_in_groups(f" {self.signs.get(word, word)} ".join, tests)
 
     @abstractmethod
     def variable(self, column: str) -> str:
@@ -203,7 +215,7 @@ class Writer(ABC):
         """Write one of some values in the order of preference: that of the first true test."""
 
 
-def grouped(join: Callable[[Sequence[str]], str], parts: Sequence[str]) -> str:
+def join_in_groups(join: Callable[[Sequence[str]], str], parts: Sequence[str]) -> str:
     """Join many parts in groups, because languages limit both depth and arguments."""
     while len(parts) > _GROUP:
         groups = [parts[i : i + _GROUP] for i in range(0, len(parts), _GROUP)]

@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from rulewright.programs.sql_words import number
+from rulewright.programs.sql_words import write_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ def factor_of(largest: float, digits: int) -> float:
     return math.ldexp(1.0, max(-1000, min(1000, BITS - exponent)))
 
 
-class Rows(NamedTuple):
+class AggregateRows(NamedTuple):
     """The rows that an aggregate is about, as SQL expressions."""
 
     value: str | None  # of the column
@@ -65,7 +65,7 @@ class Aggregates:
 
     dialect: Dialect
 
-    def of(self, column: DerivedColumn, rows: Rows) -> Aggregate:
+    def of(self, column: DerivedColumn, rows: AggregateRows) -> Aggregate:
         """Write a derived column, or raise a ValueError if the database cannot compute it."""
         where = _filter(rows.tests)
         x, function = rows.value or "", column.function
@@ -74,7 +74,7 @@ class Aggregates:
             count = f"COUNT(*){where}"
             return Aggregate((count,), self._double("COALESCE({0}, 0)") if not sign else _SOME)
         if function in ("mean", "sum"):
-            return self._added(column, x, where)
+            return self._add(column, x, where)
         if function == "recency":
             unit = DAY if column.dated else 1.0
             gap = f"MIN({rows.cutoff} - {rows.time}){where}"
@@ -88,12 +88,12 @@ class Aggregates:
 
     def number(self, value: float) -> str:
         """Write a number exactly."""
-        return number(value, self.dialect)
+        return write_number(value, self.dialect)
 
     def _double(self, x: str) -> str:
         return f"CAST({x} AS {_DOUBLE[self.dialect]})"
 
-    def _added(self, column: DerivedColumn, x: str, where: str) -> Aggregate:
+    def _add(self, column: DerivedColumn, x: str, where: str) -> Aggregate:
         assert column.factor is not None
         factor = self.number(column.factor)
         largest = f"WHEN {{0}} > {LARGEST_SUM} THEN {LARGEST_SUM}"
@@ -135,7 +135,7 @@ class Aggregates:
         half = self.number(0.5)
         return Aggregate((part,), f"{{0}}[1] * {half} + {{0}}[2] * {half}")
 
-    def _last(self, column: DerivedColumn, x: str, rows: Rows) -> str:
+    def _last(self, column: DerivedColumn, x: str, rows: AggregateRows) -> str:
         """Write the value of the latest row that has one, of several the largest."""
         where = _filter((*rows.tests, f"{x} IS NOT NULL", f"{rows.time} IS NOT NULL"))
         if self.dialect == "duckdb":

@@ -14,18 +14,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.data import Column, DataError
-from rulewright.relational.clauses import Clause, Compared, RelatedRow, SharedKey
-from rulewright.relational.derived import ADDED, OF_LABELS, OF_ROWS, TIMED, DerivedColumn, Where
+from rulewright.relational.clauses import Clause, RelatedRow, RowComparison, SharedKey
+from rulewright.relational.derived import (
+    ADDED,
+    OF_LABELS,
+    OF_ROWS,
+    TIMED,
+    DerivedColumn,
+    RowCondition,
+)
 from rulewright.relational.grouping import Paths
-from rulewright.relational.looking import Limits, Look
-from rulewright.relational.paths import join_paths, leads_to_one, named_paths
+from rulewright.relational.path_scan import PathScan, ScanLimits
+from rulewright.relational.paths import join_paths, leads_to_one, read_paths
 from rulewright.relational.recipe import Recipe, RelatedTable, check_distinct_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rulewright.relational.derived import Step
-    from rulewright.relational.looking import Seen
+    from rulewright.relational.path_scan import PathValues
     from rulewright.relational.paths import Path
     from rulewright.relational.recipe import Derived
     from rulewright.relational.relations import Relations
@@ -34,7 +41,7 @@ DEFAULT_FUNCTIONS = ("count", "recency", "max", "min", "mean", "sum", "last")
 
 
 @dataclass(frozen=True)
-class Choosing:
+class ChoiceSettings:
     """Settings of the choice; see `RelationalClassifier`."""
 
     max_depth: int = 2
@@ -48,18 +55,20 @@ class Choosing:
     compare: bool = False
 
 
-def choose(relations: Relations, choosing: Choosing) -> tuple[Recipe, dict[str, Column], int]:
+def choose_columns(
+    relations: Relations, choosing: ChoiceSettings
+) -> tuple[Recipe, dict[str, Column], int]:
     """Return a recipe, its columns for the instances, and how many columns were left out.
 
     Columns that are the same for all instances, or equal to a simpler one, are no part of it.
     """
-    recipe, n_left_out = proposed(relations, choosing)
-    columns = relations.derived(recipe)
+    recipe, n_left_out = propose_columns(relations, choosing)
+    columns = relations.derive_columns(recipe)
     told = _informative(columns, [column.name for column in recipe.columns])
     return recipe.only(told), {name: columns[name] for name in told}, n_left_out
 
 
-def proposed(relations: Relations, choosing: Choosing) -> tuple[Recipe, int]:
+def propose_columns(relations: Relations, choosing: ChoiceSettings) -> tuple[Recipe, int]:
     """Return the recipe of all columns that are tried, and how many were left out."""
     paths = _paths(relations, choosing)
     draft = draft_recipe(relations, paths)
@@ -67,9 +76,11 @@ def proposed(relations: Relations, choosing: Choosing) -> tuple[Recipe, int]:
     start = relations.table_of(relations.instances)
     paths_seen = Paths(draft, start, relations.cutoff, related)
     least = max(2, math.ceil(choosing.min_support * start.n_rows))
-    look = Look(paths_seen, draft, Limits(choosing.max_labels, choosing.n_thresholds, least))
+    look = PathScan(
+        paths_seen, draft, ScanLimits(choosing.max_labels, choosing.n_thresholds, least)
+    )
     to_one = {path: leads_to_one(relations.links, start.name, path) for path in paths}
-    seen = [look.seen(path, to_one[path]) for path in paths]
+    seen = [look.scan_path(path, to_one[path]) for path in paths]
     candidates = list(_candidates(draft, seen, choosing))
     check_distinct_columns(candidates)
     kept = tuple(candidates[: choosing.max_features])
@@ -77,7 +88,7 @@ def proposed(relations: Relations, choosing: Choosing) -> tuple[Recipe, int]:
     return recipe.only(recipe.names), len(candidates) - len(kept)
 
 
-def _paths(relations: Relations, choosing: Choosing) -> list[Path]:
+def _paths(relations: Relations, choosing: ChoiceSettings) -> list[Path]:
     links, instances = relations.links, relations.instances
     if relations.cutoff is not None and not relations.times:
         raise DataError(
@@ -85,7 +96,7 @@ def _paths(relations: Relations, choosing: Choosing) -> list[Path]:
             "columns that tell when rows happened, such as times={'orders': 'day'}."
         )
     if choosing.paths is not None:
-        return named_paths(choosing.paths, links, instances, choosing.max_depth)
+        return read_paths(choosing.paths, links, instances, choosing.max_depth)
     found = join_paths(links, instances, choosing.max_depth)
     if not found:
         raise DataError(
@@ -113,7 +124,7 @@ def draft_recipe(relations: Relations, paths: Sequence[Path]) -> Recipe:
     return Recipe(relations.instances, relations.key, tuple(tables), counts, cutoff)
 
 
-def _with_labels(draft: Recipe, seen: Sequence[Seen]) -> tuple[RelatedTable, ...]:
+def _with_labels(draft: Recipe, seen: Sequence[PathValues]) -> tuple[RelatedTable, ...]:
     """Describe the labels that were chosen along any path; all others count as unseen."""
     tables = []
     for table in draft.tables:
@@ -133,16 +144,18 @@ def _with_labels(draft: Recipe, seen: Sequence[Seen]) -> tuple[RelatedTable, ...
     return tuple(tables)
 
 
-def _candidates(draft: Recipe, seen: Sequence[Seen], choosing: Choosing) -> Iterator[Derived]:
+def _candidates(
+    draft: Recipe, seen: Sequence[PathValues], choosing: ChoiceSettings
+) -> Iterator[Derived]:
     """Give the columns in the order in which they are kept."""
     for depth in range(1, choosing.max_depth + 1):
         level = [one for one in seen if len(one.path) == depth]
-        dated = {one.path: _dated(draft, one.path) for one in level}
+        dated = {one.path: _has_dates(draft, one.path) for one in level}
         plain = {one.path: list(_plain(one, choosing, draft)) for one in level}
-        tests = {one.path: list(_tested(one, choosing)) for one in level}
+        tests = {one.path: list(_test_columns(one, choosing)) for one in level}
         yield from (column for one in level for column in plain[one.path])
         if choosing.compare and depth == 1:
-            yield from _compared([one for one in level if one.to_one])
+            yield from _compare_rows([one for one in level if one.to_one])
         yield from (column for one in level for column in tests[one.path])
         for found in (plain, tests):
             for one in level:
@@ -154,7 +167,7 @@ def _candidates(draft: Recipe, seen: Sequence[Seen], choosing: Choosing) -> Iter
                             yield replace(column, within=float(window), dated=bool(dated[one.path]))
 
 
-def _compared(seen: Sequence[Seen]) -> Iterator[Clause]:
+def _compare_rows(seen: Sequence[PathValues]) -> Iterator[Clause]:
     """Give how two rows of a table compare that an instance refers to by different keys."""
     for one, other in combinations(seen, 2):
         steps = [path.path[0] for path in (one, other)]
@@ -165,24 +178,24 @@ def _compared(seen: Sequence[Seen]) -> Iterator[Clause]:
             columns = [(name, sign) for name in one.numbers for sign in (">", "<")]
             columns += [(name, "=") for name, labels in one.labels.items() if labels]
             for name, sign in columns:
-                yield Clause(rows, compared=(Compared(1, name, sign, 2),))
+                yield Clause(rows, compared=(RowComparison(1, name, sign, 2),))
 
 
-def _dated(draft: Recipe, path: Sequence[Step]) -> bool | None:
+def _has_dates(draft: Recipe, path: Sequence[Step]) -> bool | None:
     """Tell whether the rows of a path have dates; None if they have no time."""
-    timed = draft.timed(tuple(path))
+    timed = draft.find_timed_step(tuple(path))
     time = None if timed is None else draft[path[timed].table].time
     return None if time is None else time.kind == "date"
 
 
-def _plain(one: Seen, choosing: Choosing, draft: Recipe) -> Iterator[DerivedColumn]:
+def _plain(one: PathValues, choosing: ChoiceSettings, draft: Recipe) -> Iterator[DerivedColumn]:
     """Give the columns without conditions."""
     labelled = [name for name, labels in one.labels.items() if labels]
     if one.to_one:
         for name in (*one.numbers, *labelled):
             yield DerivedColumn(one.path, "value", name)
         return
-    dated = _dated(draft, one.path)
+    dated = _has_dates(draft, one.path)
     functions = [f for f in choosing.functions if f not in TIMED or dated is not None]
     for function in functions:
         if function in OF_ROWS and (function != "recency" or draft.cutoff is not None):
@@ -198,12 +211,14 @@ def _plain(one: Seen, choosing: Choosing, draft: Recipe) -> Iterator[DerivedColu
             yield DerivedColumn(one.path, function, name)
 
 
-def _tested(one: Seen, choosing: Choosing) -> Iterator[DerivedColumn]:
+def _test_columns(one: PathValues, choosing: ChoiceSettings) -> Iterator[DerivedColumn]:
     if one.to_one:
         return
-    wheres = [Where(name, "=", label) for name, labels in one.labels.items() for label in labels]
+    wheres = [
+        RowCondition(name, "=", label) for name, labels in one.labels.items() for label in labels
+    ]
     wheres += [
-        Where(name, ">=", threshold)
+        RowCondition(name, ">=", threshold)
         for name, numbers in one.numbers.items()
         for threshold in numbers.thresholds
     ]

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from rulewright.data.column_schema import ColumnSchema
-from rulewright.relational.derived import Join, Where, bare_word
+from rulewright.relational.derived import Join, RowCondition, bare_word
 
 OPPOSITE = {"=": "!=", "!=": "=", ">": "<=", "<=": ">", "<": ">=", ">=": "<"}
 """Comparisons of two rows, each with its negation."""
@@ -35,7 +35,7 @@ class RelatedRow:
 
 
 @dataclass(frozen=True)
-class Compared:
+class RowComparison:
     """A comparison of two rows of the same table by one of its columns."""
 
     one: int
@@ -52,17 +52,17 @@ class Clause:
     ----------
     rows : tuple of RelatedRow
         Row 1, 2 and so on.
-    tests : tuple of (int, Where)
+    tests : tuple of (int, RowCondition)
         Conditions on single rows.
-    compared : tuple of Compared
+    compared : tuple of RowComparison
         Conditions on two rows.
     absent : tuple of RelatedRow
         Rows that there must not be.
     """
 
     rows: tuple[RelatedRow, ...]
-    tests: tuple[tuple[int, Where], ...] = ()
-    compared: tuple[Compared, ...] = ()
+    tests: tuple[tuple[int, RowCondition], ...] = ()
+    compared: tuple[RowComparison, ...] = ()
     absent: tuple[RelatedRow, ...] = ()
 
     function = "exists"
@@ -110,7 +110,7 @@ class Clause:
         return found | {(table[one.one - 1], one.column) for one in self.compared}
 
     @property
-    def wheres(self) -> Iterator[tuple[str, Where]]:
+    def wheres(self) -> Iterator[tuple[str, RowCondition]]:
         """The conditions on single rows, with their tables."""
         return ((self.rows[at - 1].table, where) for at, where in self.tests)
 

@@ -49,7 +49,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Where:
+class RowCondition:
     """A condition on the rows of the last table of a path: a label, or a threshold."""
 
     column: str
@@ -79,7 +79,7 @@ class DerivedColumn:
     path: tuple[Step, ...]
     function: str
     column: str | None = None
-    where: Where | None = None
+    where: RowCondition | None = None
     within: float | None = None  # how long before the cutoff rows count, in days if `dated`
     dated: bool = False  # whether the times of the rows are dates, not plain numbers
     factor: float | None = None  # what values are multiplied by before they are added up
@@ -120,7 +120,7 @@ class DerivedColumn:
             yield Join(before, step.here, step.table, step.there)
 
     @property
-    def wheres(self) -> Iterator[tuple[str, Where]]:
+    def wheres(self) -> Iterator[tuple[str, RowCondition]]:
         """The conditions on single rows, with their tables."""
         return iter(() if self.where is None else ((self.table, self.where),))
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rulewright.relational.derived import Join
     from rulewright.relational.keys import KeyKind
     from rulewright.relational.recipe import Recipe
-    from rulewright.relational.related import TableData
+    from rulewright.relational.table_data import TableData
 
 INSTANCES, ROW, TIME = "instances", "row_number", "moment"
 
@@ -37,8 +37,8 @@ def derive_columns(
     found: dict[str, NDArray[Any]] = {}
     if not recipe.columns:
         return {}
-    with opened(recipe, instances, cutoff, tables) as (connection, layout):
-        for grouped in Statements(recipe, layout, Aggregates("duckdb")).grouped():
+    with open_database(recipe, instances, cutoff, tables) as (connection, layout):
+        for grouped in Statements(recipe, layout, Aggregates("duckdb")).group_statements():
             names = list(grouped.results)
             listed = ", ".join(
                 f"{text.format(p='p')} AS c{i}" for i, text in enumerate(grouped.results.values())
@@ -53,7 +53,7 @@ def derive_columns(
 
 
 @contextmanager
-def opened(
+def open_database(
     recipe: Recipe,
     instances: TableData,
     cutoff: str | None,

@@ -18,7 +18,7 @@ from rulewright.estimators.contract.parameters import (
     Real,
     check_parameters,
 )
-from rulewright.relational.choosing import DEFAULT_FUNCTIONS, Choosing, choose
+from rulewright.relational.choosing import DEFAULT_FUNCTIONS, ChoiceSettings, choose_columns
 from rulewright.relational.export import relational_sql
 from rulewright.relational.fitted import FittedClasses, FittedRules
 from rulewright.relational.relations import Relations
@@ -124,7 +124,7 @@ class _RelationalEstimator(RelationalModel):
         """
         check_parameters(type(self).__name__, self.get_params(deep=False), self.DOMAINS)
         relations = checked_relations(X)
-        recipe, columns, self.n_left_out_ = choose(relations, self._choosing())
+        recipe, columns, self.n_left_out_ = choose_columns(relations, self._choosing())
         table = relations.training_table(recipe, columns, self.TASK)
         if not table.columns:
             raise DataError(
@@ -138,7 +138,7 @@ class _RelationalEstimator(RelationalModel):
         self.n_features_in_ = relations.shape[1]
         return self
 
-    def _choosing(self) -> Choosing:
+    def _choosing(self) -> ChoiceSettings:
         functions = DEFAULT_FUNCTIONS if self.functions is None else tuple(self.functions)
         if unknown := [name for name in functions if name not in FUNCTIONS]:
             known = ", ".join(FUNCTIONS)
@@ -146,7 +146,7 @@ class _RelationalEstimator(RelationalModel):
         for window in self.windows:
             if isinstance(window, bool) or not isinstance(window, int | float) or not window > 0:
                 raise ValueError(f"windows: {window!r} must be a number above 0")
-        return Choosing(
+        return ChoiceSettings(
             self.max_depth,
             functions,
             tuple(map(float, self.windows)),

@@ -15,11 +15,11 @@ from rulewright.programs.sql_columns import READING
 from rulewright.programs.sql_words import (
     checked_dialect,
     column_of,
-    number,
     quoted_name,
     quoted_text,
     rows_of,
     unused_prefix,
+    write_number,
 )
 from rulewright.relational.aggregates import Aggregates
 from rulewright.relational.deriving import joins_of
@@ -103,7 +103,7 @@ class _Writer:
         selected = [f"t.{self._row} AS {quoted_name(self._recipe.key)}"]
         selected += [f"t.{name} AS {name}" for name in names.values()]
         source = f"{layout.instances.name} AS t"
-        for i, grouped in enumerate(statements.grouped()):
+        for i, grouped in enumerate(statements.group_statements()):
             path = f"{self._prefix}path_{i}"
             steps.append(_step(path, f"  {grouped.text}"))
             source += f"\n  LEFT JOIN {path} AS p{i} ON p{i}.{self._row} = t.{self._row}"
@@ -204,7 +204,7 @@ class _Writer:
         value = label_value(label, column)
         if isinstance(value, str):
             return quoted_text(value)
-        return str(int(value)) if isinstance(value, bool) else number(value, self._dialect)
+        return str(int(value)) if isinstance(value, bool) else write_number(value, self._dialect)
 
     def _unseen(self, column: ColumnSchema) -> str:
         """Write a value that is none of the labels of a column."""
@@ -212,7 +212,9 @@ class _Writer:
             return "2"
         if column.label_type == "number":
             values = [float(label) for label in column.labels]
-            return number(max([abs(value) for value in values], default=0.0) + 1.5, self._dialect)
+            return write_number(
+                max([abs(value) for value in values], default=0.0) + 1.5, self._dialect
+            )
         text = "(unseen label)"
         while text in column.labels:
             text += "*"

@@ -24,7 +24,7 @@ from rulewright.kernels import (
     usable_cpus,
 )
 from rulewright.relational.aggregates import DAY
-from rulewright.relational.reaching import Reached, reach
+from rulewright.relational.reaching import ReachedRows, reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.kernels import BoolArray, FloatArray, GroupSummary
-    from rulewright.relational.derived import DerivedColumn, Step, Where
+    from rulewright.relational.derived import DerivedColumn, RowCondition, Step
     from rulewright.relational.recipe import Recipe
-    from rulewright.relational.related import TableData
+    from rulewright.relational.table_data import TableData
 
 Arrays = dict[str, "FloatArray"]
 Task = Callable[[], Arrays]
@@ -51,10 +51,10 @@ class Paths:
         tables: Mapping[str, TableData],
     ) -> None:
         self._given = recipe, instances, _cutoffs(recipe, instances, cutoff), tables
-        self._known: dict[tuple[Step, ...], Reached] = {}
+        self._known: dict[tuple[Step, ...], ReachedRows] = {}
         self.tables = tables
 
-    def __getitem__(self, path: tuple[Step, ...]) -> Reached:
+    def __getitem__(self, path: tuple[Step, ...]) -> ReachedRows:
         if path not in self._known:
             self._known[path] = reach(path, *self._given)
         return self._known[path]
@@ -63,10 +63,10 @@ class Paths:
 def group_columns(recipe: Recipe, paths: Paths) -> dict[str, Column]:
     """Compute the columns of a recipe for all instances, by name."""
     tasks: list[Task] = []
-    for path, columns in _grouped(recipe.grouped, lambda column: column.path).items():
+    for path, columns in _group_columns(recipe.grouped, lambda column: column.path).items():
         described, reached = recipe[path[-1].table], paths[path]
         values = {c.schema.name: c for c in paths.tables[described.name].like(described.columns)}
-        for length, part in _grouped(columns, _length).items():
+        for length, part in _group_columns(columns, _length).items():
             tasks += _tasks(reached if length is None else reached.within(length), part, values)
     found = dict(chain.from_iterable(arrays.items() for arrays in in_threads(tasks)))
     return {column.name: _column(recipe, column, found[column.name]) for column in recipe.grouped}
@@ -98,7 +98,7 @@ def _length(column: DerivedColumn) -> float | None:
     return None if column.within is None else column.within * (DAY if column.dated else 1.0)
 
 
-def _grouped(columns: Iterable[DerivedColumn], key: Callable[[DerivedColumn], Any]) -> Any:
+def _group_columns(columns: Iterable[DerivedColumn], key: Callable[[DerivedColumn], Any]) -> Any:
     found: dict[Any, list[DerivedColumn]] = defaultdict(list)
     for column in columns:
         found[key(column)].append(column)
@@ -106,21 +106,21 @@ def _grouped(columns: Iterable[DerivedColumn], key: Callable[[DerivedColumn], An
 
 
 def _tasks(
-    reached: Reached, columns: list[DerivedColumn], values: Mapping[str, Column]
+    reached: ReachedRows, columns: list[DerivedColumn], values: Mapping[str, Column]
 ) -> Iterable[Task]:
     """Give one task for the columns that read the same values."""
     counts = [column for column in columns if column.function in ("count", "exists")]
     others = [column for column in columns if column.function not in ("count", "exists")]
-    for name, part in _grouped(counts, lambda c: c.where and c.where.column).items():
+    for name, part in _group_columns(counts, lambda c: c.where and c.where.column).items():
         yield partial(_counts, reached, part, values.get(name))
-    for (name, where), part in _grouped(others, lambda c: (c.column, c.where)).items():
+    for (name, where), part in _group_columns(others, lambda c: (c.column, c.where)).items():
         seen = reached
         if where is not None:
             seen = reached.only(reached.of_entries(_passes(where, values[where.column])))
         yield partial(_aggregates, seen, part, values.get(name))
 
 
-def _counts(reached: Reached, columns: list[DerivedColumn], values: Column | None) -> Arrays:
+def _counts(reached: ReachedRows, columns: list[DerivedColumn], values: Column | None) -> Arrays:
     """Count rows, or those with a label or beyond a threshold, all in one pass."""
     if values is None:
         rows = np.bincount(reached.entries.groups, minlength=reached.entries.n_groups)
@@ -142,7 +142,7 @@ def _counts(reached: Reached, columns: list[DerivedColumn], values: Column | Non
     return {column.name: counts.astype(np.float64) for column, counts in pairs}
 
 
-def instances_by_label(reached: Reached, values: Column) -> NDArray[np.intp]:
+def instances_by_label(reached: ReachedRows, values: Column) -> NDArray[np.intp]:
     """Count the instances that reach each label."""
     n_groups, n_labels = reached.entries.n_groups, len(values.schema.labels)
     if n_groups * (n_labels + 1) <= 4 * len(reached.entries.groups) + 1024:
@@ -152,7 +152,7 @@ def instances_by_label(reached: Reached, values: Column) -> NDArray[np.intp]:
     return np.bincount(np.unique(places[codes >= 0]) % n_labels, minlength=n_labels)
 
 
-def _label_counts(reached: Reached, values: Column) -> NDArray[np.intp]:
+def _label_counts(reached: ReachedRows, values: Column) -> NDArray[np.intp]:
     """Count the rows of each instance (line) that have each label (column)."""
     n_groups, n_labels = reached.entries.n_groups, len(values.schema.labels)
     # missing and unseen labels, -1 and -2, share the last column
@@ -163,7 +163,9 @@ def _label_counts(reached: Reached, values: Column) -> NDArray[np.intp]:
     return counts.reshape(n_groups, n_labels + 1)
 
 
-def _aggregates(reached: Reached, columns: list[DerivedColumn], values: Column | None) -> Arrays:
+def _aggregates(
+    reached: ReachedRows, columns: list[DerivedColumn], values: Column | None
+) -> Arrays:
     """Compute functions of the values of one column, most of them in one pass."""
     if values is None:  # recency is all that rows have without their values
         return {column.name: _recency(column, reached) for column in columns}
@@ -175,7 +177,7 @@ def _aggregates(reached: Reached, columns: list[DerivedColumn], values: Column |
     return {column.name: _aggregate(column, reached, x, summaries) for column in columns}
 
 
-def _recency(column: DerivedColumn, reached: Reached) -> FloatArray:
+def _recency(column: DerivedColumn, reached: ReachedRows) -> FloatArray:
     assert reached.times is not None
     assert reached.cutoffs is not None
     entries = Entries(reached.entries.groups, None, reached.entries.n_groups)
@@ -185,7 +187,7 @@ def _recency(column: DerivedColumn, reached: Reached) -> FloatArray:
 
 def _aggregate(
     column: DerivedColumn,
-    reached: Reached,
+    reached: ReachedRows,
     x: FloatArray,
     summaries: Mapping[float, GroupSummary],
 ) -> FloatArray:
@@ -203,7 +205,7 @@ def _aggregate(
     return np.asarray(summary.total / divisor / column.factor)
 
 
-def _passes(where: Where, values: Column) -> BoolArray:
+def _passes(where: RowCondition, values: Column) -> BoolArray:
     """Tell which rows of a table pass a condition; missing values pass none."""
     if isinstance(where.value, str):
         same = values.values == values.schema.label_index[where.value]

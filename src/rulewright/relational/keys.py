@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from rulewright.data import DataError
-from rulewright.data.values import LARGEST_EXACT, plain
+from rulewright.data.values import LARGEST_EXACT, convert_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 KeyKind = Literal["whole numbers", "text"]
 
 
-class Place(NamedTuple):
+class ColumnPlace(NamedTuple):
     """A column of a table."""
 
     table: str
@@ -34,8 +34,8 @@ class Place(NamedTuple):
 class Link(NamedTuple):
     """A foreign key: values of a column of many rows are found in a column of another table."""
 
-    child: Place
-    parent: Place
+    child: ColumnPlace
+    parent: ColumnPlace
 
     def __str__(self) -> str:
         return f"{self.child} -> {self.parent}"
@@ -70,7 +70,7 @@ class KeyValues:
 
 def read_key(where: str, raw: Raw) -> KeyValues:
     """Read the values of a key, which must be whole numbers or text."""
-    values, type_ = (found := plain(where, raw)).values, found.type
+    values, type_ = (found := convert_values(where, raw)).values, found.type
     if values.dtype.kind in "iu":
         return _whole(values.astype(np.int64), np.zeros(len(values), dtype=bool))
     if values.dtype.kind == "f":
@@ -111,7 +111,7 @@ def check_same_kind(link: Link, child: KeyValues, parent: KeyValues) -> None:
     )
 
 
-def check_identifies(place: Place, key: KeyValues) -> None:
+def check_identifies(place: ColumnPlace, key: KeyValues) -> None:
     """Refuse a key of the instance table that is missing or occurs twice."""
     if key.missing.any():
         row = int(key.missing.argmax())
@@ -129,7 +129,9 @@ def check_identifies(place: Place, key: KeyValues) -> None:
 
 
 def declared_links(
-    keys: Mapping[str, str], columns: Mapping[str, tuple[str, ...]], instance_key: Place | None
+    keys: Mapping[str, str],
+    columns: Mapping[str, tuple[str, ...]],
+    instance_key: ColumnPlace | None,
 ) -> Iterator[Link]:
     """Read ``{"atoms": "molecule"}`` and ``{"atoms.molecule": "molecules.id"}``."""
     for child, parent in keys.items():
@@ -140,16 +142,16 @@ def declared_links(
                 )
             yield Link(check_place(child, parent, columns), instance_key)
         else:
-            yield Link(place_of(child, columns), place_of(parent, columns))
+            yield Link(read_place(child, columns), read_place(parent, columns))
 
 
-def place_of(text: str, columns: Mapping[str, tuple[str, ...]]) -> Place:
+def read_place(text: str, columns: Mapping[str, tuple[str, ...]]) -> ColumnPlace:
     """Read ``table.column``, of which either may have dots."""
     dots = [at for at, character in enumerate(text) if character == "."]
     for at in dots:
         table, column = text[:at], text[at + 1 :]
         if column in columns.get(table, ()):
-            return Place(table, column)
+            return ColumnPlace(table, column)
     table, _, column = text.partition(".")
     return check_place(table, column, columns)
 
@@ -161,13 +163,13 @@ def check_table(table: str, columns: Mapping[str, tuple[str, ...]]) -> None:
         raise DataError(f"There is no table {table!r}. The tables are: {known}.")
 
 
-def check_place(table: str, column: str, columns: Mapping[str, tuple[str, ...]]) -> Place:
+def check_place(table: str, column: str, columns: Mapping[str, tuple[str, ...]]) -> ColumnPlace:
     """Return a column of a table, or refuse it if there is none."""
     check_table(table, columns)
     if column not in columns[table]:
         known = ", ".join(map(repr, columns[table][:20]))
         raise DataError(f"Table {table!r} has no column {column!r}. Its columns are: {known}.")
-    return Place(table, column)
+    return ColumnPlace(table, column)
 
 
 def _whole(values: NDArray[Any], missing: NDArray[np.bool_]) -> KeyValues:

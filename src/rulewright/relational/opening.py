@@ -19,7 +19,7 @@ def open_tables(tables: Any) -> DatabaseTables:
     if isinstance(tables, str | os.PathLike):
         found = _of_path(Path(tables))
     elif isinstance(tables, Mapping):
-        found = DatabaseTables({name: _opened(name, X) for name, X in tables.items()}, {}, {})
+        found = DatabaseTables({name: _open(name, X) for name, X in tables.items()}, {}, {})
     else:
         raise DataError(
             "tables must be a dict from names to dataframes or files, a folder or a DuckDB file, "
@@ -36,7 +36,7 @@ def _of_path(path: Path) -> DatabaseTables:
         names = [file.stem for file in files]
         if twice := sorted(name for name in set(names) if names.count(name) > 1):
             raise DataError(f"{path}: several files are called {twice[0]!r}. Rename all but one.")
-        opened = {file.stem: _opened(file.stem, file) for file in files}
+        opened = {file.stem: _open(file.stem, file) for file in files}
         return DatabaseTables(opened, {}, {})
     if not path.exists():
         raise DataError(f"{path}: there is no such folder or file. Check the path.")
@@ -46,7 +46,7 @@ def _of_path(path: Path) -> DatabaseTables:
     return database_tables(path)
 
 
-def _opened(name: str, X: Any) -> Any:
+def _open(name: str, X: Any) -> Any:
     try:
         return open_table(X)
     except DataError as error:

@@ -35,11 +35,11 @@ def leads_to_one(links: Sequence[Link], instances: str, path: Path) -> bool:
     )
 
 
-def named_paths(
+def read_paths(
     names: Sequence[str], links: Sequence[Link], instances: str, max_depth: int
 ) -> list[Path]:
     """Read paths as they are written in the names of columns: ``orders -> items``."""
-    known = {written(path): path for path in join_paths(links, instances, max_depth)}
+    known = {write_path(path): path for path in join_paths(links, instances, max_depth)}
     found = []
     for name in names:
         text = " -> ".join(part.strip() for part in name.split("->"))
@@ -58,7 +58,7 @@ def named_paths(
     return found
 
 
-def written(path: Path) -> str:
+def write_path(path: Path) -> str:
     """Write a path."""
     return " -> ".join(map(str, path))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rulewright.data import DataError
-from rulewright.relational.keys import KeyValues, Link, Place, read_key
+from rulewright.relational.keys import ColumnPlace, KeyValues, Link, read_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,7 @@ class Proposals(tuple[Proposal, ...]):
 def propose(sources: Mapping[str, Source]) -> Proposals:
     """Compare the values of all columns that may be keys."""
     keys = {
-        Place(table, column): key
+        ColumnPlace(table, column): key
         for table, source in sources.items()
         for at, column in enumerate(source.names)
         if (key := _as_key(source, at, f"{table}.{column}")) is not None
@@ -80,7 +80,7 @@ def _as_key(source: Source, at: int, where: str) -> KeyValues | None:
     return None if key.kind is None else key
 
 
-def _names_agree(child: Place, parent: Place) -> bool:
+def _names_agree(child: ColumnPlace, parent: ColumnPlace) -> bool:
     column, table = child.column.lower(), parent.table.lower()
     if column == parent.column.lower() and column not in _EVERYWHERE:
         return True

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.kernels import ROW, Entries
-from rulewright.relational.keys import Link, Place, check_same_kind
+from rulewright.relational.keys import ColumnPlace, Link, check_same_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rulewright.relational.derived import Step
     from rulewright.relational.keys import KeyValues
     from rulewright.relational.recipe import Recipe
-    from rulewright.relational.related import TableData
+    from rulewright.relational.table_data import TableData
 
 
 _DENSE = 8
@@ -31,21 +31,21 @@ _DENSE = 8
 
 
 @dataclass(frozen=True)
-class Reached:
+class ReachedRows:
     """Rows of the last table of a path by instance, with their times and cutoffs."""
 
     entries: Entries
     times: FloatArray | None  # of the entries
     cutoffs: FloatArray | None  # of the instances
 
-    def only(self, which: BoolArray) -> Reached:
+    def only(self, which: BoolArray) -> ReachedRows:
         """Return some of the entries."""
         groups, rows, n = self.entries
         kept = np.flatnonzero(which).astype(ROW) if rows is None else rows[which]
         times = None if self.times is None else self.times[which]
-        return Reached(Entries(groups[which], kept, n), times, self.cutoffs)
+        return ReachedRows(Entries(groups[which], kept, n), times, self.cutoffs)
 
-    def within(self, length: float) -> Reached:
+    def within(self, length: float) -> ReachedRows:
         """Return the rows of some time before the cutoff."""
         assert self.times is not None
         assert self.cutoffs is not None
@@ -62,19 +62,19 @@ def reach(
     instances: TableData,
     cutoffs: FloatArray | None,
     tables: Mapping[str, TableData],
-) -> Reached:
+) -> ReachedRows:
     """Follow a path from all instances; rows at their cutoffs or later are not reached."""
     n = instances.n_rows
-    found = Reached(Entries(np.arange(n, dtype=ROW), None, n), None, cutoffs)
+    found = ReachedRows(Entries(np.arange(n, dtype=ROW), None, n), None, cutoffs)
     before = instances
     for step in path:
         table = tables[step.table]
-        found = _joined(found, _matched(before, step, table, found))
+        found = _join_reached(found, _match_rows(before, step, table, found))
         time = recipe[step.table].time
         if time is not None:
             (moments,) = table.like([time])
             times = found.of_entries(moments.values)
-            found = Reached(found.entries, times, cutoffs)
+            found = ReachedRows(found.entries, times, cutoffs)
             if cutoffs is not None:
                 found = found.only(times < cutoffs[found.entries.groups])
         before = table
@@ -89,15 +89,15 @@ class _Match:
     rows: RowArray | None
 
 
-def _joined(found: Reached, match: _Match) -> Reached:
+def _join_reached(found: ReachedRows, match: _Match) -> ReachedRows:
     times = None if found.times is None else found.times[match.entries]
     entries = Entries(found.entries.groups[match.entries], match.rows, found.entries.n_groups)
-    return Reached(entries, times, found.cutoffs)
+    return ReachedRows(entries, times, found.cutoffs)
 
 
-def _matched(before: TableData, step: Step, table: TableData, found: Reached) -> _Match:
+def _match_rows(before: TableData, step: Step, table: TableData, found: ReachedRows) -> _Match:
     here, there = before.key(step.here), table.key(step.there)
-    link = Link(Place(before.name, step.here), Place(table.name, step.there))
+    link = Link(ColumnPlace(before.name, step.here), ColumnPlace(table.name, step.there))
     check_same_kind(link, here, there)
     left, right, n_codes = _codes(here, there)
     return _pairs(found.of_entries(left), right, n_codes)

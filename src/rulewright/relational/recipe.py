@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 from rulewright.data.column_schema import ColumnSchema
 from rulewright.data.errors import DataError
 from rulewright.data.schema import Schema
-from rulewright.relational.clauses import Clause, Compared, RelatedRow, SharedKey
+from rulewright.relational.clauses import Clause, RelatedRow, RowComparison, SharedKey
 from rulewright.relational.derived import (
     ADDED,
     FUNCTIONS,
@@ -18,8 +18,8 @@ from rulewright.relational.derived import (
     OF_ROWS,
     TIMED,
     DerivedColumn,
+    RowCondition,
     Step,
-    Where,
 )
 
 _Item = TypeVar("_Item")
@@ -71,7 +71,7 @@ class Recipe:
                 return ColumnSchema(column.name, "nominal", source.labels, source.label_type)
         return ColumnSchema(column.name, "numeric")
 
-    def timed(self, path: tuple[Step, ...]) -> int | None:
+    def find_timed_step(self, path: tuple[Step, ...]) -> int | None:
         """Return the last step of a path that has a time, which is that of its rows."""
         steps = [at for at, step in enumerate(path) if self[step.table].time is not None]
         return steps[-1] if steps else None
@@ -113,7 +113,7 @@ class Recipe:
             _text(fields["instances"], "instances"),
             _text(fields["key"], "key"),
             _list(fields["tables"], "tables", _table),
-            _list(fields["columns"], "columns", _derived),
+            _list(fields["columns"], "columns", _read_derived),
             _moment(fields["cutoff"]),
         )
         check_distinct_columns(recipe.columns)
@@ -205,7 +205,7 @@ def _flag(obj: object) -> bool:
     return obj
 
 
-def _derived(obj: object) -> Derived:
+def _read_derived(obj: object) -> Derived:
     if isinstance(obj, dict) and "rows" in obj:
         return _clause(obj)
     names = ("path", "function", "column", "where", "within", "dated", "factor")
@@ -222,11 +222,11 @@ def _derived(obj: object) -> Derived:
     )
 
 
-def _where(obj: object) -> Where:
+def _where(obj: object) -> RowCondition:
     where = _fields(obj, "conditions", "column", "op", "value")
     value = where["value"]
     value = value if isinstance(value, str) else _number(value, "value")
-    return Where(_text(where["column"], "column"), _text(where["op"], "op"), value)
+    return RowCondition(_text(where["column"], "column"), _text(where["op"], "op"), value)
 
 
 def _clause(obj: object) -> Clause:
@@ -234,7 +234,7 @@ def _clause(obj: object) -> Clause:
     clause = Clause(
         _list(fields["rows"], "rows", _row),
         _list(fields["tests"], "tests", _test),
-        _list(fields["compared"], "compared", _compared),
+        _list(fields["compared"], "compared", _read_comparison),
         _list(fields["absent"], "absent", _row),
     )
     if disorder := clause.disorder():
@@ -245,25 +245,27 @@ def _clause(obj: object) -> Clause:
 
 def _row(obj: object) -> RelatedRow:
     fields = _fields(obj, "rows of clauses", "table", "keys")
-    return RelatedRow(_text(fields["table"], "table"), _list(fields["keys"], "keys", _shared))
+    return RelatedRow(
+        _text(fields["table"], "table"), _list(fields["keys"], "keys", _read_shared_key)
+    )
 
 
-def _shared(obj: object) -> SharedKey:
+def _read_shared_key(obj: object) -> SharedKey:
     fields = _fields(obj, "keys of clauses", "column", "of", "here", "op")
     column, here, op = (_text(fields[name], name) for name in ("column", "here", "op"))
     return SharedKey(column, _place(fields["of"]), here, op)
 
 
-def _test(obj: object) -> tuple[int, Where]:
+def _test(obj: object) -> tuple[int, RowCondition]:
     if not isinstance(obj, list) or len(obj) != 2:
         raise DataError("The recipe of derived columns: a test is a row and a condition.")
     return _place(obj[0]), _where(obj[1])
 
 
-def _compared(obj: object) -> Compared:
+def _read_comparison(obj: object) -> RowComparison:
     fields = _fields(obj, "comparisons", "one", "column", "op", "other")
     column, op = (_text(fields[name], name) for name in ("column", "op"))
-    return Compared(_place(fields["one"]), column, op, _place(fields["other"]))
+    return RowComparison(_place(fields["one"]), column, op, _place(fields["other"]))
 
 
 def _place(obj: object) -> int:
@@ -307,7 +309,7 @@ def _problem_of_values(
         return "needs a column of numbers"
     if (column.factor is None) == (column.function in ADDED):
         return "must have a factor if and only if it adds up values"
-    timed, cut = recipe.timed(column.path) is not None, recipe.cutoff is not None
+    timed, cut = recipe.find_timed_step(column.path) is not None, recipe.cutoff is not None
     if column.function in TIMED and not timed:
         return "needs a column that tells the time of rows"
     if (column.within is not None or column.function == "recency") and not (timed and cut):

@@ -10,23 +10,23 @@ import numpy as np
 from rulewright.data import DataError, Derivable, Table
 from rulewright.data.numbers import numbers_of
 from rulewright.data.schema import check_distinct
-from rulewright.data.target import target_of, weights_of
+from rulewright.data.target import make_weights, target_of
 from rulewright.relational.deriving import derive_columns, joins_of
 from rulewright.relational.grouping import Paths, group_columns
 from rulewright.relational.keys import (
+    ColumnPlace,
     Link,
-    Place,
     check_identifies,
     check_place,
     check_same_kind,
     check_table,
     declared_links,
-    place_of,
+    read_place,
 )
 from rulewright.relational.opening import open_tables
 from rulewright.relational.proposals import Proposals, propose
 from rulewright.relational.recipe import schema_recipe
-from rulewright.relational.related import TableData, read_related
+from rulewright.relational.table_data import TableData, read_related
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -105,7 +105,7 @@ class Relations(Derivable):
         self.instances, self.target, self.cutoff = instances, target, cutoff
         self.times = dict(times or {})
         self.key, self.links = _keys(opened, columns, instances, key, keys)
-        roles = {place: place_of(place, columns) for place in (*nominal, *numeric, *date, *drop)}
+        roles = {place: read_place(place, columns) for place in (*nominal, *numeric, *date, *drop)}
         kinds: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         for kind, listed in (("nominal", nominal), ("numeric", numeric), ("date", date)):
             for text in listed:
@@ -143,7 +143,7 @@ class Relations(Derivable):
         """The weights of the instances, if they have some."""
         if self._weights is None:
             return None
-        return weights_of(_taken(self._weights, self._rows), "the column of the weights")
+        return make_weights(_take_rows(self._weights, self._rows), "the column of the weights")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -190,17 +190,17 @@ class Relations(Derivable):
         own = self.table_of(self.instances).like(schema[n] for n in names if n not in derived)
         columns = {column.schema.name: column for column in own}
         if recipe is not None:
-            columns |= self.derived(recipe.only(derived))
+            columns |= self.derive_columns(recipe.only(derived))
         listed = tuple(columns[name] for name in names)
         return Table(listed, True, len(self), choices=schema.choices, recipe=recipe)
 
-    def derived(
+    def derive_columns(
         self, recipe: Recipe, engine: Literal["memory", "duckdb"] = "memory"
     ) -> dict[str, Column]:
         """Return the columns of a recipe by name, computed by kernels or by a database."""
         if absent := [table.name for table in recipe.tables if table.name not in self._tables]:
             needed = ", ".join(
-                f"{table.name!r} ({', '.join(sorted(_needed(recipe, table.name)))})"
+                f"{table.name!r} ({', '.join(sorted(_find_needed_columns(recipe, table.name)))})"
                 for table in recipe.tables
             )
             raise DataError(
@@ -228,7 +228,7 @@ class Relations(Derivable):
         known = self._target
         read: Any = target_of if task == "classification" else numbers_of
         name = f"{self.instances}.{self.target}"
-        target = None if known is None else read(_taken(known, self._rows), f"column {name!r}")
+        target = None if known is None else read(_take_rows(known, self._rows), f"column {name!r}")
         return Table(tuple(listed), True, len(self), target, self.row_weights, recipe=recipe)
 
     def __repr__(self) -> str:
@@ -243,7 +243,7 @@ class Relations(Derivable):
 
     def _key_columns(self, table: str) -> list[str]:
         places = [place for link in self.links for place in link]
-        places.append(Place(self.instances, self.key))
+        places.append(ColumnPlace(self.instances, self.key))
         return list(dict.fromkeys(place.column for place in places if place.table == table))
 
     def _check(self) -> None:
@@ -251,7 +251,7 @@ class Relations(Derivable):
         if len(self) == 0:
             raise DataError(f"Table {self.instances!r} has no rows. It needs an instance per row.")
         key = self._tables[self.instances].keys[self.key]
-        check_identifies(Place(self.instances, self.key), key)
+        check_identifies(ColumnPlace(self.instances, self.key), key)
         for link in self.links:
             child, parent = (self._tables[place.table].keys[place.column] for place in link)
             check_same_kind(link, child, parent)
@@ -267,7 +267,7 @@ class Relations(Derivable):
             raise DataError(f"Times and cutoff must be all dates or all numbers, not {listed}.")
 
 
-def _needed(recipe: Recipe, name: str) -> set[str]:
+def _find_needed_columns(recipe: Recipe, name: str) -> set[str]:
     """Give the columns of a table that a recipe reads."""
     columns = {column.name for column in recipe[name].columns}
     for join in joins_of(recipe):
@@ -297,8 +297,10 @@ def _keys(
 ) -> tuple[str, tuple[Link, ...]]:
     """Return the key of the instances and the foreign keys."""
     key = key or opened.primary.get(instances)
-    place = None if key is None else Place(instances, key)
-    links = [Link(Place(*child), Place(*parent)) for child, parent in opened.foreign.items()]
+    place = None if key is None else ColumnPlace(instances, key)
+    links = [
+        Link(ColumnPlace(*child), ColumnPlace(*parent)) for child, parent in opened.foreign.items()
+    ]
     if keys is not None:
         links = list(declared_links(keys, columns, place))
     referred = {link.parent.column for link in links if link.parent.table == instances}
@@ -313,5 +315,5 @@ def _load(source: Source, name: str | None, wanted: Any) -> Raw | None:
     return None if name is None else source.load(source.positions[name], wanted)
 
 
-def _taken(raw: Raw, rows: NDArray[np.intp]) -> Raw:
+def _take_rows(raw: Raw, rows: NDArray[np.intp]) -> Raw:
     return raw._replace(values=raw.values[rows])

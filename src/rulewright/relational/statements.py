@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from rulewright.relational.aggregates import DAY, Aggregates, Rows
+from rulewright.relational.aggregates import DAY, AggregateRows, Aggregates
 from rulewright.relational.clauses import Clause, RelatedRow, SharedKey
 from rulewright.relational.derived import DerivedColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rulewright.relational.derived import Step, Where
+    from rulewright.relational.derived import RowCondition, Step
     from rulewright.relational.recipe import Recipe
 
 _SIGNS = {"!=": "<>"}
@@ -45,7 +45,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Grouped:
+class GroupedStatement:
     """A statement that aggregates rows by instance, and what its columns come to."""
 
     text: str
@@ -58,7 +58,7 @@ class Statements:
     def __init__(self, recipe: Recipe, layout: Layout, aggregates: Aggregates) -> None:
         self._recipe, self._layout, self._aggregates = recipe, layout, aggregates
 
-    def grouped(self, max_parts: int = MAX_PARTS) -> Iterator[Grouped]:
+    def group_statements(self, max_parts: int = MAX_PARTS) -> Iterator[GroupedStatement]:
         """Give one statement per path, or more if it has very many columns."""
         found = [column for column in self._recipe.columns if isinstance(column, DerivedColumn)]
         columns = sorted(found, key=lambda column: _order(column.path))
@@ -68,7 +68,7 @@ class Statements:
             if isinstance(column, Clause):
                 yield self._exists(column)
 
-    def joined(self, path: Sequence[Step]) -> str:
+    def write_join(self, path: Sequence[Step]) -> str:
         """Write the rows of the instances that a path reaches, as ``FROM ...``."""
         rows = [
             RelatedRow(step.table, (SharedKey(step.there, at, step.here),))
@@ -102,7 +102,7 @@ class Statements:
             parts.append(f"{alias}.{relation.time} < t0.{first.time}")
         return " AND ".join(parts)
 
-    def _exists(self, clause: Clause) -> Grouped:
+    def _exists(self, clause: Clause) -> GroupedStatement:
         """Write the instances that have the rows of a clause."""
         tests = []
         for at, where in clause.tests:
@@ -119,9 +119,11 @@ class Statements:
             tests.append(f"NOT EXISTS (SELECT 1 FROM {name} AS n WHERE {on})")
         row_name, where_text = self._layout.row, f"\n  WHERE {' AND '.join(tests)}" if tests else ""
         text = f"SELECT DISTINCT t0.{row_name} AS {row_name}, 1 AS a0\n  {self._from(clause.rows)}"
-        return Grouped(text + where_text, {clause.name: "COALESCE({p}.a0, 0) > 0"})
+        return GroupedStatement(text + where_text, {clause.name: "COALESCE({p}.a0, 0) > 0"})
 
-    def _batches(self, columns: Sequence[DerivedColumn], max_parts: int) -> Iterator[Grouped]:
+    def _batches(
+        self, columns: Sequence[DerivedColumn], max_parts: int
+    ) -> Iterator[GroupedStatement]:
         parts: dict[str, str] = {}
         results: dict[str, str] = {}
         for column in columns:
@@ -135,14 +137,14 @@ class Statements:
 
     def _statement(
         self, path: Sequence[Step], parts: Mapping[str, str], results: Mapping[str, str]
-    ) -> Grouped:
+    ) -> GroupedStatement:
         row = self._layout.row
         listed = ",\n    ".join(f"{text} AS {name}" for text, name in parts.items())
-        select = f"SELECT t0.{row} AS {row},\n    {listed}\n  {self.joined(path)}"
-        return Grouped(f"{select}\n  GROUP BY t0.{row}", dict(results))
+        select = f"SELECT t0.{row} AS {row},\n    {listed}\n  {self.write_join(path)}"
+        return GroupedStatement(f"{select}\n  GROUP BY t0.{row}", dict(results))
 
-    def _rows(self, column: DerivedColumn) -> Rows:
-        tests, timed = [], self._recipe.timed(column.path)
+    def _rows(self, column: DerivedColumn) -> AggregateRows:
+        tests, timed = [], self._recipe.find_timed_step(column.path)
         time = cutoff = None
         if timed is not None:
             time = f"t{timed + 1}.{self._layout.tables[column.path[timed].table].time}"
@@ -154,12 +156,12 @@ class Statements:
             length = self._aggregates.number(column.within * (DAY if column.dated else 1.0))
             tests.append(f"{time} >= {cutoff} - {length}")
         value = None if column.column is None else self.value(column.path, column.column)
-        return Rows(value, tuple(tests), time, cutoff)
+        return AggregateRows(value, tuple(tests), time, cutoff)
 
-    def _test(self, column: DerivedColumn, where: Where) -> str:
+    def _test(self, column: DerivedColumn, where: RowCondition) -> str:
         return self._holds(f"t{len(column.path)}", column.table, where)
 
-    def _holds(self, alias: str, table: str, where: Where) -> str:
+    def _holds(self, alias: str, table: str, where: RowCondition) -> str:
         x = f"{alias}.{self._layout.tables[table].columns[where.column]}"
         if isinstance(where.value, str):
             labels = self._recipe[table][where.column].labels

@@ -17,8 +17,8 @@ from rulewright.data import DataError, read_like
 from rulewright.data.kinds.nominal import label_value
 from rulewright.data.optional import optional
 from rulewright.programs.adversarial import adversarial_rows
-from rulewright.programs.databases import answers_of, provide_exp
-from rulewright.programs.parity import compare, native_answers
+from rulewright.programs.databases import provide_exp, read_answers
+from rulewright.programs.parity import compare_answers, native_answers
 from rulewright.programs.sql_words import quoted_name
 from rulewright.relational.derived import DerivedColumn
 from rulewright.relational.deriving import joins_of
@@ -104,8 +104,8 @@ def verify_relational_sql(
         rows = {c.schema.name: c.schema.type.raw(c).values.tolist() for c in read.columns}
         for dialect, sql in statements.items():
             lines = [(places[line[0]], *line[1:]) for line in _RUNNERS[dialect](sql, tables, types)]
-            answers = answers_of(model.program, lines)
-            worst = max(worst, compare(dialect, model.program, rows, answers, expected))
+            answers = read_answers(model.program, lines)
+            worst = max(worst, compare_answers(dialect, model.program, rows, answers, expected))
         n_instances += len(keys)
     return SqlReport(tuple(statements), len(databases), n_instances, worst, tuple(notes))
 
@@ -153,7 +153,7 @@ def _databases(
         keys = [f"k'{i}\"" if text else i for i in range(25)]
         maker = _Maker(recipe, random, keys, "text" if text else "key")
         tables = {recipe.instances: maker.instances(model, own)}
-        tables |= {table.name: maker.related(table.name, n_rows) for table in recipe.tables}
+        tables |= {table.name: maker.draw_related(table.name, n_rows) for table in recipe.tables}
         yield tables, maker.types
 
 
@@ -180,7 +180,7 @@ class _Maker:
             self._add_time(self._recipe.instances, self._recipe.cutoff, table, len(self._keys))
         return table
 
-    def related(self, name: str, n_rows: int) -> Table:
+    def draw_related(self, name: str, n_rows: int) -> Table:
         """Draw the rows of a related table."""
         described, table = self._recipe[name], Table()
         self.types[name] = {}

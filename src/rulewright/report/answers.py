@@ -9,7 +9,7 @@ import numpy as np
 
 from rulewright.explain.evaluated_rows import EvaluatedRows
 from rulewright.model import AdditiveRules, ClassModel
-from rulewright.model.text import plain
+from rulewright.model.text import escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,7 @@ class ClassAnswers:
         """Which predicted classes are not the true ones."""
         return np.asarray(self.chosen != self.codes)
 
-    def known(self) -> ClassAnswers:
+    def select_known(self) -> ClassAnswers:
         """Give the rows of positive weight whose class the model knows."""
         kept = (self.codes >= 0) & (self.weights > 0)
         return replace(
@@ -96,7 +96,7 @@ class NumberAnswers:
 Answers: TypeAlias = ClassAnswers | NumberAnswers
 
 
-def answers_of(model: RuleModel, table: Table, origin: str) -> Answers:
+def ask_model(model: RuleModel, table: Table, origin: str) -> Answers:
     """Ask a model about rows with a target."""
     return answers_on(EvaluatedRows(model, table), origin)
 
@@ -109,7 +109,7 @@ def answers_on(rows: EvaluatedRows, origin: str) -> Answers:
     codes, scores = rows.codes, rows.scores
     return ClassAnswers(
         origin,
-        tuple(map(plain, model.class_names)),
+        tuple(map(escape_line, model.class_names)),
         codes,
         model.probabilities(scores),
         model.decide(scores),
@@ -119,7 +119,7 @@ def answers_on(rows: EvaluatedRows, origin: str) -> Answers:
     )
 
 
-def joined(parts: Sequence[Answers], places: Places, origin: str) -> Answers:
+def join_answers(parts: Sequence[Answers], places: Places, origin: str) -> Answers:
     """Put answers on parts of the rows together; `places` are those of the rows of all parts."""
     order, first = np.argsort(places, kind="stable"), parts[0]
 

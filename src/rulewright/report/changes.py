@@ -13,7 +13,7 @@ from rulewright.explain.counterfactuals.answers import answer_text
 from rulewright.explain.overlap import count_overlap
 from rulewright.explain.targets import class_codes
 from rulewright.model import ClassModel
-from rulewright.model.text import plain
+from rulewright.model.text import escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +95,7 @@ def _of_classes(model: Any, rows: Table) -> Iterator[tuple[int, str, dict[str, A
         wrong = np.flatnonzero((codes != chosen) & (codes >= 0))
     if len(wrong):
         truth = model.classes[codes[wrong[0]]]
-        why = f"the first that is wrong (truly {plain(label_of(truth))})"
+        why = f"the first that is wrong (truly {escape_line(label_of(truth))})"
         yield int(wrong[0]), why, {"target_class": truth}
     unsure = int(np.argmin(ordered[:, -1] - ordered[:, -2]))
     yield unsure, "the least certain", {}

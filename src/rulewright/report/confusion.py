@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.html.line import cut
+from rulewright.html.line import cut_line
 from rulewright.report.curves import confusion
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def confusion_of(answers: ClassAnswers, most: int = SHOWN_CLASSES) -> Confusion:
     table = confusion(answers, kept)
     others = bool(table[-1].any() or table[:, -1].any())
     size = len(kept) + others
-    names = [cut(answers.names[k], _SHOWN_LETTERS) for k in kept] + ["other classes"] * others
+    names = [cut_line(answers.names[k], _SHOWN_LETTERS) for k in kept] + ["other classes"] * others
     table = table[:size, :size]
     right, of_row, of_column = np.diag(table), table.sum(axis=1), table.sum(axis=0)
     return Confusion(

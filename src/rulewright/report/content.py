@@ -13,13 +13,13 @@ from rulewright.data import examine
 from rulewright.explain.evaluated_rows import EvaluatedRows
 from rulewright.model.document import library_version
 from rulewright.model.html import paragraphs
-from rulewright.model.text import plain, title_of
+from rulewright.model.text import escape_line, title_of
 from rulewright.report import insight
 from rulewright.report.answers import answers_on
 from rulewright.report.changes import row_changes, twin_rules
 from rulewright.report.data_summary import data_summary
 from rulewright.report.performance import performance
-from rulewright.report.rows import learned_from
+from rulewright.report.rows import is_learned_from
 from rulewright.report.rule_lines import COUNTED_ON, covered_examples, rule_lines
 from rulewright.report.whatif import most_rows, panel_columns, panel_rows, panel_script
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from rulewright.report.answers import Answers, Places
     from rulewright.report.changes import RowChange
     from rulewright.report.data_summary import DataSummary
-    from rulewright.report.figures import Drawing, Graph
+    from rulewright.report.figures import Drawing, LineChart
     from rulewright.report.performance import Performance
-    from rulewright.report.pictures import GraphPictures, Matched, Picture
+    from rulewright.report.pictures import GraphPictures, MatchedMolecules, Picture
     from rulewright.report.rule_lines import RuleLine
 
 _NOTED = {
@@ -69,10 +69,10 @@ class Content:
     performance: Performance | None
     stored: tuple[str, dict[str, float]]
     price: list[dict[str, str]]
-    sizes: list[Graph]
+    sizes: list[LineChart]
     rules: list[RuleLine]
     pictures: dict[int, list[Picture]]
-    matches: list[Matched]
+    matches: list[MatchedMolecules]
     counted_on: list[tuple[str, str]]
     effect_title: str
     in_order: bool
@@ -81,7 +81,7 @@ class Content:
     panel: Panel
     changes: list[RowChange]
     importance: Drawing | None
-    dependence: list[Graph]
+    dependence: list[LineChart]
     constraints: list[tuple[str, str]]
     certificate: list[str]
     provenance: list[tuple[str, str]]
@@ -105,7 +105,7 @@ def content_of(
     """Put together what a report tells; see ``write_report``."""
     known = table is not None and table.target is not None
     rows = None if table is None else EvaluatedRows(model, table)
-    if fresh and rows is not None and learned_from(rows):
+    if fresh and rows is not None and is_learned_from(rows):
         fresh, origin = False, f"{origin}, the rows that the model was learned from"
     overfitted = known and not fresh and answers is None
     if answers is None and rows is not None and known:
@@ -135,7 +135,7 @@ def content_of(
         counted_on=[COUNTED_ON[k] for k in COUNTED_ON if k in kinds],
         effect_title=model.effect_title,
         in_order=model.in_order,
-        class_names=tuple(map(plain, model.head_names)),
+        class_names=tuple(map(escape_line, model.head_names)),
         twins=twin_rules(rows),
         panel=_panel(model, table, places),
         changes=row_changes(model, table, places),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.evidence.selective import risk_coverage
+from rulewright.evidence.selective import count_risk_coverage
 from rulewright.report.measures import effective_number, share_interval
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def roc_curves(answers: ClassAnswers) -> list[Curve]:
         hits, misses = _above(answers, k)
         start = np.zeros(1)
         x, y = (np.append(start, part / part[-1]) for part in (misses, hits))
-        found.append(Curve(answers.names[k], *_thinned(x, y)))
+        found.append(Curve(answers.names[k], *_thin_points(x, y)))
     return found
 
 
@@ -60,7 +60,7 @@ def precision_curves(answers: ClassAnswers) -> list[Curve]:
         some = hits + misses > 0
         x, y = hits[some] / hits[-1], hits[some] / (hits + misses)[some]
         x, y = np.append(0.0, x), np.append(y[0], y)  # fewer rows, as precise
-        found.append(Curve(answers.names[k], *_thinned(x, y)))
+        found.append(Curve(answers.names[k], *_thin_points(x, y)))
     return found
 
 
@@ -86,11 +86,11 @@ def calibration_curve(answers: ClassAnswers) -> Curve:
 def risk_curve(answers: ClassAnswers) -> Curve:
     """Give the error among the rows with the most certain answers against their share."""
     certain = answers.probabilities.max(axis=1)
-    curve = risk_coverage(answers.wrong, certain, answers.weights)
+    curve = count_risk_coverage(answers.wrong, certain, answers.weights)
     x, y = curve.coverage[::-1], curve.error[::-1]
     # The error among very few rows says nothing.
     enough = x * effective_number(answers.weights) >= min(20.0, len(certain) / 5)
-    return Curve("", *_thinned(x[enough], y[enough]))
+    return Curve("", *_thin_points(x[enough], y[enough]))
 
 
 def confusion(answers: ClassAnswers, kept: Places) -> FloatArray:
@@ -113,7 +113,7 @@ def _above(answers: ClassAnswers, k: int) -> tuple[FloatArray, FloatArray]:
     return np.cumsum(hits), np.cumsum(misses)
 
 
-def _thinned(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _thin_points(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     if len(x) > _POINTS:
         kept = np.unique(np.linspace(0, len(x) - 1, _POINTS).round().astype(np.intp))
         x, y = x[kept], y[kept]

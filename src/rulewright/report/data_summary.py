@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.data import UNSEEN_CODE, Target, label_of
-from rulewright.html import cut
-from rulewright.model.text import counted, plain
+from rulewright.html import cut_line
+from rulewright.model.text import escape_line, write_count
 from rulewright.report.answers import ClassAnswers, row_weights
 
 if TYPE_CHECKING:
@@ -88,20 +88,24 @@ def data_summary(
 
 
 def _finding_line(finding: Finding) -> FindingLine:
-    name = "" if finding.column is None else cut(finding.column)
-    return FindingLine(name, cut(finding.text, _LETTERS), cut(finding.remedy, _LETTERS))
+    name = "" if finding.column is None else cut_line(finding.column)
+    return FindingLine(name, cut_line(finding.text, _LETTERS), cut_line(finding.remedy, _LETTERS))
 
 
 def _line(name: str, model: RuleModel, table: Table | None, n_rules: int) -> ColumnLine:
     schema = model.schema[name]
     if table is None or name not in table.schema:
-        text = ", ".join(map(cut, schema.labels[:6])) + (", …" if len(schema.labels) > 6 else "")
+        text = ", ".join(map(cut_line, schema.labels[:6])) + (
+            ", …" if len(schema.labels) > 6 else ""
+        )
         values = text if table is None else "not in the data; no rule needs it"
-        return ColumnLine(plain(name), schema.kind, values, None, 0.0, n_rules)
+        return ColumnLine(escape_line(name), schema.kind, values, None, 0.0, n_rules)
     column = table[name]
     missing = int(np.count_nonzero(column.is_missing))
-    values = schema.type.describe(column, cut)
-    return ColumnLine(plain(name), schema.kind, values, missing, missing / len(column), n_rules)
+    values = schema.type.describe(column, cut_line)
+    return ColumnLine(
+        escape_line(name), schema.kind, values, missing, missing / len(column), n_rules
+    )
 
 
 def _target(table: Table | None) -> tuple[list[ClassLine], int, str]:
@@ -114,7 +118,9 @@ def _target(table: Table | None) -> tuple[list[ClassLine], int, str]:
         order = [int(k) for k in np.argsort(-totals, kind="stable") if totals[k] > 0]
         lines = [
             ClassLine(
-                cut(label_of(table.target.classes[k])), float(totals[k]), totals[k] / totals.sum()
+                cut_line(label_of(table.target.classes[k])),
+                float(totals[k]),
+                totals[k] / totals.sum(),
             )
             for k in order[:_SHOWN_CLASSES]
         ]
@@ -134,11 +140,13 @@ def _notes(table: Table, answers: Answers | None) -> list[str]:
     notes = []
     for column in table.columns:
         if unseen := _unseen(column):
-            rows = counted(unseen, "row")
-            notes.append(f"{cut(column.schema.name)}: {rows} with a label not seen in training")
+            rows = write_count(unseen, "row")
+            notes.append(
+                f"{cut_line(column.schema.name)}: {rows} with a label not seen in training"
+            )
     if isinstance(answers, ClassAnswers) and (strange := int((answers.codes < 0).sum())):
         notes.append(
-            f"{counted(strange, 'row')} of a class that the model does not know: they count as "
+            f"{write_count(strange, 'row')} of a class that the model does not know: they count as "
             "errors in the accuracy and are left out of the other figures"
         )
     if table.weights is not None:

@@ -27,10 +27,10 @@ def figures_of(answers: Answers) -> dict[str, Any]:
         "total_weight": float(weights.sum()),
         "figures": {
             one.key: {
-                "value": _known(one.value),
-                "low": _known(one.low),
-                "high": _known(one.high),
-                "baseline": _known(one.baseline),
+                "value": _none_unless_finite(one.value),
+                "low": _none_unless_finite(one.low),
+                "high": _none_unless_finite(one.high),
+                "baseline": _none_unless_finite(one.baseline),
             }
             for one in measures(answers)
         },
@@ -48,8 +48,8 @@ def evaluation(answers: Answers) -> dict[str, Any]:
         **figures_of(answers),
         "classes": [dict(zip(keys, row, strict=True)) for row in rows],
         "confusion": {"classes": found.names, "true_by_predicted": found.table},
-        "calibration": _calibration(answers.known()),
-        "coverage": _coverage(answers.known()),
+        "calibration": _calibration(answers.select_known()),
+        "coverage": _coverage(answers.select_known()),
     }
 
 
@@ -71,5 +71,5 @@ def _coverage(known: ClassAnswers) -> list[dict[str, float]]:
     return [{"coverage": share, "error": curve.at(share)} for share in shown]
 
 
-def _known(value: float) -> float | None:
+def _none_unless_finite(value: float) -> float | None:
     return value if math.isfinite(value) else None

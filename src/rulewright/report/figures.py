@@ -29,7 +29,7 @@ _DASHES = ("", "7 3", "2 3", "9 3 2 3", "12 4", "4 6")
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class ChartLine:
     """Numbers to draw: a line, steps, points (with intervals if there are any) or a reference."""
 
     name: str
@@ -81,11 +81,11 @@ class Axis:
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
+class LineChart:
     """Lines over each other on two axes, with what they show in words."""
 
     title: str
-    lines: Sequence[Line]
+    lines: Sequence[ChartLine]
     x: Axis
     y: Axis
     text: str
@@ -105,7 +105,7 @@ class Drawing:
     text: str
 
 
-def chart(lines: Sequence[Line], x: Axis, y: Axis, title: str, description: str) -> Markup:
+def chart(lines: Sequence[ChartLine], x: Axis, y: Axis, title: str, description: str) -> Markup:
     """Draw lines and points over each other, with a legend if more than one has a name."""
     ends = [part for line in lines for part in (line.low, line.high) if part is not None]
     x_low, x_high = x.limits(np.concatenate([line.x for line in lines]))
@@ -116,7 +116,7 @@ def chart(lines: Sequence[Line], x: Axis, y: Axis, title: str, description: str)
     named = []
     for line in lines:
         look = next(looks) % N_LOOKS if line.kind != "reference" else N_LOOKS
-        parts.append(_drawn(line, look, places))
+        parts.append(_draw_line(line, look, places))
         if line.name:
             named.append((line, look))
     legend, height = _legend(named) if len(named) > 1 else (Markup(""), 0)
@@ -206,7 +206,7 @@ def _axes(x: Axis, y: Axis, places: _Places) -> list[Markup]:
     return parts
 
 
-def _drawn(line: Line, look: int, places: _Places) -> Markup:
+def _draw_line(line: ChartLine, look: int, places: _Places) -> Markup:
     xs, ys = places.x(line.x), places.y(line.y)
     parts = []
     if line.low is not None and line.high is not None:
@@ -240,7 +240,7 @@ def _path(xs: FloatArray, ys: FloatArray, *, steps: bool) -> str:
     return path + "".join(f"L{x:.1f} {y:.1f}" for x, y in zip(xs[1:], ys[1:], strict=True))
 
 
-def _legend(named: Sequence[tuple[Line, int]]) -> tuple[Markup, int]:
+def _legend(named: Sequence[tuple[ChartLine, int]]) -> tuple[Markup, int]:
     """Name the lines below the drawing, two in a row."""
     parts = []
     for place, (line, look) in enumerate(named):

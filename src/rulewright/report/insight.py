@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.explain import importance, partial_dependence
-from rulewright.html import cut
+from rulewright.html import cut_line
 from rulewright.model import AdditiveRules, RegressionRules, RuleSetVotes
-from rulewright.model.text import counted, plain
-from rulewright.report.figures import Axis, Drawing, Graph, Line, bars
+from rulewright.model.text import escape_line, write_count
+from rulewright.report.figures import Axis, ChartLine, Drawing, LineChart, bars
 from rulewright.trust import certificate
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def importance_drawing(model: RuleModel, rows: EvaluatedRows | None) -> Drawing 
     uses = Counter(name for rule in model.rules for name in set(rule.body.columns))
     if not uses:
         return None
-    items = [(plain(name), float(n), str(n)) for name, n in uses.most_common(_SHOWN_COLUMNS)]
-    text = f"Of {counted(len(model.rules), 'rule')} {items[0][2]} use {cut(items[0][0])}."
+    items = [(escape_line(name), float(n), str(n)) for name, n in uses.most_common(_SHOWN_COLUMNS)]
+    text = f"Of {write_count(len(model.rules), 'rule')} {items[0][2]} use {cut_line(items[0][0])}."
     title = "Columns by the rules that use them"
     return Drawing(title, bars(items, Axis("number of rules"), title, text), text)
 
@@ -50,17 +50,17 @@ def importance_drawing(model: RuleModel, rows: EvaluatedRows | None) -> Drawing 
 def _importance(model: RuleModel, found: Mapping[str, float]) -> Drawing:
     largest = max(found.values()) or 1.0
     shown = list(found.items())[:_SHOWN_COLUMNS]
-    items = [(plain(k), 100 * v / largest, f"{100 * v / largest:.0f}") for k, v in shown]
+    items = [(escape_line(k), 100 * v / largest, f"{100 * v / largest:.0f}") for k, v in shown]
     unit = "points" if model.head_names else "units of the target"
     text = (
-        f"{cut(items[0][0])} matters most: what its rules add has a standard deviation of "
+        f"{cut_line(items[0][0])} matters most: what its rules add has a standard deviation of "
         f"{shown[0][1]:.3g} {unit}. A rule shares its part among its columns."
     )
     title = "Importance of columns"
     return Drawing(title, bars(items, Axis("importance (largest = 100)"), title, text), text)
 
 
-def dependence_drawings(rows: EvaluatedRows | None) -> list[Graph]:
+def dependence_drawings(rows: EvaluatedRows | None) -> list[LineChart]:
     """Draw how the mean answer depends on the most important columns, of models that add up."""
     if rows is None or not isinstance(rows.model, AdditiveRules | RegressionRules):
         return []
@@ -73,12 +73,12 @@ def dependence_drawings(rows: EvaluatedRows | None) -> list[Graph]:
     return [_dependence(model, one, table) for one in drawn]
 
 
-def _dependence(model: RuleModel, found: Dependence, rows: Table) -> Graph:
+def _dependence(model: RuleModel, found: Dependence, rows: Table) -> LineChart:
     name, values = found.columns[0], found.values
-    names = [cut(part, 22) for part in found.names]
+    names = [cut_line(part, 22) for part in found.names]
     y = Axis("mean prediction (units of the target)")
     if len(names) == 2:
-        values, y = values[:, 1:] - values[:, :1], Axis(f"mean points for {cut(names[1], 16)}")
+        values, y = values[:, 1:] - values[:, :1], Axis(f"mean points for {cut_line(names[1], 16)}")
         names = [""]
     elif len(names) > 2:
         moved = np.argsort(-np.ptp(values, axis=0), kind="stable")[:_KEPT_CLASSES]
@@ -88,18 +88,20 @@ def _dependence(model: RuleModel, found: Dependence, rows: Table) -> Graph:
     points = [point[0] for point in found.points]
     ordered, write = rows[name].schema.type.ordered, _writer(rows[name].schema.type)
     x = np.array(points, np.float64) if ordered else np.arange(len(points), dtype=np.float64)
-    axis = Axis(cut(name, 34), write=None if rows[name].schema.type.arithmetic else write)
+    axis = Axis(cut_line(name, 34), write=None if rows[name].schema.type.arithmetic else write)
     if not ordered:
-        axis = Axis(cut(name, 34), -0.5, len(points) - 0.5, labels=tuple(map(plain, points)))
+        axis = Axis(
+            cut_line(name, 34), -0.5, len(points) - 0.5, labels=tuple(map(escape_line, points))
+        )
     kind: Any = "steps" if ordered and len(points) > 1 else "points"
-    lines = [Line(names[k], x, values[:, k], kind) for k in range(len(names))]
+    lines = [ChartLine(names[k], x, values[:, k], kind) for k in range(len(names))]
     low, high = int(np.argmin(values[:, 0])), int(np.argmax(values[:, 0]))
     text = (
-        f"Lowest at {cut(write(points[low]), 20)} ({values[low, 0]:.3g}), highest at "
-        f"{cut(write(points[high]), 20)} ({values[high, 0]:.3g}), other columns as they are."
+        f"Lowest at {cut_line(write(points[low]), 20)} ({values[low, 0]:.3g}), highest at "
+        f"{cut_line(write(points[high]), 20)} ({values[high, 0]:.3g}), other columns as they are."
     )
-    title = f"Dependence on {cut(name)}"
-    return Graph(title, lines, axis, y, text)
+    title = f"Dependence on {cut_line(name)}"
+    return LineChart(title, lines, axis, y, text)
 
 
 def _writer(kind: Kind) -> Callable[[Any], str]:
@@ -109,10 +111,10 @@ def _writer(kind: Kind) -> Callable[[Any], str]:
     return (lambda value: kind.write(value)[:10]) if kind.ordered else str
 
 
-def size_drawings(model: RuleModel) -> list[Graph]:
+def size_drawings(model: RuleModel) -> list[LineChart]:
     """Draw error against the number of rules, if the summary tells; a file may hold anything."""
     drawings = []
-    for read in (_left_out, _compression):
+    for read in (_draw_left_out, _compression):
         try:
             drawings += read(model)
         except (TypeError, ValueError, KeyError, IndexError, OverflowError, AttributeError):
@@ -120,7 +122,7 @@ def size_drawings(model: RuleModel) -> list[Graph]:
     return drawings
 
 
-def _left_out(model: RuleModel) -> list[Graph]:
+def _draw_left_out(model: RuleModel) -> list[LineChart]:
     size = model.summary.get("size")
     if size is None:
         return []
@@ -129,7 +131,7 @@ def _left_out(model: RuleModel) -> list[Graph]:
     return _sizes(np.arange(len(losses)), losses, chosen, unit)
 
 
-def _compression(model: RuleModel) -> list[Graph]:
+def _compression(model: RuleModel) -> list[LineChart]:
     found = model.summary.get("compression")
     if found is None:
         return []
@@ -138,18 +140,18 @@ def _compression(model: RuleModel) -> list[Graph]:
     return _sizes(sizes, losses, int(found["n_rules"]), "log-loss")
 
 
-def _sizes(sizes: Any, losses: Any, chosen: int, unit: str) -> list[Graph]:
+def _sizes(sizes: Any, losses: Any, chosen: int, unit: str) -> list[LineChart]:
     at = float(losses[int(np.flatnonzero(sizes == chosen)[0])])
     text = (
-        f"Without rules {losses[0]:.3f}, with the {counted(chosen, 'rule')} of this model "
+        f"Without rules {losses[0]:.3f}, with the {write_count(chosen, 'rule')} of this model "
         f"{at:.3f} (marked), at best {losses.min():.3f} with {int(sizes[losses.argmin()])}."
     )
     lines = [
-        Line("", np.asarray(sizes, np.float64), losses),
-        Line("", np.array([float(chosen)]), np.array([at]), "points"),
+        ChartLine("", np.asarray(sizes, np.float64), losses),
+        ChartLine("", np.array([float(chosen)]), np.array([at]), "points"),
     ]
     title, y = "Error against number of rules", Axis(f"{unit} on rows left out")
-    return [Graph(title, lines, Axis("number of rules"), y, text)]
+    return [LineChart(title, lines, Axis("number of rules"), y, text)]
 
 
 def price_lines(model: RuleModel) -> list[dict[str, str]]:
@@ -157,7 +159,7 @@ def price_lines(model: RuleModel) -> list[dict[str, str]]:
     titles = {"accuracy": "Accuracy", "log_loss": "Log-loss", "r2": "R2", "rmse": "RMSE"}
     try:
         return [
-            {"Learner": plain(str(one["learner"])), "Rules": str(int(one["n_rules"]))}
+            {"Learner": escape_line(str(one["learner"])), "Rules": str(int(one["n_rules"]))}
             | {title: f"{float(one[key]):.4g}" for key, title in titles.items() if key in one}
             for one in model.summary.get("price", ())
         ]
@@ -201,12 +203,16 @@ def notes_of(model: RuleModel, titles: Mapping[str, str]) -> list[tuple[str, str
 def entries_of(model: RuleModel, key: str) -> list[tuple[str, str]]:
     """Write the items of a dict in the summary."""
     found = model.summary.get(key)
-    return [(plain(str(k)), _flat(v)) for k, v in found.items()] if isinstance(found, dict) else []
+    return (
+        [(escape_line(str(k)), _flat(v)) for k, v in found.items()]
+        if isinstance(found, dict)
+        else []
+    )
 
 
 def _flat(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{plain(str(k))}: {_flat(v)}" for k, v in value.items())
+        return ", ".join(f"{escape_line(str(k))}: {_flat(v)}" for k, v in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(map(_flat, value))
-    return f"{value:.6g}" if isinstance(value, float) else plain(str(value))
+    return f"{value:.6g}" if isinstance(value, float) else escape_line(str(value))

@@ -27,7 +27,7 @@ NONE = "\N{EN DASH}"
 _Z = 1.959963984540054
 
 
-class Figure(NamedTuple):
+class Measure(NamedTuple):
     """A measure with its interval, and what the baseline reaches."""
 
     name: str
@@ -51,7 +51,7 @@ class Figure(NamedTuple):
         return f"{value:.3f}" if max(map(abs, known), default=0.0) < 10 else f"{value:,.4g}"
 
 
-def measures(answers: Answers) -> list[Figure]:
+def measures(answers: Answers) -> list[Measure]:
     """Give all figures of answers."""
     return _of_numbers(answers) if isinstance(answers, NumberAnswers) else _of_classes(answers)
 
@@ -69,9 +69,9 @@ def share_interval(share: float, weights: FloatArray) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _of_classes(answers: ClassAnswers) -> list[Figure]:
+def _of_classes(answers: ClassAnswers) -> list[Measure]:
     right = float(np.average(~answers.wrong, weights=answers.weights))
-    known = answers.known()
+    known = answers.select_known()
     rows = (known.codes, known.probabilities, known.weights)
     shares = np.bincount(known.codes, known.weights, len(known.names)) / known.weights.sum()
     some = shares[shares > 0]
@@ -79,7 +79,7 @@ def _of_classes(answers: ClassAnswers) -> list[Figure]:
     hit = known.codes[:, None] == np.arange(len(known.names))
     squares = np.square(known.probabilities - hit).sum(axis=1)
     figures = [
-        Figure(
+        Measure(
             "Accuracy",
             right,
             *share_interval(right, answers.weights),
@@ -87,14 +87,14 @@ def _of_classes(answers: ClassAnswers) -> list[Figure]:
             "higher",
             "share of rows whose predicted class is right",
         ),
-        Figure(
+        Measure(
             "Log-loss",
             *_mean(losses, known.weights),
             float(-(some * np.log(some)).sum()),
             "lower",
             "mean of -log of the probability of the true class",
         ),
-        Figure(
+        Measure(
             "Brier score",
             *_mean(squares, known.weights),
             float(1.0 - np.square(shares).sum()),
@@ -107,14 +107,14 @@ def _of_classes(answers: ClassAnswers) -> list[Figure]:
         against = "" if len(known.names) == 2 else ", mean of each class against the rest"
         meaning = f"chance that the right one of two rows ranks higher{against}"
         ends = _area_interval(area, known)
-        figures.append(Figure("AUC", area, *ends, 0.5, "higher", meaning))
-    figures.append(_balanced(known))
+        figures.append(Measure("AUC", area, *ends, 0.5, "higher", meaning))
+    figures.append(_balanced_accuracy(known))
     if known.costs is not None:
         figures.append(_cost(known, np.array(known.costs)))
     return figures
 
 
-def _balanced(known: ClassAnswers) -> Figure:
+def _balanced_accuracy(known: ClassAnswers) -> Measure:
     """Give the mean of the recalls of the classes that there are."""
     parts = [known.codes == k for k in np.unique(known.codes)]
     recalls = [np.average(~known.wrong[part], weights=known.weights[part]) for part in parts]
@@ -124,18 +124,18 @@ def _balanced(known: ClassAnswers) -> Figure:
     value, middle = float(np.mean(recalls)), float(shrunk.mean())
     low, high = max(0.0, min(middle - half, value)), min(1.0, max(middle + half, value))
     meaning = "mean over the classes of the share of their rows that are found"
-    return Figure("Balanced accuracy", value, low, high, 1 / len(parts), "higher", meaning)
+    return Measure("Balanced accuracy", value, low, high, 1 / len(parts), "higher", meaning)
 
 
-def _cost(known: ClassAnswers, costs: FloatArray) -> Figure:
+def _cost(known: ClassAnswers, costs: FloatArray) -> Measure:
     """Give the mean cost of the decisions; the baseline decides alike for all rows."""
     totals = np.bincount(known.codes, known.weights, len(known.names))
     best = float((totals @ costs).min()) / float(totals.sum())
     mean = _mean(costs[known.codes, known.chosen], known.weights)
-    return Figure("Cost", *mean, best, "lower", "mean cost of a decision, by the given costs")
+    return Measure("Cost", *mean, best, "lower", "mean cost of a decision, by the given costs")
 
 
-def _of_numbers(answers: NumberAnswers) -> list[Figure]:
+def _of_numbers(answers: NumberAnswers) -> list[Measure]:
     truth, weights = answers.truth, answers.weights
     errors = truth - answers.predicted
     mean = float(np.average(truth, weights=weights))
@@ -148,13 +148,13 @@ def _of_numbers(answers: NumberAnswers) -> list[Figure]:
         half = _Z * _standard_error(influence, weights)
         r2 = 1.0 - mse / variance
         meaning = "share of the variance that is explained; 1 is perfect"
-        figures.append(Figure("R2", r2, r2 - half, min(1.0, r2 + half), 0.0, "higher", meaning))
+        figures.append(Measure("R2", r2, r2 - half, min(1.0, r2 + half), 0.0, "higher", meaning))
     own = float(np.average(abs(truth - mean), weights=weights))
     absolute = _mean(abs(errors), weights)
-    figures.append(Figure("MAE", *absolute, own, "lower", "mean absolute error, in target units"))
+    figures.append(Measure("MAE", *absolute, own, "lower", "mean absolute error, in target units"))
     root, low, high, own = (math.sqrt(x) for x in (mse, mse_low, mse_high, variance))
     meaning = "root mean squared error, in target units"
-    figures.append(Figure("RMSE", root, low, high, own, "lower", meaning))
+    figures.append(Measure("RMSE", root, low, high, own, "lower", meaning))
     return figures
 
 

@@ -17,11 +17,11 @@ from rulewright import html
 from rulewright.data.optional import optional
 from rulewright.data.writing import replace_file
 from rulewright.model import RuleModel
-from rulewright.model.text import counted
+from rulewright.model.text import write_count
 from rulewright.report import N_ROWS
 from rulewright.report.content import content_of
 from rulewright.report.measures import NONE
-from rulewright.report.rows import read_rows
+from rulewright.report.rows import read_report_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,7 +104,7 @@ def report_html(
     if isinstance(X, str | os.PathLike):
         noted |= file_notes("data", X)
         origin = origin or os.path.basename(os.fspath(X))
-    table = None if X is None else read_rows(model, X, y, sample_weight)
+    table = None if X is None else read_report_rows(model, X, y, sample_weight)
     content = content_of(
         model,
         table,
@@ -117,7 +117,7 @@ def report_html(
         findings=findings,
         pictures=pictures,
     )
-    return rendered(content)
+    return render_page(content)
 
 
 def _pictures(model: Any, X: Any) -> GraphPictures:
@@ -136,7 +136,7 @@ def file_notes(what: str, path: str | os.PathLike[str]) -> dict[str, str]:
     return {what: os.path.basename(name), f"SHA-256 of the {what}": digest.hexdigest()}
 
 
-def rendered(content: Content) -> str:
+def render_page(content: Content) -> str:
     """Fill the template."""
     jinja = optional("jinja2")  # which few commands need
     environment = jinja.Environment(
@@ -146,16 +146,20 @@ def rendered(content: Content) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": number, "percent": percent, "counted": counted}
+    environment.filters |= {
+        "number": format_number,
+        "percent": format_percent,
+        "counted": write_count,
+    }
     style, script = (_template_file(f"report.{kind}") for kind in ("css", "js"))
     scripts = [part for part in (content.panel.script, script) if part]
     page: str = environment.get_template("report.html.j2").render(
         c=content,
-        bar=bar,
+        bar=draw_rule_bar,
         style=html.style_of("bars") + Markup(style),
         scripts=[Markup(part) for part in scripts],
         hashes=[f"'sha256-{_hash(part)}'" for part in scripts],
-        data=Markup(_embedded(page_data(content))),
+        data=Markup(_embed_data(page_data(content))),
         scale=bar_scale(content.rules),
     )
     return page
@@ -179,14 +183,14 @@ def _rule_data(line: RuleLine) -> list[Any]:
     learned = line.learned
     return [
         learned.rows,
-        [_rounded(x) for x in (learned.support, learned.value, learned.low, learned.high)],
-        [_rounded(x) for x in line.evidence.values()],
-        [(name, _rounded(weight)) for name, weight in line.counts],
+        [_round(x) for x in (learned.support, learned.value, learned.low, learned.high)],
+        [_round(x) for x in line.evidence.values()],
+        [(name, _round(weight)) for name, weight in line.counts],
         line.examples,
     ]
 
 
-def _rounded(value: float) -> float:
+def _round(value: float) -> float:
     return float(f"{value:.5g}")
 
 
@@ -200,23 +204,23 @@ def bar_scale(rules: list[RuleLine]) -> tuple[float, float]:
     return (values[cut], values[-1 - cut]) if values else (0.0, 1.0)
 
 
-def bar(line: RuleLine, scale: tuple[float, float]) -> Markup:
+def draw_rule_bar(line: RuleLine, scale: tuple[float, float]) -> Markup:
     """Draw the precision or mean of a rule with its interval, and a mark for all rows."""
     shown = line.shown
     if not math.isfinite(shown.value):
         return Markup('<span class="none">no rows</span>')
     ends = (shown.value, shown.low, shown.high, shown.base)
-    return html.bar(*ends, scale=scale, point=not line.head)
+    return html.draw_bar(*ends, scale=scale, point=not line.head)
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Write a number for people."""
     if not math.isfinite(value):
         return NONE
     return f"{value:,.0f}" if abs(value) >= 1000 and value == round(value) else f"{value:.4g}"
 
 
-def percent(value: float) -> str:
+def format_percent(value: float) -> str:
     """Write a share for people."""
     return f"{100 * value:.1f} %" if math.isfinite(value) else NONE
 
@@ -229,7 +233,7 @@ def _hash(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def _embedded(data: object) -> str:
+def _embed_data(data: object) -> str:
     """Write plain data so that no text in it can end the element that holds it."""
     text = json.dumps(_finite(data), allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

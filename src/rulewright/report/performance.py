@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.html import cut
-from rulewright.model.text import counted
+from rulewright.html import cut_line
+from rulewright.model.text import write_count
 from rulewright.report.answers import ClassAnswers
 from rulewright.report.confusion import Confusion, confusion_of
 from rulewright.report.curves import (
@@ -18,13 +18,13 @@ from rulewright.report.curves import (
     risk_curve,
     roc_curves,
 )
-from rulewright.report.figures import Axis, Graph, Line, percent_text
+from rulewright.report.figures import Axis, ChartLine, LineChart, percent_text
 from rulewright.report.measures import measures
-from rulewright.trust.certificates.vote_bounds import held_out_certificate
+from rulewright.trust.certificates.vote_bounds import certify_held_out
 
 if TYPE_CHECKING:
     from rulewright.report.answers import Answers, NumberAnswers
-    from rulewright.report.measures import Figure
+    from rulewright.report.measures import Measure
 
 _SHOWN_POINTS = 600
 
@@ -35,8 +35,8 @@ class Performance:
 
     origin: str
     n_rows: int
-    figures: list[Figure]
-    drawings: list[Graph]
+    figures: list[Measure]
+    drawings: list[LineChart]
     confusion: Confusion | None = None
     notes: list[str] = field(default_factory=list)
 
@@ -53,7 +53,7 @@ def performance(answers: Answers, *, fresh: bool) -> Performance:
 
 
 def _of_classes(answers: ClassAnswers, *, fresh: bool) -> Performance:
-    known = answers.known()
+    known = answers.select_known()
     drawings = [calibration_graph(known), risk_graph(known)]
     if drawn_classes(known):
         drawings = [roc_graph(known), precision_graph(known), *drawings]
@@ -81,7 +81,7 @@ def _notes(answers: ClassAnswers, *, fresh: bool) -> list[str]:
         notes.append(share + wrong + " (the figures here count all rows)")
     if fresh and len(np.unique(answers.weights)) == 1:
         predicted = np.ones(len(answers.codes), dtype=np.bool_)
-        bound = held_out_certificate(answers.wrong, predicted, 0.05).error
+        bound = certify_held_out(answers.wrong, predicted, 0.05).error
         notes.append(
             f"with 95 % confidence at most {percent_text(bound.value)} of new rows from the same "
             "source are predicted wrongly (exact binomial bound)"
@@ -89,53 +89,54 @@ def _notes(answers: ClassAnswers, *, fresh: bool) -> list[str]:
     return notes
 
 
-def roc_graph(answers: ClassAnswers) -> Graph:
+def roc_graph(answers: ClassAnswers) -> LineChart:
     """Draw the share of a class found over the share of other rows taken for it."""
     curves = roc_curves(answers)
-    lines = [Line("" if len(curves) == 1 else c.name, c.x, c.y) for c in curves]
-    chance = Line("", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "reference")
-    at = [f"{percent_text(c.at(0.1))} of {cut(c.name, 24)}" for c in curves]
+    lines = [ChartLine("" if len(curves) == 1 else c.name, c.x, c.y) for c in curves]
+    chance = ChartLine("", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "reference")
+    at = [f"{percent_text(c.at(0.1))} of {cut_line(c.name, 24)}" for c in curves]
     text = f"Where 10 % of other rows are taken for it, the model finds {', '.join(at)}."
     x = Axis("share of other rows taken for the class", 0, 1, percent=True)
     y = Axis("share of the class found", 0, 1, percent=True)
-    return Graph("ROC curve", [*lines, chance], x, y, f"{text} Dashed: guessing.")
+    return LineChart("ROC curve", [*lines, chance], x, y, f"{text} Dashed: guessing.")
 
 
-def precision_graph(answers: ClassAnswers) -> Graph:
+def precision_graph(answers: ClassAnswers) -> LineChart:
     """Draw precision over recall."""
     curves = precision_curves(answers)
-    lines = [Line("" if len(curves) == 1 else c.name, c.x, c.y) for c in curves]
-    at = [f"{percent_text(c.at(0.5))} for {cut(c.name, 24)}" for c in curves]
+    lines = [ChartLine("" if len(curves) == 1 else c.name, c.x, c.y) for c in curves]
+    at = [f"{percent_text(c.at(0.5))} for {cut_line(c.name, 24)}" for c in curves]
     text = f"Where half of the rows of a class are found, precision is {', '.join(at)}."
     if len(curves) == 1:
         base = float(np.average(answers.codes == 1, weights=answers.weights))
-        level = Line("", np.array([0.0, 1.0]), np.array([base, base]), "reference")
+        level = ChartLine("", np.array([0.0, 1.0]), np.array([base, base]), "reference")
         lines, text = [*lines, level], f"{text} Dashed: guessing ({percent_text(base)})."
     x = Axis("recall: share of the class found", 0, 1, percent=True)
     y = Axis("precision: share that is right", 0, 1, percent=True)
-    return Graph("Precision and recall", lines, x, y, text)
+    return LineChart("Precision and recall", lines, x, y, text)
 
 
-def calibration_graph(answers: ClassAnswers) -> Graph:
+def calibration_graph(answers: ClassAnswers) -> LineChart:
     """Draw how often something is so over how probable the model says it is."""
     curve, two = calibration_curve(answers), len(answers.names) == 2
-    of = f"of {cut(answers.names[1], 18)}" if two else "of the most probable class"
+    of = f"of {cut_line(answers.names[1], 18)}" if two else "of the most probable class"
     gaps = abs(curve.x - curve.y)
     worst = int(np.argmax(gaps))
     said, seen = percent_text(curve.x[worst]), percent_text(curve.y[worst])
     text = (
-        f"{counted(len(curve.x), 'group')} of rows by their probability {of}: where the model says "
+        f"{write_count(len(curve.x), 'group')} of rows by their probability {of}: "
+        f"where the model says "
         f"{said}, {seen} are so (the largest gap). Bars are 95 % intervals; a calibrated model is "
         "on the dashed line."
     )
-    line = Line("", curve.x, curve.y, "points", curve.low, curve.high)
-    right = Line("", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "reference")
+    line = ChartLine("", curve.x, curve.y, "points", curve.low, curve.high)
+    right = ChartLine("", np.array([0.0, 1.0]), np.array([0.0, 1.0]), "reference")
     x = Axis(f"mean probability {of}", 0, 1, percent=True)
     y = Axis("share of rows where it is so", 0, 1, percent=True)
-    return Graph("Calibration", [right, line], x, y, text)
+    return LineChart("Calibration", [right, line], x, y, text)
 
 
-def risk_graph(answers: ClassAnswers) -> Graph:
+def risk_graph(answers: ClassAnswers) -> LineChart:
     """Draw the error over the share of rows that are answered, the most certain first."""
     curve = risk_curve(answers)
     all_rows, half = percent_text(curve.y[-1]), percent_text(curve.at(0.5))
@@ -145,39 +146,41 @@ def risk_graph(answers: ClassAnswers) -> Graph:
     )
     x = Axis("share of rows answered, the most certain first", 0, 1, percent=True)
     y = Axis("share of wrong answers", 0, float(max(curve.y.max() * 1.15, 0.02)), percent=True)
-    return Graph("Errors if the model may abstain", [Line("", curve.x, curve.y)], x, y, text)
+    return LineChart(
+        "Errors if the model may abstain", [ChartLine("", curve.x, curve.y)], x, y, text
+    )
 
 
-def _shown(answers: NumberAnswers) -> tuple[np.ndarray, np.ndarray]:
+def _select_points(answers: NumberAnswers) -> tuple[np.ndarray, np.ndarray]:
     rows = np.linspace(0, len(answers.truth) - 1, min(len(answers.truth), _SHOWN_POINTS))
     places = rows.astype(np.intp)
     return answers.predicted[places], answers.truth[places]
 
 
-def predictions_graph(answers: NumberAnswers) -> Graph:
+def predictions_graph(answers: NumberAnswers) -> LineChart:
     """Draw true over predicted numbers."""
-    predicted, truth = _shown(answers)
+    predicted, truth = _select_points(answers)
     ends = np.array([min(predicted.min(), truth.min()), max(predicted.max(), truth.max())])
     correlation = 0.0
     if np.ptp(answers.predicted) > 0 and np.ptp(answers.truth) > 0:
         correlation = float(np.corrcoef(answers.predicted, answers.truth)[0, 1])
     text = f"Correlation {correlation:.2f}; on the dashed line a prediction is right."
-    lines = [Line("", ends, ends, "reference"), Line("", predicted, truth, "dots")]
+    lines = [ChartLine("", ends, ends, "reference"), ChartLine("", predicted, truth, "dots")]
     x, y = Axis("predicted number (units of the target)"), Axis("true number (units of the target)")
-    return Graph("Predicted and true numbers", lines, x, y, text)
+    return LineChart("Predicted and true numbers", lines, x, y, text)
 
 
-def residuals_graph(answers: NumberAnswers) -> Graph:
+def residuals_graph(answers: NumberAnswers) -> LineChart:
     """Draw errors over predicted numbers."""
-    predicted, truth = _shown(answers)
+    predicted, truth = _select_points(answers)
     errors = answers.truth - answers.predicted
     low, high = np.quantile(errors, [0.05, 0.95])
     text = f"Nine of ten errors are between {low:.4g} and {high:.4g}; dashed: no error."
     ends = np.array([predicted.min(), predicted.max()])
-    zero = Line("", ends, np.zeros(2), "reference")
-    lines = [zero, Line("", predicted, truth - predicted, "dots")]
+    zero = ChartLine("", ends, np.zeros(2), "reference")
+    lines = [zero, ChartLine("", predicted, truth - predicted, "dots")]
     x, y = (
         Axis("predicted number (units of the target)"),
         Axis("true minus predicted number (units of the target)"),
     )
-    return Graph("Residuals", lines, x, y, text)
+    return LineChart("Residuals", lines, x, y, text)

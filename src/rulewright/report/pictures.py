@@ -33,7 +33,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Matched:
+class MatchedMolecules:
     """Molecules that a rule covers, with the atoms of its patterns highlighted."""
 
     place: int
@@ -59,30 +59,30 @@ class GraphPictures:
     def of_rules(self, rules: Sequence[Any], lines: Iterable[RuleLine]) -> dict[int, list[Picture]]:
         """Draw the patterns of the first rules, by the places of these."""
         shown = [line.place for line in lines][:_RULES]
-        drawn = {place: self._known(self._asked(rules[place])) for place in shown}
+        drawn = {place: self._draw_patterns(self._list_patterns(rules[place])) for place in shown}
         return {place: pictures for place, pictures in drawn.items() if pictures}
 
     def matches(
         self, rules: Sequence[Any], lines: Iterable[RuleLine], places: Places
-    ) -> list[Matched]:
+    ) -> list[MatchedMolecules]:
         """Draw shown molecules that the first rules cover, if their patterns match them."""
         found = []
         for line in lines:
-            patterns = self._asked(rules[line.place])
+            patterns = self._list_patterns(rules[line.place])
             rows = [int(places[at]) for at in line.examples]
             drawn = [one for row in rows if (one := self._molecule(row, patterns))]
             if drawn:
                 title = " and ".join(line.conditions)
-                found.append(Matched(line.place, title, drawn[:_EXAMPLES]))
+                found.append(MatchedMolecules(line.place, title, drawn[:_EXAMPLES]))
             if len(found) == _MATCHED_RULES:
                 break
         return found
 
-    def _asked(self, rule: Any) -> list[Pattern]:
+    def _list_patterns(self, rule: Any) -> list[Pattern]:
         named = sorted(rule.body.columns)
         return [self._patterns[name] for name in named if name in self._patterns]
 
-    def _known(self, patterns: Iterable[Pattern]) -> list[Picture]:
+    def _draw_patterns(self, patterns: Iterable[Pattern]) -> list[Picture]:
         """Draw patterns with an edge; one vertex is told by its text."""
         drawn = ((pattern_svg(one, *PATTERN_SIZE), one.text) for one in patterns if one.edges)
         return [_picture(svg, text) for svg, text in drawn if svg is not None]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rulewright.model import RuleModel
 
 
-def read_rows(model: RuleModel, X: Any, y: Any, sample_weight: Any) -> Table:
+def read_report_rows(model: RuleModel, X: Any, y: Any, sample_weight: Any) -> Table:
     """Read rows with all columns of the model that they have, and with their target."""
     task: Any = "classification" if isinstance(model, ClassModel) else "regression"
     if isinstance(X, Derivable):
@@ -28,7 +28,7 @@ def read_rows(model: RuleModel, X: Any, y: Any, sample_weight: Any) -> Table:
     return read_like(given, model.schema, needed, target=y, weights=sample_weight, task=task)
 
 
-def learned_from(rows: EvaluatedRows) -> bool:
+def is_learned_from(rows: EvaluatedRows) -> bool:
     """Tell whether rows are those that a model was learned from: all its counts are the same."""
     counted = [rule.coverage for rule in rows.model.rules]
     if not counted or {one.rows for one in counted} & {"left out", "given"}:

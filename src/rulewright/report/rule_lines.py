@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.html import cut
+from rulewright.html import cut_line
 from rulewright.model import ClassModel
-from rulewright.model.text import plain, strongest
+from rulewright.model.text import escape_line, strongest
 from rulewright.rules import Conjunction, NumberCoverage
 from rulewright.trust import ClassRuleStatistics
 from rulewright.trust.rule_statistics import compute_statistics
@@ -47,7 +47,7 @@ _OF_NUMBERS = ("outside", "difference", "difference_low", "difference_high")
 
 
 @dataclass(frozen=True)
-class Counted:
+class RuleCount:
     """What was counted on some rows where a rule holds: a share of its head, or a mean."""
 
     rows: str
@@ -68,14 +68,14 @@ class RuleLine:
     head: str
     effect: str
     strength: float
-    learned: Counted
-    given: Counted | None = None
+    learned: RuleCount
+    given: RuleCount | None = None
     evidence: dict[str, float] = field(default_factory=dict)
     counts: list[tuple[str, float]] = field(default_factory=list)
     examples: list[int] = field(default_factory=list)
 
     @property
-    def shown(self) -> Counted:
+    def shown(self) -> RuleCount:
         """The counts that the table of rules shows: those on given rows if there are any."""
         return self.learned if self.given is None else self.given
 
@@ -90,15 +90,15 @@ def rule_lines(
     """
     order = strongest(model, None)
     if rows is None:
-        return [RuleLine(*_said(model, i)) for i in order]
+        return [RuleLine(*_describe_rule(model, i)) for i in order]
     known = judge and rows.table.target is not None
     found = compute_statistics(rows) if known else None
     lines = []
     for i in order:
         inside = rows.inside(i)
         examples = np.flatnonzero(inside[places])[:_EXAMPLES].tolist()
-        given = {} if found is None else _given(rows, found, i, inside)
-        lines.append(RuleLine(*_said(model, i), **given, examples=examples))
+        given = {} if found is None else _describe_given(rows, found, i, inside)
+        lines.append(RuleLine(*_describe_rule(model, i), **given, examples=examples))
     return lines
 
 
@@ -116,25 +116,27 @@ def covered_examples(rows: EvaluatedRows, most: int) -> Places:
     return np.flatnonzero(chosen)
 
 
-def _said(model: RuleModel, i: int) -> tuple[int, list[str], str, str, float, Counted]:
+def _describe_rule(model: RuleModel, i: int) -> tuple[int, list[str], str, str, float, RuleCount]:
     rule = model.rules[i]
     parts = rule.body.conditions if isinstance(rule.body, Conjunction) else [rule.body]
-    conditions = [plain(str(part)) for part in parts] or ["true"]
-    names = [cut(name) for name in model.head_names]
+    conditions = [escape_line(str(part)) for part in parts] or ["true"]
+    names = [cut_line(name) for name in model.head_names]
     head = rule.head.text(names) if names else ""
-    return i, conditions, head, model.effect(rule), abs(rule.outcome.value), _learned(rule)
+    return i, conditions, head, model.effect(rule), abs(rule.outcome.value), _describe_learned(rule)
 
 
-def _learned(rule: Rule) -> Counted:
+def _describe_learned(rule: Rule) -> RuleCount:
     """Give what the learner counted, with the name of its rows."""
     coverage, nan = rule.coverage, float("nan")
     if isinstance(coverage, NumberCoverage):
-        return Counted(coverage.rows, coverage.support, nan, coverage.mean, nan, nan, nan)
+        return RuleCount(coverage.rows, coverage.support, nan, coverage.mean, nan, nan, nan)
     low, high = rule.precision_interval
-    return Counted(coverage.rows, coverage.support, nan, rule.precision, low, high, nan)
+    return RuleCount(coverage.rows, coverage.support, nan, rule.precision, low, high, nan)
 
 
-def _given(rows: EvaluatedRows, found: RuleStatistics, i: int, inside: BoolArray) -> dict[str, Any]:
+def _describe_given(
+    rows: EvaluatedRows, found: RuleStatistics, i: int, inside: BoolArray
+) -> dict[str, Any]:
     """Give what statistics say of a rule, its evidence, and the covered classes."""
     of_classes = isinstance(found, ClassRuleStatistics)
     measure = "precision" if of_classes else "mean"
@@ -142,7 +144,7 @@ def _given(rows: EvaluatedRows, found: RuleStatistics, i: int, inside: BoolArray
     base = found.base_rate[i] if of_classes else found.outside[i]  # type: ignore[attr-defined]
     parts = (found.support[i], found.share[i], *numbers, base)
     return {
-        "given": Counted("given", *map(float, parts)),
+        "given": RuleCount("given", *map(float, parts)),
         "evidence": _evidence(found, i),
         "counts": _counts(rows, inside),
     }
@@ -162,14 +164,14 @@ def _counts(rows: EvaluatedRows, inside: BoolArray) -> list[tuple[str, float]]:
     if not isinstance(model, ClassModel):
         return []
     totals = np.bincount(rows.codes[inside] + 1, rows.weights[inside], len(model.classes) + 1)
-    names = ["(unknown to the model)", *(cut(name) for name in model.class_names)]
+    names = ["(unknown to the model)", *(cut_line(name) for name in model.class_names)]
     order = [int(k) for k in np.argsort(-totals, kind="stable") if totals[k] > 0]
     shown = [(names[k], float(totals[k])) for k in order[:_SHOWN_COUNTS]]
     rest = float(totals[order[_SHOWN_COUNTS:]].sum())
     return [*shown, ("other classes", rest)] if rest else shown
 
 
-def used_first(model: RuleModel) -> Sequence[str]:
+def order_by_use(model: RuleModel) -> Sequence[str]:
     """Give the columns that the model uses, those of the most rules first."""
     uses = dict.fromkeys(model.columns, 0)
     for rule in model.rules:

@@ -14,11 +14,11 @@ import numpy as np
 
 from rulewright.data import label_of
 from rulewright.model import ClassModel
-from rulewright.model.text import plain
+from rulewright.model.text import escape_line
 from rulewright.programs.javascript import write_javascript
-from rulewright.programs.nodes import Constant, Sums, Term
+from rulewright.programs.nodes import Constant, Term, TermSums
 from rulewright.programs.program import Program
-from rulewright.report.rule_lines import used_first
+from rulewright.report.rule_lines import order_by_use
 from rulewright.rules import Adds, Head, Not
 
 if TYPE_CHECKING:
@@ -55,22 +55,24 @@ def panel_script(model: RuleModel) -> str:
         terms.append(Term(rule.body, Head(i, i), 1.0))
         if isinstance(rule.outcome, Adds) and rule.outcome.otherwise:
             terms.append(Term(Not(rule.body), Head(i, i), -1.0))
-    truths = Sums(Constant((0.0,) * len(model.rules)), tuple(terms))
+    truths = TermSums(Constant((0.0,) * len(model.rules)), tuple(terms))
     return f"{script}\n{write_javascript(_Truths(model.schema, truths), 'ruleTruths')}"
 
 
 def panel_columns(model: RuleModel, table: Table | None) -> list[dict[str, Any]]:
     """Describe the inputs: those of the columns of the most rules come first."""
     found = []
-    for name in used_first(model):
+    for name in order_by_use(model):
         schema = model.schema[name]
-        item: dict[str, Any] = {"name": name, "title": plain(name), "kind": schema.kind}
+        item: dict[str, Any] = {"name": name, "title": escape_line(name), "kind": schema.kind}
         if not schema.type.ordered:
             item["labels"] = list(schema.labels) if len(schema.labels) <= _MOST_LABELS else []
         elif table is not None:
             known = table[name].values[~table[name].is_missing]
             if len(known):
-                item["ends"] = [schema.type.held(float(end)) for end in (known.min(), known.max())]
+                item["ends"] = [
+                    schema.type.to_table_value(float(end)) for end in (known.min(), known.max())
+                ]
         found.append(item)
     return found
 
@@ -81,13 +83,13 @@ def panel_rows(model: RuleModel, table: Table, places: Places) -> dict[str, Any]
     predicted = model.predict(part)
     rows: dict[str, Any] = {
         "places": [int(place) for place in places],
-        "values": {name: _values(part[name]) for name in used_first(model)},
+        "values": {name: _values(part[name]) for name in order_by_use(model)},
         "predicted": _texts(model, predicted),
     }
     if part.target is not None:
         if isinstance(model, ClassModel):
             target = part.known_target
-            names = [plain(label_of(label)) for label in target.classes.tolist()]
+            names = [escape_line(label_of(label)) for label in target.classes.tolist()]
             rows["truth"] = [names[code] for code in target.codes]
         else:
             rows["truth"] = [f"{value:.6g}" for value in part.known_numbers.values]
@@ -101,7 +103,7 @@ def most_rows(model: RuleModel, asked: int) -> int:
 
 def _texts(model: RuleModel, predicted: Any) -> list[str]:
     if isinstance(model, ClassModel):
-        return [plain(label_of(label)) for label in predicted.tolist()]
+        return [escape_line(label_of(label)) for label in predicted.tolist()]
     return [f"{value:.6g}" for value in predicted]
 
 
@@ -109,6 +111,9 @@ def _values(column: Column) -> list[Any]:
     """Give what a table holds, numbers or text; None for missing."""
     kind = column.schema.type
     if kind.ordered:
-        return [None if np.isnan(value) else kind.held(float(value)) for value in column.values]
+        return [
+            None if np.isnan(value) else kind.to_table_value(float(value))
+            for value in column.values
+        ]
     raw = kind.raw(column).values
     return [None if value is None else str(value) for value in raw]

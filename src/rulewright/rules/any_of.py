@@ -138,7 +138,7 @@ def any_of(alternatives: Sequence[Plain]) -> Condition:
     return alternatives[0] if len(alternatives) == 1 else AnyOf(tuple(alternatives))
 
 
-def negated(condition: Condition) -> Condition:
+def negate(condition: Condition) -> Condition:
     """Give the condition that holds exactly where another one does not, missing values included."""
     parts = condition.alternatives
     *known, last = parts

@@ -103,8 +103,8 @@ class Range(PlainCondition):
         high_open = checked_flag(self.high_open, f"high_open of column {column!r}")
         if self.kind != "numeric":
             check_ordered(self.kind, column)
-            low, low_open = _snapped(self.kind, low, low_open, up=True)
-            high, high_open = _snapped(self.kind, high, high_open, up=False)
+            low, low_open = _snap_bound(self.kind, low, low_open, up=True)
+            high, high_open = _snap_bound(self.kind, high, high_open, up=False)
         if low == -math.inf and high == math.inf:
             raise ValueError(
                 f"range of column {column!r} has no bound; use Presence(missing=False)"
@@ -182,11 +182,11 @@ class Range(PlainCondition):
         return obj
 
 
-def _snapped(kind: str, bound: float, is_open: bool, *, up: bool) -> tuple[float, bool]:
+def _snap_bound(kind: str, bound: float, is_open: bool, *, up: bool) -> tuple[float, bool]:
     """Return an equal bound that values of the kind can have; a moved one is closed."""
     if not math.isfinite(bound):
         return bound, is_open
-    snapped = KINDS[kind].snapped(bound, up=up)
+    snapped = KINDS[kind].snap(bound, up=up)
     return snapped, is_open and snapped == bound
 
 

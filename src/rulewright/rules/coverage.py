@@ -102,10 +102,10 @@ class Coverage:
         factors = others / np.maximum(inside.sum(axis=1) + others, 1e-300)
         mixed = (inside + outside) * factors[:, None]
         pairs = zip(totals.tolist(), mixed.tolist(), strict=True)
-        return [cls._counted(total, tuple(weights)) for total, weights in pairs]
+        return [cls._from_counts(total, tuple(weights)) for total, weights in pairs]
 
     @classmethod
-    def _counted(cls, support: float, class_weights: tuple[float, ...]) -> Coverage:
+    def _from_counts(cls, support: float, class_weights: tuple[float, ...]) -> Coverage:
         """Give one of many coverages: what was counted outside needs no check."""
         made = object.__new__(cls)
         object.__setattr__(made, "support", support)

@@ -41,7 +41,7 @@ def _check_parts(formula: object, parts: tuple[object, ...]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Joined:
+class _Junction:
     """Several formulas joined by one word.
 
     Parameters
@@ -77,10 +77,10 @@ class _Joined:
         return {self.word: [part.to_json() for part in self.parts]}
 
     def __str__(self) -> str:
-        return f" {self.word} ".join(map(_bracketed, self.parts))
+        return f" {self.word} ".join(map(_bracket, self.parts))
 
 
-class And(_Joined):
+class And(_Junction):
     """All parts hold; there must be one."""
 
     __slots__ = ()
@@ -100,7 +100,7 @@ class And(_Joined):
         return reduce(np.logical_or, (part.fails(table) for part in self.parts))
 
 
-class Or(_Joined):
+class Or(_Junction):
     """At least one part holds; without parts it never does."""
 
     __slots__ = ()
@@ -117,7 +117,7 @@ class Or(_Joined):
         return reduce(np.logical_and, (part.fails(table) for part in self.parts), everywhere)
 
     def __str__(self) -> str:
-        return " or ".join(map(_bracketed, self.parts)) or "not true"
+        return " or ".join(map(_bracket, self.parts)) or "not true"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,14 +171,14 @@ Formula: TypeAlias = Conjunction | And | Or | Not
 FALSE = Or(())
 
 
-def normalised(formula: Formula) -> Formula:
+def normalise(formula: Formula) -> Formula:
     """Give the normalised form: it holds, fails and is unknown on the same rows."""
     if isinstance(formula, Not):
         return _negation(formula.part)
     if isinstance(formula, And):
-        return _all(map(normalised, formula.parts))
+        return _all(map(normalise, formula.parts))
     if isinstance(formula, Or):
-        return _any(map(normalised, formula.parts))
+        return _any(map(normalise, formula.parts))
     return formula
 
 
@@ -247,7 +247,7 @@ def _any(parts: Iterable[Formula]) -> Formula:
 def _negation(formula: Formula) -> Formula:
     """Give the normalised form of "not formula"."""
     if isinstance(formula, Not):
-        return normalised(formula.part)
+        return normalise(formula.part)
     if isinstance(formula, And):
         return _any(map(_negation, formula.parts))
     if isinstance(formula, Or):
@@ -261,6 +261,6 @@ def _without(condition: Condition) -> Formula:
     return Conjunction((opposite(condition),))
 
 
-def _bracketed(part: Formula) -> str:
+def _bracket(part: Formula) -> str:
     simple = isinstance(part, Not) or (isinstance(part, Conjunction) and len(part) <= 1)
     return str(part) if simple else f"({part})"

@@ -157,8 +157,8 @@ class Adds(_ForHead):
         object.__setattr__(self, "otherwise", finite_number(self.otherwise, "otherwise of a rule"))
 
     def __str__(self) -> str:
-        text = signed(self.value)
-        return f"{text}, otherwise {signed(self.otherwise)}" if self.otherwise else text
+        text = format_signed(self.value)
+        return f"{text}, otherwise {format_signed(self.otherwise)}" if self.otherwise else text
 
     @property
     def number_text(self) -> str:
@@ -277,7 +277,7 @@ class Says:
 Outcome: TypeAlias = Adds | Claims | Votes | Says
 
 
-def signed(value: float) -> str:
+def format_signed(value: float) -> str:
     """Write what is added to a score: three decimals, and a sign unless they are all 0."""
     if abs(value) >= _LARGE:
         return f"{value:+.3g}"

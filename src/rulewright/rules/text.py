@@ -29,7 +29,7 @@ from rulewright.data import KINDS
 from rulewright.rules.any_of import AnyOf, Condition
 from rulewright.rules.condition import Labels, Plain, Presence, Range
 from rulewright.rules.conjunction import Conjunction
-from rulewright.rules.formula import And, Formula, Not, Or, normalised
+from rulewright.rules.formula import And, Formula, Not, Or, normalise
 from rulewright.rules.words import BARE_WORD, KEYWORDS, call_end
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def parse_formula(text: str) -> Formula:
     reader = _Reader(text)
     formula = reader.formula()
     reader.end("'and', 'or' or the end")
-    return normalised(formula)
+    return normalise(formula)
 
 
 class _Token(NamedTuple):

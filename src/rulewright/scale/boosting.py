@@ -18,7 +18,7 @@ from rulewright.estimators.mlrules.pruning import PrefixPruning, Pruning
 from rulewright.kernels import GrownRule, Lanes
 from rulewright.scale import questions
 from rulewright.scale.likelihood import InformedParts, PartedLikelihood
-from rulewright.scale.scores import BLOCKS, LOSS_STEPS, Applied, Setup, Story
+from rulewright.scale.scores import BLOCKS, LOSS_STEPS, AppliedRule, RuleHistory, Setup
 from rulewright.search import LEAST_ROWS, FoundRule, RuleGrower
 from rulewright.weighting.likelihood import MOST_FINE_ROWS, coarse_unit, fine_unit
 from rulewright.weighting.votes import is_cumulative
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from rulewright.scale.coding import Coding
     from rulewright.scale.likelihood import CoveredSums
     from rulewright.scale.partition import Blocks
-    from rulewright.scale.parts import Kept
+    from rulewright.scale.parts import KeptObjects
     from rulewright.search import FoundRule
 
 
-class Weighed(NamedTuple):
+class ClassWeights(NamedTuple):
     """Weights of the classes in the rows to learn from and in those kept aside."""
 
     train: FloatArray
@@ -52,9 +52,9 @@ class PartedRows:
         How rules are learned.
     coding : Coding
         What codes mean.
-    parts : Kept
+    parts : KeptObjects
         The partitions.
-    weighed : Weighed
+    weighed : ClassWeights
         Weights of the classes, factors included.
     factors : tuple of float
         Factors of the weights of the classes.
@@ -70,8 +70,8 @@ class PartedRows:
         self,
         settings: BoostingSettings,
         coding: Coding,
-        parts: Kept,
-        weighed: Weighed,
+        parts: KeptObjects,
+        weighed: ClassWeights,
         factors: tuple[float, ...],
         n_rows: int,
         random: np.random.RandomState,
@@ -81,9 +81,9 @@ class PartedRows:
         self.class_shares: list[float] = (all_weights / all_weights.sum()).tolist()
         self.intercepts = settings.default_scores(all_weights, n_rows)
         setup = make_setup(settings, weighed, factors, self.intercepts)
-        self.parts = InformedParts(parts, Story(setup))
+        self.parts = InformedParts(parts, RuleHistory(setup))
         self.likelihood = PartedLikelihood(self.parts, settings.ordinal)
-        self.grower = RuleGrower(coding.binned(), settings.formulation.cut_points)
+        self.grower = RuleGrower(coding.make_columns(), settings.formulation.cut_points)
         self.n_blocks = count_drawn_blocks(settings.subsample, n_rows)
         self.takes_all = self.n_blocks == BLOCKS
         self.aside_steps = 0  # by which all rules together changed the loss of the rows kept aside
@@ -105,11 +105,13 @@ class PartedRows:
     def grow(self, score: Score, limits: Limits) -> tuple[FoundRule | None, Blocks]:
         """Grow a rule on the next draw; tell also which blocks were drawn."""
         blocks = self._draw_blocks()
-        return self.grower.found(self._grow_conditions(blocks, score, limits)), blocks
+        return self.grower.make_rule(self._grow_conditions(blocks, score, limits)), blocks
 
     def cover(self, found: FoundRule, head: Head, drawn: Blocks) -> CoveredSums:
         """Ask for the rows that a rule covers."""
-        return self.likelihood.cover(Applied(found.tests, head.first, head.last, 0.0), head, drawn)
+        return self.likelihood.cover(
+            AppliedRule(found.tests, head.first, head.last, 0.0), head, drawn
+        )
 
     def add(self, found: FoundRule, cover: CoveredSums, head: Head, response: float) -> None:
         """Add a rule: partitions are told of it with the next question."""
@@ -126,7 +128,7 @@ class PartedRows:
 
         Both are those of the first rules.
         """
-        train, aside = self.parts.after(n_rules).ask(questions.figures)
+        train, aside = self.parts.after(n_rules).ask(questions.sum_figures)
         weights = float(self.weighed.train.sum()), float(self.weighed.aside.sum())
         means = self._in_units(train + aside) / sum(weights)
         loss, brier, right = means[:3].tolist()
@@ -164,7 +166,7 @@ class PartedRows:
 
     def _sum_prefixes(self, found: FoundRule, score: Score, drawn: Blocks) -> StatArray:
         """Sum g and h over the rows outside the blocks that satisfy each prefix."""
-        return self.parts.ask(questions.judged, drawn, score.first_lane, found.tests)[0]
+        return self.parts.ask(questions.sum_judged, drawn, score.first_lane, found.tests)[0]
 
     def _in_units(self, steps: Any) -> Any:
         return steps * (LOSS_STEPS * self.parts.setup.fine_unit)
@@ -172,7 +174,7 @@ class PartedRows:
 
 def make_setup(
     settings: BoostingSettings,
-    weighed: Weighed,
+    weighed: ClassWeights,
     factors: tuple[float, ...],
     intercepts: FloatArray,
 ) -> Setup:

@@ -23,10 +23,10 @@ from rulewright.encoding.binned import (
     encode_column,
 )
 from rulewright.kernels import CodeColumns
-from rulewright.scale.hashing import SPAN, row_hashes, salted
+from rulewright.scale.hashing import SPAN, row_hashes, salt_hashes
 from rulewright.scale.partition import Partition
-from rulewright.scale.scores import BLOCKS, Rows
-from rulewright.scale.survey import aligned
+from rulewright.scale.scores import BLOCKS, CodedRows
+from rulewright.scale.survey import align_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Schema, Table
-    from rulewright.scale.parts import Part
-    from rulewright.scale.survey import Overview, Reading
+    from rulewright.scale.parts import TablePart
+    from rulewright.scale.survey import DataOverview, PartReading
 
     Keep = Callable[[NDArray[Any]], NDArray[Any]]
 
@@ -64,7 +64,7 @@ class Coding:
         """Whether each column is nominal."""
         return np.array([not bins.schema.type.ordered for bins in self.bins], dtype=np.uint8)
 
-    def binned(self) -> BinnedColumns:
+    def make_columns(self) -> BinnedColumns:
         """Return the columns without rows, for the conditions of rules."""
         codes = self.empty_codes(0)
         return BinnedColumns(self.schema, self.bins, CodeColumns(codes, self.n_bins, self.nominal))
@@ -79,12 +79,12 @@ class Coding:
         """Code the rows of a part; `keep` says where their codes are kept."""
         if table is None:
             none, empty = self.empty_codes(0), np.empty(0)
-            rows = Rows(none, np.empty(0, np.int32), empty, np.zeros(BLOCKS + 1, np.int64))
+            rows = CodedRows(none, np.empty(0, np.int32), empty, np.zeros(BLOCKS + 1, np.int64))
             return Partition(rows, rows, self.n_bins, self.nominal)
         hashes = row_hashes(table)
-        table = aligned(table, self.schema, self.classes)
-        aside = salted(hashes, self.seed + 1) < np.uint64(self.kept_aside * SPAN)
-        blocks = (salted(hashes, self.seed) >> np.uint64(64 - int(math.log2(BLOCKS)))).astype(
+        table = align_table(table, self.schema, self.classes)
+        aside = salt_hashes(hashes, self.seed + 1) < np.uint64(self.kept_aside * SPAN)
+        blocks = (salt_hashes(hashes, self.seed) >> np.uint64(64 - int(math.log2(BLOCKS)))).astype(
             np.intp
         )
         train = self._rows(table, blocks, np.flatnonzero(~aside), keep)
@@ -94,7 +94,7 @@ class Coding:
 
     def _rows(
         self, table: Table, blocks: NDArray[np.intp], chosen: NDArray[np.intp], keep: Keep
-    ) -> Rows:
+    ) -> CodedRows:
         """Code some rows, block after block."""
         order = chosen[np.argsort(blocks[chosen], kind="stable")]
         starts = np.concatenate([[0], np.cumsum(np.bincount(blocks[chosen], minlength=BLOCKS))])
@@ -104,12 +104,16 @@ class Coding:
             ordered = replace(column, values=column.values[order])
             codes[group, :, place] = encode_column(ordered, bins, n_threads=1)
         weights = np.ones(len(order)) if table.weights is None else table.weights[order]
-        return Rows(keep(codes), table.known_target.codes[order], weights, starts.astype(np.int64))
+        return CodedRows(
+            keep(codes), table.known_target.codes[order], weights, starts.astype(np.int64)
+        )
 
 
-def code_parts(parts: Sequence[Part], reading: Reading, coding: Coding, keep: Keep) -> Partition:
+def code_parts(
+    parts: Sequence[TablePart], reading: PartReading, coding: Coding, keep: Keep
+) -> Partition:
     """Read parts again and code their rows, which become one partition."""
-    return Partition.joined([coding.partition(reading.table(part), keep) for part in parts])
+    return Partition.join([coding.partition(reading.table(part), keep) for part in parts])
 
 
 def in_memory(codes: NDArray[Any]) -> NDArray[Any]:
@@ -118,7 +122,7 @@ def in_memory(codes: NDArray[Any]) -> NDArray[Any]:
 
 
 def choose_bins(
-    found: Overview, max_bins: int | None, digits: Mapping[str, int]
+    found: DataOverview, max_bins: int | None, digits: Mapping[str, int]
 ) -> tuple[Bins, ...]:
     """Choose the bins of all columns from the sample."""
     if max_bins is None:

@@ -12,16 +12,16 @@ from rulewright.data import Numbers
 from rulewright.kernels import STAT
 from rulewright.rules import NumberCoverage
 from rulewright.scale.hashing import row_hashes
-from rulewright.scale.scores import Sums
-from rulewright.scale.survey import aligned, is_sampled
+from rulewright.scale.scores import PartSums
+from rulewright.scale.survey import align_table, is_sampled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Schema
     from rulewright.kernels import BoolArray, IntArray, StatArray
-    from rulewright.scale.parts import Part
-    from rulewright.scale.survey import Overview, Reading
+    from rulewright.scale.parts import TablePart
+    from rulewright.scale.survey import DataOverview, PartReading
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Counting:
     reach: float = 1.0
 
     @classmethod
-    def of(cls, model: Any, found: Overview) -> Counting:
+    def of(cls, model: Any, found: DataOverview) -> Counting:
         """Take the rules of a model."""
         bodies, center, reach = tuple(rule.body for rule in model.rules), 0.0, 1.0
         if isinstance(found.sample.target, Numbers):
@@ -49,26 +49,26 @@ class Counting:
         given = (found.schema, found.classes, bodies, found.weight_unit, found.share)
         return cls(*given, center, 2.0 ** math.ceil(math.log2(reach)))
 
-    def read(self, part: Part, reading: Reading) -> Counted | None:
+    def read(self, part: TablePart, reading: PartReading) -> CountedPart | None:
         """Read a part and find what its rows weigh and which rules cover them."""
         table = reading.table(part)
         if table is None:
             return None
         inside = is_sampled(row_hashes(table), self.share)
-        table = aligned(table, self.schema, self.classes)
+        table = align_table(table, self.schema, self.classes)
         weights = np.ones(table.n_rows) if table.weights is None else table.weights
         steps = np.rint(weights / self.unit).astype(STAT)
         covers = np.zeros((len(self.bodies), table.n_rows), dtype=np.bool_)
         for cover, body in zip(covers, self.bodies, strict=True):
             cover[:] = body.holds(table)
         if not isinstance(table.target, Numbers):
-            return Counted(covers, inside, steps, table.known_target.codes, None)
+            return CountedPart(covers, inside, steps, table.known_target.codes, None)
         far = (table.target.values - self.center) / self.reach
         moments = [np.rint(weights * far**k / self.unit).astype(STAT) for k in (1, 2)]
-        return Counted(covers, inside, steps, None, np.stack([steps, *moments], axis=1))
+        return CountedPart(covers, inside, steps, None, np.stack([steps, *moments], axis=1))
 
 
-class Counted(NamedTuple):
+class CountedPart(NamedTuple):
     """The rows of a part: covers, sample, weights in steps, and classes or moments of numbers."""
 
     covers: BoolArray
@@ -86,7 +86,7 @@ class Counted(NamedTuple):
         return lanes
 
 
-def count_rules(part: Part, reading: Reading, counting: Counting) -> Sums:
+def count_rules(part: TablePart, reading: PartReading, counting: Counting) -> PartSums:
     """Sum the weights by class of the rows that each rule covers, and of those not sampled.
 
     Of numbers: the weights and the first two moments.
@@ -100,14 +100,14 @@ def count_rules(part: Part, reading: Reading, counting: Counting) -> Sums:
     sums = np.zeros(shape, dtype=STAT)
     counted = counting.read(part, reading)
     if counted is None:
-        return Sums.of(sums)
+        return PartSums.of(sums)
     lanes = counted.lanes(n_classes)
     for own, cover in zip(sums, counted.covers, strict=True):
         if counting.classes is None:
             own[:] = lanes[cover].sum(axis=0)
         else:
             own[0], own[1] = lanes[cover].sum(axis=0), lanes[cover & ~counted.inside].sum(axis=0)
-    return Sums.of(sums)
+    return PartSums.of(sums)
 
 
 def number_coverage(sums: StatArray, counting: Counting) -> NumberCoverage:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from rulewright.data import DataError
 from rulewright.data.optional import optional
-from rulewright.scale.parts import LocalParts, Part, added
+from rulewright.scale.parts import LocalParts, TablePart, add_answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,16 +47,16 @@ class DaskParts:
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         """Call a function for each part and bring the answers here."""
-        answers: list[Any] = self.client.gather(self._submitted(function, self.futures, *args))
+        answers: list[Any] = self.client.gather(self._submit(function, self.futures, *args))
         return answers
 
     def total(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call a function for each part and add up the answers: on workers first, then here."""
-        sums = self._submitted(function, self.futures, *args)
+        sums = self._submit(function, self.futures, *args)
         while len(sums) > FAN_IN:
             some = [sums[k : k + FAN_IN] for k in range(0, len(sums), FAN_IN)]
-            sums = self._submitted(added, some)
-        return added(self.client.gather(sums))
+            sums = self._submit(add_answers, some)
+        return add_answers(self.client.gather(sums))
 
     def become(self, function: Callable[..., Any], *args: Any) -> ActorParts:
         """Return what a function makes of the parts of each thread, held by their workers."""
@@ -68,9 +68,7 @@ class DaskParts:
             future.release()
         self.futures = []
 
-    def _submitted(
-        self, function: Callable[..., Any], items: Sequence[Any], *args: Any
-    ) -> list[Any]:
+    def _submit(self, function: Callable[..., Any], items: Sequence[Any], *args: Any) -> list[Any]:
         """Call a function for each item, all in one message to the scheduler."""
         name = f"rulewright-{function.__name__}-{uuid.uuid4().hex}"
         keys = [f"{name}-{place}" for place in range(len(items))]
@@ -103,7 +101,7 @@ class Holder:
         function, args = pickle.loads(question)
         own = self.parts.total(function, *args)
         answers = [pickle.loads(answer.result(timeout=MOST_PATIENCE)) for answer in asked]
-        return pickle.dumps(added([own, *answers]))
+        return pickle.dumps(add_answers([own, *answers]))
 
     async def is_there(self) -> bool:
         """Answer at once, even if there is much to do."""
@@ -123,7 +121,7 @@ class ActorParts:
         self.client, self.groups = client, list(by_worker.values())
         self.recipe = function, args
         self.futures = [
-            self._submitted(group, workers=[worker] if worker else None)
+            self._submit_actor(group, workers=[worker] if worker else None)
             for worker, group in by_worker.items()
         ]
         self.actors: list[Any] = [None] * len(self.groups)
@@ -139,9 +137,9 @@ class ActorParts:
         failures, patience = 0, PATIENCE
         while True:
             try:
-                trees = grouped(self.actors)
-                answers = self.client.sync(asked, trees, question, callback_timeout=patience)
-                return added([pickle.loads(answer) for answer in answers])
+                trees = group_actors(self.actors)
+                answers = self.client.sync(ask_actors, trees, question, callback_timeout=patience)
+                return add_answers([pickle.loads(answer) for answer in answers])
             except TimeoutError:  # much to do, or an answer that never comes: ask again
                 patience = min(2 * patience, MOST_PATIENCE)
             except LOST:
@@ -157,7 +155,7 @@ class ActorParts:
         self.futures, self.actors, self.groups = [], [], []
         gc.collect()  # calls of Dask's actors are cycles that keep the actors on their workers
 
-    def _submitted(self, group: list[Any], workers: list[str] | None = None) -> Any:
+    def _submit_actor(self, group: list[Any], workers: list[str] | None = None) -> Any:
         """Make an actor of some parts, where they are if that is still possible."""
         return self.client.submit(
             Holder,
@@ -186,7 +184,7 @@ class ActorParts:
     def _make_again(self, place: int) -> None:
         self.futures[place].release()
         self.actors[place] = None
-        self.futures[place] = self._submitted(self.groups[place])
+        self.futures[place] = self._submit_actor(self.groups[place])
 
     def _settle(self) -> None:
         """Wait for the actors that are being made."""
@@ -204,12 +202,12 @@ class ActorParts:
                 return
 
 
-async def asked(trees: Sequence[tuple[Any, Any]], question: bytes) -> list[bytes]:
+async def ask_actors(trees: Sequence[tuple[Any, Any]], question: bytes) -> list[bytes]:
     """Ask all actors at once, on the thread that talks to them."""
     return list(await asyncio.gather(*(actor.total(below, question) for actor, below in trees)))
 
 
-def grouped(actors: Sequence[Any]) -> list[tuple[Any, Any]]:
+def group_actors(actors: Sequence[Any]) -> list[tuple[Any, Any]]:
     """Return a tree of actors in which none adds up more than a few answers."""
     trees: list[tuple[Any, Any]] = [(actor, ()) for actor in actors]
     while len(trees) > FAN_IN:
@@ -235,7 +233,7 @@ def dask_parts(X: Any, y: Any, sample_weight: Any, client: Any = None) -> DaskPa
                 "partitions, or the name of a column of X."
             )
         columns.append(pieces)
-    part = dask.delayed(Part, pure=False)
+    part = dask.delayed(TablePart, pure=False)
     parts = [
         part(f"partition {place}", *one)
         for place, one in enumerate(zip(tables, *columns, strict=True))

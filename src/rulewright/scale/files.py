@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import DataError, open_table
-from rulewright.scale.parts import LocalParts, Part, added
+from rulewright.scale.parts import LocalParts, TablePart, add_answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,11 +33,11 @@ class FileParts:
     def __init__(self, paths: Sequence[str], n_rows: int, n_threads: int) -> None:
         self.paths, self.n_rows, self.n_threads = tuple(paths), n_rows, n_threads
 
-    def __iter__(self) -> Iterator[Part]:
+    def __iter__(self) -> Iterator[TablePart]:
         for path in self.paths:
             for place, part in enumerate(open_table(path).parts(self.n_rows)):
                 first = place * self.n_rows
-                yield Part(f"{path}, rows {first} to {first + part.n_rows - 1}", part)
+                yield TablePart(f"{path}, rows {first} to {first + part.n_rows - 1}", part)
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         """Call a function for each part."""
@@ -45,7 +45,7 @@ class FileParts:
 
     def total(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call a function for each part and add up the answers."""
-        return added(self.map(function, *args))
+        return add_answers(self.map(function, *args))
 
     def become(self, function: Callable[..., Any], *args: Any) -> LocalParts:
         """Return what a function makes of each part, in memory."""
@@ -56,14 +56,14 @@ class FileParts:
 
 
 @contextmanager
-def mapped_codes(folder: str | os.PathLike[str] | None = None) -> Iterator[Keep]:
+def map_codes_to_files(folder: str | os.PathLike[str] | None = None) -> Iterator[Keep]:
     """Give a function that keeps codes in files of a folder, which is removed at the end."""
     try:
         place = Path(tempfile.mkdtemp(prefix="rulewright-", dir=folder))
     except OSError as error:
         raise DataError(f"folder={folder!r}: cannot be written to ({error.strerror}).") from None
     try:
-        yield partial(_mapped, place)
+        yield partial(_map_codes, place)
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
@@ -74,7 +74,7 @@ def write_codes(codes: NDArray[Any], file: IO[bytes]) -> None:
     file.flush()
 
 
-def _mapped(place: Path, codes: NDArray[Any]) -> NDArray[Any]:
+def _map_codes(place: Path, codes: NDArray[Any]) -> NDArray[Any]:
     """Write codes to a file and map it into memory; the file is written before it is mapped.
 
     Writing to a map of a full disk would end the process, writing to a file is an error.

@@ -13,11 +13,11 @@ from rulewright.data import DataError
 from rulewright.estimators import MLRulesClassifier
 from rulewright.estimators.contract.parameters import check_parameters
 from rulewright.scale.coding import in_memory
-from rulewright.scale.files import ROWS_PER_PART, FileParts, mapped_codes
+from rulewright.scale.files import ROWS_PER_PART, FileParts, map_codes_to_files
 from rulewright.scale.mlrules import PartedMLRules
-from rulewright.scale.parts import LocalParts, Part
-from rulewright.scale.sampled import learn_sampled
-from rulewright.scale.survey import Reading, overview
+from rulewright.scale.parts import LocalParts, TablePart
+from rulewright.scale.sample_fit import learn_sampled
+from rulewright.scale.survey import PartReading, overview
 from rulewright.search.options import count_threads
 
 if TYPE_CHECKING:
@@ -76,13 +76,16 @@ def fit_partitions(
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ValueError(f"{name}={value!r} must be a whole number >= 1")
     n_threads = count_threads(estimator.n_jobs)
-    reading = Reading(
+    reading = PartReading(
         estimator.TASK,
         y if isinstance(y, str) else None,
         sample_weight if isinstance(sample_weight, str) else None,
         _checked_options({"nominal": estimator.categorical_features, **options}),
     )
-    with _placed(X, y, sample_weight, client, rows_per_part, folder, n_threads) as (parts, keep):
+    with _place_parts(X, y, sample_weight, client, rows_per_part, folder, n_threads) as (
+        parts,
+        keep,
+    ):
         found = overview(parts, reading, sample_rows)
         if isinstance(estimator, MLRulesClassifier):
             learned: Any = PartedMLRules(**estimator.get_params(deep=False))
@@ -108,7 +111,7 @@ def _checked_options(options: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def _placed(
+def _place_parts(
     X: Any,
     y: Any,
     sample_weight: Any,
@@ -122,7 +125,7 @@ def _placed(
         for name, value in (("y", y), ("sample_weight", sample_weight)):
             if value is not None and not isinstance(value, str):
                 raise DataError(f"{name} of files must be the name of a column.")
-        with mapped_codes(folder) as keep:
+        with map_codes_to_files(folder) as keep:
             yield FileParts(_paths(os.fspath(X)), rows_per_part, n_threads), keep
     elif hasattr(X, "dask"):
         from rulewright.scale.dask import dask_parts  # noqa: PLC0415 - an extra
@@ -133,7 +136,7 @@ def _placed(
         finally:
             parts.close()
     else:
-        yield LocalParts(_listed(X, y, sample_weight), n_threads), in_memory
+        yield LocalParts(_list_parts(X, y, sample_weight), n_threads), in_memory
 
 
 def _paths(pattern: str) -> list[str]:
@@ -150,7 +153,7 @@ def _paths(pattern: str) -> list[str]:
     return found
 
 
-def _listed(X: Any, y: Any, sample_weight: Any) -> list[Part]:
+def _list_parts(X: Any, y: Any, sample_weight: Any) -> list[TablePart]:
     """Return the parts of a list of tables."""
     tables = list(X) if isinstance(X, list | tuple) else [X]
     given: list[Sequence[Any]] = []
@@ -163,6 +166,6 @@ def _listed(X: Any, y: Any, sample_weight: Any) -> list[Part]:
             raise DataError(f"{name} has {len(values)} parts, but X has {len(tables)}.")
         given.append(values)
     return [
-        Part(f"partition {place}", *one)
+        TablePart(f"partition {place}", *one)
         for place, one in enumerate(zip(tables, *given, strict=True))
     ]

@@ -29,7 +29,7 @@ _MISSING = 0x9E3779B97F4A7C15
 _START = 0x243F6A8885A308D3
 
 
-def mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mix_bits(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Spread 64-bit numbers evenly, in place (the finaliser of SplitMix64)."""
     values ^= values >> np.uint64(30)
     values *= np.uint64(0xBF58476D1CE4E5B9)
@@ -39,25 +39,25 @@ def mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return values
 
 
-def salted(hashes: NDArray[np.uint64], salt: int) -> NDArray[np.uint64]:
+def salt_hashes(hashes: NDArray[np.uint64], salt: int) -> NDArray[np.uint64]:
     """Return other hashes of the same rows, as if they were drawn anew."""
-    return mixed(hashes ^ mixed(np.array([salt], dtype=np.uint64)))
+    return mix_bits(hashes ^ mix_bits(np.array([salt], dtype=np.uint64)))
 
 
 def row_hashes(table: Table) -> NDArray[np.uint64]:
     """Return a hash of each row: its values, its target and its weight."""
     hashes = np.full(table.n_rows, _START, dtype=np.uint64)
     for column in table.columns:  # a sum: the order of the columns does not matter
-        hashes += mixed(_column_bits(column) ^ _label_hashes([column.schema.name]))
+        hashes += mix_bits(_column_bits(column) ^ _label_hashes([column.schema.name]))
     if isinstance(table.target, Target):
         classes = _label_hashes(map(label_of, table.target.classes.tolist()))
         hashes ^= classes[table.target.codes]
     elif table.target is not None:
         hashes ^= _number_bits(table.target.values)
-    mixed(hashes)
+    mix_bits(hashes)
     if table.weights is not None:
         hashes ^= _number_bits(table.weights) ^ _number_bits(np.ones(1))
-    return mixed(hashes)
+    return mix_bits(hashes)
 
 
 def _column_bits(column: Column) -> NDArray[np.uint64]:

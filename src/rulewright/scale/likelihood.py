@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     from rulewright.kernels import FloatArray, StatArray
     from rulewright.rules import Head
-    from rulewright.scale.parts import Kept
-    from rulewright.scale.scores import Applied, Setup, Story
+    from rulewright.scale.parts import KeptObjects
+    from rulewright.scale.scores import AppliedRule, RuleHistory, Setup
 
 
 class InformedParts:
     """The partitions, and the rules so far, of which they are told with every question."""
 
-    def __init__(self, parts: Kept, story: Story) -> None:
+    def __init__(self, parts: KeptObjects, story: RuleHistory) -> None:
         self.parts, self.story = parts, story
 
     @property
@@ -40,7 +40,7 @@ class InformedParts:
         arrays: tuple[StatArray, ...] = answer.arrays
         return arrays
 
-    def add(self, rule: Applied) -> None:
+    def add(self, rule: AppliedRule) -> None:
         """Let all questions from now on be about rows whose scores the rule has moved."""
         self.story = self.story.followed_by(rule)
 
@@ -52,7 +52,7 @@ class InformedParts:
 class CoveredSums(NamedTuple):
     """The rows of a rule, by their sums: derivatives, weights by class, and of those not drawn."""
 
-    rule: Applied
+    rule: AppliedRule
     derivatives: StatArray
     by_class: FloatArray
     outside: FloatArray
@@ -88,17 +88,17 @@ class PartedLikelihood(VoteLanes):
         change = partial(self._loss_change, rows.rule) if backtrack else None
         return step_of(g, max(h + l2, 1e-12), min_evidence, largest, change)
 
-    def _loss_change(self, rule: Applied, step: float) -> float:
+    def _loss_change(self, rule: AppliedRule, step: float) -> float:
         """Ask what a step would do to the loss."""
         return float(self.parts.ask(questions.loss_change, rule._replace(size=step))[0])
 
-    def cover(self, rule: Applied, head: Head, blocks: tuple[int, ...]) -> CoveredSums:
+    def cover(self, rule: AppliedRule, head: Head, blocks: tuple[int, ...]) -> CoveredSums:
         """Ask for the rows that a rule covers, all and outside some blocks."""
         given = blocks, self.pair_of(head)[0], rule
-        derivatives, by_class, outside = self.parts.ask(questions.covered, *given)
+        derivatives, by_class, outside = self.parts.ask(questions.sum_covered, *given)
         return CoveredSums(rule, derivatives, by_class * self.fine_unit, outside * self.fine_unit)
 
-    def add(self, rule: Applied) -> None:
+    def add(self, rule: AppliedRule) -> None:
         """Add a rule with its response."""
         self.parts.add(rule)
         self._totals = None

@@ -14,10 +14,10 @@ from rulewright.estimators import MLRulesClassifier
 from rulewright.estimators.contract.ordinal import ordered_target
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import warn_of_shares
-from rulewright.estimators.finishing.probabilities import noted
+from rulewright.estimators.finishing.probabilities import note_figures
 from rulewright.estimators.mlrules.boosting import Boosting
 from rulewright.model import AdditiveRules
-from rulewright.scale.boosting import PartedRows, Weighed
+from rulewright.scale.boosting import ClassWeights, PartedRows
 from rulewright.scale.coding import Coding, choose_bins, code_parts
 from rulewright.scale.questions import weights_by_class
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from rulewright.estimators.mlrules.settings import BoostingSettings
     from rulewright.kernels import FloatArray
     from rulewright.scale.coding import Keep
-    from rulewright.scale.parts import Kept, Parts
-    from rulewright.scale.survey import Overview, Reading
+    from rulewright.scale.parts import KeptObjects, Parts
+    from rulewright.scale.survey import DataOverview, PartReading
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class PartedMLRules(MLRulesClassifier):
     """`MLRulesClassifier` with its settings read for partitions."""
 
     def learn_parts(
-        self, parts: Parts, reading: Reading, found: Overview, keep: Keep
+        self, parts: Parts, reading: PartReading, found: DataOverview, keep: Keep
     ) -> AdditiveRules:
         """Learn the model of all parts."""
         self._refuse_others()
@@ -75,13 +75,13 @@ class PartedMLRules(MLRulesClassifier):
 
     def _learn_coded(
         self,
-        coded: Kept,
+        coded: KeptObjects,
         coding: Coding,
         settings: BoostingSettings,
-        found: Overview,
+        found: DataOverview,
         random: np.random.RandomState,
     ) -> AdditiveRules:
-        weighed, factors = self._weighed(coded, found)
+        weighed, factors = self._weigh_classes(coded, found)
         total = float(weighed.train.sum())
         rows = AllRows(found.schema, self.classes_, found.n_rows, total)
         summary = self._summary(rows, settings.constraints)
@@ -104,7 +104,7 @@ class PartedMLRules(MLRulesClassifier):
         return self._finish(boosting, summary, found)
 
     def _finish(
-        self, boosting: Boosting[PartedRows], summary: dict[str, Any], found: Overview
+        self, boosting: Boosting[PartedRows], summary: dict[str, Any], found: DataOverview
     ) -> AdditiveRules:
         """Turn the rules into a model with its figures."""
         rows, monitor = boosting.rows, boosting.monitor
@@ -121,16 +121,18 @@ class PartedMLRules(MLRulesClassifier):
         }
         intercepts, rules = tuple(rows.intercepts.tolist()), boosting.kept_rules()
         model = AdditiveRules(found.schema, self.classes_, intercepts, rules, summary)
-        self.stages_ = noted(model, rows="training", **figures)
-        return self.stages_.merged()
+        self.stages_ = note_figures(model, rows="training", **figures)
+        return self.stages_.merge_rules()
 
-    def _weighed(self, coded: Kept, found: Overview) -> tuple[Weighed, tuple[float, ...]]:
+    def _weigh_classes(
+        self, coded: KeptObjects, found: DataOverview
+    ) -> tuple[ClassWeights, tuple[float, ...]]:
         """Return the weights of the classes, and the factors that they were multiplied by."""
         unit, n_classes = found.weight_unit, len(self.classes_)
         sums, n_train = coded.total(weights_by_class, unit, n_classes).arrays
         factors = self._factors(sums.sum(axis=0) * unit)
         train, aside = sums * unit * factors
-        return Weighed(train, aside, int(n_train)), tuple(factors.tolist())
+        return ClassWeights(train, aside, int(n_train)), tuple(factors.tolist())
 
     def _factors(self, weights: FloatArray) -> FloatArray:
         """Return what the weights of each class are multiplied by, as `class_weight` says."""

@@ -2,7 +2,7 @@
 
 What a partition knows beside its rows, their scores and statistics, is a function of the rules so
 far. It is kept between questions, but never needed: a partition that was lost, moved or copied adds
-the rules of the `Story` again. All answers are sums of whole numbers.
+the rules of the `RuleHistory` again. All answers are sums of whole numbers.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.kernels import STAT, CodeColumns
-from rulewright.scale.scores import BLOCKS, Rows, Scores
+from rulewright.scale.scores import BLOCKS, CodedRows, RowScores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.encoding.binned import Test
     from rulewright.kernels import BoolArray, ByteArray, IntArray, Lanes, StatArray
-    from rulewright.scale.scores import Applied, Setup, Story
+    from rulewright.scale.scores import AppliedRule, RuleHistory, Setup
 
 Blocks = tuple[int, ...]
 
 
-class Known:
+class PartitionState:
     """What a partition knows after some rules."""
 
     def __init__(self, partition: Partition, setup: Setup) -> None:
         self.setup, self.starts = setup, partition.train.starts
-        self.train = Scores(partition.codes, partition.train, setup)
-        self.aside = Scores(partition.aside_codes, partition.aside, setup)
+        self.train = RowScores(partition.codes, partition.train, setup)
+        self.aside = RowScores(partition.aside_codes, partition.aside, setup)
         self.aside_changes: list[int] = []  # of the loss, by each rule
         given = self.train.codes, self.train.stats, self.starts
         self.search = kernels.BlockSearch(*given, self._are_affordable())
@@ -46,7 +46,7 @@ class Known:
         """Number of rules so far."""
         return len(self.aside_changes)
 
-    def add(self, rule: Applied) -> None:
+    def add(self, rule: AppliedRule) -> None:
         """Add a rule and bring everything up to date."""
         self._begun = None
         self.aside_changes.append(self.aside.add(rule, with_loss=True))
@@ -81,18 +81,20 @@ def is_drawn(blocks: Blocks) -> BoolArray:
 class Partition:
     """Coded rows in one place, of which some are kept aside to validate rules."""
 
-    def __init__(self, train: Rows, aside: Rows, n_bins: IntArray, nominal: ByteArray) -> None:
+    def __init__(
+        self, train: CodedRows, aside: CodedRows, n_bins: IntArray, nominal: ByteArray
+    ) -> None:
         self.train, self.aside, self.n_bins, self.nominal = train, aside, n_bins, nominal
         self.lock = threading.Lock()
-        self._known: Known | None = None
+        self._known: PartitionState | None = None
 
     @classmethod
-    def joined(cls, parts: Sequence[Partition]) -> Partition:
+    def join(cls, parts: Sequence[Partition]) -> Partition:
         """Return the rows of several partitions in one, which is counted faster."""
         if len(parts) == 1:
             return parts[0]
         train, aside = (
-            _joined([getattr(part, name) for part in parts]) for name in ("train", "aside")
+            _join_rows([getattr(part, name) for part in parts]) for name in ("train", "aside")
         )
         return cls(train, aside, parts[0].n_bins, parts[0].nominal)
 
@@ -112,13 +114,13 @@ class Partition:
         """The rows kept aside."""
         return CodeColumns(self.aside.codes, self.n_bins, self.nominal)
 
-    def after(self, story: Story) -> Known | None:
+    def after(self, story: RuleHistory) -> PartitionState | None:
         """Add the rules that are new; None if some before them are not known here."""
         known = self._known
         if known is None or known.setup != story.setup or known.n_rules > story.n_rules:
             if story.base:
                 return None
-            known = self._known = Known(self, story.setup)
+            known = self._known = PartitionState(self, story.setup)
         if known.n_rules < story.base:
             return None
         for rule in story.rules[known.n_rules - story.base :]:
@@ -126,14 +128,14 @@ class Partition:
         return known
 
 
-def _joined(parts: Sequence[Rows]) -> Rows:
+def _join_rows(parts: Sequence[CodedRows]) -> CodedRows:
     """Put the rows of several partitions together, block after block."""
     blocks = np.concatenate([np.repeat(np.arange(BLOCKS), np.diff(own.starts)) for own in parts])
     order = np.argsort(blocks, kind="stable")
     codes = np.concatenate([own.codes for own in parts], axis=1)
     for group in codes:  # in place, group by group: the codes are most of the memory
         group[:] = group[order]
-    return Rows(
+    return CodedRows(
         codes,
         np.concatenate([own.labels for own in parts])[order],
         np.concatenate([own.weights for own in parts])[order],

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Part:
+class TablePart:
     """Some rows as they were given: a table of any container, with target and weights."""
 
     title: str
@@ -27,7 +27,7 @@ class Part:
     sample_weight: Any = None
 
 
-class Kept(Protocol):
+class KeptObjects(Protocol):
     """Objects that are kept somewhere and asked the same questions."""
 
     def total(self, function: Callable[..., Any], *args: Any) -> Any:
@@ -37,13 +37,13 @@ class Kept(Protocol):
         """Let go of them."""
 
 
-class Parts(Kept, Protocol):
+class Parts(KeptObjects, Protocol):
     """Objects that are kept somewhere, one for each part of a table."""
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         """Call a function for each part and bring the answers here, in the order of the parts."""
 
-    def become(self, function: Callable[..., Any], *args: Any) -> Kept:
+    def become(self, function: Callable[..., Any], *args: Any) -> KeptObjects:
         """Return what a function makes of lists of these, kept where these are."""
 
 
@@ -64,15 +64,17 @@ class LocalParts:
 
     def map(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         """Call a function for each part."""
-        return self._threaded(lambda part: function(part, *args), self.parts)
+        return self._run_threads(lambda part: function(part, *args), self.parts)
 
     def total(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call a function for each part and add up the answers, on each thread by itself."""
-        return added(self._threaded(lambda share: total_of(share, function, *args), self._shares))
+        return add_answers(
+            self._run_threads(lambda share: total_of(share, function, *args), self._shares)
+        )
 
     def become(self, function: Callable[..., Any], *args: Any) -> Self:
         """Return what a function makes of the parts of each thread."""
-        made = self._threaded(lambda share: function(share, *args), self._shares)
+        made = self._run_threads(lambda share: function(share, *args), self._shares)
         return type(self)(made, self.n_threads)
 
     def close(self) -> None:
@@ -84,7 +86,7 @@ class LocalParts:
         """The parts of each thread."""
         return [self.parts[k :: self.n_threads] for k in range(self.n_threads)]
 
-    def _threaded(self, call: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+    def _run_threads(self, call: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         if self.n_threads == 1:
             return [call(item) for item in items]
         with kernels.ThreadPool(self.n_threads) as pool:
@@ -102,6 +104,6 @@ def total_of(parts: Sequence[Any], function: Callable[..., Any], *args: Any) -> 
     return total
 
 
-def added(answers: Sequence[Any]) -> Any:
+def add_answers(answers: Sequence[Any]) -> Any:
     """Add up answers; None if one of them is None."""
     return None if any(answer is None for answer in answers) else reduce(add, answers)

@@ -13,18 +13,18 @@ import numpy as np
 
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.compact.losses import ClassLoss
-from rulewright.estimators.compact.members import Problem
+from rulewright.estimators.compact.members import ResponseProblem
 from rulewright.estimators.compact.number_loss import NumberLoss
 from rulewright.kernels import STAT
 from rulewright.model import AdditiveRules
 from rulewright.rules import Adds, Head
 
 if TYPE_CHECKING:
-    from rulewright.estimators.compact.losses import Fitted
+    from rulewright.estimators.compact.losses import FittedResponses
     from rulewright.kernels import BoolArray, ByteArray, FloatArray, StatArray
     from rulewright.scale.counting import Counting
-    from rulewright.scale.parts import Part
-    from rulewright.scale.survey import Reading
+    from rulewright.scale.parts import TablePart
+    from rulewright.scale.survey import PartReading
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Patterns:
     sums: StatArray
 
     def __add__(self, other: Patterns) -> Patterns:
-        return merged(
+        return merge_patterns(
             np.concatenate([self.bits, other.bits]), np.concatenate([self.sums, other.sums])
         )
 
@@ -44,7 +44,7 @@ class Patterns:
         return np.unpackbits(self.bits, axis=1, count=n_rules).T.astype(np.bool_)
 
 
-def merged(bits: ByteArray, lanes: StatArray) -> Patterns:
+def merge_patterns(bits: ByteArray, lanes: StatArray) -> Patterns:
     """Add up the lines of equal bits."""
     distinct, places = np.unique(bits, axis=0, return_inverse=True)
     sums = np.zeros((len(distinct), lanes.shape[1]), dtype=STAT)
@@ -52,17 +52,17 @@ def merged(bits: ByteArray, lanes: StatArray) -> Patterns:
     return Patterns(distinct, sums)
 
 
-def count_patterns(part: Part, reading: Reading, counting: Counting) -> Patterns:
+def count_patterns(part: TablePart, reading: PartReading, counting: Counting) -> Patterns:
     """Sum the weights by class, or the moments of numbers, of the rows of each pattern."""
     counted = counting.read(part, reading)
     n_lanes = 3 if counting.classes is None else len(counting.classes)
     if counted is None:
         width = -(-len(counting.bodies) // 8)
         return Patterns(np.empty((0, width), np.uint8), np.empty((0, n_lanes), STAT))
-    return merged(np.packbits(counted.covers.T, axis=1), counted.lanes(n_lanes))
+    return merge_patterns(np.packbits(counted.covers.T, axis=1), counted.lanes(n_lanes))
 
 
-def refitted(model: Any, patterns: Patterns, counting: Counting, estimator: Any) -> Any:
+def refit_responses(model: Any, patterns: Patterns, counting: Counting, estimator: Any) -> Any:
     """Return the model with the responses that fit all rows best; rules that add nothing go."""
     covers = patterns.covers(len(model.rules))
     sums: FloatArray = patterns.sums.astype(np.float64) * counting.unit
@@ -85,18 +85,18 @@ def refitted(model: Any, patterns: Patterns, counting: Counting, estimator: Any)
 
 def _fit_classes(
     covers: BoolArray, weights: FloatArray, heads: list[Head], estimator: Any
-) -> Fitted:
+) -> FittedResponses:
     places, classes = np.nonzero(weights)
     own, labels = weights[places, classes], classes.astype(np.int32)
     shares, ordinal = np.eye(weights.shape[1])[labels], estimator.ordinal is not False
     loss = ClassLoss(labels, own, shares, estimator.l2, ordinal)
-    return loss.settle(Problem(PackedCovers.pack(covers[:, places]), heads, {}))
+    return loss.settle(ResponseProblem(PackedCovers.pack(covers[:, places]), heads, {}))
 
 
 def _fit_numbers(
     covers: BoolArray, sums: FloatArray, heads: list[Head], counting: Counting, estimator: Any
-) -> Fitted:
+) -> FittedResponses:
     weights = sums[:, 0]
     numbers = counting.center + counting.reach * sums[:, 1] / weights
     loss = NumberLoss(numbers, weights, estimator.l2)
-    return loss.settle(Problem(PackedCovers.pack(covers), heads, {}))
+    return loss.settle(ResponseProblem(PackedCovers.pack(covers), heads, {}))

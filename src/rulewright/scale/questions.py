@@ -1,6 +1,6 @@
 """The questions that a fit asks of its partitions.
 
-Each is asked of a partition and returns `Sums`, which add up over partitions, or None where the
+Each is asked of a partition and returns `PartSums`, which add up over partitions, or None where the
 partition does not know the rules before the last one and must be told all of them.
 """
 
@@ -12,26 +12,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright import kernels
-from rulewright.encoding.binned import padded_tests
+from rulewright.encoding.binned import pad_tests
 from rulewright.evidence.reliability import N_BINS, row_losses
 from rulewright.kernels import ROW, STAT
 from rulewright.scale.partition import is_drawn
-from rulewright.scale.scores import Sums
+from rulewright.scale.scores import PartSums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rulewright.encoding.binned import Test
     from rulewright.kernels import Lanes, StatArray
-    from rulewright.scale.partition import Blocks, Known, Partition
-    from rulewright.scale.scores import Applied, Scores, Story
+    from rulewright.scale.partition import Blocks, Partition, PartitionState
+    from rulewright.scale.scores import AppliedRule, RowScores, RuleHistory
 
 
-def asked(answer: Callable[..., Sums]) -> Callable[..., Sums | None]:
+def ask_partition(answer: Callable[..., PartSums]) -> Callable[..., PartSums | None]:
     """Turn a question to what a partition knows into one to a partition and the rules so far."""
 
     @wraps(answer)
-    def ask(partition: Partition, story: Story, *args: Any) -> Sums | None:
+    def ask(partition: Partition, story: RuleHistory, *args: Any) -> PartSums | None:
         with partition.lock:
             known = partition.after(story)
             return None if known is None else answer(known, *args)
@@ -39,22 +39,26 @@ def asked(answer: Callable[..., Sums]) -> Callable[..., Sums | None]:
     return ask
 
 
-@asked
-def histogram(known: Known, blocks: Blocks, lanes: Lanes, tests: tuple[Test, ...]) -> Sums:
+@ask_partition
+def histogram(
+    known: PartitionState, blocks: Blocks, lanes: Lanes, tests: tuple[Test, ...]
+) -> PartSums:
     """Count the rows of some blocks that pass all tests."""
-    return Sums.of(known.grow(blocks, lanes, tests))
+    return PartSums.of(known.grow(blocks, lanes, tests))
 
 
-@asked
-def judged(known: Known, blocks: Blocks, first_lane: int, tests: tuple[Test, ...]) -> Sums:
+@ask_partition
+def sum_judged(
+    known: PartitionState, blocks: Blocks, first_lane: int, tests: tuple[Test, ...]
+) -> PartSums:
     """Sum two statistics over the rows outside some blocks that pass the first 1, 2, ... tests."""
     train, drawn = known.train, np.repeat(is_drawn(blocks), np.diff(known.starts))
-    given = train.codes, padded_tests(tests), train.stats, first_lane, drawn
-    return Sums.of(kernels.judged_sums(*given))
+    given = train.codes, pad_tests(tests), train.stats, first_lane, drawn
+    return PartSums.of(kernels.judged_sums(*given))
 
 
-@asked
-def covered(known: Known, blocks: Blocks, pair: int, rule: Applied) -> Sums:
+@ask_partition
+def sum_covered(known: PartitionState, blocks: Blocks, pair: int, rule: AppliedRule) -> PartSums:
     """Sum derivatives and weights by class over all rows of a rule, and outside some blocks.
 
     The derivatives are those of one pair, as fine as floats are.
@@ -62,35 +66,35 @@ def covered(known: Known, blocks: Blocks, pair: int, rule: Applied) -> Sums:
     cover, train = known.train.cover(rule), known.train
     derivatives = train.state.sum_pair(cover, pair, 1 / known.setup.fine_unit, 1)
     by_block = train.by_class(cover, known.starts)
-    return Sums.of(derivatives, by_block.sum(axis=0), by_block[~is_drawn(blocks)].sum(axis=0))
+    return PartSums.of(derivatives, by_block.sum(axis=0), by_block[~is_drawn(blocks)].sum(axis=0))
 
 
-@asked
-def loss_change(known: Known, rule: Applied) -> Sums:
+@ask_partition
+def loss_change(known: PartitionState, rule: AppliedRule) -> PartSums:
     """Tell what a rule would do to the loss, in steps of losses."""
-    return Sums.of(known.train.loss_change(rule))
+    return PartSums.of(known.train.loss_change(rule))
 
 
-@asked
-def aside_change(known: Known) -> Sums:
+@ask_partition
+def aside_change(known: PartitionState) -> PartSums:
     """Tell what the last rule changed of the loss of the rows kept aside, in steps."""
-    return Sums.of(known.aside_changes[-1])
+    return PartSums.of(known.aside_changes[-1])
 
 
-@asked
-def totals(known: Known) -> Sums:
+@ask_partition
+def totals(known: PartitionState) -> PartSums:
     """Sum the statistics of all rows."""
     everyone = np.arange(len(known.train.labels), dtype=ROW)
-    return Sums.of(known.train.state.sum_stats(everyone, 1))
+    return PartSums.of(known.train.state.sum_stats(everyone, 1))
 
 
-@asked
-def figures(known: Known) -> Sums:
+@ask_partition
+def sum_figures(known: PartitionState) -> PartSums:
     """Sum what `capacity.reliability` is made of, of rows to learn from and of those kept aside."""
-    return Sums.of(_figures(known.train), _figures(known.aside))
+    return PartSums.of(_figures(known.train), _figures(known.aside))
 
 
-def weights_by_class(partition: Partition, unit: float, n_classes: int) -> Sums:
+def weights_by_class(partition: Partition, unit: float, n_classes: int) -> PartSums:
     """Sum the weights by class, in steps of the unit: of rows to learn from, and kept aside.
 
     Count also the rows to learn from.
@@ -98,10 +102,10 @@ def weights_by_class(partition: Partition, unit: float, n_classes: int) -> Sums:
     sums = np.zeros((2, n_classes), dtype=STAT)
     for own, rows in zip(sums, (partition.train, partition.aside), strict=True):
         np.add.at(own, rows.labels, np.rint(rows.weights / unit).astype(STAT))
-    return Sums.of(sums, len(partition.train.labels))
+    return PartSums.of(sums, len(partition.train.labels))
 
 
-def _figures(scores: Scores) -> StatArray:
+def _figures(scores: RowScores) -> StatArray:
     """Return log-loss, Brier score, right answers and the gap of each bin of confidence."""
     p = scores.exp_scores / scores.exp_scores.sum(axis=1, keepdims=True)
     labels, everyone = scores.labels, slice(None)

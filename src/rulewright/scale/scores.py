@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rulewright import kernels
-from rulewright.encoding.binned import padded_tests
+from rulewright.encoding.binned import pad_tests
 from rulewright.kernels import ROW, STAT, CodeColumns
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ LOSS_STEPS = 16
 most 8 times its weight, and log-losses are cut off at 36."""
 
 
-class Rows(NamedTuple):
+class CodedRows(NamedTuple):
     """Coded rows, block after block: block b has the rows starts[b] to starts[b + 1]."""
 
     codes: NDArray[Any]
@@ -34,7 +34,7 @@ class Rows(NamedTuple):
     starts: StatArray
 
 
-class Applied(NamedTuple):
+class AppliedRule(NamedTuple):
     """A rule that was added: tests on codes, the classes it votes for, and its response."""
 
     tests: tuple[Test, ...]
@@ -45,7 +45,7 @@ class Applied(NamedTuple):
     @property
     def test_array(self) -> IntArray:
         """The tests as kernels read them."""
-        return padded_tests(self.tests)
+        return pad_tests(self.tests)
 
 
 @dataclass(frozen=True)
@@ -64,46 +64,46 @@ class Setup:
 
 
 @dataclass(frozen=True)
-class Story:
+class RuleHistory:
     """The rules so far, or the last of them: enough for a partition that knows the rest."""
 
     setup: Setup
     base: int = 0
-    rules: tuple[Applied, ...] = ()
+    rules: tuple[AppliedRule, ...] = ()
 
     @property
     def n_rules(self) -> int:
         """Number of the rules so far."""
         return self.base + len(self.rules)
 
-    def latest(self) -> Story:
+    def latest(self) -> RuleHistory:
         """Return the story with the last rule only."""
-        return Story(self.setup, max(self.n_rules - 1, 0), self.rules[-1:])
+        return RuleHistory(self.setup, max(self.n_rules - 1, 0), self.rules[-1:])
 
-    def followed_by(self, rule: Applied) -> Story:
+    def followed_by(self, rule: AppliedRule) -> RuleHistory:
         """Return the story with one more rule."""
-        return Story(self.setup, self.base, (*self.rules, rule))
+        return RuleHistory(self.setup, self.base, (*self.rules, rule))
 
 
 @dataclass(frozen=True)
-class Sums:
+class PartSums:
     """Arrays of whole numbers that add up."""
 
     arrays: tuple[StatArray, ...]
 
     @classmethod
-    def of(cls, *arrays: Any) -> Sums:
+    def of(cls, *arrays: Any) -> PartSums:
         """Take numbers and arrays."""
         return cls(tuple(np.asarray(array, dtype=STAT) for array in arrays))
 
-    def __add__(self, other: Sums) -> Sums:
-        return Sums(tuple(a + b for a, b in zip(self.arrays, other.arrays, strict=True)))
+    def __add__(self, other: PartSums) -> PartSums:
+        return PartSums(tuple(a + b for a, b in zip(self.arrays, other.arrays, strict=True)))
 
 
-class Scores:
+class RowScores:
     """Scores and statistics of rows, moved by rules."""
 
-    def __init__(self, codes: CodeColumns, rows: Rows, setup: Setup) -> None:
+    def __init__(self, codes: CodeColumns, rows: CodedRows, setup: Setup) -> None:
         self.codes, self.labels, self.setup = codes, rows.labels, setup
         self.weights = rows.weights
         if any(factor != 1.0 for factor in setup.factors):
@@ -135,20 +135,20 @@ class Scores:
             np.add.at(steps, cells, own.astype(STAT))
         return steps.reshape(n_blocks, n_classes)
 
-    def cover(self, rule: Applied) -> RowArray:
+    def cover(self, rule: AppliedRule) -> RowArray:
         """Find the rows that a rule covers; the last answer is remembered."""
         if self._covered is None or self._covered[0] != rule.tests:
             self._covered = rule.tests, kernels.cover_rows(self.codes, rule.test_array)
         return self._covered[1]
 
-    def add(self, rule: Applied, with_loss: bool = False) -> int:
+    def add(self, rule: AppliedRule, with_loss: bool = False) -> int:
         """Add a rule; return the change of the loss, in steps, if it is asked for."""
         cover = self.cover(rule)
         change = self.loss_change(rule) if with_loss else 0
         self.state.add_step(cover, rule.first, rule.last, rule.size, 1)
         return change
 
-    def loss_change(self, rule: Applied) -> int:
+    def loss_change(self, rule: AppliedRule) -> int:
         """Tell what a rule would do to the loss, in steps."""
         cover = self.cover(rule)
         e, labels = self.exp_scores[cover], self.labels[cover]

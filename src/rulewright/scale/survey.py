@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data.reading import Task
-    from rulewright.scale.parts import Part, Parts
+    from rulewright.scale.parts import Parts, TablePart
 
 
 @dataclass(frozen=True)
-class Reading:
+class PartReading:
     """How parts are read: the columns of target and weights, and options of `read_table`."""
 
     task: Task
@@ -45,14 +45,14 @@ class Reading:
     weights: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def table(self, part: Part) -> Table | None:
+    def table(self, part: TablePart) -> Table | None:
         """Read a part; None if it has no row with a weight."""
         try:
             return self._table(part)
         except DataError as error:
             raise DataError(f"{part.title}: {error}") from None
 
-    def _table(self, part: Part) -> Table | None:
+    def _table(self, part: TablePart) -> Table | None:
         source = open_table(part.X)
         if not source.n_rows:
             return None
@@ -69,7 +69,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Survey:
+class PartSummary:
     """What one part tells of its rows."""
 
     title: str
@@ -89,12 +89,12 @@ class Survey:
         return {column.name: (self.title, column, known) for column, known in both}
 
 
-def count_rows(part: Part) -> int:
+def count_rows(part: TablePart) -> int:
     """Return the number of rows of a part."""
     return int(open_table(part.X).n_rows)
 
 
-def survey_part(part: Part, reading: Reading, share: float) -> Survey | None:
+def survey_part(part: TablePart, reading: PartReading, share: float) -> PartSummary | None:
     """Read a part and tell of it, with about a share of its rows; None if it has none."""
     table = reading.table(part)
     if table is None:
@@ -103,7 +103,7 @@ def survey_part(part: Part, reading: Reading, share: float) -> Survey | None:
     chosen = np.arange(len(hashes))
     if share < 1:
         chosen = np.flatnonzero(is_sampled(hashes, share))
-    return Survey(
+    return PartSummary(
         part.title,
         table.named,
         table.schema.columns,
@@ -123,7 +123,7 @@ def is_sampled(hashes: NDArray[np.uint64], share: float) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class Overview:
+class DataOverview:
     """What all parts tell together.
 
     `sample` has about `sample_rows` rows in the order of their hashes, all rows if there are no
@@ -150,7 +150,7 @@ class Overview:
         return 2.0 ** max(math.ceil(math.log2(most)) - 61, -1022)
 
 
-def overview(parts: Parts, reading: Reading, sample_rows: int) -> Overview:
+def overview(parts: Parts, reading: PartReading, sample_rows: int) -> DataOverview:
     """Ask all parts and put together what they tell."""
     n_given = sum(parts.map(count_rows))
     share = min(1.0, sample_rows / max(n_given, 1))
@@ -163,8 +163,8 @@ def overview(parts: Parts, reading: Reading, sample_rows: int) -> Overview:
     if not tables:
         raise DataError(f"sample_rows={sample_rows} chose no row: raise it.")
     order = np.argsort(hashes, kind="stable")
-    sample = joined([aligned(table, schema, classes) for table in tables]).take(order)
-    return Overview(
+    sample = join_tables([align_table(table, schema, classes) for table in tables]).take(order)
+    return DataOverview(
         schema,
         classes,
         sum(one.n_rows for one in told),
@@ -175,7 +175,7 @@ def overview(parts: Parts, reading: Reading, sample_rows: int) -> Overview:
     )
 
 
-def aligned(table: Table, schema: Schema, classes: NDArray[Any] | None) -> Table:
+def align_table(table: Table, schema: Schema, classes: NDArray[Any] | None) -> Table:
     """Return the table with the codes of the common schema and classes."""
     table = recode(table, schema)
     if not isinstance(table.target, Target) or classes is None:
@@ -186,7 +186,7 @@ def aligned(table: Table, schema: Schema, classes: NDArray[Any] | None) -> Table
     return replace(table, target=Target(classes, codes))
 
 
-def joined(tables: Sequence[Table]) -> Table:
+def join_tables(tables: Sequence[Table]) -> Table:
     """Return the rows of tables of one schema in one table."""
     first = tables[0]
     columns = tuple(
@@ -210,7 +210,7 @@ def _weights(table: Table) -> NDArray[np.float64]:
     return np.ones(table.n_rows) if table.weights is None else table.weights
 
 
-def _schema(told: Sequence[Survey]) -> Schema:
+def _schema(told: Sequence[PartSummary]) -> Schema:
     first = told[0]
     names = [column.name for column in first.columns]
     for other in told[1:]:
@@ -235,7 +235,7 @@ def _column(name: str, said: Sequence[tuple[str, ColumnSchema, bool]]) -> Column
         telling = [one for one in telling if one[1].kind == telling[0][1].kind]
     title, column = telling[0]
     for other_title, other in telling[1:]:
-        mine, theirs = _described(column), _described(other)
+        mine, theirs = _describe_column(column), _describe_column(other)
         if mine != theirs:
             raise DataError(
                 f"column {name!r} holds {mine} in {title} and {theirs} in {other_title}. Give it "
@@ -244,10 +244,10 @@ def _column(name: str, said: Sequence[tuple[str, ColumnSchema, bool]]) -> Column
     if column.kind != "nominal":
         return column
     labels = {label for _, one, _ in said if one.kind == "nominal" for label in one.labels}
-    return replace(column, labels=_sorted(labels, column.label_type))
+    return replace(column, labels=_sort_labels(labels, column.label_type))
 
 
-def _described(column: ColumnSchema) -> str:
+def _describe_column(column: ColumnSchema) -> str:
     """Say what a column holds."""
     if column.kind != "nominal":
         return f"{column.kind} values"
@@ -256,7 +256,7 @@ def _described(column: ColumnSchema) -> str:
     ]
 
 
-def _sorted(labels: set[str], label_type: str) -> tuple[str, ...]:
+def _sort_labels(labels: set[str], label_type: str) -> tuple[str, ...]:
     if label_type == "boolean":
         return BOOLEAN_LABELS
     if label_type == "number":
@@ -264,7 +264,7 @@ def _sorted(labels: set[str], label_type: str) -> tuple[str, ...]:
     return tuple(sorted(labels))
 
 
-def _classes(told: Sequence[Survey]) -> NDArray[Any] | None:
+def _classes(told: Sequence[PartSummary]) -> NDArray[Any] | None:
     found = [(one.title, one.classes) for one in told if one.classes is not None]
     if not found:
         return None

@@ -85,7 +85,7 @@ class OnDask(
         if hasattr(X, "map_partitions"):
             series = optional("pandas").Series
             meta = series(dtype=object if dtype.kind == "U" else dtype)
-            return X.map_partitions(_predicted, model, meta=meta)
+            return X.map_partitions(_predict_frame, model, meta=meta)
         return _rows_of(X).map_blocks(model.predict, drop_axis=1, dtype=dtype)
 
     def predict_proba(self, X: Any) -> Any:
@@ -107,7 +107,7 @@ def _rows_of(X: Any) -> Any:
     return X.rechunk({1: -1})
 
 
-def _predicted(frame: Any, model: Any) -> Any:
+def _predict_frame(frame: Any, model: Any) -> Any:
     values = model.predict(frame) if len(frame) else []
     return optional("pandas").Series(values, index=frame.index)
 

@@ -64,7 +64,7 @@ def checked_booleans(values: ArrayLike, name: str) -> BoolArray:
     return values.astype(np.bool_)
 
 
-def group_rows(variables: PackedCovers) -> tuple[IntArray, IntArray]:
+def group_vectors(variables: PackedCovers) -> tuple[IntArray, IntArray]:
     """Return the first row of each distinct vector, and for each row the number of its vector."""
     if not len(variables):
         n = variables.n_rows
@@ -170,7 +170,7 @@ class BooleanExamples:
     @cached_property
     def lower_bound(self) -> int:
         """Whole cost that no formula avoids: rows of both classes with the same vector."""
-        first, group = group_rows(self.variables)
+        first, group = group_vectors(self.variables)
         by_class = np.zeros((2, len(first)), dtype=np.int64)
         np.add.at(by_class, (self.labels.astype(np.intp), group), self.unit_costs)
         return int(by_class.min(axis=0).sum())

@@ -104,7 +104,7 @@ class MergedRows:
         sums = np.bincount(self.place[chosen], self.weights[chosen], minlength=n_rows)
         return sums.astype(np.float64)
 
-    def sorted(self) -> MergedRows:
+    def sort_rows(self) -> MergedRows:
         """Return the rows in an order that does not depend on the order they were given in."""
         columns = [self.rows.labels, *(column.values for column in self.rows.columns)]
         return self.take(np.lexsort(columns))

@@ -11,8 +11,8 @@ import numpy as np
 from rulewright import kernels
 from rulewright.bounds import block_size_bound, randomsearch_success
 from rulewright.data.optional import optional
-from rulewright.search.boolean_examples import BooleanExamples, group_rows
-from rulewright.search.formulas import FALSE, TRUE, DnfFormula, term_cover, without_subsumed
+from rulewright.search.boolean_examples import BooleanExamples, group_vectors
+from rulewright.search.formulas import FALSE, TRUE, DnfFormula, drop_subsumed, term_cover
 from rulewright.search.options import check_whole, count_threads
 from rulewright.search.slices import Slices
 
@@ -113,7 +113,7 @@ def find_consistent_dnf(
     if result is None:
         plan = _Plan(k, delta, max_restarts, break_symmetry, seed)
         result = _Problem.of(examples).solve(plan, n_threads, slices)
-    return _generalised(result, examples.variables.take(~examples.labels)) if generalise else result
+    return _generalise(result, examples.variables.take(~examples.labels)) if generalise else result
 
 
 def _without_search(examples: BooleanExamples, k: int) -> ConsistencyResult | None:
@@ -130,7 +130,7 @@ def _without_search(examples: BooleanExamples, k: int) -> ConsistencyResult | No
 
 def _contradictions(examples: BooleanExamples) -> tuple[tuple[int, int], ...]:
     """Return the first positive and the first negative row of each vector that has both."""
-    _, group = group_rows(examples.variables)
+    _, group = group_vectors(examples.variables)
     rows = [np.flatnonzero(examples.labels == label) for label in (True, False)]
     firsts = [dict(zip(group[r[::-1]].tolist(), r[::-1].tolist(), strict=True)) for r in rows]
     both = sorted(firsts[0].keys() & firsts[1].keys(), key=firsts[0].__getitem__)
@@ -211,17 +211,17 @@ class _Problem:
             )
             if found >= 0:
                 terms = [shared_term(self.positives.take(parts == p)) for p in np.unique(parts)]
-                return without_subsumed(tuple(terms)), found + 1
+                return drop_subsumed(tuple(terms)), found + 1
             done += n
             if done >= budget or not slices.go_on(done, lambda: math.inf):
                 return None, done
 
 
 def _distinct(rows: PackedCovers) -> PackedCovers:
-    return rows.take(np.sort(group_rows(rows)[0]))
+    return rows.take(np.sort(group_vectors(rows)[0]))
 
 
-def _generalised(result: ConsistencyResult, negatives: PackedCovers) -> ConsistencyResult:
+def _generalise(result: ConsistencyResult, negatives: PackedCovers) -> ConsistencyResult:
     """Drop literals, in order, as long as no negative becomes covered."""
     if result.formula is None:
         return result
@@ -233,4 +233,4 @@ def _generalised(result: ConsistencyResult, negatives: PackedCovers) -> Consiste
             if not term_cover(negatives, shorter).any():
                 short = shorter
         terms.append(short)
-    return replace(result, formula=without_subsumed(tuple(terms)))
+    return replace(result, formula=drop_subsumed(tuple(terms)))

@@ -77,7 +77,7 @@ class Constraints:
             "forbidden": _names("forbidden", self.forbidden),
             "required": _names("required", self.required),
             "operators": _by_column("operators", self.operators, _operators),
-            "groups": tuple(sorted({_group(group) for group in _listed("groups", self.groups)})),
+            "groups": tuple(sorted({_group(group) for group in _to_list("groups", self.groups)})),
         }
         if isinstance(self.digits, Mapping):
             clean["digits"] = _by_column("digits", self.digits, _digits) or None
@@ -118,7 +118,7 @@ class Constraints:
 
     def check(self, schema: Schema) -> None:
         """Raise a ConstraintError for the first constraint that the columns cannot meet."""
-        for option, name in self._named():
+        for option, name in self._iterate_names():
             if name not in schema:
                 raise ConstraintError(
                     option, f"there is no column {name!r}. {offer_names(name, schema.names)}"
@@ -148,7 +148,7 @@ class Constraints:
             raise ConstraintError("groups", why)
         return bits
 
-    def _named(self) -> Iterator[tuple[str, str]]:
+    def _iterate_names(self) -> Iterator[tuple[str, str]]:
         """Yield every named column, after the field that names it."""
         for option in ("monotone", "forbidden", "required", "operators"):
             yield from ((option, name) for name in getattr(self, option))
@@ -157,7 +157,7 @@ class Constraints:
             yield from (("digits", name) for name in self.digits)
 
     def _check_kinds(self, schema: Schema) -> None:
-        for option, name in self._named():
+        for option, name in self._iterate_names():
             if option in ("monotone", "digits") and not schema[name].type.ordered:
                 why = f"column {name!r} is nominal, and labels have no order. Name numeric columns."
                 raise ConstraintError(option, why)
@@ -187,7 +187,7 @@ class Constraints:
             raise ConstraintError("required", f"{why} Put them into one group.")
 
 
-def _listed(option: str, value: Any) -> list[Any]:
+def _to_list(option: str, value: Any) -> list[Any]:
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
         raise ConstraintError(option, f"must be a list, not {value!r}. Put it in brackets.")
     return list(value)
@@ -202,7 +202,7 @@ def _name(option: str, name: object) -> str:
 
 def _names(option: str, value: Any) -> tuple[str, ...]:
     """Check a list of column names, and sort it, because its order has no meaning."""
-    return tuple(sorted({_name(option, name) for name in _listed(option, value)}))
+    return tuple(sorted({_name(option, name) for name in _to_list(option, value)}))
 
 
 def _group(value: Any) -> tuple[str, ...]:
@@ -227,7 +227,7 @@ def _direction(column: str, value: object) -> str:
 
 
 def _operators(column: str, value: Any) -> tuple[str, ...]:
-    allowed = _listed("operators", value)
+    allowed = _to_list("operators", value)
     for operator in allowed:
         if not isinstance(operator, str) or operator not in OPERATORS:
             raise ConstraintError(

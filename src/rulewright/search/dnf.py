@@ -17,10 +17,10 @@ from rulewright.search.formulas import (
     DnfFormula,
     count_literals,
     decode,
+    drop_subsumed,
     formula_cover,
-    simplify,
+    simplify_formula,
     term_cover,
-    without_subsumed,
 )
 from rulewright.search.options import check_share, check_whole, count_threads
 from rulewright.search.slices import Slices
@@ -193,7 +193,7 @@ def simplify_dnf(
     """Drop terms and literals without which the formula is no worse."""
     examples = as_examples(X, y, class_weight, sample_weight)
     gains = np.where(examples.labels, 1, -1) * examples.unit_costs
-    return simplify(formula, examples.variables, gains)
+    return simplify_formula(formula, examples.variables, gains)
 
 
 def as_examples(
@@ -241,7 +241,7 @@ def _result(
     if examples.whole_cost(TRUE) < score:
         formula, score = TRUE, examples.whole_cost(TRUE)
     if best is not None and best.score <= score:
-        formula, score, trace = without_subsumed(decode(best.terms)), best.score, best.trace
+        formula, score, trace = drop_subsumed(decode(best.terms)), best.score, best.trace
     if score <= examples.lower_bound:
         reason = "lower_bound" if score else "optimal"
     covered = formula_cover(examples.variables, formula)

@@ -47,7 +47,7 @@ def decode(terms: Iterable[Sequence[int]]) -> DnfFormula:
     return tuple(tuple((code // 2, code % 2 == 0) for code in term) for term in terms)
 
 
-def without_subsumed(formula: DnfFormula) -> DnfFormula:
+def drop_subsumed(formula: DnfFormula) -> DnfFormula:
     """Drop every term that has all literals of another; of equal terms the first stays."""
     sets = [frozenset(term) for term in formula]
     return tuple(
@@ -61,7 +61,7 @@ def without_subsumed(formula: DnfFormula) -> DnfFormula:
     )
 
 
-def simplify(formula: DnfFormula, variables: PackedCovers, gains: StatArray) -> DnfFormula:
+def simplify_formula(formula: DnfFormula, variables: PackedCovers, gains: StatArray) -> DnfFormula:
     """Drop terms and literals, one at a time, as long as that costs nothing.
 
     Parameters
@@ -81,12 +81,12 @@ def simplify(formula: DnfFormula, variables: PackedCovers, gains: StatArray) -> 
             if gains[term_cover(variables, formula[t]) & rest].sum() <= 0:
                 formula = others
             else:
-                term = _shortened(formula[t], variables, np.where(rest, gains, 0))
+                term = _shorten_term(formula[t], variables, np.where(rest, gains, 0))
                 formula = (*formula[:t], term, *formula[t + 1 :])
-    return without_subsumed(formula)
+    return drop_subsumed(formula)
 
 
-def _shortened(term: Term, variables: PackedCovers, gains: StatArray) -> Term:
+def _shorten_term(term: Term, variables: PackedCovers, gains: StatArray) -> Term:
     """Drop the literals without which the term gains no less."""
     best = gains[term_cover(variables, term)].sum()
     for literal in term:

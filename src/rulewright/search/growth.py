@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rulewright import kernels
-from rulewright.encoding.binned import padded_tests
+from rulewright.encoding.binned import pad_tests
 from rulewright.rules import Adds, Rule
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class FoundRule:
     @cached_property
     def test_array(self) -> IntArray:
         """The tests as kernels read them."""
-        return padded_tests(self.tests)
+        return pad_tests(self.tests)
 
     def prefix(self, length: int) -> FoundRule:
         """Return the rule with its first `length` conditions only."""
@@ -100,13 +100,13 @@ class RuleGrower:
     ) -> FoundRule | None:
         """Grow the rule that `score` rates best on `rows`; None when no condition helps."""
         search = codes, rows, stats, score, limits, self.n_threads
-        return self.found(kernels.grow_rule(*search, self._workspace))
+        return self.make_rule(kernels.grow_rule(*search, self._workspace))
 
     def grow_from(
         self, roots: Roots, chosen: BoolArray, score: Score, limits: Limits
     ) -> FoundRule | None:
         """Grow the rule that `score` rates best on the chosen blocks; None if none helps."""
-        return self.found(roots.grow(chosen, score, limits, self._workspace))
+        return self.make_rule(roots.grow(chosen, score, limits, self._workspace))
 
     def search(
         self,
@@ -123,9 +123,9 @@ class RuleGrower:
         `totals` are the sums over the rows that rules are compared with.
         """
         search = codes, rows, stats, score, limits, beam, totals, self.n_threads
-        return self.found(kernels.grow_beam(*search))
+        return self.make_rule(kernels.grow_beam(*search))
 
-    def found(self, grown: GrownRule) -> FoundRule | None:
+    def make_rule(self, grown: GrownRule) -> FoundRule | None:
         """Give a rule that a kernel returned its tests; None if it has no conditions."""
         conditions, vote = grown
         if not conditions:

@@ -32,7 +32,7 @@ PATIENCE = 50
 """Generation ends after so many trees in a row without a new rule."""
 
 
-class Loss(Protocol):
+class GenerationLoss(Protocol):
     """What generation asks of a loss; scores F have the shape (rows, outputs)."""
 
     start: FloatArray
@@ -142,7 +142,7 @@ class TreeRules:
 def generate_rules(
     binned: BinnedColumns,
     weights: FloatArray,
-    loss: Loss,
+    loss: GenerationLoss,
     generation: Generation,
     random: np.random.RandomState,
     n_threads: int = 1,
@@ -169,7 +169,7 @@ def generate_rules(
         F += generation.learning_rate * T.values[nodes]
         n_fruitless = 0 if rules.add_nodes(T, nodes) else n_fruitless + 1
         drawn.append(PackedCovers.pack(sample.drawn[np.newaxis]))
-    found = rules.cleaned(generation.max_rules)
+    found = rules.clean(generation.max_rules)
     return found if sampler.takes_all else replace(found, drawn=drawn[0].stack(*drawn[1:]))
 
 
@@ -183,10 +183,10 @@ def clean_rules(
     # One by one, so that one of them is unpacked at a time.
     sums = np.array([float(covers[[line]].dot(weights)[0]) for line in range(len(covers))])
     distinct.add(covers, sums, [*map(len, rules)], rules.__getitem__)
-    return distinct.cleaned(len(rules))
+    return distinct.clean(len(rules))
 
 
-class _Kept(NamedTuple):
+class _KeptRule(NamedTuple):
     """A rule yet to be made, and whether its rows are those of its key or all others."""
 
     place: int
@@ -206,7 +206,7 @@ class DistinctRules:
 
     def __init__(self, weights: FloatArray) -> None:
         self.weights = weights
-        self._kept: dict[bytes, _Kept] = {}
+        self._kept: dict[bytes, _KeptRule] = {}
         self._seen: list[tuple[int, bool]] = []  # place among the kept, complement of the key
         self._n_added = 0  # trees, or lists of rules
 
@@ -240,14 +240,14 @@ class DistinctRules:
             if not any(key):
                 place = -1  # no row, or all rows
             elif kept is None or lengths[line] < kept.length:
-                self._kept[key] = _Kept(
+                self._kept[key] = _KeptRule(
                     place, make, line, lengths[line], complement, supports[line], self._n_added
                 )
             self._seen.append((place, complement))
         self._n_added += 1
         return len(self) - before
 
-    def cleaned(self, max_rules: int) -> TreeRules:
+    def clean(self, max_rules: int) -> TreeRules:
         """Return the first rules, and the place of the rule that stands for each one added."""
         kept = [*self._kept.items()][:max_rules]
         seen = [(place if place < max_rules else -1, flag) for place, flag in self._seen]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.bounds.checks import checked_delta
-from rulewright.evidence.selective import lead_for_error, risk_coverage
+from rulewright.evidence.selective import count_risk_coverage, lead_for_error
 from rulewright.explain.targets import checked_class_codes, model_of, rows_with_target
 from rulewright.model import ClassModel
-from rulewright.model.text import counted
+from rulewright.model.text import write_count
 
 if TYPE_CHECKING:
     from rulewright.evidence.selective import RiskCoverage
@@ -61,7 +61,8 @@ class Abstainer:
     def __str__(self) -> str:
         return (
             f"predicts where the first class leads by {self.lead:.2f} or more: {self.coverage:.1%} "
-            f"of {counted(self.n_rows, 'calibration row')}, {self.error:.1%} of them wrong; of new "
+            f"of {write_count(self.n_rows, 'calibration row')}, {self.error:.1%} of them "
+            f"wrong; of new "
             f"predictions at most {self.target_error:.1%} are wrong, with confidence "
             f"{1 - self.delta:.0%}"
         )
@@ -123,4 +124,4 @@ def _leads(probabilities: FloatArray) -> FloatArray:
 def _at_fixed_leads(wrong: BoolArray, leads: FloatArray) -> RiskCoverage:
     """Count coverage and errors at the fixed leads that some row reaches."""
     grid = np.arange(_STEPS) / _STEPS
-    return risk_coverage(wrong, grid[np.searchsorted(grid, leads, side="right") - 1])
+    return count_risk_coverage(wrong, grid[np.searchsorted(grid, leads, side="right") - 1])

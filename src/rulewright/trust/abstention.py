@@ -26,7 +26,7 @@ def predict_or_abstain(model: RuleSetVotes, X: Any, abstain_label: Any = None) -
 
 def selective_score(model: RuleSetVotes, X: Any, y: Any) -> SelectiveScore:
     """Return the share of rows predicted, the errors among them, and those among all rows."""
-    return selective.selective_score(wrong_rows(model, X, y), ~model.abstains(X))
+    return selective.count_selective_score(wrong_rows(model, X, y), ~model.abstains(X))
 
 
 def risk_coverage(model: RuleSetVotes, X: Any, y: Any) -> RiskCoverage:
@@ -38,7 +38,7 @@ def risk_coverage(model: RuleSetVotes, X: Any, y: Any) -> RiskCoverage:
         Arrays ``theta`` (leads), ``coverage`` (share of rows predicted), ``error`` (among those)
         and ``joint_error`` (rows predicted and wrong, of all rows).
     """
-    return selective.risk_coverage(wrong_rows(model, X, y), model.margins(X))
+    return selective.count_risk_coverage(wrong_rows(model, X, y), model.margins(X))
 
 
 def choose_abstain(

@@ -14,7 +14,7 @@ from rulewright.evidence.intervals import clopper_pearson
 from rulewright.explain.targets import checked_class_codes, model_of, rows_with_target
 from rulewright.model import ClassModel
 from rulewright.model.frame import to_frame
-from rulewright.model.text import counted, plain
+from rulewright.model.text import escape_line, write_count
 
 if TYPE_CHECKING:
     from rulewright.data import Table
@@ -52,8 +52,10 @@ class SetCoverage:
 
     def __str__(self) -> str:
         share = f"{self.share:.3f} [{self.low:.3f}, {self.high:.3f}]"
-        lines = [f"coverage {share} on {counted(self.n_rows, 'row')}, mean size {self.size:.4g}"]
-        lines += [f"  {plain(name)}: {value:.3f}" for name, value in self.by_class.items()]
+        lines = [
+            f"coverage {share} on {write_count(self.n_rows, 'row')}, mean size {self.size:.4g}"
+        ]
+        lines += [f"  {escape_line(name)}: {value:.3f}" for name, value in self.by_class.items()]
         return "\n".join(lines)
 
 
@@ -108,13 +110,13 @@ class PredictionSets:
             for k, n in enumerate(counts.tolist())
             if n
         ]
-        lines = [f"sets of {counted(len(self), 'row')}: {', '.join(told)}"]
+        lines = [f"sets of {write_count(len(self), 'row')}: {', '.join(told)}"]
         lines += [f"  row {i}: {self._text(i)}" for i in range(min(len(self), _SHOWN))]
         hidden = len(self) - _SHOWN
         return "\n".join(lines + ([f"  ... and {hidden} more"] if hidden > 0 else []))
 
     def _text(self, i: int) -> str:
-        names = [plain(self.names[k]) for k in np.flatnonzero(self.member[i]).tolist()]
+        names = [escape_line(self.names[k]) for k in np.flatnonzero(self.member[i]).tolist()]
         return f"{{{', '.join(names)}}}"
 
 
@@ -182,7 +184,7 @@ class ConformalSets:
             least = (
                 "always in the set" if np.isinf(threshold) else f"from P = {1 - threshold:.3f} on"
             )
-            lines.append(f"  {plain(name)}: {least} ({counted(n, 'calibration row')})")
+            lines.append(f"  {escape_line(name)}: {least} ({write_count(n, 'calibration row')})")
         return "\n".join(lines)
 
 
@@ -230,7 +232,7 @@ class ConformalIntervals:
         unit = "" if self.scale is None else " times the expected error of the row"
         return (
             f"intervals that hold {1 - self.alpha:.3g} of the numbers at least: prediction "
-            f"+- {self.threshold:.4g}{unit} ({counted(self.n_rows, 'calibration row')})"
+            f"+- {self.threshold:.4g}{unit} ({write_count(self.n_rows, 'calibration row')})"
         )
 
 

@@ -132,10 +132,10 @@ class _Greedy:
         """Return the terms, and the class where none of them holds."""
         chosen: list[int] = []
         scores = np.zeros((len(self.codes), len(self.counts)))
-        default, agreeing = self._judged(scores)
+        default, agreeing = self._judge_rest(scores)
         while len(chosen) < most:
             for i, trial in self._trials(chosen, scores):
-                other, more = self._judged(trial)
+                other, more = self._judge_rest(trial)
                 if more > agreeing:
                     chosen, scores, default, agreeing = [*chosen, i], trial, other, more
                     break
@@ -153,7 +153,7 @@ class _Greedy:
                 trial[covered, head] = np.maximum(trial[covered, head], laplace(own, head))
                 yield i, trial
 
-    def _judged(self, scores: FloatArray) -> tuple[int, int]:
+    def _judge_rest(self, scores: FloatArray) -> tuple[int, int]:
         """Return the best class for the rows that no term covers, and how many rows agree."""
         covered = scores.any(axis=1)
         rest = np.bincount(self.codes[~covered], minlength=len(self.counts))

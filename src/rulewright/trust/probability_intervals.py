@@ -72,7 +72,10 @@ class VennAbers:
     def predict(self, X: Any) -> ProbabilityIntervals:
         """Give the intervals of each row."""
         said = self.model.predict_proba(X)
-        found = [_predicted(c, said[:, k]) for c, k in zip(self.calibrators, self._of, strict=True)]
+        found = [
+            _predict_intervals(c, said[:, k])
+            for c, k in zip(self.calibrators, self._of, strict=True)
+        ]
         low, high, one = (np.column_stack([part[j] for part in found]) for j in range(3))
         if len(self.calibrators) == 1:
             low, high = np.column_stack([1 - high, low]), np.column_stack([1 - low, high])
@@ -130,7 +133,7 @@ def venn_abers(model: Any, X: Any, y: Any) -> VennAbers:
     if (codes < 0).any():
         raise DataError("venn_abers: calibration rows have a class that the model does not know.")
     places = [1] if len(model.classes) == 2 else range(len(model.classes))
-    fitted = tuple(_fitted(library.VennAbers(), said[:, k], codes == k) for k in places)
+    fitted = tuple(_fit_calibrator(library.VennAbers(), said[:, k], codes == k) for k in places)
     return VennAbers(model, fitted, len(codes))
 
 
@@ -138,14 +141,14 @@ def _pair(probability: FloatArray) -> FloatArray:
     return np.column_stack([1.0 - probability, probability])
 
 
-def _fitted(calibrator: Any, probability: FloatArray, truth: Any) -> Any:
+def _fit_calibrator(calibrator: Any, probability: FloatArray, truth: Any) -> Any:
     with warnings.catch_warnings():  # of NaN, which the library handles
         warnings.simplefilter("ignore", RuntimeWarning)
         calibrator.fit(_pair(probability), truth.astype(np.int64))
     return calibrator
 
 
-def _predicted(
+def _predict_intervals(
     calibrator: Any, probability: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Give the two ends and the probability between them."""

@@ -12,7 +12,7 @@ from rulewright.explain.claims import claim_text, claims_less
 from rulewright.explain.importance import importance
 from rulewright.model import AdditiveRules, RegressionRules
 from rulewright.model.frame import to_frame
-from rulewright.model.text import aligned, plain, strongest
+from rulewright.model.text import align_cells, escape_line, strongest
 from rulewright.rules import Range
 from rulewright.rules.words import write_word
 
@@ -173,7 +173,7 @@ class Recurrence:
             f"rows (Jaccard\nindex {self.least_jaccard:g}), with an interval of "
             f"{100 * (1 - self.alpha):g} %: shares of the samples"
         )
-        return "\n".join([title, *self._rule_lines(), *self._missed(), *self._column_lines()])
+        return "\n".join([title, *self._rule_lines(), *self._list_missed(), *self._column_lines()])
 
     @property
     def _what(self) -> str:
@@ -196,9 +196,9 @@ class Recurrence:
             )
         hidden = len(order) - SHOWN
         more = [f"... and {hidden} more; to_frame() has all"] if hidden > 0 else []
-        return [*aligned(lines), *more]
+        return [*align_cells(lines), *more]
 
-    def _missed(self) -> list[str]:
+    def _list_missed(self) -> list[str]:
         missed = [one for one in self.patterns if not one.in_model and one.share >= 0.5][:SHOWN]
         if not missed:
             return []
@@ -209,13 +209,13 @@ class Recurrence:
         used = [column for column in self.columns if column.used][:SHOWN]
         lines = [["used", "first", "score", "column"]]
         lines += [
-            [f"{c.used:.2f}", f"{c.first:.2f}", f"{c.score:.2f}", plain(c.name)] for c in used
+            [f"{c.used:.2f}", f"{c.first:.2f}", f"{c.score:.2f}", escape_line(c.name)] for c in used
         ]
-        kept = ", ".join(map(plain, self.kept)) or "none"
+        kept = ", ".join(map(escape_line, self.kept)) or "none"
         first = "first column" if self.n_first == 1 else f"first {self.n_first} columns"
         text = f"kept, as {self.threshold:g} of the samples have them as their {first}: {kept}"
         bound = f" ({self.bound:.2g} useless ones expected at most)"
-        return [*aligned(lines), text + ("" if np.isnan(self.bound) else bound)]
+        return [*align_cells(lines), text + ("" if np.isnan(self.bound) else bound)]
 
 
 def claim_key(rule: Rule) -> Hashable:

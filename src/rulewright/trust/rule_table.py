@@ -10,7 +10,7 @@ import numpy as np
 from rulewright.explain.claims import claim_text
 from rulewright.html import bold, lines, note, table, view
 from rulewright.model.frame import to_frame
-from rulewright.model.text import aligned
+from rulewright.model.text import align_cells
 
 if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray
@@ -96,21 +96,21 @@ class RuleStatistics:
         return len(self.model)
 
     def __str__(self) -> str:
-        rows = aligned([self._titles(), *self._rows()])
-        return "\n".join([*self._preamble(), *rows, *self._hidden()])
+        rows = align_cells([self._titles(), *self._rows()])
+        return "\n".join([*self._preamble(), *rows, *self._list_hidden()])
 
     def _repr_html_(self) -> str:
         first, *more = self._preamble()
         titles = self._titles()
         rows = table([titles], self._rows(), text={len(titles) - 1})
-        return view(bold(first), lines(more), rows, *map(note, self._hidden()))
+        return view(bold(first), lines(more), rows, *map(note, self._list_hidden()))
 
     def _rows(self) -> list[list[str]]:
         """Give the cells of the rules to show, those with the strongest evidence first."""
         order = np.lexsort((-self.e_value, self.p_value))[:SHOWN_RULES]
         return [self._cells(i) for i in order.tolist()]
 
-    def _hidden(self) -> list[str]:
+    def _list_hidden(self) -> list[str]:
         hidden = len(self) - SHOWN_RULES
         return [f"... and {hidden} more; to_frame() has all"] if hidden > 0 else []
 
@@ -129,7 +129,7 @@ class RuleStatistics:
         return ["id", "covers", *self._columns(None), "p-value", "e-value", "found", "rule"]
 
     def _cells(self, i: int) -> list[str]:
-        found = [word for word, yes in self._found(i).items() if yes]
+        found = [word for word, yes in self._flag_discovery(i).items() if yes]
         return [
             str(i),
             f"{self.support[i]:.6g}",
@@ -140,7 +140,7 @@ class RuleStatistics:
             f"IF {self.model.rules[i].body} THEN {claim_text(self.model, self.model.rules[i])}",
         ]
 
-    def _found(self, i: int) -> dict[str, bool]:
+    def _flag_discovery(self, i: int) -> dict[str, bool]:
         return {"p": bool(self.discovered_by_p[i]), "e": bool(self.discovered_by_e[i])}
 
     def _columns(self, i: int | None) -> list[str]:

@@ -30,13 +30,13 @@ MOST_STEPS = 100
 """Newton steps at most; a handful is usual."""
 
 
-class Calibrated(Protocol):
+class FittedCalibration(Protocol):
     """A fitted calibration."""
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """Return the calibrated probabilities of scores."""
 
-    def applied(self, model: AdditiveRules) -> AdditiveRules:
+    def apply(self, model: AdditiveRules) -> AdditiveRules:
         """Return the model with these probabilities."""
 
 
@@ -65,11 +65,11 @@ class Calibration:
         if not whole and not splits:
             raise ValueError(f"cv={self.cv!r} must be a whole number >= 2 or a splitter")
 
-    def fit(self, scores: FloatArray, labels: IntArray, weights: FloatArray) -> Calibrated:
+    def fit(self, scores: FloatArray, labels: IntArray, weights: FloatArray) -> FittedCalibration:
         """Fit to the scores of rows that the rules were not learned from."""
         raise NotImplementedError
 
-    def cross_fitted(
+    def cross_fit(
         self,
         scores: FloatArray,
         labels: IntArray,
@@ -106,14 +106,14 @@ class Temperature(Calibration):
 
     name: ClassVar[str] = "temperature"
 
-    def fit(self, scores: FloatArray, labels: IntArray, weights: FloatArray) -> Linear:
+    def fit(self, scores: FloatArray, labels: IntArray, weights: FloatArray) -> LinearCalibration:
         """Fit the slope."""
         fit = partial(_fit_linear, free=False, n_rows=self.n_rows)
         if self.origin is None:
             return fit(scores, labels, weights, np.zeros(scores.shape[1]))
         origin = np.array(self.origin)
         slope = fit(scores - origin, labels, weights, origin).slope
-        return Linear(slope, tuple(((1 - slope) * origin).tolist()))
+        return LinearCalibration(slope, tuple(((1 - slope) * origin).tolist()))
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Platt(Calibration):
 
     name: ClassVar[str] = "platt"
 
-    def fit(self, scores: FloatArray, labels: IntArray, weights: FloatArray) -> Linear:
+    def fit(self, scores: FloatArray, labels: IntArray, weights: FloatArray) -> LinearCalibration:
         """Fit the slope and the offsets."""
         start = np.zeros(scores.shape[1])
         return _fit_linear(scores, labels, weights, start, free=True, n_rows=self.n_rows)
@@ -161,7 +161,7 @@ CALIBRATIONS: dict[str, type[Calibration]] = {
 
 
 @dataclass(frozen=True)
-class Linear:
+class LinearCalibration:
     """Probabilities softmax(slope * s_k + offset_k); they move into the responses of a model."""
 
     slope: float
@@ -171,9 +171,9 @@ class Linear:
         """Return the calibrated probabilities of scores."""
         return softmax(self.slope * scores + np.array(self.offsets))
 
-    def applied(self, model: AdditiveRules) -> AdditiveRules:
+    def apply(self, model: AdditiveRules) -> AdditiveRules:
         """Return the model with these probabilities."""
-        return model.with_steps(None).scaled(self.slope, self.offsets)
+        return model.with_steps(None).scale_scores(self.slope, self.offsets)
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class StepsByClass:
         """Return the calibrated probabilities of scores."""
         return by_steps(scores, self.steps)
 
-    def applied(self, model: AdditiveRules) -> AdditiveRules:
+    def apply(self, model: AdditiveRules) -> AdditiveRules:
         """Return the model with these probabilities."""
         return model.with_steps(self.steps)
 
@@ -212,13 +212,13 @@ def _fit_linear(
     offsets: FloatArray,
     free: bool,
     n_rows: float | None = None,
-) -> Linear:
+) -> LinearCalibration:
     """Fit the slope, and the offsets if they are free.
 
     In units of the mean spread of a row's scores, so that their size does not matter.
     """
     seen, n_classes = weights > 0, scores.shape[1]
-    unchanged = Linear(1.0, tuple(offsets.tolist()))
+    unchanged = LinearCalibration(1.0, tuple(offsets.tolist()))
     if n_classes == 1 or not seen.any():
         return unchanged
     gaps, labels = scores[seen] - scores[seen].max(axis=1, keepdims=True), labels[seen]
@@ -240,7 +240,7 @@ def _fit_linear(
     if point[0] < LEAST_SLOPE:  # of a convex function: the constrained minimum is on the bound
         moves[0], point[0] = False, LEAST_SLOPE
         point = objective.minimise(point, moves)
-    return Linear(float(point[0]) / (spread or 1.0), (0.0, *point[1:].tolist()))
+    return LinearCalibration(float(point[0]) / (spread or 1.0), (0.0, *point[1:].tolist()))
 
 
 class _Objective:
@@ -315,7 +315,7 @@ def _fit_steps(
     totals, hits = np.bincount(block, weights), np.bincount(block, weights * hit)
     ends: list[int] = []
     values: list[float] = []
-    for end, value in _pooled(totals.tolist(), hits.tolist()):
+    for end, value in _pool_blocks(totals.tolist(), hits.tolist()):
         value = min(max(value, least), 1 - least)
         if values and value == values[-1]:
             ends[-1] = end
@@ -330,7 +330,7 @@ def _fit_steps(
     return IsotonicSteps(tuple(cuts.tolist()), tuple(values))
 
 
-def _pooled(totals: list[float], hits: list[float]) -> list[tuple[int, float]]:
+def _pool_blocks(totals: list[float], hits: list[float]) -> list[tuple[int, float]]:
     """Return the last index and the mean of each block, with means that ascend."""
     # `scipy.optimize.isotonic_regression` cannot replace this without changing weighted models.
     # It takes means and multiplies them by the weights again, where sums of hits are rounded only

@@ -42,7 +42,7 @@ def selections(
 def _eliminate(
     fit: Multinomial, sizes: Sequence[int], penalty: float
 ) -> Iterator[tuple[int, float]]:
-    with fit.restored():
+    with fit.restore_after():
         fit.keep(fit.active)
         for size in reversed(sizes):
             if size < len(fit.active):

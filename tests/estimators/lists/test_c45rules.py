@@ -11,15 +11,19 @@ from builders import SEEDS, c45rules, mixed_table
 from golf import golf
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.binned import MOST_BINS, bin_table
-from rulewright.estimators.lists.c45rules.ordering import default_class, ordered, without_harmful
+from rulewright.estimators.lists.c45rules.ordering import (
+    default_class,
+    order_classes,
+    without_harmful,
+)
 from rulewright.estimators.lists.c45rules.selection import RuleSubsets
 from rulewright.estimators.lists.c45rules.simplification import (
-    Candidate,
-    merged,
-    simplified_rules,
-    simplify,
+    SimplifiedRule,
+    merge_tests,
+    simplify_leaves,
+    simplify_rule,
 )
-from rulewright.search.c45 import Brancher, grow_tree, leaves
+from rulewright.search.c45 import Brancher, grow_c45_tree, walk_leaves
 from rulewright.stopping.description_length import c45_exception_bits, c45_theory_bits
 from rulewright.stopping.pessimism import pessimistic_rate
 
@@ -56,9 +60,9 @@ def test_simplification_equals_recounting(seed):
     """Counting rows that fail one condition deletes what counting every shorter rule deletes."""
     X, y = mixed_table(np.random.default_rng(seed), 60, n_classes=3, missing=0.2)
     brancher = brancher_of(X, y)
-    for path, node in itertools.islice(leaves(grow_tree(brancher)), 6):
-        tests = merged(path)
-        found = simplify(brancher, tests, node.head, 0.25)
+    for path, node in itertools.islice(walk_leaves(grow_c45_tree(brancher)), 6):
+        tests = merge_tests(path)
+        found = simplify_rule(brancher, tests, node.head, 0.25)
         kept, error = recounted(brancher, tests, node.head)
         assert (found.tests, found.head) == (kept, node.head)
         assert found.error == pytest.approx(error, abs=1e-9)
@@ -92,7 +96,7 @@ def recounted(brancher, tests, head):
 def test_the_last_of_several_bounds_is_the_tightest():
     """Upper and lower bounds of a column stay, one each, at their first place."""
     path = [(0, 0, 7, -1), (1, 2, 2, -1), (0, 3, 9, -1), (0, 0, 5, -1)]
-    assert merged(path) == ((0, 0, 5, -1), (1, 2, 2, -1), (0, 3, 9, -1))
+    assert merge_tests(path) == ((0, 0, 5, -1), (1, 2, 2, -1), (0, 3, 9, -1))
 
 
 def random_subsets(rng, n_rules, n_rows=40):
@@ -139,7 +143,7 @@ def test_climbing_ends_where_no_single_rule_helps(seed, share):
 def candidates(covers, heads, errors):
     """Make rules that cover given rows."""
     return [
-        Candidate(((0, i, i, -1),), head, error, np.array(cover, dtype=bool))
+        SimplifiedRule(((0, i, i, -1),), head, error, np.array(cover, dtype=bool))
         for i, (cover, head, error) in enumerate(zip(covers, heads, errors, strict=True))
     ]
 
@@ -148,7 +152,7 @@ def test_the_class_with_fewest_false_positives_comes_first():
     """Rules of class 1 are never wrong, of class 0 once; in a class the surest comes first."""
     brancher = brancher_of({"x": [0, 1, 2, 3]}, [0, 0, 1, 1])
     rules = candidates([[1, 1, 1, 0], [0, 0, 0, 1], [0, 0, 1, 1]], [0, 1, 1], [0.1, 0.5, 0.3])
-    found = ordered(brancher, [rules[:1], rules[1:]])
+    found = order_classes(brancher, [rules[:1], rules[1:]])
     assert [rule.error for rule in found] == [0.3, 0.5, 0.1]
 
 
@@ -188,7 +192,7 @@ def test_rules_say_more_than_the_default_and_are_rarely_wrong():
     """No rule without conditions, worse than its class at large, or with an error above 0.7."""
     X, y = mixed_table(np.random.default_rng(3), 300, n_classes=4)
     brancher = brancher_of(X, y)
-    rules = simplified_rules(brancher, grow_tree(brancher), 0.25, 1000)
+    rules = simplify_leaves(brancher, grow_c45_tree(brancher), 0.25, 1000)
     assert len(rules) > 10
     for rule in rules:
         share = (brancher.class_weights[rule.head] + 1) / (300 + 2)

@@ -13,10 +13,16 @@ from rulewright.encoding.covers import PackedCovers
 from rulewright.kernels import GraphSet
 from rulewright.kernels.graph_codes import EDGE
 from rulewright.relational import Graph, GraphError, SubgraphFeatures
-from rulewright.relational.graphs.candidates import Filter, chi2, correlations, mined, ordered
-from rulewright.relational.graphs.database import Labels
+from rulewright.relational.graphs.candidates import (
+    PatternFilter,
+    chi2,
+    correlations,
+    mine_patterns,
+    order_patterns,
+)
+from rulewright.relational.graphs.database import GraphLabels
 from rulewright.relational.graphs.dispersion import Dispersion
-from rulewright.relational.graphs.local_search import LocalSearch, SubgraphIndex, Walk
+from rulewright.relational.graphs.local_search import LocalSearch, SearchWalk, SubgraphIndex
 
 
 def graphs_of(seed=0, n=30, **options):
@@ -29,14 +35,14 @@ def signs(words, n):
 
 
 def search(graphs, scores, seed=0, n_threads=1, **walk):
-    index = SubgraphIndex(Labels.of(graphs).arrays(graphs), 6)
-    walk = Walk(**{"max_steps": 60, **walk})
+    index = SubgraphIndex(GraphLabels.of(graphs).arrays(graphs), 6)
+    walk = SearchWalk(**{"max_steps": 60, **walk})
     random = np.random.RandomState(seed)
-    return LocalSearch(index, scores, Filter(len(graphs)), walk, random, n_threads)
+    return LocalSearch(index, scores, PatternFilter(len(graphs)), walk, random, n_threads)
 
 
 def test_filters_leave_out_what_is_constant_or_repeated():
-    filter = Filter(3)
+    filter = PatternFilter(3)
     words = {
         name: PackedCovers.pack(np.array([bits], dtype=bool)).words[0]
         for name, bits in {
@@ -49,27 +55,27 @@ def test_filters_leave_out_what_is_constant_or_repeated():
     }
     assert filter.key(words["none"]) is filter.key(words["all"]) is None
     assert filter.key(words["one"]) == filter.key(words["rest"]) != filter.key(words["two"])
-    apart = Filter(3, complement=False)
+    apart = PatternFilter(3, complement=False)
     assert apart.key(words["one"]) != apart.key(words["rest"])
 
 
 def test_of_equal_patterns_the_smallest_is_kept_and_the_first_in_order():
     graphs = graphs_of()
-    labels = Labels.of(graphs)
-    found = list(mined(GraphSet(labels.arrays(graphs)), 2, 4, True))
-    smallest = Filter(len(graphs)).smallest(found)
-    keys = [Filter(len(graphs)).key(one.words) for one in smallest]
+    labels = GraphLabels.of(graphs)
+    found = list(mine_patterns(GraphSet(labels.arrays(graphs)), 2, 4, True))
+    smallest = PatternFilter(len(graphs)).smallest(found)
+    keys = [PatternFilter(len(graphs)).key(one.words) for one in smallest]
     assert len(set(keys)) == len(keys)
     by_key = {}
     for one in found:
-        by_key.setdefault(Filter(len(graphs)).key(one.words), []).append(one)
+        by_key.setdefault(PatternFilter(len(graphs)).key(one.words), []).append(one)
     by_key.pop(None, None)
     assert len(by_key) == len(smallest)
     for one, key in zip(smallest, keys, strict=True):
         assert len(one.code) == min(len(other.code) for other in by_key[key])
     sizes = [one.n_edges for one in smallest]
     assert sizes == sorted(sizes)
-    first = Filter(len(graphs)).first(found, 5)
+    first = PatternFilter(len(graphs)).first(found, 5)
     assert [one.code for one in first] == sorted(one.code for one in first)
 
 
@@ -77,8 +83,8 @@ def test_orders_are_those_of_their_figures():
     graphs = graphs_of(1)
     n = len(graphs)
     labels = (np.arange(n) % 2).astype(np.int32)
-    arrays = Labels.of(graphs).arrays(graphs)
-    candidates = Filter(n).smallest(mined(GraphSet(arrays), 2, 3, True))
+    arrays = GraphLabels.of(graphs).arrays(graphs)
+    candidates = PatternFilter(n).smallest(mine_patterns(GraphSet(arrays), 2, 3, True))
     covers = PackedCovers(np.array([one.words for one in candidates]), n)
     values = covers.unpack().astype(float)
     r = np.array([np.corrcoef(column, labels)[0, 1] for column in values])
@@ -87,12 +93,12 @@ def test_orders_are_those_of_their_figures():
     place = {one.code: k for k, one in enumerate(candidates)}
     expected = {"balance": -np.abs(values.sum(axis=1) - n / 2), "correlation": r, "chi2": r**2}
     for order, worth in expected.items():
-        found = [place[one.code] for one in ordered(candidates, order, n, labels)]
+        found = [place[one.code] for one in order_patterns(candidates, order, n, labels)]
         assert all(
             worth[a] > worth[b] + 1e-12 or (worth[a] > worth[b] - 1e-12 and a < b)
             for a, b in pairwise(found)
         )
-    assert ordered(candidates, "size", n, None) == candidates
+    assert order_patterns(candidates, "size", n, None) == candidates
 
 
 @pytest.mark.parametrize("n", [12, 13, 70])
@@ -140,7 +146,7 @@ def test_hadamard_columns_have_the_score_zero():
 
 def test_forgotten_neighbourhoods_are_found_again():
     graphs = graphs_of(2)
-    arrays = Labels.of(graphs).arrays(graphs)
+    arrays = GraphLabels.of(graphs).arrays(graphs)
     large, small = SubgraphIndex(arrays, 5), SubgraphIndex(arrays, 5, max_bytes=3000)
     code = (0,)
     for _ in range(60):
@@ -156,14 +162,16 @@ def test_a_search_finds_what_all_patterns_of_small_graphs_offer():
     """With enough steps the best of all patterns is found, feature after feature."""
     graphs = graphs_of(3, n=16)
     n = len(graphs)
-    everything = Filter(n).smallest(mined(GraphSet(Labels.of(graphs).arrays(graphs)), 1, 6, True))
+    everything = PatternFilter(n).smallest(
+        mine_patterns(GraphSet(GraphLabels.of(graphs).arrays(graphs)), 1, 6, True)
+    )
     scores = Dispersion(n)
     taken = set()
     for found in search(graphs, scores, max_steps=1500).features(4):
-        open_to = [one for one in everything if Filter(n).key(one.words) not in taken]
+        open_to = [one for one in everything if PatternFilter(n).key(one.words) not in taken]
         best = scores.scores(np.array([one.words for one in open_to])).min()
         assert scores.scores(found.words[np.newaxis])[0] == best
-        taken.add(Filter(n).key(found.words))
+        taken.add(PatternFilter(n).key(found.words))
         scores.add(found.words)
 
 

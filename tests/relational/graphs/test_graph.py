@@ -15,7 +15,7 @@ from rulewright.relational import (
     SubgraphFeatures,
     read_smiles,
 )
-from rulewright.relational.graphs.molecules import Reading, parse_smiles, rdkit
+from rulewright.relational.graphs.molecules import MoleculeReading, parse_smiles, rdkit
 
 
 def test_a_networkx_graph_is_read_with_its_labels():
@@ -115,7 +115,7 @@ def test_wrong_options_are_refused():
 
 def test_molecules_of_rdkit_are_read_like_their_texts():
     (by_text,) = read_smiles(["c1ccccc1O"])
-    by_molecule = Reading().graph(parse_smiles("c1ccccc1O"), "c1ccccc1O")
+    by_molecule = MoleculeReading().graph(parse_smiles("c1ccccc1O"), "c1ccccc1O")
     assert by_text == by_molecule
     est = GraphRulesClassifier()
     molecules = [parse_smiles(text) for text in ("CCO", "CCN") * 4]

@@ -18,8 +18,8 @@ from rulewright.relational import (
     read_smiles,
     tree_text,
 )
-from rulewright.relational.graphs.candidates import least_count, mined
-from rulewright.relational.graphs.database import Labels
+from rulewright.relational.graphs.candidates import least_count, mine_patterns
+from rulewright.relational.graphs.database import GraphLabels
 from rulewright.relational.graphs.text import graph_text
 
 MOLECULES = [
@@ -54,8 +54,8 @@ def test_texts_of_patterns(labels, edges, text):
 def test_texts_are_smarts_that_match_the_same_molecules(allow_cycles):
     """RDKit, given the text of a pattern, finds it where the miner found it."""
     graphs = read_smiles(MOLECULES)
-    labels = Labels.of(graphs)
-    found = list(mined(GraphSet(labels.arrays(graphs)), 1, 6, allow_cycles))
+    labels = GraphLabels.of(graphs)
+    found = list(mine_patterns(GraphSet(labels.arrays(graphs)), 1, 6, allow_cycles))
     molecules = [Chem.MolFromSmiles(text) for text in MOLECULES]
     assert len(found) > 300
     assert len({Pattern.of(one.code, labels).text for one in found}) == len(found)

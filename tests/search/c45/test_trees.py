@@ -10,8 +10,8 @@ from golf import golf
 from rulewright.data import TrainingSet, read_table
 from rulewright.encoding.binned import MOST_BINS, bin_table
 from rulewright.kernels import ROW
-from rulewright.search.c45 import Brancher, Cases, find_part, grow_tree, leaves, prune_tree
-from rulewright.search.c45.pruning import _predicted
+from rulewright.search.c45 import Brancher, Cases, find_part, grow_c45_tree, prune_tree, walk_leaves
+from rulewright.search.c45.pruning import _predict_errors
 
 pytestmark = pytest.mark.native
 
@@ -24,13 +24,15 @@ def brancher_of(X, y, weights=None, min_cases=2.0):
 
 def rules_of(brancher, root):
     """Give the leaves as texts, with the weight and the class of each."""
-    return {str(brancher.conjunction(path)): (node.total, node.head) for path, node in leaves(root)}
+    return {
+        str(brancher.conjunction(path)): (node.total, node.head) for path, node in walk_leaves(root)
+    }
 
 
 def test_the_tree_of_the_golf_data():
     """Three outlooks, humidity at 75 where it is sunny, wind where it rains."""
     brancher = brancher_of(*golf())
-    assert rules_of(brancher, grow_tree(brancher)) == {
+    assert rules_of(brancher, grow_c45_tree(brancher)) == {
         "outlook = overcast": (4.0, 1),
         "outlook = rain and windy = false": (3.0, 1),
         'outlook = rain and windy = "true"': (2.0, 0),
@@ -68,10 +70,10 @@ def test_leaves_share_all_the_weight(seed, n_classes):
     X, y = mixed_table(rng, 60, n_classes=n_classes, missing=0.2)
     weights = rng.choice([0.5, 1.0, 3.0], 60)
     brancher = brancher_of(X, y, weights)
-    root = grow_tree(brancher)
-    total = sum(node.total for _, node in leaves(root))
+    root = grow_c45_tree(brancher)
+    total = sum(node.total for _, node in walk_leaves(root))
     assert total == pytest.approx(weights.sum(), rel=1e-4)
-    errors = sum(node.errors for _, node in leaves(root))
+    errors = sum(node.errors for _, node in walk_leaves(root))
     assert errors <= root.errors + 1e-9
 
 
@@ -79,16 +81,16 @@ def test_a_subtree_that_is_wrong_as_often_becomes_a_leaf():
     """Both sides of the only cut have the same class on top: nothing is branched."""
     brancher = brancher_of({"x": [0] * 10 + [1] * 10}, [0] * 10 + [0] * 6 + [1] * 4)
     assert brancher.branches(brancher.node(brancher.all_cases), brancher.all_cases)
-    assert not grow_tree(brancher).branches
+    assert not grow_c45_tree(brancher).branches
 
 
 def test_the_example_of_the_book_becomes_a_leaf():
     """Leaves of 6, 9 and 1 rows without an error expect 3.27 errors, a leaf of 16 with one 2.51."""
     X = {"x": ["a"] * 6 + ["b"] * 9 + ["c"]}
     brancher = brancher_of(X, [0] * 15 + [1], min_cases=1.0)
-    root = grow_tree(brancher)
-    assert [node.total for _, node in leaves(root)] == [6, 9, 1]
-    expected = sum(node.predicted_errors(0.25) for _, node in leaves(root))
+    root = grow_c45_tree(brancher)
+    assert [node.total for _, node in walk_leaves(root)] == [6, 9, 1]
+    expected = sum(node.predicted_errors(0.25) for _, node in walk_leaves(root))
     assert expected == pytest.approx(3.273, abs=1e-3)
     assert root.predicted_errors(0.25) == pytest.approx(2.507, abs=1e-3)
     pruned = prune_tree(brancher, root, 0.25)
@@ -99,12 +101,12 @@ def test_the_example_of_the_book_becomes_a_leaf():
 def test_the_largest_branch_takes_the_place_of_its_parent():
     """The test at the root goes, and the one below it is asked of all rows."""
     brancher = brancher_of(*mixed_table(np.random.default_rng(45), 24, missing=0.0))
-    root = grow_tree(brancher)
+    root = grow_c45_tree(brancher)
     pruned = prune_tree(brancher, root, 0.25)
-    tests = {test for path, _ in leaves(root) for test in path}
+    tests = {test for path, _ in walk_leaves(root) for test in path}
     assert {test for test, _ in pruned.branches} < tests
     assert pruned.branches[0][0][0] != root.branches[0][0][0]
-    assert pruned.total == root.total == sum(node.total for _, node in leaves(pruned))
+    assert pruned.total == root.total == sum(node.total for _, node in walk_leaves(pruned))
 
 
 @given(SEEDS, st.sampled_from([0.05, 0.25, 0.5]))
@@ -112,12 +114,12 @@ def test_pruned_trees_are_smaller_and_expect_hardly_more_errors(seed, confidence
     """Each of the nodes that go may cost a tenth of an error."""
     X, y = mixed_table(np.random.default_rng(seed), 80, n_classes=3)
     brancher = brancher_of(X, y)
-    root = grow_tree(brancher)
-    size, cases = len([*leaves(root)]), brancher.all_cases
-    before = _predicted(brancher, root, cases, confidence)
+    root = grow_c45_tree(brancher)
+    size, cases = len([*walk_leaves(root)]), brancher.all_cases
+    before = _predict_errors(brancher, root, cases, confidence)
     pruned = prune_tree(brancher, root, confidence)
-    assert len([*leaves(pruned)]) <= size
-    assert _predicted(brancher, pruned, cases, confidence) <= before + 0.1 * 2 * size
+    assert len([*walk_leaves(pruned)]) <= size
+    assert _predict_errors(brancher, pruned, cases, confidence) <= before + 0.1 * 2 * size
 
 
 def test_parts_of_the_golf_data():

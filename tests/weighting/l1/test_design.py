@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from budget import examples
 from builders import SEEDS
 from l1_problems import draw, pack
-from rulewright.weighting.l1 import Design, Problem
+from rulewright.weighting.l1 import Design, L1Problem
 
 pytestmark = pytest.mark.native
 
@@ -104,4 +104,4 @@ def test_faults_are_named(fault):
     changed, words = FAULTS[fault]
     options = {"y": [1.0, 2.0, 3.0], **changed}
     with pytest.raises(ValueError, match=words):
-        Problem.of(pack([[1], [0], [1]]), **options)
+        L1Problem.of(pack([[1], [0], [1]]), **options)

@@ -161,7 +161,7 @@ def test_the_rule_that_is_missed_least_goes_first():
         rules = fit.active
 
         def cost(kept, problem=problem, fit=fit):
-            with fit.restored():
+            with fit.restore_after():
                 fit.keep(kept)
                 scores = problem.scores(fit.responses, fit.intercepts)
                 ridge = fit.l2 / 2 * np.square(fit.responses).sum()
@@ -169,7 +169,7 @@ def test_the_rule_that_is_missed_least_goes_first():
 
         start = cost(rules)
         costs = [cost(np.delete(rules, i)) - start for i in range(len(rules))]
-        with fit.restored():
+        with fit.restore_after():
             drop(fit, len(rules) - 1)
             dropped = np.setdiff1d(rules, fit.active)
         assert len(dropped) >= 1

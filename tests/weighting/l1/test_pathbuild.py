@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from l1_problems import draw, pack, problem_of
-from rulewright.weighting.l1 import CoordinateDescent, PathBuild, Problem, Ramp, Squared
-from rulewright.weighting.l1.pathbuild import Walk
+from rulewright.weighting.l1 import CoordinateDescent, L1Problem, PathBuild, Ramp, Squared
+from rulewright.weighting.l1.pathbuild import PathWalk
 
 pytestmark = pytest.mark.native
 
@@ -15,7 +15,7 @@ LOSSES = [Squared(), Ramp()]
 def test_updated_gradients_are_those_of_the_rows(datafit, tau):
     """T6: after many steps the gradient by covariance updates is the direct one."""
     problem = problem_of(1, n_dense=1, datafit=datafit)
-    walk = Walk(problem, tau, 0.05)
+    walk = PathWalk(problem, tau, 0.05)
     for _ in range(400):
         walk.advance()
     point = problem.point(walk.a, walk.level)
@@ -31,7 +31,7 @@ def test_updated_gradients_are_those_of_the_rows(datafit, tau):
 def test_the_risk_never_rises(datafit, tau):
     """T6: every step lowers the training loss."""
     problem = problem_of(2, datafit=datafit)
-    walk = Walk(problem, tau, 0.05)
+    walk = PathWalk(problem, tau, 0.05)
     losses = []
     for _ in range(300):
         losses.append(problem.loss(problem.point(walk.a, walk.level).scores))
@@ -45,7 +45,7 @@ def test_higher_thresholds_move_fewer_coefficients():
     for tau in (0.0, 0.2, 0.4, 0.7, 1.0):
         counts = []
         for seed in range(5):
-            walk = Walk(problem_of(seed), tau, 0.05)
+            walk = PathWalk(problem_of(seed), tau, 0.05)
             for _ in range(60):
                 walk.advance()
             counts.append(np.count_nonzero(walk.a))
@@ -67,7 +67,7 @@ def test_tiny_steps_of_one_coefficient_follow_the_lasso():
 def test_without_threshold_the_end_is_least_squares():
     """With tau = 0 and an almost vanishing gradient the fit is that of least squares."""
     x, _, y, _ = draw(4, n_rows=300, n_rules=8)
-    problem = Problem.of(pack(x), y)
+    problem = L1Problem.of(pack(x), y)
     found = PathBuild(tau=0.0, step=1.0).solve(problem, 1e-7 * problem.largest_penalty)
     expected = np.linalg.lstsq(np.column_stack([np.ones(len(y)), x]), y, rcond=None)[0]
     np.testing.assert_allclose(found.coef, expected[1:], atol=1e-4)
@@ -79,8 +79,8 @@ def test_weight_two_is_a_row_twice():
     y = np.where(y > np.median(y), 1.0, -1.0)
     times = rng.choice([0, 1, 2], len(y))
     rows = np.repeat(np.arange(len(y)), times)
-    weighted = Problem.of(pack(x), y, sample_weight=times, datafit=Ramp())
-    repeated = Problem.of(pack(x[rows]), y[rows], datafit=Ramp())
+    weighted = L1Problem.of(pack(x), y, sample_weight=times, datafit=Ramp())
+    repeated = L1Problem.of(pack(x[rows]), y[rows], datafit=Ramp())
     penalty = 0.2 * weighted.largest_penalty
     a, b = (PathBuild().solve(problem, penalty) for problem in (weighted, repeated))
     np.testing.assert_allclose(a.coef, b.coef, atol=1e-6)
@@ -92,7 +92,7 @@ def test_validation_rows_stop_the_walk():
     x, _, y, rng = draw(6, n_rows=200, n_rules=120)
     y = x[:, :3] @ np.array([1.0, -1.0, 1.0]) + rng.normal(scale=2.0, size=len(y))
     half = np.arange(len(y)) % 2 == 0
-    problem, held = (Problem.of(pack(x[rows]), y[rows]) for rows in (half, ~half))
+    problem, held = (L1Problem.of(pack(x[rows]), y[rows]) for rows in (half, ~half))
     solver = PathBuild()
 
     def held_loss(solution):

@@ -32,7 +32,7 @@ def test_products_of_blocks_are_those_of_their_weights():
     order = np.random.default_rng(1).permutation(design.n_columns).astype(np.int32)
     for part in (order[:1], order[1:1], order[1:30], order[30:]):
         kept._enter(part)
-    expected = design.reweighted(Levels.of(weights).by_row()).cross(order, order)
+    expected = design.reweight(Levels.of(weights).by_row()).cross(order, order)
     n = len(order)
     np.testing.assert_allclose(kept.products[:n, :n], expected.reshape(n, n), rtol=1e-10)
 

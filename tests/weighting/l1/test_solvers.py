@@ -14,9 +14,9 @@ from rulewright.weighting.l1 import (
     SPGL1,
     CoordinateDescent,
     Huber,
+    L1Problem,
     Logistic,
     PathBuild,
-    Problem,
     Ramp,
     Squared,
 )
@@ -59,7 +59,9 @@ def test_solutions_meet_the_conditions_of_optimality(name, n_dense, rule_scale):
     for seed in range(3):
         x, dense, y, rng = draw(seed, n_dense=n_dense)
         weights = rng.choice([0.5, 1.0, 3.0], len(y))
-        problem = Problem.of(pack(x), y, dense=dense, sample_weight=weights, rule_scale=rule_scale)
+        problem = L1Problem.of(
+            pack(x), y, dense=dense, sample_weight=weights, rule_scale=rule_scale
+        )
         for solution in EXACT[name].path(problem, grid_of(problem)).solutions:
             assert_optimal(problem, solution, x, dense, y)
             assert solution.kkt <= 1e-6 * problem.largest_penalty
@@ -116,8 +118,8 @@ def test_weight_two_is_a_row_twice(loss, mode):
     times = rng.choice([0, 1, 2, 3], len(y))
     rows = np.repeat(np.arange(len(y)), times)
     solver = CoordinateDescent(tolerance=1e-12, mode=mode)
-    weighted = Problem.of(pack(x), y, dense=dense, sample_weight=times, datafit=LOSSES[loss])
-    repeated = Problem.of(pack(x[rows]), y[rows], dense=dense[rows], datafit=LOSSES[loss])
+    weighted = L1Problem.of(pack(x), y, dense=dense, sample_weight=times, datafit=LOSSES[loss])
+    repeated = L1Problem.of(pack(x[rows]), y[rows], dense=dense[rows], datafit=LOSSES[loss])
     assert weighted.largest_penalty == pytest.approx(repeated.largest_penalty, rel=1e-9)
     a, b = (
         solver.solve(problem, 0.1 * weighted.largest_penalty) for problem in (weighted, repeated)
@@ -131,7 +133,7 @@ def test_weight_two_is_a_row_twice(loss, mode):
 def test_the_intercept_is_not_penalised(solver):
     """A constant added to the target goes to the intercept alone."""
     x, _, y, _ = draw(2)
-    problem, shifted = (Problem.of(pack(x), target) for target in (y, y + 100.0))
+    problem, shifted = (L1Problem.of(pack(x), target) for target in (y, y + 100.0))
     penalty = 0.2 * problem.largest_penalty
     a, b = (solver.solve(p, penalty) for p in (problem, shifted))
     np.testing.assert_allclose(a.coef, b.coef, atol=1e-6)
@@ -142,14 +144,14 @@ def test_paths_equal_those_of_scikit_learn():
     """`lasso_path` and `enet_path` of the centred dense matrix have the same coefficients."""
     x, dense, y, _ = draw(5, n_dense=2)
     columns = np.hstack([x, dense])
-    problem = Problem.of(pack(x), y, dense=dense)
+    problem = L1Problem.of(pack(x), y, dense=dense)
     grid = grid_of(problem)
     path = EXACT["naive"].path(problem, grid)
     centred = columns - columns.mean(axis=0), y - y.mean()
     _, expected, _ = lasso_path(*centred, alphas=grid, tol=1e-12, max_iter=100_000)
     np.testing.assert_allclose(path.coefs, expected.T, atol=1e-6)
     np.testing.assert_allclose(path.intercepts, y.mean() - columns.mean(axis=0) @ expected)
-    net = Problem.of(pack(x), y, dense=dense, l1_ratio=0.5)
+    net = L1Problem.of(pack(x), y, dense=dense, l1_ratio=0.5)
     path = EXACT["covariance"].path(net, grid)
     _, expected, _ = enet_path(*centred, l1_ratio=0.5, alphas=grid, tol=1e-12, max_iter=100_000)
     np.testing.assert_allclose(path.coefs, expected.T, atol=1e-6)
@@ -161,7 +163,7 @@ def test_logistic_fits_equal_those_of_scikit_learn(share):
     x, dense, y, _ = draw(4, n_dense=1)
     y = np.where(y > np.median(y), 1.0, -1.0)
     dense = dense - dense.mean()
-    problem = Problem.of(pack(x), y, dense=dense, datafit=Logistic())
+    problem = L1Problem.of(pack(x), y, dense=dense, datafit=Logistic())
     penalty = share * problem.largest_penalty
     solution = CoordinateDescent(tolerance=1e-12).solve(problem, penalty)
     saga = LogisticRegression(
@@ -189,7 +191,7 @@ def test_a_gap_that_rounding_forbids_takes_bounded_work(monkeypatch):
     monkeypatch.setattr(Newton, "_step", lambda *a: steps.append(1) or step(*a))
     x, dense, y, _ = draw(2, n_rows=150, n_rules=60, n_dense=3)
     y = np.where(x[:, 0] & ~x[:, 1], 1.0, -1.0)
-    problem = Problem.of(pack(x), y, dense=dense, datafit=Logistic())
+    problem = L1Problem.of(pack(x), y, dense=dense, datafit=Logistic())
     grid = problem.grid(30, n_rows=1e6)
     path = CoordinateDescent(tolerance=1e-30).path(problem, grid)
     assert path[-1].loss < 1e-3 * problem.null_loss
@@ -203,7 +205,7 @@ def test_huber_fits_ignore_outliers():
     far = np.where(np.arange(len(y)) == 7, 1e4, y)
     moved = {}
     for datafit in (Squared(), Huber(1.0)):
-        problems = [Problem.of(pack(x), target, datafit=datafit) for target in (y, far)]
+        problems = [L1Problem.of(pack(x), target, datafit=datafit) for target in (y, far)]
         penalty = 0.05 * problems[0].largest_penalty
         a, b = (CoordinateDescent().solve(problem, penalty) for problem in problems)
         moved[datafit.name] = np.abs(a.coef - b.coef).max()
@@ -213,7 +215,7 @@ def test_huber_fits_ignore_outliers():
 def test_duplicates_share_a_coefficient():
     """A rule given twice is worth what it is worth once, with the same objective and scores."""
     x, _, y, _ = draw(7)
-    once, twice = Problem.of(pack(x), y), Problem.of(pack(np.hstack([x, x])), y)
+    once, twice = L1Problem.of(pack(x), y), L1Problem.of(pack(np.hstack([x, x])), y)
     for solver in EXACT.values():
         a, b = (solver.solve(problem, 0.1 * once.largest_penalty) for problem in (once, twice))
         assert b.objective == pytest.approx(a.objective, rel=1e-8)
@@ -237,7 +239,7 @@ def test_without_anything_to_explain_a_path_has_one_point(datafit):
     signs = np.where(y > np.median(y), 1.0, -1.0)
     cases = [(x, np.ones(len(y))), (np.ones((len(y), 2)), signs), (np.empty((len(y), 0)), signs)]
     for columns, target in cases:
-        problem = Problem.of(pack(columns), target, datafit=datafit)
+        problem = L1Problem.of(pack(columns), target, datafit=datafit)
         path = CoordinateDescent().path(problem)
         assert len(path) == 1
         assert not path[0].coef.any()
@@ -248,7 +250,7 @@ def test_default_paths_end_where_nothing_is_gained():
     """A path without noise ends when almost all is explained; a given grid is solved to its end."""
     x, _, _, _ = draw(10, n_rows=200)
     y = x[:, :3] @ np.array([1.0, 2.0, -1.0])
-    problem = Problem.of(pack(x), y)
+    problem = L1Problem.of(pack(x), y)
     path = CoordinateDescent().path(problem)
     assert len(path) < 100
     assert 1 - path[-1].loss / problem.null_loss > 0.999
@@ -259,8 +261,8 @@ def test_folds_are_problems_of_their_rows():
     """A problem of some rows equals one made of them."""
     x, dense, y, _ = draw(11, n_dense=1)
     rows = np.arange(len(y)) % 3 != 0
-    part = Problem.of(pack(x), y, dense=dense).take(rows)
-    made = Problem.of(pack(x[rows]), y[rows], dense=dense[rows])
+    part = L1Problem.of(pack(x), y, dense=dense).take(rows)
+    made = L1Problem.of(pack(x[rows]), y[rows], dense=dense[rows])
     penalty = 0.1 * made.largest_penalty
     a, b = (EXACT["naive"].solve(problem, penalty) for problem in (part, made))
     np.testing.assert_allclose(a.coef, b.coef, atol=1e-7)
@@ -283,4 +285,4 @@ def test_solvers_say_what_they_cannot_solve():
     with pytest.raises(ValueError, match="must fall"):
         CoordinateDescent().path(problem, [0.1, 0.2])
     with pytest.raises(ValueError, match="row 0 has"):
-        Problem.of(pack([[1], [0]]), [0.0, 1.0], datafit=Logistic())
+        L1Problem.of(pack([[1], [0]]), [0.0, 1.0], datafit=Logistic())

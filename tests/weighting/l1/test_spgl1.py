@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from builders import SEEDS
 from l1_problems import draw, pack, problem_of
-from rulewright.weighting.l1 import SPGL1, CoordinateDescent, Problem, project
+from rulewright.weighting.l1 import SPGL1, CoordinateDescent, L1Problem, project
 
 pytestmark = pytest.mark.native
 
@@ -69,7 +69,7 @@ def test_no_radius_is_no_rule():
 def test_beyond_least_squares_nothing_is_gained():
     """A radius beyond the norm of least squares, or no residual, gives the least-squares fit."""
     x, _, y, _ = draw(4, n_rows=200, n_rules=10)
-    problem = Problem.of(pack(x), y)
+    problem = L1Problem.of(pack(x), y)
     columns = np.column_stack([np.ones(len(y)), x])
     expected = np.linalg.lstsq(columns, y, rcond=None)[0]
     for found in (SPGL1().lasso(problem, 1e3), SPGL1().bpdn(problem, 0.0)):

@@ -9,7 +9,7 @@ from builders import SEEDS
 from margin_problems import dense_weights, draw_problem, run
 from rulewright.encoding.signed import SignedCovers
 from rulewright.weighting.margins import EmpiricalMargin
-from rulewright.weighting.margins.empirical import balanced
+from rulewright.weighting.margins.empirical import balance_weights
 
 
 @given(SEEDS, st.booleans(), st.booleans())
@@ -17,7 +17,7 @@ def test_weights_are_mean_margins_over_their_norm(seed, weighted, balance):
     """The value is the norm of d, no weights in the ball have more, and moments are those of w."""
     problem = draw_problem(seed, weighted=weighted, max_rules=10)
     if balance:
-        problem = problem._replace(a=balanced(problem.y, problem.a))
+        problem = problem._replace(a=balance_weights(problem.y, problem.a))
     _, found = run(EmpiricalMargin(balance=balance), problem)
     d, norm = problem.means, np.linalg.norm(problem.means)
     w = dense_weights(found[-1], len(problem.x))

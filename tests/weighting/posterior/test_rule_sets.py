@@ -113,7 +113,7 @@ def test_errors_on_further_rows_complete_the_weights(drawn, alpha):
     sets = [rule_set(i + 1) for i in range(len(drawn))]
     sampled = [(s, float(e)) for s, (e, _, n) in zip(sets, drawn, strict=True) for _ in range(n)]
     before = Posterior.of(sampled, alpha)
-    after = before.updated([float(later) for _, later, _ in drawn], alpha)
+    after = before.update([float(later) for _, later, _ in drawn], alpha)
     first, second, counts = map(np.array, zip(*drawn, strict=True))
     q = posterior_weights(first + second, counts, alpha)
     assert after.weights == pytest.approx(q, abs=1e-12)
@@ -127,7 +127,7 @@ def test_errors_on_further_rows_complete_the_weights(drawn, alpha):
 def test_hopeless_rule_sets_leave_the_prior_too():
     """Rule sets that end with no weight are left out; the rest of the prior sums to less than 1."""
     before = Posterior.of([(rule_set(1), 0.0), (rule_set(2), 0.0)], 0.5)
-    after = before.updated([0.0, 1e6], 0.5)
+    after = before.update([0.0, 1e6], 0.5)
     assert (after.rule_sets, after.weights, after.prior) == ((rule_set(1),), (1.0,), (0.5,))
     assert after.divergence((3,), 4, "flat") == pytest.approx(math.log(2))
 

@@ -9,10 +9,10 @@ from scipy.special import xlogy
 from rulewright.weighting.posterior import (
     SCHEMES,
     PosteriorReport,
-    coverage_normalised,
     log_posterior,
     log_rule_weights,
-    weights_of,
+    normalise_by_coverage,
+    weights_from_logs,
 )
 
 TOTALS = np.array([100, 100])
@@ -45,7 +45,7 @@ def divergence(counts, prior):
 )
 def test_the_vector_of_the_card(scheme, expected):
     """Two rules of 200 rows: the first two schemes prefer the large one, the third the pure one."""
-    weights = weights_of(log_posterior(log_rule_weights(RULES, TOTALS, scheme)))
+    weights = weights_from_logs(log_posterior(log_rule_weights(RULES, TOTALS, scheme)))
     np.testing.assert_allclose(weights, expected, atol=5e-5)
 
 
@@ -157,13 +157,13 @@ def test_a_rule_without_rows_is_left_out_and_one_of_all_rows_has_no_complement()
 def test_normalising_by_coverage():
     """Gamma = 0 is the scheme itself; gamma = 1 the divergence per covered row."""
     logs = log_rule_weights(RULES, TOTALS, 1)
-    np.testing.assert_array_equal(coverage_normalised(logs, RULES.sum(axis=1), 0.0), logs)
-    per_row = coverage_normalised(logs, RULES.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(normalise_by_coverage(logs, RULES.sum(axis=1), 0.0), logs)
+    per_row = normalise_by_coverage(logs, RULES.sum(axis=1), 1.0)
     np.testing.assert_allclose(
         per_row, [np.log(2), np.log(2) + 0.1 * np.log(0.1) + 0.9 * np.log(0.9)]
     )
     with pytest.raises(ValueError, match=r"gamma=1.5 must be from 0 to 1"):
-        coverage_normalised(logs, RULES.sum(axis=1), 1.5)
+        normalise_by_coverage(logs, RULES.sum(axis=1), 1.5)
 
 
 @pytest.mark.parametrize(

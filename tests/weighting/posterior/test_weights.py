@@ -19,7 +19,7 @@ from rulewright.weighting.posterior import (
     perplexity,
     pseudo_bma_weights,
     stacking_weights,
-    weights_of,
+    weights_from_logs,
 )
 
 logs = st.lists(st.floats(-50, 50), min_size=1, max_size=12).map(np.array)
@@ -34,7 +34,7 @@ def densities(seed, n_rows=60, n_models=4, spread=0.6):
 @given(logs, st.floats(-1e4, 1e4))
 def test_a_constant_changes_nothing(values, constant):
     """Only differences of log likelihoods count, however far from 0 they are."""
-    one, two = (weights_of(log_posterior(v)) for v in (values, values + constant))
+    one, two = (weights_from_logs(log_posterior(v)) for v in (values, values + constant))
     np.testing.assert_allclose(one, two, atol=1e-11)
     assert math.fsum(one) == pytest.approx(1.0)
 
@@ -43,20 +43,22 @@ def test_likelihoods_that_are_zero_as_numbers_are_weighed():
     """exp(-2000) is 0, its odds are not; weights below 1e-300 are 0 with their log kept."""
     found = log_posterior([-2000.0, -2001.0, -9000.0])
     np.testing.assert_allclose(found[:2], np.log([1, math.exp(-1)]) - math.log(1 + math.exp(-1)))
-    assert weights_of(found)[2] == 0.0
+    assert weights_from_logs(found)[2] == 0.0
     assert found[2] == pytest.approx(-7000.31, abs=0.01)
 
 
 def test_the_prior_and_the_power_of_the_likelihood():
     """Prior * L^beta: beta 0 leaves the prior, a likelihood of 0 no weight unless beta is 0."""
     values, prior = np.log([0.2, 0.1, 0.4]), [1, 2, 1]
-    np.testing.assert_allclose(weights_of(log_posterior(values, prior)), [0.25, 0.25, 0.5])
-    np.testing.assert_allclose(weights_of(log_posterior(values, prior, 0.0)), [0.25, 0.5, 0.25])
+    np.testing.assert_allclose(weights_from_logs(log_posterior(values, prior)), [0.25, 0.25, 0.5])
+    np.testing.assert_allclose(
+        weights_from_logs(log_posterior(values, prior, 0.0)), [0.25, 0.5, 0.25]
+    )
     odds = log_posterior(values, beta=0.5)
     assert odds[0] - odds[1] == pytest.approx(0.5 * math.log(2))
     impossible = [0.0, -math.inf]
-    assert weights_of(log_posterior(impossible)).tolist() == [1.0, 0.0]
-    np.testing.assert_allclose(weights_of(log_posterior(impossible, beta=0.0)), [0.5, 0.5])
+    assert weights_from_logs(log_posterior(impossible)).tolist() == [1.0, 0.0]
+    np.testing.assert_allclose(weights_from_logs(log_posterior(impossible, beta=0.0)), [0.5, 0.5])
     assert log_posterior([-7.0]).tolist() == [0.0]
 
 
@@ -123,7 +125,9 @@ def test_a_report_by_hand():
 @given(logs)
 def test_perplexity_falls_with_the_power(values):
     """From all models at 0 to the best at infinity."""
-    spreads = [perplexity(weights_of(log_posterior(values, beta=b))) for b in (0, 0.01, 0.1, 1, 9)]
+    spreads = [
+        perplexity(weights_from_logs(log_posterior(values, beta=b))) for b in (0, 0.01, 0.1, 1, 9)
+    ]
     assert spreads[0] == pytest.approx(len(values))
     assert all(a >= b - 1e-9 for a, b in itertools.pairwise(spreads))
 
@@ -133,7 +137,9 @@ def test_the_power_for_a_perplexity():
     values = -4.0 * np.arange(10.0)
     for target in (2.0, 5.0, 9.5):
         beta = beta_for_perplexity(values, target)
-        assert perplexity(weights_of(log_posterior(values, beta=beta))) == pytest.approx(target)
+        assert perplexity(weights_from_logs(log_posterior(values, beta=beta))) == pytest.approx(
+            target
+        )
     assert beta_for_perplexity(values, 1.0) == 1.0
     assert beta_for_perplexity(values, 10.0) == pytest.approx(0.0, abs=1e-6)
     with pytest.raises(ValueError, match="target=11"):
@@ -204,7 +210,7 @@ def test_pseudo_bma_without_draws_is_a_softmax_and_draws_soften_it():
     lp = np.log(rng.uniform(0.4, 0.9, (80, 5)))
     lp[:4, 0] += np.log(8.0)
     plain = pseudo_bma_weights(lp, n_draws=0)
-    np.testing.assert_allclose(plain, weights_of(log_posterior(lp.sum(axis=0))))
+    np.testing.assert_allclose(plain, weights_from_logs(log_posterior(lp.sum(axis=0))))
     drawn = pseudo_bma_weights(lp, random_state=0)
     assert plain.max() > 0.99 > 0.95 > drawn.max()
     assert perplexity(drawn) > perplexity(plain)

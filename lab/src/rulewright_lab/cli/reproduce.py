@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from rulewright.cli.experiment import RunOptions, perform, split_names
-from rulewright.cli.grouped import grouped
+from rulewright.cli.option_groups import group_options
 from rulewright_lab.experiments.reproductions import REPRODUCTIONS, Extent, Reproduction
 
 app = typer.Typer(add_completion=False)
@@ -18,7 +18,7 @@ _DATA = (
 
 
 @app.command(epilog=f"{_DATA}\n\nKnown are:\n\n{_LIST}")
-@grouped(options=RunOptions)
+@group_options(options=RunOptions)
 def reproduce(
     names: Annotated[
         list[str],

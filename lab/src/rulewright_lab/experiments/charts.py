@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rulewright.plots.late_altair import alt
 from rulewright.plots.saving import save_chart
-from rulewright.plots.style import GREY, chart_of, distinct, finished
+from rulewright.plots.style import GREY, chart_of, distinct, finish_layers
 from rulewright_lab.experiments.labels import place_labels
 from rulewright_lab.experiments.rank_diagram import critical_difference_chart
 
@@ -53,7 +53,7 @@ def printed_versus_ours_chart(
     lower, higher = (sum(sign * (r["ours"] - r["printed"]) > 0 for r in rows) for sign in (-1, 1))
     said = f"Our {measure} against the printed one, {len(rows)} points"
     said = f"{said}: ours is lower at {lower} and higher at {higher}. Dashed: equal."
-    return finished(layers, title, _SIDE, _SIDE, said)
+    return finish_layers(layers, title, _SIDE, _SIDE, said)
 
 
 def curve_chart(
@@ -79,7 +79,7 @@ def curve_chart(
     lines = distinct(lines, rows, "series", lines=True)
     layers = [lines.encode(x=x, y=y, tooltip=["series:N", "x:Q", "y:Q"])]
     said = f"{y_title or 'y'} over {x_title or 'x'}. {_ends(rows)}"
-    return finished(layers, title, int(1.3 * _SIDE), int(0.75 * _SIDE), said)
+    return finish_layers(layers, title, int(1.3 * _SIDE), int(0.75 * _SIDE), said)
 
 
 def _ends(rows: Sequence[Mapping[str, Any]]) -> str:

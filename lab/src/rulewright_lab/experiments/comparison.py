@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import failed
+from rulewright.comparison.summary import select_failed
 from rulewright_lab.experiments.charts import curve_chart
 from rulewright_lab.experiments.data import PaperData
 from rulewright_lab.experiments.datasets import find_dataset
@@ -43,7 +43,7 @@ def suite_data(suite: str | None, sets: Sequence[str]) -> list[PaperData]:
         return [PaperData(find_dataset(name).name) for name in sets]
     if suite not in suites():
         raise ValueError(f"--suite {suite}: unknown. Known are: {', '.join(suites())}.")
-    return [PaperData(name) for name in Extent(sets=tuple(sets)).chosen(suites()[suite])]
+    return [PaperData(name) for name in Extent(sets=tuple(sets)).choose_sets(suites()[suite])]
 
 
 def comparison_report(
@@ -55,7 +55,7 @@ def comparison_report(
     learners: Sequence[str],
 ) -> Report:
     """Write the report; the first learner is compared with each of the others."""
-    report = Report(name, title, about, failures=failed(records))
+    report = Report(name, title, about, failures=select_failed(records))
     report.grids.append(learner_means(records, learners))
     for figure, heading in MEASURES.items():
         values = matrix(records, figure, sets, learners)

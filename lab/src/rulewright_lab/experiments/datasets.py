@@ -55,7 +55,7 @@ def load_dataset(name: str) -> Table:
     if info.openml is not None:
         return _from_openml(info, text)
     if info.name in _DERIVED:
-        return _derived(info)
+        return _derive_table(info)
     raise DatasetUnavailableError(
         f"The data set {info.name!r} is not available: {_folder_state(text)}, and the same data "
         f"is not at OpenML. {_REMEDY}."
@@ -88,7 +88,7 @@ def _from_openml(info: DatasetInfo, folder: str | None) -> Table:
         ) from error
 
 
-def _derived(info: DatasetInfo) -> Table:
+def _derive_table(info: DatasetInfo) -> Table:
     source, derive = _DERIVED[info.name]
     try:
         table = derive(load_dataset(source))
@@ -139,15 +139,15 @@ def join(first: Table, second: Table) -> Table:
     if first.weights is not None and second.weights is not None:
         weights = np.concatenate([first.weights, second.weights])
     return Table(
-        tuple(_joined(a, b) for a, b in zip(first.columns, second.columns, strict=True)),
+        tuple(_join_columns(a, b) for a, b in zip(first.columns, second.columns, strict=True)),
         first.named and second.named,
         first.n_rows + second.n_rows,
-        None if first.target is None else _joined_target(first.known_target, second.known_target),
+        None if first.target is None else _join_targets(first.known_target, second.known_target),
         weights,
     )
 
 
-def _joined(first: Column, second: Column) -> Column:
+def _join_columns(first: Column, second: Column) -> Column:
     old, new = first.schema, second.schema
     labels = tuple(dict.fromkeys((*old.labels, *new.labels)))
     label_type = old.label_type if old.label_type == new.label_type else "string"
@@ -155,7 +155,7 @@ def _joined(first: Column, second: Column) -> Column:
     return Column(schema, np.concatenate([first.values, schema.type.recode(second, schema).values]))
 
 
-def _joined_target(first: Target, second: Target) -> Target:
+def _join_targets(first: Target, second: Target) -> Target:
     if first.classes.dtype.kind != second.classes.dtype.kind:
         raise DataError("The classes of the tables to be joined are of different types.")
     classes = np.union1d(first.classes, second.classes)

@@ -35,10 +35,10 @@ def boolean_columns(table: Table) -> Table:
 
 def binned_columns(table: Table) -> Table:
     """Turn numeric columns into ten intervals as labels, and missing into a label."""
-    return replace(table, columns=tuple(map(_binned, table.columns)))
+    return replace(table, columns=tuple(map(_bin_column, table.columns)))
 
 
-def _binned(column: Column) -> Column:
+def _bin_column(column: Column) -> Column:
     ((attribute, questions),) = attributes(column, 10, "value", thresholds=False)
     codes = np.full(len(column), -1, dtype=np.int32)
     for condition, (value,) in questions:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rulewright.weighting.posterior import PosteriorReport, log_posterior, weights_of
+from rulewright.weighting.posterior import PosteriorReport, log_posterior, weights_from_logs
 from rulewright.weighting.posterior.schemes import log_shares
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def study(rates: ArrayLike, n_train: int, t_max: int = T_MAX, decision: Decision
     logs = log_posterior(counts.log_likelihoods)
     new, gains = bought[n_train:], change[n_train:]
     chances = counts.chances(new)
-    average = chances @ weights_of(logs) > 0.5
+    average = chances @ weights_from_logs(logs) > 0.5
     best, likeliest = int(np.argmax(counts.accuracies)), int(np.argmax(logs))
     alone = new[:, best] if decision == "raw" else chances[:, best] > 0.5
     agreement = float(np.mean(average == (chances[:, likeliest] > 0.5)))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def stages(worker: Worker, train: Table, test: Table, at: Sequence[int]) -> Figures:
     """Give the test error of the model's first rules, for each number of rules in `at`."""
-    model, fit = _fitted(worker, train, "stages_")
+    model, fit = _fit_learner(worker, train, "stages_")
     truth = test.known_target.codes
     wrong = [float(np.mean(model[:n].decide(model[:n].scores(test)) != truth)) for n in at]
     return {"at": list(at), "errors": wrong, "fit_seconds": fit.cpu, "rules": len(model.rules)}
@@ -41,7 +41,7 @@ def combiners(worker: Worker, train: Table, test: Table, kinds: Sequence[str]) -
     Errors are by kind, "native" as it is; perplexities are means over the test rows that two rules
     or more cover, divided by the number of those, of kinds with weights.
     """
-    model, fit = _fitted(worker, train)
+    model, fit = _fit_learner(worker, train)
     truth = test.known_target.codes
     errors = {"native": float(np.mean(model.decide(model.scores(test)) != truth))}
     spreads: dict[str, float | None] = {}
@@ -69,7 +69,7 @@ def abstention(
 
     A bound of the abstaining vote is that of the vote divided by 1 + theta / 2.
     """
-    model, fit = _fitted(worker, train)
+    model, fit = _fit_learner(worker, train)
     wrong = model.decide(model.scores(test)) != test.known_target.codes
     lead = model.margins(test)
     stated = {prior: certificate(model, prior) for prior in priors}
@@ -86,7 +86,7 @@ def abstention(
     }
 
 
-def _fitted(worker: Worker, train: Table, name: str = "model_") -> tuple[Any, Cost]:
+def _fit_learner(worker: Worker, train: Table, name: str = "model_") -> tuple[Any, Cost]:
     """Fit one of our own learners and return its model; stages may have more rules than that."""
     estimator = _own(worker)
     with Cost() as fit:

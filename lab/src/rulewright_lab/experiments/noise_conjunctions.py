@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.weighting.posterior import PosteriorReport, log_posterior, weights_of
+from rulewright.weighting.posterior import PosteriorReport, log_posterior, weights_from_logs
 from rulewright.weighting.posterior.schemes import log_shares
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _run(held: BoolArray, random: np.random.Generator, beta: float) -> NoiseRun:
     inside, outside = _counts(held[train], positive[train])
     logs = log_posterior(log_shares(inside) + log_shares(outside), beta=beta)
     up = np.where(held[~train], _share(inside), _share(outside))
-    average = up @ weights_of(logs) > 0.5
+    average = up @ weights_from_logs(logs) > 0.5
     best = up[:, int(np.argmax(logs))] > 0.5
     truth, report = positive[~train], PosteriorReport.of(logs)
     return NoiseRun(

@@ -77,8 +77,8 @@ class PrintedTable:
             self.name,
             tuple(chosen),
             tuple(self.data[i] for i in kept),
-            {name: _frozen(column[kept]) for name, column in self.values.items()},
-            {name: _frozen(column[kept]) for name, column in self.spreads.items()},
+            {name: _freeze(column[kept]) for name, column in self.values.items()},
+            {name: _freeze(column[kept]) for name, column in self.spreads.items()},
             {name: tuple(column[i] for i in kept) for name, column in self.other.items()},
         )
 
@@ -114,9 +114,9 @@ def _folder() -> Traversable:
 
 
 def _numbers(cells: Iterable[str]) -> FloatArray:
-    return _frozen(np.array([float(cell or "nan") for cell in cells]))
+    return _freeze(np.array([float(cell or "nan") for cell in cells]))
 
 
-def _frozen(column: FloatArray) -> FloatArray:
+def _freeze(column: FloatArray) -> FloatArray:
     column.setflags(write=False)
     return column

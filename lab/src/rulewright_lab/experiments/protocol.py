@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.comparison.protocol import Folds, Place, Split, seeded
+from rulewright.comparison.protocol import Folds, Place, Split, seed_random
 
 if TYPE_CHECKING:
     from rulewright.kernels import IntArray
@@ -48,7 +48,7 @@ class Holdout:
         pool = len(codes) if self.pool is None else self.pool
         if self.n_train >= len(codes) or self.n_train > pool:
             raise ValueError(f"{self.n_train} training rows, of {min(pool, len(codes) - 1)}")
-        order = seeded(seed, place.repeat).permutation(pool)
+        order = seed_random(seed, place.repeat).permutation(pool)
         rest = order[self.n_train :] if self.pool is None else np.arange(pool, len(codes))
         return Split(np.sort(order[: self.n_train]), np.sort(rest))
 
@@ -77,7 +77,7 @@ class Sizes:
         size = self.sizes[place.fold]
         if size + self.n_test > len(codes):
             raise ValueError(f"{size} training and {self.n_test} test rows, of {len(codes)}")
-        order = seeded(seed, place.repeat).permutation(len(codes))
+        order = seed_random(seed, place.repeat).permutation(len(codes))
         return Split(np.sort(order[:size]), np.sort(order[len(order) - self.n_test :]))
 
     def __str__(self) -> str:

@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from rulewright.plots.late_altair import alt
-from rulewright.plots.style import described
+from rulewright.plots.style import describe_chart
 from rulewright_lab.experiments.statistics import rank_groups
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def critical_difference_chart(
     chart: alt.LayerChart = alt.LayerChart(layer=layers)
     chart = chart.configure_view(stroke=None).configure_title(fontSize=14, anchor="start")
     chart = chart.properties(width=_AXIS_WIDTH + sum(margins), height=height + _HEAD)
-    chart = chart.properties(description=described(title, _text(ranks, names, groups, cd)))
+    chart = chart.properties(description=describe_chart(title, _text(ranks, names, groups, cd)))
     return chart.properties(title=title) if title else chart
 
 

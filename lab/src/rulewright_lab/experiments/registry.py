@@ -135,7 +135,7 @@ def find_dataset(name: str) -> DatasetInfo:
 @cache
 def _registry() -> dict[str, DatasetInfo]:
     lines = _SETS.strip().splitlines()[1:]
-    return {info.name: info for info in map(_parsed, lines)}
+    return {info.name: info for info in map(_parse_info, lines)}
 
 
 @cache
@@ -144,7 +144,7 @@ def _index() -> dict[str, DatasetInfo]:
     return {name.lower(): info for info in sets for name in (info.name, *info.aliases)}
 
 
-def _parsed(line: str) -> DatasetInfo:
+def _parse_info(line: str) -> DatasetInfo:
     name, *cells = line.split()
     rows, numeric, nominal, classes, missing = map(int, cells[:5])
     openml = None if cells[5] == "-" else int(cells[5])

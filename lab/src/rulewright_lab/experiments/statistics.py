@@ -142,7 +142,7 @@ def nemenyi(
     alpha: float = 0.05,
 ) -> NemenyiTest:
     """Compare all learners by their average ranks, where a Friedman test found a difference."""
-    array = _named(values, learners)
+    array = _name_learners(values, learners)
     means = average_ranks(array, lower_is_better=lower_is_better)
     ordered = sorted(zip(learners, means.tolist(), strict=True), key=lambda pair: pair[1])
     ranks = dict(ordered)
@@ -161,7 +161,7 @@ def compare_all_pairs(
 
     With `control`, only this learner is compared with each of the others.
     """
-    array = _named(values, learners)
+    array = _name_learners(values, learners)
     if control is not None and control not in learners:
         raise ValueError(f"no learner {control!r}, only {', '.join(learners)}")
     pairs = list(combinations(learners, 2))
@@ -178,7 +178,7 @@ def compare_all_pairs(
     )
 
 
-def _named(values: ArrayLike, learners: Sequence[str]) -> FloatArray:
+def _name_learners(values: ArrayLike, learners: Sequence[str]) -> FloatArray:
     array = figures_by_set(values)
     if len(learners) != array.shape[1] or len(set(learners)) < len(learners):
         raise ValueError(f"{array.shape[1]} columns need as many different names, not {learners}")

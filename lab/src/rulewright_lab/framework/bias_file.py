@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rulewright.search.repository.bias_file import (
     PLUGINS,
-    Op,
+    StatementForm,
     bias_of,
     parse_bias,
     read_bias_text,
@@ -42,32 +42,36 @@ _WALK = {
 RELATIONAL_PLUGINS: Plugins = {
     **PLUGINS,
     "sql": {
-        "exists": Op(Sql, {**_PATHS, **_TESTS}, {"function": "exists"}),
-        "count": Op(Sql, {**_PATHS, **_TESTS, "at_least": "at_least"}, {"function": "count"}),
-        "aggregate": Op(
+        "exists": StatementForm(Sql, {**_PATHS, **_TESTS}, {"function": "exists"}),
+        "count": StatementForm(
+            Sql, {**_PATHS, **_TESTS, "at_least": "at_least"}, {"function": "count"}
+        ),
+        "aggregate": StatementForm(
             Sql,
             {**_PATHS, "function": "function", "column": "column", "k": "n_bins"},
             needs="function",
         ),
     },
     "freetree": {
-        "occurs": Op(Occurs, {"column": "column", "patterns": "patterns"}, needs="patterns"),
-        "min_freq": Op(Subgraphs, _MINED, {"method": "frequent", "allow_cycles": False}),
-        "refine": Op(
+        "occurs": StatementForm(
+            Occurs, {"column": "column", "patterns": "patterns"}, needs="patterns"
+        ),
+        "min_freq": StatementForm(Subgraphs, _MINED, {"method": "frequent", "allow_cycles": False}),
+        "refine": StatementForm(
             RefinedTrees, {"column": "column", "over": "over", "top_k": "top_k"}, needs="over"
         ),
     },
     "dispersion": {
-        "min_freq": Op(Subgraphs, _MINED, {"method": "frequent", "allow_cycles": True}),
-        "sls": Op(
+        "min_freq": StatementForm(Subgraphs, _MINED, {"method": "frequent", "allow_cycles": True}),
+        "sls": StatementForm(
             Subgraphs,
             {**_WALK, "k": "n"},
             {"method": "dispersion"},
         ),
     },
     "prolog": {
-        "goal": Op(Goals, {"goals": "goals"}, needs="goals"),
-        "operator": Op(Operator, {"predicate": "predicate"}, needs="predicate"),
+        "goal": StatementForm(Goals, {"goals": "goals"}, needs="goals"),
+        "operator": StatementForm(Operator, {"predicate": "predicate"}, needs="predicate"),
     },
 }
 
@@ -93,7 +97,7 @@ def parse_relational(text: str, name: str = "bias") -> Bias:
     if is_legacy(text):
         statements, target, data = parse_legacy(text, name)
         return bias_of(statements, name, RELATIONAL_PLUGINS, target, data)
-    return parse_bias(text, name, RELATIONAL_PLUGINS, _checked)
+    return parse_bias(text, name, RELATIONAL_PLUGINS, _check_data)
 
 
 def dump_bias(bias: Bias) -> str:
@@ -101,7 +105,7 @@ def dump_bias(bias: Bias) -> str:
     return dump_statements(bias, RELATIONAL_PLUGINS)
 
 
-def _checked(data: object, name: str) -> Mapping[str, Any]:
+def _check_data(data: object, name: str) -> Mapping[str, Any]:
     DataSpec.of(data, name)
     assert isinstance(data, dict), "checked before"
     return data

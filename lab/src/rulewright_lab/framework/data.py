@@ -11,7 +11,7 @@ import numpy as np
 
 from rulewright.data import DataError, Table, open_table, read_table, read_weights
 from rulewright.relational.graphs.graph import Graph
-from rulewright.relational.graphs.molecules import Reading, read_each, read_rows
+from rulewright.relational.graphs.molecules import MoleculeReading, read_each, read_graph_rows
 from rulewright.relational.relations import Relations
 from rulewright.search.names import offer_names
 from rulewright.search.repository import BiasError
@@ -60,7 +60,7 @@ class DataSpec:
     on_error : {"raise", "missing"}
         What happens to graphs that cannot be read.
     aromatic, charges, hydrogens : bool
-        How molecules become graphs; see `Reading`.
+        How molecules become graphs; see `MoleculeReading`.
     background : str
         Clauses of Prolog.
     time_limit : float
@@ -121,9 +121,9 @@ class DataSpec:
         }
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> MoleculeReading:
         """How molecules become graphs."""
-        return Reading(self.aromatic, self.charges, self.hydrogens)
+        return MoleculeReading(self.aromatic, self.charges, self.hydrogens)
 
     def read(self, X: Any, weights: Any = None, *, with_target: bool = True) -> Read:
         """Read instances, and their classes if the data have them."""
@@ -131,7 +131,7 @@ class DataSpec:
         if X is None:
             raise DataError("There are no data: give X, or a path under data of the bias file.")
         if self._is_related(X):
-            return self._related(X, weights, with_target)
+            return self._read_related(X, weights, with_target)
         if self.engine in ("molecules", "graphs") or _are_graphs(X):
             return self._graphs(X, weights, with_target)
         return self._table(X, weights, with_target)
@@ -141,7 +141,7 @@ class DataSpec:
             return True
         return self.instances is not None and bool(self.keys) and self.engine in (None, "memory")
 
-    def _related(self, X: Any, weights: Any, with_target: bool) -> Read:
+    def _read_related(self, X: Any, weights: Any, with_target: bool) -> Read:
         if not isinstance(X, Relations):
             X = Relations(
                 X,
@@ -163,7 +163,7 @@ class DataSpec:
 
     def _graphs(self, X: Any, weights: Any, with_target: bool) -> Read:
         if _are_graphs(X):
-            graphs = read_rows(X, self.reading, self.on_error)
+            graphs = read_graph_rows(X, self.reading, self.on_error)
             return Read(GraphInstances(graphs, None, _weights(weights, len(graphs))), None)
         if self.column is None:
             raise DataError("Name the column of the graphs, such as column = 'SMILES'.")

@@ -16,8 +16,8 @@ from rulewright import kernels
 from rulewright.data import DataError
 from rulewright.encoding.covers import PackedCovers
 from rulewright.encoding.signed import SignedCovers
-from rulewright.relational.graphs.candidates import least_count, mined
-from rulewright.relational.graphs.database import Labels
+from rulewright.relational.graphs.candidates import least_count, mine_patterns
+from rulewright.relational.graphs.database import GraphLabels
 from rulewright.relational.graphs.pattern import Pattern
 from rulewright.search.repository import Base
 from rulewright.search.repository.blocks import Sources
@@ -135,14 +135,14 @@ class Refined:
             if weights is not None and not weights.get(query.key):
                 continue
             for atom in atoms:
-                found = joined([query, atom])
+                found = join_queries([query, atom])
                 if found.key not in parts:
                     parts[found.key] = parts[query.key] + 1
                 if found.key != query.key:
                     yield found
 
 
-def joined(queries: Sequence[Query]) -> Query:
+def join_queries(queries: Sequence[Query]) -> Query:
     """Return the query that holds where all do."""
     return Query.over(
         all_body([query.body for query in queries]),
@@ -178,7 +178,7 @@ class Bottom:
         for seed in random.permutation(len(inst))[: self.n_seeds].tolist():
             true = [atom for atom, yes in zip(atoms, holds[seed].tolist(), strict=True) if yes]
             for size in range(1, self.max_size + 1):
-                yield from (joined(chosen) for chosen in combinations(true, size))
+                yield from (join_queries(chosen) for chosen in combinations(true, size))
 
 
 @dataclass(frozen=True)
@@ -204,10 +204,10 @@ class Mined:
     def generate(self, ctx: Context) -> Iterator[Query | _Round]:
         """Mine patterns when they are asked for."""
         graphs = graphs_of(ctx)
-        labels = Labels.of(graphs)
+        labels = GraphLabels.of(graphs)
         least = least_count(self.min_support, len(graphs))
         found = kernels.GraphSet(labels.arrays(graphs))
-        for one in mined(found, least, self.max_edges, self.allow_cycles):
+        for one in mine_patterns(found, least, self.max_edges, self.allow_cycles):
             query = Occurrence.of(Pattern.of(one.code, labels)).query
             if len(graphs) == len(ctx.inst):
                 holds = PackedCovers(one.words[np.newaxis], len(graphs))

@@ -13,7 +13,7 @@ from rulewright.encoding.covers import PackedCovers
 from rulewright.encoding.signed import SignedCovers
 from rulewright.relational.choosing import draft_recipe
 from rulewright.relational.graphs.features import pattern_occurrences
-from rulewright.relational.paths import join_paths, named_paths
+from rulewright.relational.paths import join_paths, read_paths
 from rulewright.search.repository.blocks import covers_of
 from rulewright_lab.framework.query import Goal, Occurrence, Related, definitions
 
@@ -44,7 +44,7 @@ class Language:
     def paths(self, names: Sequence[str] | None, max_depth: int) -> list[Path]:
         """Return join paths by their names, or all of at most some joins."""
         if names is not None:
-            return named_paths(names, self.links, self.instances, max_depth)
+            return read_paths(names, self.links, self.instances, max_depth)
         return join_paths(self.links, self.instances, max_depth)
 
 
@@ -228,17 +228,19 @@ class RelatedInstances(Instances):
         derived = [one for one in wanted if isinstance(one, Related)]
         found: dict[str, Column] = {}
         if derived:
-            found |= self._derived(recipe_of(self.relations, derived))
+            found |= self._derive_columns(recipe_of(self.relations, derived))
         if goals and self.prolog is not None:
             signs = self.prolog.answers(self.relations, [goal.name for goal in goals])
             codes = np.where(signs == 0, -1, (signs + 1) // 2).astype(np.int32)
             found |= {g.name: Column(g.schema, codes[:, i].copy()) for i, g in enumerate(goals)}
         return [found[one.name] for one in wanted]
 
-    def _derived(self, recipe: Recipe) -> dict[str, Column]:
+    def _derive_columns(self, recipe: Recipe) -> dict[str, Column]:
         if self.engine == "prolog" and self.prolog is not None:
             return self.prolog.derive(self.relations, recipe)
-        return self.relations.derived(recipe, "duckdb" if self.engine == "duckdb" else "memory")
+        return self.relations.derive_columns(
+            recipe, "duckdb" if self.engine == "duckdb" else "memory"
+        )
 
     def table(self, queries: Sequence[Query]) -> Table:
         """Return the columns that queries ask about, with the recipe of those derived."""

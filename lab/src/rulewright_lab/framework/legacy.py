@@ -208,7 +208,7 @@ class _Reader:
         raise BiasError(self._at, reason)
 
 
-def _mined(plugin: str) -> Callable[[_Reader, list[str]], tuple[dict[str, Any], int | None]]:
+def _read_mined(plugin: str) -> Callable[[_Reader, list[str]], tuple[dict[str, Any], int | None]]:
     def read(reader: _Reader, args: list[str]) -> tuple[dict[str, Any], int | None]:
         pairs, most = reader.graphs("min_freq", args)
         return {"plugin": plugin, **pairs}, most
@@ -218,8 +218,11 @@ def _mined(plugin: str) -> Callable[[_Reader, list[str]], tuple[dict[str, Any], 
 
 _OPERATORS: dict[str, dict[str, Any]] = {
     "term": {"NewFeature": lambda reader, args: reader.feature(args)},
-    "freetree": {"MinFreq": _mined("freetree")},
-    "dispersion": {"MinFreq": _mined("dispersion"), "SLS": lambda reader, args: reader.sls(args)},
+    "freetree": {"MinFreq": _read_mined("freetree")},
+    "dispersion": {
+        "MinFreq": _read_mined("dispersion"),
+        "SLS": lambda reader, args: reader.sls(args),
+    },
     "meta": {
         "Combine": lambda reader, args: reader.combine(None, args),
         "CombineMostUncorrelated": lambda reader, args: reader.combine(

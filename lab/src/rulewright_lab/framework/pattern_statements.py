@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from rulewright.estimators.contract.parameters import check_parameters
-from rulewright.relational.graphs.database import Labels as GraphLabels
-from rulewright.relational.graphs.database import each_subgraph
+from rulewright.relational.graphs.database import GraphLabels, each_subgraph
 from rulewright.relational.graphs.features import SubgraphFeatures
 from rulewright.relational.graphs.local_search import SubgraphIndex
 from rulewright.relational.graphs.pattern import Pattern

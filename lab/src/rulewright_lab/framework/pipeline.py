@@ -43,7 +43,7 @@ from rulewright_lab.framework.instances import (
 from rulewright_lab.framework.model import QueryRules
 from rulewright_lab.framework.pattern_statements import graph_columns
 from rulewright_lab.framework.query import Goal, Occurrence, definitions
-from rulewright_lab.framework.running import Components, learned_per_fold
+from rulewright_lab.framework.running import Components, learn_per_fold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from rulewright.data import Target
     from rulewright.kernels import FloatArray
     from rulewright_lab.framework.instances import Instances
-    from rulewright_lab.framework.running import Found
+    from rulewright_lab.framework.running import LearnedQueries
 
 
 class Pipeline(
@@ -187,7 +187,7 @@ class Pipeline(
         seed = random.randint(2**31 - 1)
         parts = self.components(seed)
         found = parts.run(instances, target, seed)
-        rules = self._calibrated(parts, found, instances, target, seed, random)
+        rules = self._calibrate(parts, found, instances, target, seed, random)
         self.queries_, self.n_sent_ = found.queries, found.n_sent
         self.n_updates_, self.classes_ = found.n_updates, rules.classes
         self.model_ = self._model(instances, rules, found)
@@ -195,19 +195,19 @@ class Pipeline(
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each instance."""
-        return np.asarray(self._asked("predict", X))
+        return np.asarray(self._ask("predict", X))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classes, in the order of `classes_`."""
-        return np.asarray(self._asked("predict_proba", X))
+        return np.asarray(self._ask("predict_proba", X))
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the scores: second minus first class for two classes, one per class otherwise."""
-        return np.asarray(self._asked("decision_function", X))
+        return np.asarray(self._ask("decision_function", X))
 
     def explain(self, X: Any) -> Any:
         """Tell which rules fired on each instance and what each added."""
-        return self._asked("explain", X)
+        return self._ask("explain", X)
 
     def signature(self) -> str:
         """Write what the parts look at, such as "g(q,X) f_{q,X} order:- learner:mmv(p=2)"."""
@@ -281,10 +281,10 @@ class Pipeline(
                 f"target: {len(present)} classes, but positive = {positive!r} tells two apart",
             )
 
-    def _calibrated(
+    def _calibrate(
         self,
         parts: Components,
-        found: Found,
+        found: LearnedQueries,
         instances: Instances,
         target: Target,
         seed: int,
@@ -298,7 +298,7 @@ class Pipeline(
         if folds is None:
             return found.rules
         scores = np.full((len(instances), len(found.rules.classes)), np.nan)
-        for inside, learned in learned_per_fold(parts, instances, target, folds, seed):
+        for inside, learned in learn_per_fold(parts, instances, target, folds, seed):
             held = instances.take(inside).table(learned.queries)
             scores[inside] = learned.rules.scores(held)
         table = replace(instances.table(found.queries), target=target, weights=instances.weights)
@@ -308,7 +308,7 @@ class Pipeline(
             found.rules, training, calibration, OutOfFold.of(scores, folds, training)
         )
 
-    def _model(self, instances: Instances, rules: Any, found: Found) -> Any:
+    def _model(self, instances: Instances, rules: Any, found: LearnedQueries) -> Any:
         """Return the model that predicts from data as they are given."""
         used = set(rules.columns)
         made = tuple(one for one in definitions(found.queries) if one.name in used)
@@ -326,7 +326,7 @@ class Pipeline(
     def _spec(self) -> DataSpec:
         return DataSpec() if self.data is None else self.data
 
-    def _asked(self, method: str, X: Any) -> Any:
+    def _ask(self, method: str, X: Any) -> Any:
         """Ask the model, in the form of data that it takes."""
         check_is_fitted(self, "model_")
         model, spec = self.model_, self._spec

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from rulewright.kernels import SignArray
     from rulewright.relational.derived import DerivedColumn
     from rulewright.relational.recipe import Recipe
-    from rulewright.relational.related import TableData
     from rulewright.relational.relations import Relations
+    from rulewright.relational.table_data import TableData
 
 _ANSWER, _ERROR, _UNKNOWN = "answer", "error", "unknown"
 _NO_LIMIT = 86_400.0
@@ -107,7 +107,7 @@ class Prolog:
         """Return 1 where a goal (column) is proven of an instance (row), 0 if unknown, else -1."""
         self._check_allowed(relations)
         found = np.full((len(relations), len(goals)), -1, dtype=np.int8)
-        for place, row, what in self._asked(relations, goals):
+        for place, row, what in self._ask_goals(relations, goals):
             found[row, place] = 0 if what == _UNKNOWN else 1
         return found
 
@@ -116,7 +116,7 @@ class Prolog:
         layout = _Layout(relations)
         goals = [layout.goal(recipe, column) for column in recipe.grouped]
         values = np.full((len(goals), len(relations)), np.nan)
-        for place, row, what in self._asked(relations, goals, own=True):
+        for place, row, what in self._ask_goals(relations, goals, own=True):
             values[place, row] = math.nan if what == _UNKNOWN else float(what)
         columns = {}
         for column, found in zip(recipe.grouped, values, strict=True):
@@ -126,10 +126,10 @@ class Prolog:
             columns[column.name] = Column(schema, found)
         return columns
 
-    def proposed(self, relations: Relations, name: str, limit: int) -> list[str]:
+    def propose_goals(self, relations: Relations, name: str, limit: int) -> list[str]:
         """Return the goals that a predicate of the user gives: ``name(M, Goal)``."""
         self._check_allowed(relations)
-        seen = _seen_by(relations)
+        seen = _select_seen_rows(relations)
         lines = self._run(_Layout(relations), seen, [f"operator({_atom(name)}, {limit})."])
         found = []
         for _, row, text in lines:
@@ -148,7 +148,7 @@ class Prolog:
                 "prolog", "goals would see rows after the cutoff: take sql statements, or no cutoff"
             )
 
-    def _asked(
+    def _ask_goals(
         self, relations: Relations, goals: Sequence[str], own: bool = False
     ) -> Iterator[tuple[int, int, str]]:
         """Give place, instance and answer of the goals that are proven or unknown."""
@@ -334,7 +334,7 @@ def _atom(text: str) -> str:
     return f"'{escaped}'"
 
 
-def _seen_by(relations: Relations) -> dict[str, NDArray[Any]]:
+def _select_seen_rows(relations: Relations) -> dict[str, NDArray[Any]]:
     """Return the rows of related tables that the instances reach: an operator sees no others."""
     seen: dict[str, set[int]] = {}
     for path in join_paths(relations.links, relations.instances, len(relations.names)):

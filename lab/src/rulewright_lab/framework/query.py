@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from rulewright.data import ColumnSchema
-from rulewright.relational.graphs.database import Labels as GraphLabels
+from rulewright.relational.graphs.database import GraphLabels
 from rulewright.relational.graphs.model import ABSENT, PRESENT
 from rulewright.relational.graphs.pattern import Pattern
-from rulewright.rules import And, Conjunction, Labels, Not, Or, normalised, parse_formula
+from rulewright.rules import And, Conjunction, Labels, Not, Or, normalise, parse_formula
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -140,7 +140,7 @@ class Query:
     @cached_property
     def key(self) -> str:
         """A text that two queries have in common exactly if they are the same question."""
-        return canonical(normalised(self.body))
+        return canonical(normalise(self.body))
 
     def __str__(self) -> str:
         return str(self.body)

@@ -14,7 +14,7 @@ from rulewright.data import DataError
 from rulewright.estimators import RumbleClassifier
 from rulewright.estimators.rumble.estimator import NORM
 from rulewright.model import ClassModel
-from rulewright.rules import normalised
+from rulewright.rules import normalise
 from rulewright.search.repository import Bias, Formulas
 from rulewright_lab.framework.generators import ROUND, Given, Shared
 from rulewright_lab.framework.levels import (
@@ -41,7 +41,7 @@ CHUNK = 256
 """Queries that are filtered together where the batch does not matter."""
 
 
-class Found(NamedTuple):
+class LearnedQueries(NamedTuple):
     """The queries that were accepted, the rules over them, and how many queries were sent."""
 
     queries: list[Query]
@@ -99,7 +99,7 @@ class Components:
             return replace(quick, generator=Given(accepted), filters=(), order=None)
         return replace(quick, generator=Shared.of(self.generator))
 
-    def run(self, instances: Instances, target: Target, seed: int) -> Found:
+    def run(self, instances: Instances, target: Target, seed: int) -> LearnedQueries:
         """Learn from instances."""
         updates = _Updates(self.learner, instances, target)
         state = State(instances, target.codes, seed)
@@ -110,7 +110,7 @@ class Components:
                 f"None of {n_sent} queries is left to learn from. Loosen the filters, or give a "
                 "generator with more queries."
             )
-        return Found(queries, updates.model(queries), n_sent, updates.n)
+        return LearnedQueries(queries, updates.model(queries), n_sent, updates.n)
 
     def accepted(self, state: State) -> tuple[list[Query], int]:
         """Return the queries that pass, in their order, and how many were sent."""
@@ -162,7 +162,7 @@ def _subscript(needs: Needs) -> str:
 def learner_name(learner: Any) -> str:
     """Return what signatures call a learner."""
     if isinstance(learner, RumbleClassifier):
-        norm = NORM.made(learner.norm)
+        norm = NORM.make(learner.norm)
         return f"mmv(p={norm.p:g})" if learner.criterion == "mmv" else str(learner.criterion)
     return type(learner).__name__.removesuffix("Classifier").lower()
 
@@ -200,10 +200,10 @@ class _Updates:
     def weights(self, queries: Sequence[Query]) -> dict[str, float]:
         """Return the weights of queries in the classifier, by their keys."""
         if len(queries) != self._known[0]:
-            self._known = len(queries), self._found(queries)
+            self._known = len(queries), self._find_values(queries)
         return self._known[1]
 
-    def _found(self, queries: Sequence[Query]) -> dict[str, float]:
+    def _find_values(self, queries: Sequence[Query]) -> dict[str, float]:
         if not queries:
             return {}
         rules = getattr(self.model(queries, quick=True), "rules", ())
@@ -211,7 +211,7 @@ class _Updates:
         by_column: dict[str, float] = {}
         for rule in rules:
             size = abs(float(getattr(rule.outcome, "value", 1.0)))
-            key = canonical(normalised(rule.body))
+            key = canonical(normalise(rule.body))
             by_key[key] = by_key.get(key, 0.0) + size
             by_column |= {c: max(size, by_column.get(c, 0.0)) for c in rule.body.columns}
         if isinstance(self._learner, RumbleClassifier):
@@ -222,9 +222,9 @@ class _Updates:
         }
 
 
-def learned_per_fold(
+def learn_per_fold(
     parts: Components, instances: Instances, target: Target, folds: Folds, seed: int
-) -> Iterator[tuple[NDArray[np.intp], Found]]:
+) -> Iterator[tuple[NDArray[np.intp], LearnedQueries]]:
     """Give for each fold its rows and what was learned without them."""
     shared = parts.shared(instances)
     for fold in range(len(folds)):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rulewright.relational.choosing import DEFAULT_FUNCTIONS, Choosing, proposed
-from rulewright.relational.derived import DerivedColumn, Where
+from rulewright.relational.choosing import DEFAULT_FUNCTIONS, ChoiceSettings, propose_columns
+from rulewright.relational.derived import DerivedColumn, RowCondition
 from rulewright.rules import Conjunction, Labels, Range, parse_condition
 from rulewright.search.options import check_whole
 from rulewright.search.repository import Base, BiasError
@@ -101,15 +101,17 @@ class Sql(Statement):
         language = ctx.language
         if self.where is not None and self.function in OF_ROWS:
             paths = language.paths(names, self.max_depth)
-            yield from (query for path in paths for query in self._said(path, paths, language))
+            yield from (
+                query for path in paths for query in self._ask_conditions(path, paths, language)
+            )
             return
-        made = [Related(column, labels) for column, labels in self._seen(ctx)]
+        made = [Related(column, labels) for column, labels in self._suggest_columns(ctx)]
         if self.function in OF_ROWS:
             yield from (query for one in made for query in self._of_rows(one))
         else:
             yield from self._intervals(made, ctx)
 
-    def _said(self, path: Path, paths: list[Path], language: Language) -> Iterator[Query]:
+    def _ask_conditions(self, path: Path, paths: list[Path], language: Language) -> Iterator[Query]:
         """Ask the given conditions of a path, if it leads to a table that has the column."""
         at = called(self)
         for text in self.where or (None,):
@@ -125,13 +127,13 @@ class Sql(Statement):
             for least in self.at_least:
                 yield Query(Conjunction((Range(made.name, float(least)),)), (made,))
 
-    def _seen(self, ctx: Context) -> Iterator[tuple[DerivedColumn, tuple[str, ...]]]:
+    def _suggest_columns(self, ctx: Context) -> Iterator[tuple[DerivedColumn, tuple[str, ...]]]:
         """Give the columns that the rows of the instances suggest."""
         inst = ctx.inst
         if not isinstance(inst, RelatedInstances):
             raise BiasError(called(self), "needs related tables: Relations(...)")
         tested = self.function in OF_ROWS
-        choosing = Choosing(
+        choosing = ChoiceSettings(
             self.max_depth,
             (self.function,),
             max_labels=self.max_labels,
@@ -140,7 +142,7 @@ class Sql(Statement):
             max_features=10**6,
             paths=None if self.path is None else [self.path],
         )
-        recipe, _ = proposed(inst.relations, choosing)
+        recipe, _ = propose_columns(inst.relations, choosing)
         for column in recipe.grouped:
             if column.function == self.function and self.column in (None, column.column):
                 yield column, _labels(recipe, column)
@@ -160,23 +162,23 @@ def _labels(recipe: Recipe, column: DerivedColumn) -> tuple[str, ...]:
     return described.labels if described.kind == "nominal" else ()
 
 
-def _where(text: str, at: str) -> Where:
+def _where(text: str, at: str) -> RowCondition:
     """Read a condition on the rows of a related table."""
     try:
         condition = parse_condition(text)
     except ValueError as error:
         raise BiasError(at, f"the condition {text!r} cannot be read: {error}") from None
     if isinstance(condition, Labels) and len(condition.labels) == 1 and not condition.negated:
-        return Where(condition.column, "=", condition.labels[0])
+        return RowCondition(condition.column, "=", condition.labels[0])
     if isinstance(condition, Range) and not (condition.low_open or condition.high_open):
         if np.isinf(condition.high):
-            return Where(condition.column, ">=", condition.low)
+            return RowCondition(condition.column, ">=", condition.low)
         if np.isinf(condition.low):
-            return Where(condition.column, "<=", condition.high)
+            return RowCondition(condition.column, "<=", condition.high)
     raise BiasError(at, f"the condition {text!r} must be 'a = label', 'x >= 1' or 'x <= 1'")
 
 
-def _fits(test: Where, path: Path, paths: list[Path], language: Language, at: str) -> bool:
+def _fits(test: RowCondition, path: Path, paths: list[Path], language: Language, at: str) -> bool:
     """Tell whether the table of a path has the column of a condition; that of one must."""
     kinds = [language.kinds.get((one[-1].table, test.column)) for one in paths]
     if not any(kinds):
@@ -229,5 +231,5 @@ class Operator(Statement):
         if not isinstance(inst, RelatedInstances) or inst.prolog is None:
             raise BiasError(called(self), "needs engine = 'prolog'")
         most = self.MOST if self.limit is None else self.limit
-        for text in inst.prolog.proposed(inst.relations, self.predicate, most):
+        for text in inst.prolog.propose_goals(inst.relations, self.predicate, most):
             yield Goal(text).query

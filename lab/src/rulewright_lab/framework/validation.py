@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from rulewright.data import DataError
 from rulewright.estimators.folds.folds import assign_folds
-from rulewright_lab.framework.running import learned_per_fold
+from rulewright_lab.framework.running import learn_per_fold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,7 +79,7 @@ def cross_validate(
     predictions = np.empty(len(instances), dtype=target.classes.dtype)
     accuracies, queries = [], []
     parts = pipeline.components(seed)
-    for inside, found in learned_per_fold(parts, instances, target, folds, seed):
+    for inside, found in learn_per_fold(parts, instances, target, folds, seed):
         answers = found.rules.predict(instances.take(inside).table(found.queries))
         predictions[inside] = answers
         truth = target.classes[target.codes[inside]]

@@ -6,10 +6,10 @@ from rulewright.data.kind import KINDS
 from rulewright.data.kinds.date import Date
 from rulewright.data.kinds.nominal import Nominal
 from rulewright.data.kinds.numeric import Numeric
+from rulewright.data.number_texts import NumberTexts, may_be_numbers
 from rulewright.data.source import Raw
 from rulewright.data.table import Column
-from rulewright.data.values import plain, refuse_written_dates
-from rulewright.data.written import Written, may_be_numbers
+from rulewright.data.values import convert_values, refuse_written_dates
 
 KINDS.update({kind.name: kind for kind in (Numeric(), Nominal(), Date())})
 
@@ -21,7 +21,7 @@ def read_column(name: str, raw: Raw, kind: str | None = None) -> Column:
     if kind is None:
         if raw.untyped:
             refuse_written_dates(name, raw.values)
-        raw = plain(name, raw)
+        raw = convert_values(name, raw)
         kind = "numeric" if _holds_numbers(raw) else "nominal"
     column = KINDS[kind].read(name, raw)
     return replace(column, decisions=(*raw.decisions, *column.decisions))
@@ -29,5 +29,5 @@ def read_column(name: str, raw: Raw, kind: str | None = None) -> Column:
 
 def _holds_numbers(raw: Raw) -> bool:
     if raw.written and raw.type in ("string", "mixed"):
-        return may_be_numbers(raw.values) and Written(raw.values).is_numeric
+        return may_be_numbers(raw.values) and NumberTexts(raw.values).is_numeric
     return raw.type == "number" and raw.declared is None

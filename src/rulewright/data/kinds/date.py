@@ -22,9 +22,9 @@ from rulewright.data.moments import (
     is_absent,
     to_text,
 )
+from rulewright.data.number_texts import is_code
 from rulewright.data.source import Raw
 from rulewright.data.table import Column
-from rulewright.data.written import is_code
 
 _PROBES = (FIRST, LAST, 0, -1, 951_782_400_000, 1_709_164_800_000)  # leap days
 
@@ -95,7 +95,7 @@ class Date(Kind):
         """Read a moment."""
         return float(from_text(text))
 
-    def snapped(self, value: float, *, up: bool) -> float:
+    def snap(self, value: float, *, up: bool) -> float:
         """Return the next whole millisecond, of the years 1 to 9999."""
         whole = math.ceil(value) if up else math.floor(value)
         return float(min(max(whole, FIRST), LAST))
@@ -112,7 +112,7 @@ class Date(Kind):
         known = column.values[~column.is_missing]
         return f"{to_text(known.min())} to {to_text(known.max())}" if len(known) else "all missing"
 
-    def held(self, value: float) -> str:
+    def to_table_value(self, value: float) -> str:
         """Write a moment as the text that a table may hold for it."""
         return to_text(value)
 

@@ -12,16 +12,22 @@ from rulewright.data.errors import DataError
 from rulewright.data.frame import LabelColumn
 from rulewright.data.json_fields import TEXT, Part, list_of
 from rulewright.data.kind import Kind, SqlWords
-from rulewright.data.labels import factor, recode
+from rulewright.data.labels import factor, recode_labels
 from rulewright.data.schema import (
     BOOLEAN_LABELS,
     check_encodable,
     label_of,
-    listed_labels,
+    write_labels,
 )
 from rulewright.data.source import LabelType, PlainType, Raw, Wanted, as_objects
 from rulewright.data.table import MISSING_CODE, UNSEEN_CODE, Column
-from rulewright.data.values import LARGEST_EXACT, as_floats, check_finite, plain, text_to_number
+from rulewright.data.values import (
+    LARGEST_EXACT,
+    as_floats,
+    check_finite,
+    convert_values,
+    text_to_number,
+)
 
 _LABEL_TYPES: dict[PlainType | None, LabelType] = {"number": "number", "boolean": "boolean"}
 _UNSEEN = "(unseen label)"
@@ -48,34 +54,36 @@ class Nominal(Kind):
 
     def read(self, name: str, raw: Raw) -> Column:
         """Find the labels: the declared ones, or those that occur, sorted."""
-        raw = plain(name, raw)
+        raw = convert_values(name, raw)
         if raw.type == "number" and raw.values.dtype.kind in "fO" and not raw.finite:
             check_finite(name, as_floats(name, raw.values))
         found, codes = factor(raw.values)
         label_type = _LABEL_TYPES.get(raw.type, "string")
         labels = tuple(found)
         if raw.declared is not None:
-            labels, label_type = _declared(name, raw.declared)
+            labels, label_type = _read_declared_labels(name, raw.declared)
         elif label_type == "boolean":
             labels = BOOLEAN_LABELS
         check_encodable(labels, f"label of column {name!r}")
         schema = ColumnSchema(name, self.name, labels, label_type)
-        return Column(schema, codes if labels == tuple(found) else recode(found, codes, labels, -1))
+        return Column(
+            schema, codes if labels == tuple(found) else recode_labels(found, codes, labels, -1)
+        )
 
     def read_like(self, schema: ColumnSchema, raw: Raw) -> Column:
         """Code the labels that the schema knows; others are unseen."""
-        return _coded(schema, *factor(plain(schema.name, raw).values))
+        return _code_labels(schema, *factor(convert_values(schema.name, raw).values))
 
     def recode(self, column: Column, schema: ColumnSchema) -> Column:
         """Code the labels by another schema."""
-        return _coded(schema, column.schema.labels, column.values)
+        return _code_labels(schema, column.schema.labels, column.values)
 
     def raw(self, column: Column) -> Raw:
         """Return the labels as text, None for missing."""
         labels = np.array([*column.schema.labels, _UNSEEN, None], dtype=object)
         return Raw(labels[column.values])
 
-    def framed(self, column: Column) -> NDArray[Any] | LabelColumn:
+    def to_frame_values(self, column: Column) -> NDArray[Any] | LabelColumn:
         """Return Booleans, or labels with all that are declared."""
         schema, codes, unseen = column.schema, column.values, column.values == UNSEEN_CODE
         if schema.label_type == "boolean" and not unseen.any():
@@ -110,7 +118,7 @@ class Nominal(Kind):
 
     def describe(self, column: Column, write_label: Callable[[str], str] = str) -> str:
         """List the first labels."""
-        return listed_labels(column.schema.labels, 6, write_label)
+        return write_labels(column.schema.labels, 6, write_label)
 
     def reader(self, schema: ColumnSchema) -> str:
         """Read labels of the type of the column."""
@@ -151,20 +159,22 @@ def label_value(label: str, schema: ColumnSchema) -> str | bool | int | float:
         return float(label)
 
 
-def _coded(schema: ColumnSchema, found: Sequence[str], codes: NDArray[np.int32]) -> Column:
-    known = [_as_written(label, schema) for label in found]
-    return Column(schema, recode(known, codes, schema.labels, UNSEEN_CODE))
+def _code_labels(schema: ColumnSchema, found: Sequence[str], codes: NDArray[np.int32]) -> Column:
+    known = [_write_label(label, schema) for label in found]
+    return Column(schema, recode_labels(known, codes, schema.labels, UNSEEN_CODE))
 
 
-def _declared(name: str, declared: tuple[object, ...]) -> tuple[tuple[str, ...], LabelType]:
-    type_ = plain(name, Raw(as_objects(declared))).type if declared else "string"
+def _read_declared_labels(
+    name: str, declared: tuple[object, ...]
+) -> tuple[tuple[str, ...], LabelType]:
+    type_ = convert_values(name, Raw(as_objects(declared))).type if declared else "string"
     if type_ == "boolean":
         return BOOLEAN_LABELS, "boolean"
     # 1 and "1" are one label
     return tuple(dict.fromkeys(map(label_of, declared))), _LABEL_TYPES.get(type_, "string")
 
 
-def _as_written(label: str, schema: ColumnSchema) -> str:
+def _write_label(label: str, schema: ColumnSchema) -> str:
     """Write a label as the schema does: data may hold ``1.0`` for 1, ``True`` or 1 for true.
 
     Exported programs read labels in the same way.

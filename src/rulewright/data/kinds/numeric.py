@@ -11,17 +11,17 @@ from rulewright.data.column_schema import ColumnSchema
 from rulewright.data.errors import RowError
 from rulewright.data.findings import Finding
 from rulewright.data.kind import Kind, SqlWords
+from rulewright.data.number_texts import NumberTexts
 from rulewright.data.schema import BOOLEAN_LABELS
 from rulewright.data.source import PlainType, Raw
 from rulewright.data.table import Column
 from rulewright.data.values import (
     as_floats,
     check_finite,
-    plain,
+    convert_values,
     refuse_written_dates,
     text_to_number,
 )
-from rulewright.data.written import Written
 
 
 class Numeric(Kind):
@@ -84,7 +84,7 @@ class Numeric(Kind):
 def _floats(name: str, raw: Raw) -> tuple[NDArray[np.float64], tuple[Finding, ...]]:
     """Return the numbers, and what was decided to read them."""
     if raw.values.dtype.kind not in "iuf":
-        raw = plain(name, raw)
+        raw = convert_values(name, raw)
     values, kind = raw.values, raw.values.dtype.kind
     if kind in "iuf":
         with np.errstate(over="ignore"):
@@ -99,13 +99,13 @@ def _floats(name: str, raw: Raw) -> tuple[NDArray[np.float64], tuple[Finding, ..
         return _finite(name, as_floats(name, values)), ()
     written = None
     if raw.written and raw.type != "boolean":
-        written = Written(values, marks=raw.marks and raw.marks())
+        written = NumberTexts(values, marks=raw.marks and raw.marks())
     if written and written.is_numeric and not written.is_plain:
         return _finite(name, written.numbers()), tuple(written.decisions(name))
     numbers = np.full(len(values), np.nan)
     for row, text in enumerate(values):
         if text is not None:
-            numbers[row] = _parsed(name, row, text, raw.type)
+            numbers[row] = _parse_number(name, row, text, raw.type)
     return _finite(name, numbers), ()
 
 
@@ -114,7 +114,7 @@ def _finite(name: str, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     return numbers
 
 
-def _parsed(name: str, row: int, text: str, type_: PlainType | None) -> float:
+def _parse_number(name: str, row: int, text: str, type_: PlainType | None) -> float:
     if type_ == "boolean":
         return float(BOOLEAN_LABELS.index(text))
     try:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rulewright.data.errors import DataError
-from rulewright.data.readers.opened import OpenedFile
+from rulewright.data.readers.opened_file import OpenedFile
 from rulewright.data.source import Raw, Source, Wanted, as_objects
-from rulewright.data.values import dates_refused, exact_number, text_to_number
+from rulewright.data.values import date_error, exact_number, text_to_number
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 # parts of entries: each begins where the last one ended and never gives back what it took, so that
@@ -67,7 +67,7 @@ def arff_source(file: OpenedFile) -> Source:
 
     def load(position: int, wanted: Wanted) -> Raw:
         if attributes[position].type == "date" and wanted != "text":
-            raise dates_refused(f"attribute {attributes[position].name!r}", "dates")
+            raise date_error(f"attribute {attributes[position].name!r}", "dates")
         return _column(file, attributes[position], [row[position] for row in rows], numbers, wanted)
 
     return Source(tuple(a.name for a in attributes), True, len(rows), load)
@@ -88,7 +88,7 @@ def _declaration(line: str) -> list[_Attribute]:
         raise _LineError(f"expected @relation, @attribute or @data, got {line!r:.60}")
     if match[1][0] in "'\"" and not _QUOTED_VALUE.fullmatch(match[1]):
         raise _LineError(f"cannot read the name from {match[1]!r:.60} on: check the quotes")
-    name, type_ = _unquoted(match[1]), match[2].strip()
+    name, type_ = _unquote(match[1]), match[2].strip()
     if labels := _BRACED.fullmatch(type_):
         listed = [label for label in _values(labels[1]) if label is not None]
         if len(set(listed)) != len(listed):
@@ -157,7 +157,7 @@ def _value(text: str, at: int) -> tuple[str | None, int]:
 def _cell(written: str) -> Cell:
     if not written:
         raise _LineError("a value is empty. Write ? for missing")
-    return None if written == "?" else _unquoted(written)
+    return None if written == "?" else _unquote(written)
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
@@ -208,13 +208,13 @@ def _sparse_entries(text: str, n_attributes: int) -> dict[int, Cell]:
     return entries
 
 
-def _unquoted(written: str) -> str:
+def _unquote(written: str) -> str:
     if written[0] in "'\"":
-        return _ESCAPE.sub(_unescaped, written[1:-1])
+        return _ESCAPE.sub(_unescape, written[1:-1])
     return written
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     code = match[1]
     return chr(int(code[1:], 16)) if len(code) == 5 else _ESCAPED.get(code, code)
 

@@ -69,7 +69,7 @@ def values_of(values: Any, name: str, wanted: Wanted = "any") -> Raw:
 def as_array(values: Any, name: str) -> NDArray[Any]:
     """Make an array without losing types or masks; refuse sparse matrices and ragged lists."""
     if isinstance(values, np.ndarray):
-        return unmasked(values)
+        return unmask(values)
     if hasattr(values, "toarray"):
         raise DataTypeError(
             f"Sparse data was passed as {name}, but dense data is required. "
@@ -85,7 +85,7 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
         ) from None
 
 
-def unmasked(values: NDArray[Any]) -> NDArray[Any]:
+def unmask(values: NDArray[Any]) -> NDArray[Any]:
     """Turn the masked values of an array into missing ones: NaN or None."""
     if not isinstance(values, np.ma.MaskedArray):
         return np.asarray(values)

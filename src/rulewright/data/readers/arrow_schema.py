@@ -18,18 +18,18 @@ def durations(encoded: bytes) -> dict[str, bool]:
     try:
         data = base64.b64decode(encoded, validate=True)
         start = 8 if data.startswith(b"\xff\xff\xff\xff") else 4
-        schema = _child(data, start + _unsigned(data, start), _HEADER)
+        schema = _child(data, start + _read_unsigned(data, start), _HEADER)
         fields = _child(data, schema, _FIELDS)
         # a generator, for a damaged file may claim any number of fields
-        places = (fields + 4 + 4 * at for at in range(_unsigned(data, fields)))
-        return dict(_field(data, place + _unsigned(data, place)) for place in places)
+        places = (fields + 4 + 4 * at for at in range(_read_unsigned(data, fields)))
+        return dict(_field(data, place + _read_unsigned(data, place)) for place in places)
     except (ValueError, struct.error):
         return {}
 
 
 def _field(data: bytes, table: int) -> tuple[str, bool]:
     name, type_ = _child(data, table, _NAME), _slot(data, table, _TYPE)
-    text = data[name + 4 : name + 4 + _unsigned(data, name)].decode()
+    text = data[name + 4 : name + 4 + _read_unsigned(data, name)].decode()
     return text, type_ is not None and data[type_ : type_ + 1] == bytes([_DURATION])
 
 
@@ -37,7 +37,7 @@ def _child(data: bytes, table: int, slot: int) -> int:
     place = _slot(data, table, slot)
     if place is None:
         raise ValueError("a field is absent")
-    return place + _unsigned(data, place)
+    return place + _read_unsigned(data, place)
 
 
 def _slot(data: bytes, table: int, slot: int) -> int | None:
@@ -48,5 +48,5 @@ def _slot(data: bytes, table: int, slot: int) -> int | None:
     return table + distance if distance else None
 
 
-def _unsigned(data: bytes, at: int) -> int:
+def _read_unsigned(data: bytes, at: int) -> int:
     return int(struct.unpack_from("<I", data, at)[0])

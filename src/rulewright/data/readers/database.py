@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError
 from rulewright.data.optional import optional
-from rulewright.data.readers.arrays import unmasked
-from rulewright.data.readers.opened import OpenedFile
+from rulewright.data.readers.arrays import unmask
+from rulewright.data.readers.opened_file import OpenedFile
 from rulewright.data.schema import check_encodable
 from rulewright.data.source import Wanted
 
@@ -51,7 +51,7 @@ class FileDatabase:
         """Let rows beyond a limit be kept in a folder that lives as long as the database."""
         folder = tempfile.mkdtemp(prefix="rulewright-")
         finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self._connection.execute(f"SET temp_directory = {quoted(folder)}")
+        self._connection.execute(f"SET temp_directory = {quote_literal(folder)}")
         self._connection.execute(f"SET memory_limit = '{_STREAMED_BYTES} bytes'")
         self._connection.execute(f"SET threads = {min(os.cpu_count() or 1, _STREAMING_THREADS)}")
 
@@ -60,7 +60,7 @@ class FileDatabase:
         # wildcards stand for themselves, and ~ and protocols mean nothing in an absolute path
         text = re.sub(r"([*?\[])", r"[\1]", os.path.join(os.getcwd(), path))
         check_encodable([text], "path")
-        return quoted(text)
+        return quote_literal(text)
 
     def rows(self, query: str) -> Any:
         """Return the rows of a query."""
@@ -68,7 +68,7 @@ class FileDatabase:
 
     def columns(self, query: str) -> list[NDArray[Any]]:
         """Return the columns of a query, nulls as NaN or None."""
-        return [unmasked(values) for values in self._run(query, "fetchnumpy").values()]
+        return [unmask(values) for values in self._run(query, "fetchnumpy").values()]
 
     def _run(self, query: str, fetch: str) -> Any:
         try:
@@ -77,12 +77,12 @@ class FileDatabase:
             raise _error(str(error), self._file, self._kind) from None
 
 
-def quoted(text: str) -> str:
+def quote_literal(text: str) -> str:
     """Write text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
-def selected(type_: str, alias: str, wanted: Wanted) -> str | None:
+def write_selection(type_: str, alias: str, wanted: Wanted) -> str | None:
     """Write how a column is selected, or return None if its type is refused."""
     if type_ in ("BOOLEAN", "VARCHAR") or (type_ == "DURATION" and wanted == "text"):
         return alias

@@ -10,8 +10,8 @@ from itertools import islice
 from rulewright.data.errors import DataError
 from rulewright.data.readers.blocks import Blocks
 from rulewright.data.readers.header import is_header
-from rulewright.data.readers.opened import OpenedFile
-from rulewright.data.readers.text_rows import Dialect, TextRows
+from rulewright.data.readers.opened_file import OpenedFile
+from rulewright.data.readers.text_rows import TextDialect, TextRows
 from rulewright.data.source import Raw, Source, Wanted, positional_names
 
 _DELIMITERS = "\t;|,"  # a comma may be a decimal mark, so it is the last choice
@@ -56,20 +56,20 @@ def delimited_source(file: OpenedFile) -> Source:
     return replace(part(None, rows.n_rows), split=split)
 
 
-def sniff(head: str, *, whole: bool = True) -> Dialect:
+def sniff(head: str, *, whole: bool = True) -> TextDialect:
     """Find the delimiter that cuts the first records into equally many fields.
 
     Of delimiters that cut all records alike the one with more records is taken: a wrong one may
     find a quote that swallows lines.
     """
-    best, best_share = Dialect(",", 1), (0.0, 0)
+    best, best_share = TextDialect(",", 1), (0.0, 0)
     for delimiter in _DELIMITERS:
         records = _records(head, delimiter, whole)
         width = len(records[0]) if records else 1
         fitting = sum(len(record) == width for record in records)
         share = fitting / max(len(records), 1), fitting
         if width > 1 and share > best_share:
-            best, best_share = Dialect(delimiter, width, _spaced(head, delimiter)), share
+            best, best_share = TextDialect(delimiter, width, _has_spaces(head, delimiter)), share
     return best
 
 
@@ -85,7 +85,7 @@ def _records(head: str, delimiter: str, whole: bool) -> list[list[str]]:
     return [record for record in records if record]
 
 
-def _spaced(head: str, delimiter: str) -> bool:
+def _has_spaces(head: str, delimiter: str) -> bool:
     lines = [line.split(delimiter) for line in head.splitlines()[:_SNIFFED_RECORDS]]
     return all(field.startswith(" ") for fields in lines[:-1] or lines for field in fields[1:])
 

@@ -18,7 +18,7 @@ from rulewright.data.readers.arff import arff_source
 from rulewright.data.readers.delimited import delimited_source
 from rulewright.data.readers.excel import excel_source
 from rulewright.data.readers.jsonlines import json_lines_source
-from rulewright.data.readers.opened import OpenedFile, open_file
+from rulewright.data.readers.opened_file import OpenedFile, open_file
 from rulewright.data.readers.options import DEFAULT_OPTIONS, FileOptions
 from rulewright.data.readers.parquet import parquet_source
 from rulewright.data.readers.unzipping import zip_member

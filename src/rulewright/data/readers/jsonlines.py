@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Any
 
 from rulewright.data.errors import DataError
-from rulewright.data.findings import skipped_rows
-from rulewright.data.readers.opened import OpenedFile
+from rulewright.data.findings import report_skipped_rows
+from rulewright.data.readers.opened_file import OpenedFile
 from rulewright.data.source import Raw, Source, Wanted, as_objects
 
 _REASONS = ["no JSON object"]
@@ -21,12 +21,12 @@ def json_lines_source(file: OpenedFile) -> Source:
     """Open a JSON lines file."""
     # unlike Python's reader, DuckDB's converts text and ignores the case of column names
     if file.text_head().lstrip().startswith("["):
-        return _source(_listed(str(file), file.text()))
+        return _source(_read_list(str(file), file.text()))
     skipped: list[int] = []
     records = _records(file, skipped)
     if file.options.streamed:
-        return _streamed(file, records, skipped)
-    return replace(_source(list(records)), notes=skipped_rows(skipped, _REASONS))
+        return _stream_records(file, records, skipped)
+    return replace(_source(list(records)), notes=report_skipped_rows(skipped, _REASONS))
 
 
 def _source(records: Sequence[Record], types: _Types | None = None) -> Source:
@@ -42,7 +42,7 @@ def _source(records: Sequence[Record], types: _Types | None = None) -> Source:
     return Source(names, True, len(records), load)
 
 
-def _streamed(file: OpenedFile, records: Iterator[Record], skipped: list[int]) -> Source:
+def _stream_records(file: OpenedFile, records: Iterator[Record], skipped: list[int]) -> Source:
     """Open a file of which only some rows are kept in memory: it is read once for each use."""
     types: _Types = {}
     n_rows = 0
@@ -58,15 +58,15 @@ def _streamed(file: OpenedFile, records: Iterator[Record], skipped: list[int]) -
         while some := list(islice(rows, n_rows)):
             yield _source(some, types)
 
-    notes = skipped_rows(skipped, _REASONS)
+    notes = report_skipped_rows(skipped, _REASONS)
     return Source(tuple(types), True, n_rows, load, notes=notes, split=split)
 
 
-def _listed(path: str, text: str) -> list[Record]:
+def _read_list(path: str, text: str) -> list[Record]:
     """Return the records of one list."""
-    records = _parsed(path, 1, text)
+    records = _parse_json(path, 1, text)
     rows = enumerate(records, start=1) if isinstance(records, list) else ()
-    return [_checked(path, number, record) for number, record in rows]
+    return [_check_record(path, number, record) for number, record in rows]
 
 
 def _records(file: OpenedFile, skipped: list[int]) -> Iterator[Record]:
@@ -74,20 +74,20 @@ def _records(file: OpenedFile, skipped: list[int]) -> Iterator[Record]:
     for number, line in enumerate(file.lines(), start=1):
         if line.strip():
             try:
-                yield _checked(str(file), number, _parsed(str(file), number, line))
+                yield _check_record(str(file), number, _parse_json(str(file), number, line))
             except DataError:
                 if not file.options.skip_bad_rows:
                     raise
                 skipped.append(number)
 
 
-def _checked(path: str, number: int, record: Any) -> Record:
+def _check_record(path: str, number: int, record: Any) -> Record:
     if not isinstance(record, dict):
         raise DataError(f"{path}, record {number}: expected one object like {{'a': 1}}.")
     return record
 
 
-def _parsed(path: str, number: int, text: str) -> Any:
+def _parse_json(path: str, number: int, text: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_distinct)
     except (ValueError, RecursionError) as error:

@@ -8,10 +8,10 @@ from functools import partial
 from rulewright.data.errors import DataError
 from rulewright.data.readers.arrow_schema import durations
 from rulewright.data.readers.blocks import Blocks
-from rulewright.data.readers.database import WHOLE_DECIMAL, FileDatabase, selected
-from rulewright.data.readers.opened import OpenedFile
+from rulewright.data.readers.database import WHOLE_DECIMAL, FileDatabase, write_selection
+from rulewright.data.readers.opened_file import OpenedFile
 from rulewright.data.source import Raw, Source, Wanted, as_objects
-from rulewright.data.values import dates_refused
+from rulewright.data.values import date_error
 
 _TIMES = re.compile(r"TIME(_NS)?|TIME WITH TIME ZONE|INTERVAL|DURATION")
 
@@ -92,10 +92,10 @@ class _Columns:
     def check(self, at: int, wanted: Wanted) -> None:
         """Refuse a column whose type is neither a number nor a label."""
         type_ = self._types[at]
-        if selected(type_, "", wanted) is not None:
+        if write_selection(type_, "", wanted) is not None:
             return
         if _TIMES.fullmatch(type_):
-            raise dates_refused(f"column {self.names[at]!r}", type_)
+            raise date_error(f"column {self.names[at]!r}", type_)
         raise DataError(
             f"{self._file}: column {self.names[at]!r} holds {type_} values. Store it as numbers or "
             "text, or drop it."
@@ -103,7 +103,7 @@ class _Columns:
 
     def load(self, table: str, block: range, wanted: Wanted) -> dict[int, Raw]:
         """Load the columns of a block that are not refused."""
-        found = {at: selected(self._types[at], self._aliases[at], wanted) for at in block}
+        found = {at: write_selection(self._types[at], self._aliases[at], wanted) for at in block}
         chosen = {at: selected for at, selected in found.items() if selected is not None}
         listed = ", ".join(f"{selected} AS c{at}" for at, selected in chosen.items())
         loaded = self._database.columns(f"SELECT {listed} FROM {table}")

@@ -6,8 +6,8 @@ from typing import Any
 
 from rulewright.data.errors import DataError
 from rulewright.data.optional import optional
-from rulewright.data.readers.arrays import unmasked
-from rulewright.data.readers.database import OFFLINE, WHOLE_DECIMAL, selected
+from rulewright.data.readers.arrays import unmask
+from rulewright.data.readers.database import OFFLINE, WHOLE_DECIMAL, write_selection
 from rulewright.data.source import Raw, Source, Wanted, as_objects
 
 _TABLES = "SELECT table_name FROM duckdb_tables() WHERE NOT internal ORDER BY table_oid"
@@ -48,22 +48,22 @@ def database_tables(path: Path) -> DatabaseTables:
 
 
 def _source(connection: Any, table: str, path: str) -> Source:
-    name = _quoted(table)
+    name = _quote_name(table)
     described = connection.execute(f"DESCRIBE SELECT * FROM {name}").fetchall()
-    types = {row[0]: row[1] for row in described if selected(row[1], "", "any") is not None}
+    types = {row[0]: row[1] for row in described if write_selection(row[1], "", "any") is not None}
     names = tuple(types)
     ((n_rows,),) = connection.execute(f"SELECT count(*) FROM {name}").fetchall()
 
     def load(position: int, wanted: Wanted) -> Raw:
         column = names[position]
-        text = selected(types[column], _quoted(column), wanted)
+        text = write_selection(types[column], _quote_name(column), wanted)
         found = connection.execute(f"SELECT {text} AS c FROM {name}").fetchnumpy()
-        values = unmasked(found["c"])
+        values = unmask(found["c"])
         whole = wanted == "labels" and WHOLE_DECIMAL.fullmatch(types[column])
         return Raw(as_objects(v and int(v) for v in values) if whole else values)
 
     return Source(names, True, n_rows, load, f"{path}, table {table}")
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'

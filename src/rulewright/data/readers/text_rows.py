@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError
-from rulewright.data.findings import Finding, skipped_rows
+from rulewright.data.findings import Finding, report_skipped_rows
 from rulewright.data.readers.blocks import block_of
-from rulewright.data.readers.database import FileDatabase, quoted
-from rulewright.data.readers.opened import OpenedFile
+from rulewright.data.readers.database import FileDatabase, quote_literal
+from rulewright.data.readers.opened_file import OpenedFile
 from rulewright.data.source import Raw, Wanted, as_objects
 from rulewright.data.values import exact_number
 
 MISSING_FIELDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
 NUMERIC = ("number", "comma", "thousands")
-_MISSING_SQL = ", ".join(quoted(field) for field in MISSING_FIELDS)
+_MISSING_SQL = ", ".join(quote_literal(field) for field in MISSING_FIELDS)
 # not IN, of which DuckDB makes a join: joins do not keep the order of the rows
-_IS_MISSING = " OR ".join(f"v = {quoted(field)}" for field in MISSING_FIELDS)
+_IS_MISSING = " OR ".join(f"v = {quote_literal(field)}" for field in MISSING_FIELDS)
 _KNOWN = f"CASE WHEN {_IS_MISSING} THEN NULL ELSE v END"
 _POINTED = "replace(v, ',', '.')"
 _THOUSANDS = r"\s*[+-]?[1-9][0-9]{0,2},[0-9]{3}\s*"
@@ -37,7 +37,7 @@ _LAST_BYTES = 1 << 14
 
 
 @dataclass(frozen=True)
-class Dialect:
+class TextDialect:
     """How a file is written: delimiter, fields per record, blanks after the delimiter."""
 
     delimiter: str
@@ -48,7 +48,7 @@ class Dialect:
 class TextRows:
     """The rows of one file, without the first one, in columns c0, c1, ... of a table in memory."""
 
-    def __init__(self, file: OpenedFile, dialect: Dialect) -> None:
+    def __init__(self, file: OpenedFile, dialect: TextDialect) -> None:
         self._start = 1
         self._database = FileDatabase(file, "CSV")
         self._dialect = dialect
@@ -60,22 +60,23 @@ class TextRows:
             columns = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(dialect.width))
             self._database.rows(
                 f"CREATE TABLE t AS SELECT * FROM read_csv({self._database.path(path)}, "
-                f"auto_detect=false, columns={{{columns}}}, delim={quoted(dialect.delimiter)}, "
+                f"auto_detect=false, columns={{{columns}}}, "
+                f"delim={quote_literal(dialect.delimiter)}, "
                 "quote='\"', escape='\"', header=false, nullstr='', null_padding=false, "
                 "strict_mode=true, compression='none', hive_partitioning=false, "
                 f"max_line_size={_MAX_LINE_BYTES}, buffer_size={_BUFFER_BYTES}"
                 f"{', ignore_errors=true, store_rejects=true' if skip else ''})"
             )
         if skip:
-            self.notes = self._skipped()
+            self.notes = self._report_skipped()
         self._n_records = int(self._database.rows("SELECT count(*) FROM t")[0][0])
 
-    def _skipped(self) -> tuple[Finding, ...]:
+    def _report_skipped(self) -> tuple[Finding, ...]:
         """Tell of the lines that could not be read."""
         rows = self._database.rows(
             "SELECT line, min(error_type) FROM reject_errors GROUP BY line ORDER BY line"
         )
-        return skipped_rows(
+        return report_skipped_rows(
             [line for line, _ in rows], sorted({_REASONS.get(why, why.lower()) for _, why in rows})
         )
 
@@ -87,7 +88,7 @@ class TextRows:
     def first(self) -> list[str] | None:
         """Return the fields of the first row, None if the file has no rows."""
         rows = self._database.rows("SELECT * FROM t WHERE rowid = 0")
-        return [self._trimmed(field or "") for field in rows[0]] if rows else None
+        return [self._trim(field or "") for field in rows[0]] if rows else None
 
     def include_first(self) -> None:
         """Take the first row as data."""
@@ -126,12 +127,12 @@ class TextRows:
 
     def contains(self, at: int, text: str) -> bool:
         """Return whether a column holds a text."""
-        return self._count(at, f"v = {quoted(text)}") > 0
+        return self._count(at, f"v = {quote_literal(text)}") > 0
 
     def share(self, at: int, pattern: str) -> float:
         """Return the share of the known fields of a column that match a regular expression."""
         known = self._count(at, f"v NOT IN ({_MISSING_SQL})")
-        return self._count(at, f"regexp_full_match(v, {quoted(pattern)})") / max(known, 1)
+        return self._count(at, f"regexp_full_match(v, {quote_literal(pattern)})") / max(known, 1)
 
     def spans(self, at: int, number: float) -> bool:
         """Return whether a number lies in the range of a column of numbers."""
@@ -178,7 +179,7 @@ class TextRows:
         query = f"SELECT count(*) FROM {self._cells([at])} WHERE {condition}"
         return int(self._database.rows(query)[0][0])
 
-    def _trimmed(self, field: str) -> str:
+    def _trim(self, field: str) -> str:
         return field.strip(" ") if self._dialect.spaced else field
 
 
@@ -209,13 +210,13 @@ def _number_sql(field: str) -> str:
 
 def _raw(values: NDArray[Any], type_: str, wanted: Wanted) -> Raw:
     if type_ == "boolean":
-        return Raw(_mapped(values, lambda text: text.lower() == "true"))
+        return Raw(_map_values(values, lambda text: text.lower() == "true"))
     if type_ in ("empty", "number", "comma") and wanted == "labels":
-        return Raw(_mapped(values, exact_number))
+        return Raw(_map_values(values, exact_number))
     return Raw(values, untyped=True, written=wanted == "any")
 
 
-def _mapped(values: Any, convert: Callable[[str], Any]) -> Any:
+def _map_values(values: Any, convert: Callable[[str], Any]) -> Any:
     table = {text: convert(text) for text in set(values) if text is not None}
     return as_objects(map(table.get, values))
 

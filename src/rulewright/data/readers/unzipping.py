@@ -16,7 +16,7 @@ GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"  # the first bytes
 _GZIP = 16 + zlib.MAX_WBITS  # zlib then reads the header, and verifies checksum and length
 
 
-def unzipped(path: Path, limit: int) -> Iterator[bytes]:
+def unzip(path: Path, limit: int) -> Iterator[bytes]:
     """Yield the content of a gzip or zip file; damage and more than `limit` bytes are an error."""
     total = 0
     with path.open("rb") as stream:
@@ -33,10 +33,10 @@ def unzipped(path: Path, limit: int) -> Iterator[bytes]:
         except _DAMAGE as error:
             stream.seek(0)
             kind = "zip" if stream.read(len(ZIP)) == ZIP else "gzip"
-            raise _damaged(path, kind, error) from None
+            raise _damage_error(path, kind, error) from None
 
 
-def _damaged(path: Path, kind: str, error: Exception) -> DataError:
+def _damage_error(path: Path, kind: str, error: Exception) -> DataError:
     return DataError(
         f"{path}: the file cannot be read: the {kind} data are damaged ({error}). "
         "Copy or download the file again."
@@ -49,7 +49,7 @@ def zip_member(path: Path) -> str:
         with zipfile.ZipFile(path) as archive:
             members = [info for info in archive.infolist() if not info.is_dir()]
     except _DAMAGE as error:
-        raise _damaged(path, "zip", error) from None
+        raise _damage_error(path, "zip", error) from None
     if any(info.flag_bits & 1 for info in members):
         raise DataError(f"{path}: the zip file has a password. Unzip it.")
     names = [i.filename for i in members if not i.filename.startswith("__MACOSX/")]

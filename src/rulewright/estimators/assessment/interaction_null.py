@@ -12,7 +12,7 @@ from sklearn.base import clone
 from rulewright.data import Numbers
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.folds import run_parallel
-from rulewright.estimators.folds.refits import fitted_copy, read_as, refitted
+from rulewright.estimators.folds.refits import fit_copy, read_as, refit
 from rulewright.explain.interaction import interactions
 from rulewright.explain.null import InteractionNull
 from rulewright.explain.terms import additive_terms
@@ -88,17 +88,17 @@ def interaction_null(
         )
 
     with progress_bar("refitting", n_replications + 2, bool(verbose)) as advance:
-        fitted = estimator if hasattr(estimator, "model_") else fitted_copy(estimator, table, first)
+        fitted = estimator if hasattr(estimator, "model_") else fit_copy(estimator, table, first)
         observed = measured(fitted, columns)
         advance()
-        draw = _Draws(fitted_copy(additive or main_effects(estimator), table, first), table)
+        draw = _Draws(fit_copy(additive or main_effects(estimator), table, first), table)
         advance()
 
         def replicate(seed: np.random.SeedSequence, check: Callable[[], None]) -> Interactions:
             check()
             rng = np.random.default_rng(seed)
             drawn, fit_seed = draw(rng), int(rng.integers(2**31))
-            found = measured(refitted(estimator, drawn, fit_seed), tuple(observed.total))
+            found = measured(refit(estimator, drawn, fit_seed), tuple(observed.total))
             advance()
             return found
 

@@ -13,7 +13,7 @@ from rulewright.data import Target
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.folds import run_parallel, stratified_folds
-from rulewright.estimators.folds.refits import fitted_copy, read_as, refitted
+from rulewright.estimators.folds.refits import fit_copy, read_as, refit
 from rulewright.evidence.selection import (
     check_max_false,
     check_threshold,
@@ -143,7 +143,7 @@ def rule_stability(
     table = read_as(estimator, X, y, sample_weight, "rule_stability")
     first = int(seeds.generate_state(1)[0])
     with progress_bar("refitting", n_samples + 1, bool(verbose)) as advance:
-        fitted = estimator if hasattr(estimator, "model_") else fitted_copy(estimator, table, first)
+        fitted = estimator if hasattr(estimator, "model_") else fit_copy(estimator, table, first)
         compare = _Comparison(fitted.model_, table, least_jaccard)
         advance()
 
@@ -152,11 +152,11 @@ def rule_stability(
         ) -> _Sample:
             check()
             part = table.take(rows)
-            model = refitted(estimator, part, int(seed.generate_state(1)[0])).model_
+            model = refit(estimator, part, int(seed.generate_state(1)[0])).model_
             advance()
             return compare(model, part)
 
-        rows = _drawn(table, sampling, n_samples, np.random.RandomState(first % 2**32))
+        rows = _draw_samples(table, sampling, n_samples, np.random.RandomState(first % 2**32))
         pairs = zip(rows, seeds.spawn(len(rows)), strict=True)
         samples = run_parallel([partial(learn, *pair) for pair in pairs], n_threads)
     p = len(table.names)
@@ -209,7 +209,7 @@ class _Comparison:
         return np.asarray((near & same).any(axis=1))
 
 
-def _drawn(
+def _draw_samples(
     table: Table, sampling: str, n_samples: int, random: np.random.RandomState
 ) -> list[NDArray[np.intp]]:
     """Draw the rows of each sample."""

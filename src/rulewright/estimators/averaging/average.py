@@ -13,9 +13,9 @@ from rulewright.estimators.averaging.judging import (
     Evidence,
     evidence_of,
 )
-from rulewright.estimators.finishing.after_fit import read_rows
+from rulewright.estimators.finishing.after_fit import read_model_rows
 from rulewright.model import AveragedModel, ClassModel
-from rulewright.weighting.posterior import PosteriorReport, log_posterior, weights_of
+from rulewright.weighting.posterior import PosteriorReport, log_posterior, weights_from_logs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,8 +76,8 @@ def average_rule_sets(
         Its ``weights`` are the posterior; its summary has ``log_evidence``, ``log_weights`` (None
         for minus infinity), ``beta`` and ``posterior``, the diagnostics of `PosteriorReport`.
     """
-    members = _checked(models, evidence, estimator)
-    rows = read_rows(members[0], X, y, sample_weight, "average_rule_sets", every_column=True)
+    members = _check_models(models, evidence, estimator)
+    rows = read_model_rows(members[0], X, y, sample_weight, "average_rule_sets", every_column=True)
     own = _own_rows(members[0], rows, parts, len(members), evidence)
     logs = [
         evidence_of(
@@ -87,10 +87,12 @@ def average_rule_sets(
     ]
     summary = {"evidence": evidence, "estimator": estimator, "beta": float(beta)}
     log_weights = log_posterior(np.array(logs), prior, beta)
-    return averaged(members, log_weights, rows, summary=summary | {"log_evidence": written(logs)})
+    return average_models(
+        members, log_weights, rows, summary=summary | {"log_evidence": logs_to_json(logs)}
+    )
 
 
-def averaged(
+def average_models(
     members: Sequence[ClassModel],
     log_weights: FloatArray,
     rows: TrainingSet,
@@ -99,23 +101,23 @@ def averaged(
     summary: dict[str, Any],
 ) -> AveragedModel:
     """Make the average of models with given weights, and note down how concentrated these are."""
-    weights = tuple(weights_of(log_weights).tolist())
+    weights = tuple(weights_from_logs(log_weights).tolist())
     model = AveragedModel(rows.schema, rows.classes, tuple(members), weights, combine)
     best = members[int(np.argmax(log_weights))]
     if rows.n_rows > MOST_ROWS:  # each model answers for each row
         rows = rows.take(np.linspace(0, rows.n_rows - 1, MOST_ROWS).astype(np.intp))
     same = model.decide(model.scores(rows.table)) == best.decide(best.scores(rows.table))
     report = PosteriorReport.of(log_weights, float(np.average(same, weights=rows.weights)))
-    notes = {"log_weights": written(log_weights.tolist()), "posterior": report.to_json()}
+    notes = {"log_weights": logs_to_json(log_weights.tolist()), "posterior": report.to_json()}
     return model.with_summary(summary | notes)
 
 
-def written(logs: Sequence[float]) -> list[float | None]:
+def logs_to_json(logs: Sequence[float]) -> list[float | None]:
     """Return logs as JSON data, in which minus infinity is None."""
     return [float(value) if np.isfinite(value) else None for value in logs]
 
 
-def _checked(models: Sequence[Any], evidence: str, estimator: str) -> list[ClassModel]:
+def _check_models(models: Sequence[Any], evidence: str, estimator: str) -> list[ClassModel]:
     if evidence not in EVIDENCE:
         raise ValueError(f"evidence must be one of {', '.join(EVIDENCE)}, not {evidence!r}")
     if estimator not in ESTIMATES:
@@ -162,7 +164,7 @@ def _part(
     model: ClassModel, rows: TrainingSet, part: Any, k: int, evidence: Evidence
 ) -> TrainingSet:
     if isinstance(part, tuple) and len(part) == 2:
-        found = read_rows(model, *part, None, f"parts[{k}]", every_column=True)
+        found = read_model_rows(model, *part, None, f"parts[{k}]", every_column=True)
     else:
         if evidence == "heldout":
             raise ValueError("evidence='heldout': rows of X that a model was learned from are not")

@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rulewright.estimators.averaging.average import written
+from rulewright.estimators.averaging.average import logs_to_json
 from rulewright.estimators.averaging.rule_evidence import (
     CoveredRows,
     beta_of_rules,
     densities_of_rules,
-    ordered_by_false_positives,
+    order_by_false_positives,
 )
-from rulewright.estimators.finishing.after_fit import read_rows
+from rulewright.estimators.finishing.after_fit import read_model_rows
 from rulewright.estimators.lists.assembly import decision_list
 from rulewright.model import AdditiveRules, ClassModel, UnorderedRules
 from rulewright.rules import Adds, Coverage, Rule, Says
 from rulewright.weighting.posterior import (
     PosteriorReport,
     combination_weights,
-    coverage_normalised,
     log_rule_weights,
+    normalise_by_coverage,
     perplexity,
     pseudo_bma_weights,
     stacking_weights,
@@ -123,16 +123,16 @@ class RuleCombiner:
         sample_weight : array-like or str, optional
             Row weights.
         """
-        source = self._checked(getattr(model, "model_", model))
-        rows = read_rows(source, X, y, sample_weight, "RuleCombiner", every_column=True)
+        source = self._check_source(getattr(model, "model_", model))
+        rows = read_model_rows(source, X, y, sample_weight, "RuleCombiner", every_column=True)
         covered = CoveredRows.of(source, rows)
-        self.log_weights_, notes = self._weighed(covered)
+        self.log_weights_, notes = self._weigh_rules(covered)
         if self.log_weights_ is not None and len(self.log_weights_):
             self.report_ = PosteriorReport.of(self.log_weights_)
-            notes |= {"log_weights": written(self.log_weights_.tolist())}
+            notes |= {"log_weights": logs_to_json(self.log_weights_.tolist())}
             notes |= {"posterior": self.report_.to_json()}
         summary = {"combiner": self.kind, "estimator": self.estimator, **notes}
-        self.model_ = self._combined(covered, source, summary)
+        self.model_ = self._combine(covered, source, summary)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -164,7 +164,7 @@ class RuleCombiner:
                 spread[i], most[i] = perplexity(weights), weights.max()
         return {"n_rules": covers.sum(axis=1).astype(float), "perplexity": spread, "w_max": most}
 
-    def _checked(self, source: Any) -> ClassModel:
+    def _check_source(self, source: Any) -> ClassModel:
         if self.kind not in KINDS:
             raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {self.kind!r}")
         if self.estimator not in ("ml", "laplace"):
@@ -176,7 +176,7 @@ class RuleCombiner:
             )
         return source
 
-    def _weighed(self, covered: CoveredRows) -> tuple[FloatArray | None, dict[str, Any]]:
+    def _weigh_rules(self, covered: CoveredRows) -> tuple[FloatArray | None, dict[str, Any]]:
         """Return the logs of the weights of the rules, and what they were chosen by."""
         counts, totals = covered.counts, covered.rows.class_weights
         if self.kind in (*LISTS, "itrule"):
@@ -195,7 +195,9 @@ class RuleCombiner:
                 return np.log(BY_DENSITIES[self.kind](lp, sizes, **options)), {}
         logs = log_rule_weights(counts, totals, BAYES.get(self.kind, 1))
         if self.kind == "coverage_normalised":
-            return coverage_normalised(logs, counts.sum(axis=1), self.gamma), {"gamma": self.gamma}
+            return normalise_by_coverage(logs, counts.sum(axis=1), self.gamma), {
+                "gamma": self.gamma
+            }
         if self.kind == "tempered":
             beta = beta_of_rules(covered, logs) if self.beta is None else self.beta
             if not beta >= 0.0:
@@ -203,23 +205,23 @@ class RuleCombiner:
             return beta * logs, {"beta": float(beta)}
         return logs, {}
 
-    def _combined(
+    def _combine(
         self, covered: CoveredRows, source: ClassModel, summary: dict[str, Any]
     ) -> ClassModel:
         rows, default = covered.rows, covered.default_of(source)
         if self.kind in LISTS:
             order = np.argsort(-covered.accuracies, kind="stable")
             if self.kind == "c45rules":
-                order = ordered_by_false_positives(covered)
+                order = order_by_false_positives(covered)
             found = [(covered.bodies[i], int(covered.heads[i])) for i in order]
             made = decision_list(rows, found, default=int(np.argmax(default)), summary=summary)
             return replace(made, default=tuple(default.tolist()))
         if self.kind == "itrule":
             return _naive_bayes(covered, summary)
         assert self.log_weights_ is not None
-        return self._added_up(covered, self.log_weights_, default, summary)
+        return self._add_up(covered, self.log_weights_, default, summary)
 
-    def _added_up(
+    def _add_up(
         self,
         covered: CoveredRows,
         log_weights: FloatArray,

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from rulewright.estimators.averaging.average import averaged, written
+from rulewright.estimators.averaging.average import average_models, logs_to_json
 from rulewright.estimators.averaging.judging import ESTIMATES, evidence_of, log_densities
 from rulewright.estimators.averaging.parts import (
     PART_SIZE,
-    counted_elsewhere,
+    count_elsewhere,
     models_of,
     parts_by_value,
 )
@@ -140,16 +140,16 @@ class AveragedRulesClassifier(RuleClassifier[AveragedModel]):
         places = parts_by_value(rows, self.part_size, random)
         parts = [rows.take(part) for part in places]
         self.n_parts_ = len(parts)
-        base = self.DOMAINS["estimator"].made(self.estimator)  # type: ignore[attr-defined]
+        base = self.DOMAINS["estimator"].make(self.estimator)  # type: ignore[attr-defined]
         with progress_bar("learning parts", len(parts), bool(self.verbose)) as advance:
             members = models_of(base, parts, random, self._n_threads, advance)
-        log_weights, notes = self._weighed(members, rows, parts, places, random)
+        log_weights, notes = self._weigh_members(members, rows, parts, places, random)
         combine = "vote" if self.combine == "vote" else "mean"
         summary = self._summary(rows) | notes
-        members = counted_elsewhere(members, rows, places)
-        return averaged(members, log_weights, rows, combine=combine, summary=summary)  # type: ignore[arg-type]
+        members = count_elsewhere(members, rows, places)
+        return average_models(members, log_weights, rows, combine=combine, summary=summary)  # type: ignore[arg-type]
 
-    def _weighed(
+    def _weigh_members(
         self,
         members: Sequence[ClassModel],
         rows: TrainingSet,
@@ -164,15 +164,15 @@ class AveragedRulesClassifier(RuleClassifier[AveragedModel]):
         if self.combine in ("bma", "tempered"):
             logs = self._evidence(members, rows, parts)
         if self.combine == "bma":
-            return log_posterior(logs), {"log_evidence": written(logs.tolist())}
+            return log_posterior(logs), {"log_evidence": logs_to_json(logs.tolist())}
         if self.combine == "tempered":
             beta = self.beta
             if beta is None:
-                lp, sizes = _left_out(members, rows, places, random)
+                lp, sizes = _score_left_out(members, rows, places, random)
                 beta = beta_by_log_loss(logs, lp, row_weights=sizes)
-            notes = {"log_evidence": written(logs.tolist()), "beta": float(beta)}
+            notes = {"log_evidence": logs_to_json(logs.tolist()), "beta": float(beta)}
             return log_posterior(logs, beta=beta), notes
-        lp, sizes = _left_out(members, rows, places, random)
+        lp, sizes = _score_left_out(members, rows, places, random)
         with np.errstate(divide="ignore"):
             return np.log(self._by_densities(lp, sizes, random)), {}
 
@@ -194,7 +194,7 @@ class AveragedRulesClassifier(RuleClassifier[AveragedModel]):
         return weigh(lp, sizes, n_draws=self.n_draws, random_state=random)
 
 
-def _left_out(
+def _score_left_out(
     members: Sequence[ClassModel],
     rows: TrainingSet,
     places: Sequence[NDArray[np.intp]],

@@ -110,7 +110,7 @@ def models_of(
     return run_parallel(tasks, n_threads)
 
 
-def counted_elsewhere(
+def count_elsewhere(
     members: Sequence[ClassModel], rows: TrainingSet, places: Sequence[NDArray[np.intp]]
 ) -> list[ClassModel]:
     """Count the rules of each model on rows that it was not learned from, some of very many.

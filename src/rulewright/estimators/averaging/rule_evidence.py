@@ -125,7 +125,7 @@ def beta_of_rules(covered: CoveredRows, log_weights: FloatArray) -> float:
     return float(BETAS[int(np.argmin(losses))])
 
 
-def ordered_by_false_positives(covered: CoveredRows) -> NDArray[np.intp]:
+def order_by_false_positives(covered: CoveredRows) -> NDArray[np.intp]:
     """Order rules by the false positives of all rules of their class, then as they are."""
     rows, wrong = covered.rows, np.zeros(len(covered.rows.classes))
     for k in range(len(wrong)):

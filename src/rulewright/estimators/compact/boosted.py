@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 N_TREES, N_LEAVES, LEARNING_RATE, SUBSAMPLE, LEAST_WEIGHT = 100, 6, 0.1, 0.5, 5.0
 
 
-class _Boosted(NamedTuple):
+class _BoostedAnswers(NamedTuple):
     """Answers of rows, and the number of rules: leaves of trees."""
 
     answers: FloatArray
@@ -43,7 +43,7 @@ def price_of_numbers(
 ) -> list[dict[str, Any]]:
     """Compare the answers of few rules with those of boosted trees, on rows left out."""
 
-    def boosted(fold: int, check: Callable[[], None]) -> _Boosted:
+    def boosted(fold: int, check: Callable[[], None]) -> _BoostedAnswers:
         found = _boost(binned, numbers, weights, folds.train_mask(fold), seed + fold, check)
         return found._replace(answers=found.answers[folds.held_out_mask(fold)])
 
@@ -65,7 +65,7 @@ def _boost(
     train: BoolArray,
     seed: int,
     check: Callable[[], None],
-) -> _Boosted:
+) -> _BoostedAnswers:
     rows = np.flatnonzero(train).astype(ROW)
     sampler = Subsampler(len(rows), SUBSAMPLE, np.random.RandomState(seed % 2**32))
     grower = TreeGrower(binned, weights, SearchLimits(min_weight=LEAST_WEIGHT))
@@ -77,7 +77,7 @@ def _boost(
         tree = grower.grow(S, (numbers[S] - answers[S])[:, np.newaxis], N_LEAVES)
         answers += LEARNING_RATE * tree.values[tree.reach(binned.codes), 0]
         n_rules += (tree.n_nodes + 1) // 2 if tree.n_nodes > 1 else 0
-    return _Boosted(answers, n_rules)
+    return _BoostedAnswers(answers, n_rules)
 
 
 def _figures(numbers: FloatArray, answers: FloatArray, weights: FloatArray) -> dict[str, float]:

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.losses import LEAST_PROBABILITY, ClassLoss
-from rulewright.estimators.compact.members import Member, Problem, fitted_lines, n_lines
+from rulewright.estimators.compact.members import Member, ResponseProblem, fitted_lines, n_lines
 from rulewright.estimators.compact.settings import (
     CompactRules,
     condition_charge,
@@ -17,14 +17,14 @@ from rulewright.estimators.compact.settings import (
     ridge,
 )
 from rulewright.estimators.compact.sizes import Size
-from rulewright.estimators.compact.teacher import Lessons
+from rulewright.estimators.compact.teacher import TeachingSample
 from rulewright.estimators.contract.boosted import BoostedClassifier
 from rulewright.estimators.contract.ordinal import ORDINAL
-from rulewright.estimators.contract.parameters import Order, Parameter, Real
-from rulewright.estimators.contract.weights import counted
+from rulewright.estimators.contract.parameters import OrderDomain, Parameter, Real
+from rulewright.estimators.contract.weights import scale_weights
 from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
-from rulewright.estimators.folds.folds import assign_folds, choosing_rows, kept_splits
-from rulewright.estimators.folds.precision import Compared, MeanOptimism
+from rulewright.estimators.folds.folds import assign_folds, choosing_rows, keep_splits
+from rulewright.estimators.folds.precision import CoverComparison, MeanOptimism
 from rulewright.model import AdditiveRules
 from rulewright.rules import Adds, Coverage, Rule
 from rulewright.search import LEAST_ROWS
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.data import TrainingSet
-    from rulewright.estimators.compact.settings import Searched
+    from rulewright.estimators.compact.settings import SearchOutcome
     from rulewright.estimators.folds.folds import Folds
     from rulewright.search import Constraints
 
@@ -77,7 +77,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         "the rest are the labels. 0 learns from labels alone.",
         default=0.75,
     )
-    ordinal: Any = Parameter(Order(), ORDINAL, default=False)
+    ordinal: Any = Parameter(OrderDomain(), ORDINAL, default=False)
 
     def _learn(self, rows: TrainingSet) -> AdditiveRules:
         ordinal = self.ordinal is not False
@@ -85,12 +85,14 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
         self.size_ = Size(0)
         if len(rows.classes) == 1 or len(np.unique(rows.labels)) == 1:
             return self._constant(rows, constraints)
-        rows, random = counted(rows), check_random_state(self.random_state)
+        rows, random = scale_weights(rows), check_random_state(self.random_state)
         sample = choosing_rows(rows, random, settings.MOST_ROWS)
         folds = None
         if sample.n_rows >= LEAST_ROWS:
-            folds = assign_folds(sample.labels, kept_splits(self.cv, sample.places), random)
-        lessons = Lessons(sample, self.teacher_share, ordinal, self.missing_conditions, constraints)
+            folds = assign_folds(sample.labels, keep_splits(self.cv, sample.places), random)
+        lessons = TeachingSample(
+            sample, self.teacher_share, ordinal, self.missing_conditions, constraints
+        )
         found = self._search(sample, lessons.loss, constraints, folds, random, len(rows.classes))
         model = self._model(rows, lessons, found, folds, constraints)
         answers, left_out = self.size_.out_of_fold, None
@@ -111,8 +113,8 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
     def _model(
         self,
         rows: TrainingSet,
-        lessons: Lessons,
-        searched: Searched,
+        lessons: TeachingSample,
+        searched: SearchOutcome,
         folds: Folds | None,
         constraints: Constraints,
     ) -> AdditiveRules:
@@ -123,7 +125,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
             members = [member.on(rows.table) for member in search.members]
             targets = np.eye(len(rows.classes))[rows.labels]
             loss = ClassLoss(rows.labels, rows.weights, targets, self.l2, lessons.ordinal)
-            fitted = loss.settle(Problem.of(members, rows.n_rows))
+            fitted = loss.settle(ResponseProblem.of(members, rows.n_rows))
         pairs = zip(search.members, fitted.responses.tolist(), strict=True)
         kept = [(one, response) for one, response in pairs if isinstance(one, Member) and response]
         coverages = _coverages([member for member, _ in kept], rows, searched, folds, sample)
@@ -141,7 +143,7 @@ class CompactRulesClassifier(CompactRules[AdditiveRules], BoostedClassifier):
 def _coverages(
     members: Sequence[Member],
     rows: TrainingSet,
-    searched: Searched,
+    searched: SearchOutcome,
     folds: Folds | None,
     sample: TrainingSet,
 ) -> list[Coverage]:
@@ -157,7 +159,9 @@ def _coverages(
     return correction.coverages([member.head for member in members], weights, supports)
 
 
-def _compared(models: Sequence[Sequence[Member]], folds: Folds, rows: TrainingSet) -> Compared:
+def _compared(
+    models: Sequence[Sequence[Member]], folds: Folds, rows: TrainingSet
+) -> CoverComparison:
     """Count the rules of the model of each fold on its training rows and on its held-out rows."""
     heads, seen, unseen = [], [], []
     for fold, members in enumerate(models):
@@ -168,4 +172,4 @@ def _compared(models: Sequence[Sequence[Member]], folds: Folds, rows: TrainingSe
             seen.append(rows.weights_by_class(covered & ~held_out))
             unseen.append(rows.weights_by_class(covered & held_out))
     sides = (np.array(side).reshape(-1, len(rows.classes)) for side in (seen, unseen))
-    return Compared(heads, *sides)
+    return CoverComparison(heads, *sides)

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rulewright.estimators.compact.losses import Loss
+    from rulewright.estimators.compact.losses import CompactLoss
     from rulewright.estimators.compact.members import RuleOnRows
     from rulewright.kernels import Limits
     from rulewright.search import FoundRule
@@ -24,7 +24,7 @@ class RuleCutter:
         The rule.
     rule : RuleOnRows
         Its tests and head, and the rows to learn from.
-    loss : Loss
+    loss : CompactLoss
         Tells what rules gain.
     limits : Limits
         What rules may look like.
@@ -33,14 +33,14 @@ class RuleCutter:
     """
 
     def __init__(
-        self, found: FoundRule, rule: RuleOnRows, loss: Loss, limits: Limits, charge: float
+        self, found: FoundRule, rule: RuleOnRows, loss: CompactLoss, limits: Limits, charge: float
     ) -> None:
         self.found, self.rule, self.loss, self.limits = found, rule, loss, limits
         self.charge, self.prefix_gains = charge, loss.prefix_gains(rule).tolist()
 
     def whole(self) -> tuple[FoundRule, float]:
         """Return the rule as it is, and what it gains less its charge."""
-        return self.found, self._charged(self.prefix_gains[-1], len(self.prefix_gains))
+        return self.found, self._charge(self.prefix_gains[-1], len(self.prefix_gains))
 
     def cut_back(self) -> tuple[FoundRule, float]:
         """Take out conditions that do not gain their charge, the least useful first.
@@ -49,7 +49,7 @@ class RuleCutter:
         """
         ends = [tuple(range(n)) for n in range(1, len(self.prefix_gains) + 1)]
         gains = {
-            p: self._charged(self.prefix_gains[len(p) - 1], len(p)) for p in self._allowed(ends)
+            p: self._charge(self.prefix_gains[len(p) - 1], len(p)) for p in self._find_allowed(ends)
         }
         best = max(gains, key=gains.__getitem__)
         gain, part_gains = gains[best], self._part_gains(len(best))
@@ -67,20 +67,20 @@ class RuleCutter:
 
     def _part_gain(self, places: Places, part_gains: list[float] | None) -> float:
         if part_gains is None:
-            gain = self.loss.gain(self.rule.covered(places), self.rule.head)
+            gain = self.loss.gain(self.rule.find_covered(places), self.rule.head)
         else:
             gain = part_gains[sum(1 << place for place in places)]
-        return self._charged(gain, len(places))
+        return self._charge(gain, len(places))
 
-    def _charged(self, gain: float, n_conditions: int) -> float:
+    def _charge(self, gain: float, n_conditions: int) -> float:
         return gain - self.charge * n_conditions if gain > 0 else -math.inf
 
     def _shorter(self, places: Places) -> list[Places]:
         """Return what lacks one of the conditions, but none that is required."""
         if len(places) == 1:
             return []
-        return self._allowed([places[:i] + places[i + 1 :] for i in range(len(places))])
+        return self._find_allowed([places[:i] + places[i + 1 :] for i in range(len(places))])
 
-    def _allowed(self, parts: list[Places]) -> list[Places]:
+    def _find_allowed(self, parts: list[Places]) -> list[Places]:
         grown = self.found.grown
         return [part for part in parts if self.limits.allows(tuple(grown[i] for i in part))]

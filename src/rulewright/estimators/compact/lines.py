@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.estimators.compact.members import Line
+from rulewright.estimators.compact.members import LineMember
 from rulewright.search.linear_terms import allowed_terms, directions, linear_columns
 from rulewright.weighting.l1 import Multinomial
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.data import Table
-    from rulewright.estimators.compact.losses import Loss
-    from rulewright.estimators.compact.members import Member, Problem
+    from rulewright.estimators.compact.losses import CompactLoss
+    from rulewright.estimators.compact.members import Member, ResponseProblem
     from rulewright.kernels import FloatArray, IntArray
     from rulewright.rules import Head
     from rulewright.search import Constraints
@@ -43,10 +43,10 @@ class Lines:
         self.signs = directions(self.terms, constraints)
 
     def best(
-        self, loss: Loss, heads: Sequence[Head], members: Sequence[Member | Line]
-    ) -> Line | None:
+        self, loss: CompactLoss, heads: Sequence[Head], members: Sequence[Member | LineMember]
+    ) -> LineMember | None:
         """Return the line that gains most by a Newton step, if one does that is not there yet."""
-        taken = {(one.term.column, one.head) for one in members if isinstance(one, Line)}
+        taken = {(one.term.column, one.head) for one in members if isinstance(one, LineMember)}
         best, most = None, 0.0
         for head in heads:
             pulls, gains = self._gains(loss, head)
@@ -59,9 +59,9 @@ class Lines:
         if best is None:
             return None
         place, head, sign = best
-        return Line(self.terms[place], head, sign, sign * self.columns[place])
+        return LineMember(self.terms[place], head, sign, sign * self.columns[place])
 
-    def _gains(self, loss: Loss, head: Head) -> tuple[FloatArray, FloatArray]:
+    def _gains(self, loss: CompactLoss, head: Head) -> tuple[FloatArray, FloatArray]:
         """Return the pull up of each line, and what it gains; the intercept moves with it."""
         lane = loss.score(head).first_lane
         g, h = (loss.stats[:, lane + k] * loss.unit for k in (0, 1))
@@ -74,7 +74,7 @@ class Lines:
 class ClassFit(Multinomial):
     """Responses of rules and of lines, fitted together by coordinate descent."""
 
-    def __init__(self, problem: Problem, *rows: Any, **options: Any) -> None:
+    def __init__(self, problem: ResponseProblem, *rows: Any, **options: Any) -> None:
         self.problem = problem
         self.largest = {k: float(np.abs(own).max()) for k, own in problem.lines.items()}
         heads = np.array(problem.heads, dtype=np.int32).reshape(-1, 2)

@@ -19,7 +19,7 @@ from rulewright.kernels import STAT, Score
 from rulewright.weighting import LogLikelihood
 
 if TYPE_CHECKING:
-    from rulewright.estimators.compact.members import Problem, RuleOnRows
+    from rulewright.estimators.compact.members import ResponseProblem, RuleOnRows
     from rulewright.kernels import (
         BoolArray,
         CodeColumns,
@@ -35,7 +35,7 @@ LEAST_PROBABILITY = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FittedResponses:
     """Responses of rules and lines that were fitted together.
 
     Attributes
@@ -64,7 +64,7 @@ class Fitted:
         return self.by_group if self.groups is None else self.by_group[self.groups]
 
 
-class Loss(Protocol):
+class CompactLoss(Protocol):
     """A loss and its rows."""
 
     unit: float
@@ -72,13 +72,15 @@ class Loss(Protocol):
     stats: StatArray
     heads: tuple[Head, ...]
 
-    def fit(self, problem: Problem, tolerance: float, start: FloatArray | None = None) -> Fitted:
+    def fit(
+        self, problem: ResponseProblem, tolerance: float, start: FloatArray | None = None
+    ) -> FittedResponses:
         """Fit the responses of all rules and lines, from those of a start if that helps."""
 
-    def settle(self, problem: Problem) -> Fitted:
+    def settle(self, problem: ResponseProblem) -> FittedResponses:
         """Fit the responses of the finished model, to many digits."""
 
-    def look(self, fitted: Fitted) -> None:
+    def look(self, fitted: FittedResponses) -> None:
         """Bring the statistics up to date with a fit."""
 
     def score(self, head: Head | None) -> Score:
@@ -99,7 +101,7 @@ class Loss(Protocol):
         Entry s is that of the tests whose bits are in s.
         """
 
-    def loss_of(self, fitted: Fitted, rows: BoolArray) -> FloatArray:
+    def loss_of(self, fitted: FittedResponses, rows: BoolArray) -> FloatArray:
         """Return the losses of some rows."""
 
 
@@ -144,11 +146,13 @@ class ClassLoss:
             excess = excess[:, ::-1].cumsum(axis=1)[:, -2::-1]
         return np.rint(self.weights[:, np.newaxis] * excess / self.unit).astype(STAT)
 
-    def fit(self, problem: Problem, tolerance: float, start: FloatArray | None = None) -> Fitted:
+    def fit(
+        self, problem: ResponseProblem, tolerance: float, start: FloatArray | None = None
+    ) -> FittedResponses:
         """Fit by coordinate descent; a response keeps the direction of its head."""
         return self._fit(problem, self.shares, tolerance, start)
 
-    def settle(self, problem: Problem) -> Fitted:
+    def settle(self, problem: ResponseProblem) -> FittedResponses:
         """Fit to the labels alone: a teacher helps to choose rules, labels weigh them."""
         return self._fit(problem, self._label_shares(), 1e-20)
 
@@ -157,12 +161,12 @@ class ClassLoss:
 
     def _fit(
         self,
-        problem: Problem,
+        problem: ResponseProblem,
         shares: FloatArray,
         tolerance: float,
         start: FloatArray | None = None,
-    ) -> Fitted:
-        rows = problem.grouped(self.weights, shares)
+    ) -> FittedResponses:
+        rows = problem.group_rows(self.weights, shares)
         fit = ClassFit(
             rows.problem,
             np.zeros(len(rows.weights), dtype=np.int32),
@@ -179,9 +183,9 @@ class ClassLoss:
         logs = np.log(np.maximum(p, LEAST_PROBABILITY))
         loss = -float(rows.weights @ (rows.shares * logs).sum(axis=1))
         loss += 0.5 * self.l2 * float(b @ b)
-        return Fitted(loss, b, fit.intercepts, p, rows.groups)
+        return FittedResponses(loss, b, fit.intercepts, p, rows.groups)
 
-    def look(self, fitted: Fitted) -> None:
+    def look(self, fitted: FittedResponses) -> None:
         """Compute the derivatives at the probabilities."""
         self.likelihood.restart(np.maximum(fitted.answers, LEAST_PROBABILITY))
         self.stats[:, 0 : 2 * self.likelihood.n_pairs : 2] += self.surplus
@@ -201,21 +205,21 @@ class ClassLoss:
 
     def prefix_gains(self, rule: RuleOnRows) -> FloatArray:
         """Return what Newton steps of the first 1, 2, ... tests gain."""
-        sums = kernels.judged_sums(*self._summed(rule))
+        sums = kernels.judged_sums(*self._kernel_arguments(rule))
         return self._gains_of(sums, rule.head)
 
     def part_gains(self, rule: RuleOnRows) -> FloatArray | None:
         """Return the gains of all parts of a rule, from one pass over the rows."""
         if len(rule.tests) > kernels.MOST_FAILURES:
             return None
-        sums = kernels.failure_sums(*self._summed(rule))
+        sums = kernels.failure_sums(*self._kernel_arguments(rule))
         for place in range(len(rule.tests)):  # sums of all sets that are part of a set
             by_test = sums.reshape(-1, 2, 2**place, 2)
             by_test[:, 1] += by_test[:, 0]
         # A part covers the rows that fail none but the other tests.
         return self._gains_of(sums[::-1], rule.head)
 
-    def _summed(
+    def _kernel_arguments(
         self, rule: RuleOnRows
     ) -> tuple[CodeColumns, IntArray, StatArray, int, BoolArray, int]:
         """Return the arguments of kernels that sum statistics of the rows learned from."""
@@ -230,7 +234,7 @@ class ClassLoss:
             gains: FloatArray = np.where(helps, g * g / (2 * (h + self.l2)), 0.0)
         return gains
 
-    def loss_of(self, fitted: Fitted, rows: BoolArray) -> FloatArray:
+    def loss_of(self, fitted: FittedResponses, rows: BoolArray) -> FloatArray:
         """Return the log-losses of some rows."""
         own = fitted.answers[rows, self.labels[rows]]
         return -np.log(np.maximum(own, LEAST_PROBABILITY))

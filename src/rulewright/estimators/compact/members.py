@@ -51,7 +51,7 @@ class Member:
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class LineMember:
     """A line of the model: what a column adds to a head as it rises, or takes away.
 
     Attributes
@@ -94,14 +94,14 @@ class RuleOnRows(NamedTuple):
     codes: CodeColumns
     left_out: BoolArray
 
-    def covered(self, places: Sequence[int]) -> RowArray:
+    def find_covered(self, places: Sequence[int]) -> RowArray:
         """Find the rows to learn from that pass some of the tests."""
         rows = kernels.cover_rows(self.codes, self.tests[list(places)])
         covered: RowArray = rows[~self.left_out[rows]]
         return covered
 
 
-class Problem(NamedTuple):
+class ResponseProblem(NamedTuple):
     """Rules and lines to fit: covers and heads of all, and the values of the lines by place."""
 
     covers: PackedCovers
@@ -109,14 +109,14 @@ class Problem(NamedTuple):
     lines: dict[int, FloatArray]
 
     @classmethod
-    def of(cls, members: Sequence[Member | Line], n_rows: int) -> Self:
+    def of(cls, members: Sequence[Member | LineMember], n_rows: int) -> Self:
         """Put the columns of all members together."""
         none = PackedCovers.all_rows(0, n_rows)
-        lines = {k: one.values for k, one in enumerate(members) if isinstance(one, Line)}
+        lines = {k: one.values for k, one in enumerate(members) if isinstance(one, LineMember)}
         covers = none.stack(*(member.cover for member in members))
         return cls(covers, [member.head for member in members], lines)
 
-    def grouped(self, weights: FloatArray, shares: FloatArray) -> Grouped:
+    def group_rows(self, weights: FloatArray, shares: FloatArray) -> GroupedProblem:
         """Put rows together that the same rules cover: they have the same probabilities.
 
         A fit to few groups costs less than one to all rows, and is the same. A line has a value
@@ -124,35 +124,35 @@ class Problem(NamedTuple):
         """
         n_rows = self.covers.n_rows
         if self.lines:
-            return Grouped(self, np.arange(n_rows, dtype=np.int32), weights, shares)
+            return GroupedProblem(self, np.arange(n_rows, dtype=np.int32), weights, shares)
         # Sums of weighted shares: a weight of two adds what a row twice does.
-        groups, words, total, sums = self.covers.grouped(weights, shares)
+        groups, words, total, sums = self.covers.group_rows(weights, shares)
         means = np.divide(sums, total[:, np.newaxis], out=sums, where=total[:, np.newaxis] > 0)
         problem = self._replace(covers=PackedCovers(words, len(total)))
-        return Grouped(problem, groups, total, np.clip(means, 0, 1))
+        return GroupedProblem(problem, groups, total, np.clip(means, 0, 1))
 
 
-class Grouped(NamedTuple):
+class GroupedProblem(NamedTuple):
     """A problem of groups of rows: the group of each row, and weights and shares of the groups."""
 
-    problem: Problem
+    problem: ResponseProblem
     groups: IntArray
     weights: FloatArray
     shares: FloatArray
 
 
-def n_lines(members: Sequence[Member | Line]) -> int:
+def n_lines(members: Sequence[Member | LineMember]) -> int:
     """Count the lines."""
-    return sum(isinstance(member, Line) for member in members)
+    return sum(isinstance(member, LineMember) for member in members)
 
 
 def fitted_lines(
-    members: Sequence[Member | Line], responses: FloatArray, n_slopes: int, unit: float = 1.0
+    members: Sequence[Member | LineMember], responses: FloatArray, n_slopes: int, unit: float = 1.0
 ) -> tuple[LinearTerm, ...]:
     """Return the lines that add something; those of one column are one term."""
     found: dict[str, tuple[LinearTerm, FloatArray]] = {}
     for member, response in zip(members, responses.tolist(), strict=True):
-        if isinstance(member, Line) and response != 0:
+        if isinstance(member, LineMember) and response != 0:
             _, slopes = found.setdefault(member.term.column, (member.term, np.zeros(n_slopes)))
             slopes[member.head.classes if n_slopes > 1 else slice(None)] += (
                 unit * response * member.slope

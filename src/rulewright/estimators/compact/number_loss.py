@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rulewright.encoding.covers import PackedCovers
-from rulewright.estimators.compact.losses import Fitted
+from rulewright.estimators.compact.losses import FittedResponses
 from rulewright.kernels import STAT, Score
 from rulewright.rules import Head
 
 if TYPE_CHECKING:
-    from rulewright.estimators.compact.members import Problem, RuleOnRows
+    from rulewright.estimators.compact.members import ResponseProblem, RuleOnRows
     from rulewright.kernels import BoolArray, FloatArray, IntArray, RowArray
 
 
@@ -47,9 +47,11 @@ class NumberLoss:
         self.scale = 1.0
         self.residuals = self.deviations
 
-    def fit(self, problem: Problem, tolerance: float, start: FloatArray | None = None) -> Fitted:
+    def fit(
+        self, problem: ResponseProblem, tolerance: float, start: FloatArray | None = None
+    ) -> FittedResponses:
         """Solve the normal equations; rules whose response turns round are fitted as 0."""
-        rows = self._grouped(problem)
+        rows = self._group_rows(problem)
         signs = np.array([1.0 if head.first else -1.0 for head in problem.heads])
         columns = rows.columns * signs[:, np.newaxis]
         means = columns @ rows.weights / self.total
@@ -62,12 +64,14 @@ class NumberLoss:
         squares += self.l2 * float(b @ b)
         loss = 0.5 * self.total * math.log(max(squares, self.floor) / self.total)
         intercept = np.array([self.center - float(b @ means)])
-        return Fitted(loss, signs * b, intercept, (self.center + moved)[:, None], rows.groups)
+        return FittedResponses(
+            loss, signs * b, intercept, (self.center + moved)[:, None], rows.groups
+        )
 
-    def _grouped(self, problem: Problem) -> _Rows:
+    def _group_rows(self, problem: ResponseProblem) -> _Rows:
         """Put rows together that the same rules cover; a line has a value for each row."""
         if not problem.lines:
-            found = problem.covers.grouped(self.weights, self.deviations[:, np.newaxis])
+            found = problem.covers.group_rows(self.weights, self.deviations[:, np.newaxis])
             columns = PackedCovers(found.words, len(found.weights)).unpack().astype(np.float64)
             return _Rows(columns, found.weights, found.sums[:, 0], found.groups)
         columns = problem.covers.unpack().astype(np.float64)
@@ -75,11 +79,11 @@ class NumberLoss:
             columns[place] = values
         return _Rows(columns, self.weights, self.weights * self.deviations, None)
 
-    def settle(self, problem: Problem) -> Fitted:
+    def settle(self, problem: ResponseProblem) -> FittedResponses:
         """Fit as always: the normal equations are exact."""
         return self.fit(problem, 0.0)
 
-    def look(self, fitted: Fitted) -> None:
+    def look(self, fitted: FittedResponses) -> None:
         """Take the residuals in units of their deviation."""
         self.residuals = self.numbers - fitted.answers[:, 0]
         squares = max(float(self.weights @ self.residuals**2), self.floor)
@@ -106,13 +110,15 @@ class NumberLoss:
     def prefix_gains(self, rule: RuleOnRows) -> FloatArray:
         """Return what steps of the first 1, 2, ... tests gain."""
         lengths = range(1, len(rule.tests) + 1)
-        return np.array([self.gain(rule.covered(range(length)), rule.head) for length in lengths])
+        return np.array(
+            [self.gain(rule.find_covered(range(length)), rule.head) for length in lengths]
+        )
 
     def part_gains(self, rule: RuleOnRows) -> FloatArray | None:
         """Say nothing: the statistics cut off large residuals."""
         return None
 
-    def loss_of(self, fitted: Fitted, rows: BoolArray) -> FloatArray:
+    def loss_of(self, fitted: FittedResponses, rows: BoolArray) -> FloatArray:
         """Return the squared errors of some rows."""
         return np.asarray((self.numbers[rows] - fitted.answers[rows, 0]) ** 2)
 

@@ -9,13 +9,13 @@ from sklearn.utils import check_random_state
 
 from rulewright.estimators.compact import settings
 from rulewright.estimators.compact.boosted import price_of_numbers
-from rulewright.estimators.compact.members import Member, Problem, fitted_lines, n_lines
+from rulewright.estimators.compact.members import Member, ResponseProblem, fitted_lines, n_lines
 from rulewright.estimators.compact.number_loss import NumberLoss
 from rulewright.estimators.compact.settings import CompactRules
 from rulewright.estimators.contract.base import RuleRegressor
 from rulewright.estimators.contract.parameters import CheckedByFit, Parameter
 from rulewright.estimators.folds.folds import number_folds
-from rulewright.estimators.rulefit.regressor import scaled_numbers
+from rulewright.estimators.rulefit.regressor import scale_numbers
 from rulewright.model import RegressionRules
 from rulewright.rules import Adds, Head, NumberCoverage, Rule
 from rulewright.search import LEAST_ROWS, Constraints
@@ -62,7 +62,7 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
         if rows.n_rows > settings.MOST_ROWS:
             drawn = random.permutation(rows.n_rows)[: settings.MOST_ROWS]
             sample = rows.take(np.sort(drawn))
-        y, unit = scaled_numbers(rows.numbers, rows.weights)
+        y, unit = scale_numbers(rows.numbers, rows.weights)
         own, folds = sample.numbers / unit, None
         if sample.n_rows >= LEAST_ROWS:
             folds = number_folds(sample.n_rows, self.cv, sample.places, random)
@@ -74,7 +74,7 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
         fitted = search.fitted
         if sample is not rows:
             members = [member.on(rows.table) for member in search.members]
-            problem = Problem.of(members, rows.n_rows)
+            problem = ResponseProblem.of(members, rows.n_rows)
             fitted = NumberLoss(y, rows.weights, self.l2).settle(problem)
         found = []
         for member, response in zip(search.members, fitted.responses.tolist(), strict=True):
@@ -89,7 +89,7 @@ class CompactRulesRegressor(CompactRules[RegressionRules], RuleRegressor):
             price = price_of_numbers(
                 answers[:, 0],
                 len(found) + n_lines(search.members),
-                self._binned(sample, constraints),
+                self._bin_columns(sample, constraints),
                 own,
                 sample.weights,
                 folds,

@@ -17,7 +17,7 @@ import numpy as np
 
 from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.compact.cutting import RuleCutter
-from rulewright.estimators.compact.members import Line, Member, Problem, RuleOnRows
+from rulewright.estimators.compact.members import LineMember, Member, ResponseProblem, RuleOnRows
 from rulewright.kernels import ROW
 from rulewright.search import RuleGrower
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from rulewright.encoding.binned import BinnedColumns
     from rulewright.estimators.compact.lines import Lines
-    from rulewright.estimators.compact.losses import Fitted, Loss
+    from rulewright.estimators.compact.losses import CompactLoss, FittedResponses
     from rulewright.kernels import BoolArray, FloatArray, Limits, RowArray
     from rulewright.rules import Head
     from rulewright.search import FoundRule
@@ -44,11 +44,11 @@ LEAST_GAIN = 1e-6
 """Nats that a change must gain."""
 
 
-class _Extended(NamedTuple):
+class _Extension(NamedTuple):
     """Members with one more, how they fit, and their objective."""
 
-    members: list[Member | Line]
-    fitted: Fitted
+    members: list[Member | LineMember]
+    fitted: FittedResponses
     objective: float
 
 
@@ -57,7 +57,7 @@ class CompactSearch:
 
     Parameters
     ----------
-    loss : Loss
+    loss : CompactLoss
         What is minimised, with its rows.
     binned : BinnedColumns
         The columns.
@@ -79,7 +79,7 @@ class CompactSearch:
 
     def __init__(
         self,
-        loss: Loss,
+        loss: CompactLoss,
         binned: BinnedColumns,
         limits: Limits,
         train: BoolArray,
@@ -99,8 +99,8 @@ class CompactSearch:
         self.charge = charge * math.log(max(2, int(np.sum(binned.codes.n_bins))))
         self.grower = RuleGrower(binned, "midpoint", n_threads)
         self.many_heads = len(loss.heads) > MANY_HEADS
-        self.members: list[Member | Line] = []
-        self.fitted = loss.fit(Problem.of([], len(train)), 1e-5)
+        self.members: list[Member | LineMember] = []
+        self.fitted = loss.fit(ResponseProblem.of([], len(train)), 1e-5)
         self.objective = self.fitted.loss
 
     def grow(self) -> bool:
@@ -124,18 +124,20 @@ class CompactSearch:
 
     def settle(self) -> None:
         """Fit the responses of the finished rules."""
-        self.fitted = self.loss.settle(Problem.of(self.members, len(self.train)))
+        self.fitted = self.loss.settle(ResponseProblem.of(self.members, len(self.train)))
 
-    def _take(self, members: Sequence[Member | Line]) -> None:
+    def _take(self, members: Sequence[Member | LineMember]) -> None:
         self.fitted = self._fit(members, 1e-8)
         self.members = list(members)
         self.objective = self._objective(members, self.fitted)
 
-    def _fit(self, members: Sequence[Member | Line], tolerance: float = 1e-5) -> Fitted:
+    def _fit(
+        self, members: Sequence[Member | LineMember], tolerance: float = 1e-5
+    ) -> FittedResponses:
         start = self._start(members) if self.many_heads else None
-        return self.loss.fit(Problem.of(members, len(self.train)), tolerance, start)
+        return self.loss.fit(ResponseProblem.of(members, len(self.train)), tolerance, start)
 
-    def _start(self, members: Sequence[Member | Line]) -> FloatArray:
+    def _start(self, members: Sequence[Member | LineMember]) -> FloatArray:
         """Return what the current fit says of these members, and its intercepts.
 
         Fits of many heads take many sweeps from nothing.
@@ -144,24 +146,26 @@ class CompactSearch:
         responses = [known.get(member, 0.0) for member in members]
         return np.concatenate([responses, self.fitted.intercepts[1:]])
 
-    def _objective(self, members: Sequence[Member | Line], fitted: Fitted) -> float:
+    def _objective(self, members: Sequence[Member | LineMember], fitted: FittedResponses) -> float:
         return fitted.loss + self.charge * sum(member.n_conditions for member in members)
 
-    def _best_with(self, members: Sequence[Member | Line], fitted: Fitted) -> _Extended | None:
+    def _best_with(
+        self, members: Sequence[Member | LineMember], fitted: FittedResponses
+    ) -> _Extension | None:
         """Return the members with the proposal that lowers the objective most."""
         self.loss.look(fitted)
-        best: _Extended | None = None
+        best: _Extension | None = None
         for member in self._candidates(members):
             more = [*members, member]
             found_fit = self._fit(more)
             objective = self._objective(more, found_fit)
             if best is None or objective < best.objective:
-                best = _Extended(more, found_fit, objective)
+                best = _Extension(more, found_fit, objective)
         return best
 
-    def _candidates(self, members: Sequence[Member | Line]) -> list[Member | Line]:
+    def _candidates(self, members: Sequence[Member | LineMember]) -> list[Member | LineMember]:
         """Return the most promising rules that say something new, and the best line."""
-        tried: list[Member | Line] = []
+        tried: list[Member | LineMember] = []
         for found, head in self._proposals():
             if len(tried) == N_TRIED:
                 break
@@ -181,7 +185,7 @@ class CompactSearch:
         heads = self.loss.heads
         return tuple(h for h in heads if not any(h < o and self._opposite(h, o) for o in heads))
 
-    def _nearest(self, member: Member, others: Sequence[Member | Line]) -> float:
+    def _nearest(self, member: Member, others: Sequence[Member | LineMember]) -> float:
         """Return the largest overlap of a rule with one that says the same: shared over all rows.
 
         A rule for all other classes says the same of the rest of the rows.
@@ -256,7 +260,7 @@ class CompactSearch:
             else:
                 place, kept = place + 1, kept + len(places)
 
-    def _shorter(self, places: Iterable[int]) -> list[Member | Line] | None:
+    def _shorter(self, places: Iterable[int]) -> list[Member | LineMember] | None:
         """Return the model without a condition or a rule of some places, if one does not pay."""
         best, least = None, self.objective - LEAST_GAIN
         for place in places:
@@ -267,7 +271,7 @@ class CompactSearch:
             without = self._objective(rest, self._fit(rest)) + self.charge * member.n_conditions
             if without - self.min_gain < least:
                 best, least = rest, without - self.min_gain
-            if isinstance(member, Line):
+            if isinstance(member, LineMember):
                 continue
             for found in self._without_one(member.found):
                 shorter = self._member(found, member.head)

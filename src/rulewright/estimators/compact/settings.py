@@ -13,10 +13,10 @@ from rulewright.estimators.compact.search import CompactSearch
 from rulewright.estimators.compact.sizes import (
     Size,
     Trace,
-    chosen_size,
-    followed,
-    joined,
-    searched,
+    choose_size,
+    follow_search,
+    join_traces,
+    run_search,
 )
 from rulewright.estimators.contract.base import RuleEstimator
 from rulewright.estimators.contract.parameters import (
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from rulewright.data.training import LearningRows
     from rulewright.encoding.binned import BinnedColumns
-    from rulewright.estimators.compact.losses import Loss
+    from rulewright.estimators.compact.losses import CompactLoss
     from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import BoolArray, FloatArray
     from rulewright.search import Constraints
@@ -50,7 +50,7 @@ MOST_ROWS = 5_000
 Model = TypeVar("Model", bound=RuleModel)
 
 
-class Searched(NamedTuple):
+class SearchOutcome(NamedTuple):
     """The search on all rows, and the rules of the models learned without each fold."""
 
     search: CompactSearch
@@ -130,7 +130,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
         default=64,
     )
 
-    def _limits(self, rows: LearningRows[Any], loss: Loss, constraints: Constraints) -> Any:
+    def _limits(self, rows: LearningRows[Any], loss: CompactLoss, constraints: Constraints) -> Any:
         return SearchLimits(
             max_conditions=self.max_conditions,
             min_weight=LEAST_WEIGHT,
@@ -138,7 +138,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
             constraints=constraints,
         ).compile(rows.schema, loss.unit)
 
-    def _binned(self, rows: LearningRows[Any], constraints: Constraints) -> BinnedColumns:
+    def _bin_columns(self, rows: LearningRows[Any], constraints: Constraints) -> BinnedColumns:
         digits = constraints.digits_by_column(rows.schema)
         return bin_table(rows.table, self.max_bins, self._n_threads, digits)
 
@@ -151,14 +151,14 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
     def _search(
         self,
         rows: LearningRows[Any],
-        loss: Callable[[BoolArray, float, int, int], Loss],
+        loss: Callable[[BoolArray, float, int, int], CompactLoss],
         constraints: Constraints,
         folds: Folds | None,
         random: np.random.RandomState,
         n_classes: int,
-    ) -> Searched:
+    ) -> SearchOutcome:
         """Choose the size by the folds, then search on all rows."""
-        binned, cap = self._binned(rows, constraints), self._cap(n_classes)
+        binned, cap = self._bin_columns(rows, constraints), self._cap(n_classes)
         seed = int(random.randint(2**31))
         seeds = [] if folds is None else folds.draw_seeds(random)
 
@@ -183,12 +183,12 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
             traces = self._traces(start, folds, cap, seeds, advance)
             size = None if folds is None else self._size(traces, folds, rows.weights, cap)
             search = start(np.ones(rows.n_rows, dtype=np.bool_), seed, self._n_threads)
-            searched(search, cap if size is None else size.n_rules)
+            run_search(search, cap if size is None else size.n_rules)
             advance()
         self.size_ = size or Size(len(search.members))
         kept = [trace.members[: self.size_.n_rules] for trace in traces]
         rules = [[one for one in members if isinstance(one, Member)] for members in kept]
-        return Searched(search, rules)
+        return SearchOutcome(search, rules)
 
     def _traces(
         self,
@@ -204,7 +204,7 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
 
         def run(fold: int, check: Callable[[], None]) -> Trace:
             search = start(folds.train_mask(fold), seeds[fold], 1)
-            trace = followed(search, folds.held_out_mask(fold), cap, check)
+            trace = follow_search(search, folds.held_out_mask(fold), cap, check)
             advance()
             return trace
 
@@ -212,6 +212,6 @@ class CompactRules(RuleEstimator[Model], Generic[Model]):
 
     def _size(self, traces: Sequence[Trace], folds: Folds, weights: FloatArray, cap: int) -> Size:
         """Choose the number of rules, unless it is given."""
-        losses, answers = joined(traces, folds, cap)
-        n_rules = chosen_size(losses, weights) if self.size == "cv" else cap
+        losses, answers = join_traces(traces, folds, cap)
+        n_rules = choose_size(losses, weights) if self.size == "cv" else cap
         return Size(n_rules, losses, answers[n_rules])

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rulewright.estimators.compact.members import Line, Member
+    from rulewright.estimators.compact.members import LineMember, Member
     from rulewright.estimators.compact.search import CompactSearch
     from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import BoolArray, FloatArray
@@ -56,10 +56,10 @@ class Trace:
 
     losses: FloatArray
     answers: FloatArray
-    members: list[Member | Line]
+    members: list[Member | LineMember]
 
 
-def followed(
+def follow_search(
     search: CompactSearch, left_out: BoolArray, cap: int, check: Callable[[], None]
 ) -> Trace:
     """Add rules one by one until several in turn have gained nothing on the rows left out."""
@@ -73,7 +73,7 @@ def followed(
             return Trace(np.array(losses), np.array(answers), search.members)
 
 
-def joined(traces: Sequence[Trace], folds: Folds, cap: int) -> tuple[FloatArray, FloatArray]:
+def join_traces(traces: Sequence[Trace], folds: Folds, cap: int) -> tuple[FloatArray, FloatArray]:
     """Put the rows of all folds together; a fold that stopped early stays as it was."""
     places = [np.minimum(np.arange(cap + 1), len(trace.losses) - 1) for trace in traces]
     pairs = list(zip(traces, places, strict=True))
@@ -82,7 +82,7 @@ def joined(traces: Sequence[Trace], folds: Folds, cap: int) -> tuple[FloatArray,
     return losses, answers
 
 
-def chosen_size(losses: FloatArray, weights: FloatArray) -> int:
+def choose_size(losses: FloatArray, weights: FloatArray) -> int:
     """Return the smallest number of rules within one standard error of the best.
 
     The standard error is that of the difference of the losses row by row.
@@ -97,7 +97,7 @@ def chosen_size(losses: FloatArray, weights: FloatArray) -> int:
     return int(np.argmax(means <= means[least] + errors))
 
 
-def searched(search: CompactSearch, n_rules: int) -> None:
+def run_search(search: CompactSearch, n_rules: int) -> None:
     """Add rules up to a number while they pay, and improve them."""
     while len(search.members) < n_rules and search.grow():
         pass

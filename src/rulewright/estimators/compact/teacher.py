@@ -29,7 +29,7 @@ RULES_PER_CLASS, MANY_CLASSES = 100, 30
 """Rules of such a teacher: so many a class, of at most so many classes."""
 
 
-class Lessons:
+class TeachingSample:
     """Losses of the rows of a sample, each with a teacher that learned from its training rows.
 
     Parameters
@@ -105,11 +105,11 @@ class Lessons:
             constraints=self.constraints,
             random_state=seed,
             n_jobs=n_threads,
-            **self._hurried(),
+            **self._make_quick_settings(),
         )
         return teacher._learn(rows)  # noqa: SLF001 - rows that are read and weighted already
 
-    def _hurried(self) -> dict[str, Any]:
+    def _make_quick_settings(self) -> dict[str, Any]:
         """Return settings that teach many classes in a fraction of the time, about as well."""
         n_classes = len(self.rows.classes)
         if n_classes <= FEW_CLASSES:

@@ -16,7 +16,7 @@ from rulewright.estimators.contract.parameters import (
     Parameter,
     Parameterised,
     check_parameters,
-    plain,
+    to_plain_data,
 )
 from rulewright.estimators.contract.weights import class_weighted
 from rulewright.model import AdditiveRules, ClassModel, RegressionRules, RuleModel
@@ -152,16 +152,16 @@ class RuleEstimator(TableEstimator, Generic[Model]):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row, or its number."""
-        return self._fitted().predict(X, n_threads=self._n_threads)
+        return self._get_model().predict(X, n_threads=self._n_threads)
 
     def explain(self, X: Any) -> Any:
         """Tell which rules fired on each row and what each added."""
-        return self._fitted().explain(X)
+        return self._get_model().explain(X)
 
     @property
     def feature_importances_(self) -> FloatArray:
         """Importance of each column, summing to 1; only models that add up rules have it."""
-        if not isinstance(model := self._fitted(), AdditiveRules | RegressionRules):
+        if not isinstance(model := self._get_model(), AdditiveRules | RegressionRules):
             raise AttributeError(f"{type(model).__name__} has no importances of columns")
         from rulewright.explain.importance import (  # noqa: PLC0415 - no fit needs this room
             feature_importances,
@@ -184,13 +184,13 @@ class RuleEstimator(TableEstimator, Generic[Model]):
 
     def _rows_to_score(self, X: Any, y: Any, sample_weight: Any) -> Table:
         """Read rows with their target, as `fit` does, by the schema of the model."""
-        schema, needed = self._fitted().schema, self._fitted().columns
+        schema, needed = self._get_model().schema, self._get_model().columns
         table = read_like(X, schema, needed, target=y, weights=sample_weight, task=self.TASK)
         if table.target is None:
             raise ValueError("score needs y: the target, or the name of its column in X")
         return table
 
-    def _fitted(self) -> Model:
+    def _get_model(self) -> Model:
         check_is_fitted(self, "model_")
         model: Model = self.model_
         return model
@@ -201,7 +201,7 @@ class RuleEstimator(TableEstimator, Generic[Model]):
         named = [n for n in ("class_weight", "positive_class") if settings.get(n) is not None]
         return {
             "learner": type(self).__name__,
-            "settings": {name: plain(settings[name]) for name in self.settable()}
+            "settings": {name: to_plain_data(settings[name]) for name in self.settable()}
             | {name: str(settings[name]) for name in named},
             "n_rows": rows.n_rows,
             "total_weight": rows.total_weight,
@@ -224,11 +224,11 @@ class RuleClassifier(
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the scores: second minus first class for two classes, one per class otherwise."""
-        return self._fitted().decision_function(X, n_threads=self._n_threads)
+        return self._get_model().decision_function(X, n_threads=self._n_threads)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classes, in the order of `classes_`."""
-        return self._fitted().predict_proba(X, n_threads=self._n_threads)
+        return self._get_model().predict_proba(X, n_threads=self._n_threads)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy on rows; X, y and sample_weight as in `fit`."""

@@ -33,11 +33,11 @@ def ordered_target(target: Target, ordinal: Any) -> Target:
         return target
     if ordinal is not True:
         try:
-            return target.ordered(list(ordinal))
+            return target.with_order(list(ordinal))
         except DataError as error:
             raise DataError(f"ordinal: {error}") from None
     if target.declared_order is not None:
-        return target.ordered(target.declared_order)
+        return target.with_order(target.declared_order)
     if target.classes.dtype.kind in "iufb":
         return target
     found = target.declared or tuple(map(str, target.classes))

@@ -141,7 +141,7 @@ class Named:
             return value in self.words or value in self.makers
         return isinstance(value, self.kind)
 
-    def made(self, value: Any) -> Any:
+    def make(self, value: Any) -> Any:
         """Return the object that an allowed value stands for."""
         return self.makers[value]() if isinstance(value, str) else value
 
@@ -205,7 +205,7 @@ class Splitting:
 
 
 @dataclass(frozen=True)
-class Order:
+class OrderDomain:
     """Whether classes have an order, or the classes from low to high."""
 
     def accepts(self, value: object) -> bool:
@@ -281,7 +281,7 @@ class Parameterised:
         cls.DOMAINS = {name: declared[name].metadata["domain"] for name in order}
         # Those that need no name come first, as in the signature.
         listed = sorted((declared[name] for name in order), key=lambda one: bool(one.kw_only))
-        cls.__doc__ = _documented(inspect.cleandoc(cls.__doc__ or ""), listed)
+        cls.__doc__ = _document(inspect.cleandoc(cls.__doc__ or ""), listed)
         init = cast("Any", cls.__init__)
         known = inspect.signature(init).parameters
         parameters = sorted((known[name] for name in ("self", *order)), key=lambda one: one.kind)
@@ -316,7 +316,7 @@ def _own_first(cls: type, declared: Iterable[str]) -> list[str]:
     return sorted((name for name in listed if name in known), key=places.__getitem__)
 
 
-def _documented(doc: str, declared: Iterable[Field[Any]]) -> str:
+def _document(doc: str, declared: Iterable[Field[Any]]) -> str:
     """Put the section "Parameters" before the section "Attributes", or at the end."""
     lines = ["Parameters", "----------"]
     for one in declared:
@@ -327,7 +327,7 @@ def _documented(doc: str, declared: Iterable[Field[Any]]) -> str:
     return f"{before.rstrip()}\n\n{section}\n\n{attributes}{after}".rstrip()
 
 
-def plain(value: object) -> object:
+def to_plain_data(value: object) -> object:
     """Return a parameter as plain data: NumPy numbers become Python's, objects their text."""
     if isinstance(value, np.generic):
         return value.item()

@@ -28,7 +28,7 @@ def class_weighted(rows: TrainingSet, class_weight: Any) -> TrainingSet:
         factors = _class_factors(rows, class_weight)
     except (TypeError, ValueError) as error:
         raise ValueError(f"class_weight={class_weight!r}: {error}") from None
-    return rows.weighted(rows.weights * factors[rows.labels])
+    return rows.with_weights(rows.weights * factors[rows.labels])
 
 
 def _class_factors(rows: TrainingSet, class_weight: Any) -> FloatArray:
@@ -74,15 +74,15 @@ def refuse_huge(rows: TrainingSet) -> None:
         )
 
 
-def counted(rows: TrainingSet) -> TrainingSet:
+def scale_weights(rows: TrainingSet) -> TrainingSet:
     """Return the rows, their weights scaled to sum to the number of rows if they are shares."""
     if not are_shares(rows):
         return rows
     shares = rows.weights / rows.weights.max()
-    return rows.weighted(shares * (rows.n_rows / shares.sum()))
+    return rows.with_weights(shares * (rows.n_rows / shares.sum()))
 
 
-def counted_rows(weights: FloatArray) -> float:
+def count_effective_rows(weights: FloatArray) -> float:
     """Return how many rows whole weights count, or would be as informative as others."""
     if (weights == np.rint(weights)).all():
         return float(weights.sum())

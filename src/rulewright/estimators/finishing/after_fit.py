@@ -18,7 +18,7 @@ from rulewright.estimators.finishing.probabilities import (
     with_probabilities,
     without_validation,
 )
-from rulewright.estimators.folds.folds import assign_folds, kept_splits
+from rulewright.estimators.folds.folds import assign_folds, keep_splits
 from rulewright.model import AdditiveRules, ClassModel
 from rulewright.weighting import CALIBRATIONS, Calibration
 
@@ -63,9 +63,9 @@ def calibrate(
     model = additive_of(model, "calibrate")
     if not CALIBRATION.accepts(method):
         raise ValueError(f"calibrate: method={method!r} must be {CALIBRATION}")
-    calibration: Calibration = CALIBRATION.made(method)
-    rows = read_rows(model, X, y, sample_weight, "calibrate")
-    splits = kept_splits(calibration.cv, rows.places)
+    calibration: Calibration = CALIBRATION.make(method)
+    rows = read_model_rows(model, X, y, sample_weight, "calibrate")
+    splits = keep_splits(calibration.cv, rows.places)
     folds = assign_folds(rows.labels, splits, check_random_state(random_state))
     if folds is None:
         raise ValueError("calibrate needs two rows or more of two classes or more")
@@ -98,7 +98,7 @@ def additive_of(model: Any, step: str) -> AdditiveRules:
     return model
 
 
-def read_rows(
+def read_model_rows(
     model: ClassModel,
     X: Any,
     y: Any,

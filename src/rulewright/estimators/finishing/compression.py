@@ -16,13 +16,13 @@ from rulewright.estimators.contract.parameters import (
     check_parameters,
 )
 from rulewright.estimators.contract.progress import progress_bar
-from rulewright.estimators.contract.weights import counted
-from rulewright.estimators.finishing.after_fit import additive_of, read_rows
-from rulewright.estimators.finishing.probabilities import noted
+from rulewright.estimators.contract.weights import scale_weights
+from rulewright.estimators.finishing.after_fit import additive_of, read_model_rows
+from rulewright.estimators.finishing.probabilities import note_figures
 from rulewright.estimators.folds.folds import (
     assign_folds,
     choosing_rows,
-    kept_splits,
+    keep_splits,
 )
 from rulewright.evidence.reliability import accuracy, reliability, row_losses
 from rulewright.rules import Adds
@@ -105,10 +105,10 @@ def compress(
     check_parameters("compress", options, _PARAMETERS)
     model = additive_of(model, "compress")
     random, n_threads = check_random_state(random_state), count_threads(n_jobs)
-    rows = read_rows(model, X, y, sample_weight, "compress")
+    rows = read_model_rows(model, X, y, sample_weight, "compress")
     small = compress_rows(model, rows, n_rules, cv, random, n_threads, verbose)
     figures = reliability(rows.labels, small.predict_proba(rows.table), rows.weights)
-    return noted(small, rows="given", **figures)
+    return note_figures(small, rows="given", **figures)
 
 
 def compress_rows(
@@ -121,18 +121,18 @@ def compress_rows(
     verbose: int = 0,
 ) -> AdditiveRules:
     """Compress a model on rows that have its columns and classes; see `compress`."""
-    merged = model.merged().with_steps(None)
+    merged = model.merge_rules().with_steps(None)
     if len(merged.classes) == 1 or not merged.rules:
-        return _noted(merged, [], len(model), "no rules")
-    rows = counted(rows)
+        return _note_compression(merged, [], len(model), "no rules")
+    rows = scale_weights(rows)
     sample = choosing_rows(rows, random)
     problem = _Problem.of(merged, sample, n_threads)
     most = min(25 * len(merged.classes), MOST_RULES) if n_rules is None else n_rules
     sizes = sizes_up_to(min(most, len(merged)))
-    folds = assign_folds(problem.labels, kept_splits(cv, sample.places), random)
+    folds = assign_folds(problem.labels, keep_splits(cv, sample.places), random)
     n_folds = 0 if folds is None else len(folds)
     with progress_bar("compressing", n_folds + 1, bool(verbose)) as advance:
-        judged: list[_Judged] = []
+        judged: list[_FoldCurve] = []
         if folds is not None:
             judged = folds.run(partial(_judge, problem, sizes, folds, advance), n_threads)
         chosen = _choose(problem, sizes, n_threads)
@@ -142,9 +142,9 @@ def compress_rows(
         losses = np.concatenate([fold.losses for fold in judged], axis=1)
         size = smallest_good(sizes, losses, np.concatenate([fold.weights for fold in judged]))
     kept = [merged.rules[rule] for rule in chosen[size].rules.tolist()]
-    small = _refitted(merged.with_rules(kept), rows, n_threads)
+    small = _refit_responses(merged.with_rules(kept), rows, n_threads)
     by = "n_rules" if n_rules is not None else "cross-validation"
-    return _noted(small, _curve(sizes, chosen, judged), len(model), by)
+    return _note_compression(small, _curve(sizes, chosen, judged), len(model), by)
 
 
 def size_curve(model: AdditiveRules) -> str:
@@ -186,14 +186,14 @@ class _Problem(NamedTuple):
         return Multinomial(*self[:-1], n_classes, first=self.first, **options)
 
 
-class _Kept(NamedTuple):
+class _KeptRules(NamedTuple):
     """The rules of a compact model, and the penalty that proposed them."""
 
     rules: IntArray
     penalty: float
 
 
-class _Judged(NamedTuple):
+class _FoldCurve(NamedTuple):
     """How good each size is on the rows of one fold: loss of each row, share of right labels."""
 
     weights: FloatArray
@@ -206,14 +206,14 @@ class _Judged(NamedTuple):
         return np.average(self.losses, axis=1, weights=self.weights)
 
 
-def _choose(problem: _Problem, sizes: Sequence[int], n_threads: int) -> dict[int, _Kept]:
+def _choose(problem: _Problem, sizes: Sequence[int], n_threads: int) -> dict[int, _KeptRules]:
     """Choose the rules of each size on all rows."""
     fit = problem.fit(n_threads=n_threads)
     proposals = selections(fit, sizes, check=lambda: None)
-    return {size: _Kept(fit.active, penalty) for size, penalty in proposals}
+    return {size: _KeptRules(fit.active, penalty) for size, penalty in proposals}
 
 
-def _refitted(model: AdditiveRules, rows: TrainingSet, n_threads: int) -> AdditiveRules:
+def _refit_responses(model: AdditiveRules, rows: TrainingSet, n_threads: int) -> AdditiveRules:
     """Return the model with responses and intercepts that fit all rows, to many digits."""
     fit = _Problem.of(model, rows, n_threads).fit(tolerance=1e-10)
     fit.keep(fit.rules)
@@ -229,7 +229,7 @@ def _judge(
     advance: Callable[[], None],
     fold: int,
     check: Callable[[], None],
-) -> _Judged:
+) -> _FoldCurve:
     """Fit a model of each size to the training rows of a fold and judge it on the others."""
     held_out = folds.held_out_mask(fold)
     labels, weights = problem.labels[held_out], problem.weights[held_out]
@@ -239,11 +239,11 @@ def _judge(
         p = fit.probabilities[held_out]
         losses[size], shares[size] = row_losses(labels, p), accuracy(labels, p, weights)
     advance()
-    return _Judged(weights, np.array([losses[s] for s in sizes]), [shares[s] for s in sizes])
+    return _FoldCurve(weights, np.array([losses[s] for s in sizes]), [shares[s] for s in sizes])
 
 
 def _curve(
-    sizes: Sequence[int], chosen: dict[int, _Kept], judged: Sequence[_Judged]
+    sizes: Sequence[int], chosen: dict[int, _KeptRules], judged: Sequence[_FoldCurve]
 ) -> list[dict[str, Any]]:
     if not judged:
         return []
@@ -264,7 +264,7 @@ def _curve(
     ]
 
 
-def _noted(
+def _note_compression(
     model: AdditiveRules, curve: list[dict[str, Any]], n_before: int, by: str
 ) -> AdditiveRules:
     note = {"n_rules_before": n_before, "n_rules": len(model), "chosen_by": by, "curve": curve}

@@ -47,18 +47,18 @@ def with_probabilities(
     """
     if out_of_fold is None:
         p = model.predict_proba(rows.table) if known is None else known
-        return noted(model, rows="training", **reliability(rows.labels, p, rows.weights))
+        return note_figures(model, rows="training", **reliability(rows.labels, p, rows.weights))
     scores, labels, weights, _ = out_of_fold
     raw = reliability(labels, model.probabilities(scores), weights)
     if calibration is None:
-        return noted(model, rows=source, **raw)
-    figures = reliability(labels, calibration.cross_fitted(*out_of_fold), weights)
-    calibrated = calibration.fit(scores, labels, weights).applied(model)
+        return note_figures(model, rows=source, **raw)
+    figures = reliability(labels, calibration.cross_fit(*out_of_fold), weights)
+    calibrated = calibration.fit(scores, labels, weights).apply(model)
     name = calibration.name
-    return noted(calibrated, rows=source, **figures, calibration=name, uncalibrated=raw)
+    return note_figures(calibrated, rows=source, **figures, calibration=name, uncalibrated=raw)
 
 
-def noted(model: AdditiveRules, **figures: object) -> AdditiveRules:
+def note_figures(model: AdditiveRules, **figures: object) -> AdditiveRules:
     """Return the model with these figures in its summary."""
     return model.with_summary({**without_validation(model.summary), "reliability": figures})
 

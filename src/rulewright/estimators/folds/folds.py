@@ -189,13 +189,13 @@ def number_folds(
     if n_rows < 2:
         return None
     if not isinstance(cv, numbers.Integral):
-        return assign_folds(np.zeros(n_rows, dtype=np.int32), kept_splits(cv, places), random, 1)
+        return assign_folds(np.zeros(n_rows, dtype=np.int32), keep_splits(cv, places), random, 1)
     folds = np.empty(n_rows, dtype=np.int32)
     folds[random.permutation(n_rows)] = np.arange(n_rows) % min(int(cv), n_rows)
     return Folds(folds)
 
 
-def kept_splits(cv: Any, places: NDArray[np.intp]) -> Any:
+def keep_splits(cv: Any, places: NDArray[np.intp]) -> Any:
     """Return `cv` for the rows that were kept.
 
     Given pairs of training and test rows number all rows, also those that were dropped because they

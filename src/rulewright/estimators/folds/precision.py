@@ -2,7 +2,7 @@
 
 The rows that a finished rule is counted on also chose it, so its precision there is too good. Rules
 of models that were learned without some rows are counted on their training rows and on the held-out
-rows (`Compared`), and a `PrecisionCorrection` estimates the optimism from these pairs:
+rows (`CoverComparison`), and a `PrecisionCorrection` estimates the optimism from these pairs:
 
 - `MeanOptimism` subtracts one number from the precision of every rule: compact rules.
 - `BaseRateShrinkage` moves precision towards the base rate, the more the fewer rows a rule covers:
@@ -24,9 +24,9 @@ from rulewright.encoding.covers import PackedCovers
 from rulewright.estimators.contract.base import Classes, RuleClassifier
 from rulewright.estimators.contract.parameters import Integer, Parameter
 from rulewright.estimators.contract.progress import progress_bar
-from rulewright.estimators.contract.weights import are_shares, counted_rows
+from rulewright.estimators.contract.weights import are_shares, count_effective_rows
 from rulewright.estimators.folds.folds import assign_folds, stratified_folds
-from rulewright.evidence.shrinkage import Counted, Shrinkage
+from rulewright.evidence.shrinkage import HitCounts, Shrinkage
 from rulewright.rules import Coverage
 from rulewright.search import LEAST_ROWS
 from rulewright.search.boolean_rows import merge_equal_rows
@@ -57,7 +57,7 @@ MANY_COPIES = 4
 Learner = TypeVar("Learner")
 
 
-class Compared(NamedTuple):
+class CoverComparison(NamedTuple):
     """Weights by class that rules cover: of the rows that chose them, and of held-out rows."""
 
     heads: list[Head]
@@ -72,7 +72,7 @@ class Compared(NamedTuple):
         return cls([rule.head for rule in model.rules], seen.reshape(unseen.shape), unseen)
 
     @classmethod
-    def joined(cls, parts: Sequence[Compared]) -> Self:
+    def join(cls, parts: Sequence[CoverComparison]) -> Self:
         """Put the rules of several models together."""
         heads = list(itertools.chain.from_iterable(part.heads for part in parts))
         return cls(heads, *(np.concatenate(side) for side in list(zip(*parts, strict=True))[1:]))
@@ -119,7 +119,7 @@ class MeanOptimism(PrecisionCorrection):
     variance: float
 
     @classmethod
-    def estimate(cls, compared: Compared) -> Self | None:
+    def estimate(cls, compared: CoverComparison) -> Self | None:
         """Average the loss of precision, each rule weighted by its certainty.
 
         None if too few rules cover rows of both kinds.
@@ -168,19 +168,19 @@ class BaseRateShrinkage(PrecisionCorrection):
     shares: FloatArray  # of the classes in all rows
 
     @classmethod
-    def estimate(cls, compared: Compared, shares: FloatArray) -> Self | None:
+    def estimate(cls, compared: CoverComparison, shares: FloatArray) -> Self | None:
         """Weigh the grid by the held-out rows; None if no rule covers rows of both kinds."""
         if not compared.on_both_sides.any():
             return None
-        held_out = _counted(compared.heads, compared.unseen, shares)
-        seen = _counted(compared.heads, compared.seen, shares)
+        held_out = _count_hits(compared.heads, compared.unseen, shares)
+        seen = _count_hits(compared.heads, compared.seen, shares)
         return cls(Shrinkage.of(seen, held_out.hits, held_out.rows), shares)
 
     def expected_weights(self, heads: Sequence[Head], weights: FloatArray) -> FloatArray:
         """Return the weights (rules, classes) that are expected on new rows."""
         weights, some = weights.copy(), np.flatnonzero(weights.any(axis=1))
-        counts = _counted([heads[i] for i in some.tolist()], weights[some], self.shares)
-        found = self.shrinkage.expected(counts)
+        counts = _count_hits([heads[i] for i in some.tolist()], weights[some], self.shares)
+        found = self.shrinkage.expect_shares(counts)
         kept = weights[some] * (found.kept / counts.rows)[:, np.newaxis]
         weights[some] = (kept + np.outer(found.moved, self.shares)) * found.rows[:, np.newaxis]
         return weights
@@ -188,7 +188,7 @@ class BaseRateShrinkage(PrecisionCorrection):
 
 def has_enough(rows: TrainingSet) -> bool:
     """Tell whether some of the rows say anything of the others."""
-    return not are_shares(rows) and counted_rows(rows.weights) >= LEAST_ROWS
+    return not are_shares(rows) and count_effective_rows(rows.weights) >= LEAST_ROWS
 
 
 def decided_weights(model: ClassModel, rows: TrainingSet) -> FloatArray:
@@ -200,12 +200,14 @@ def decided_weights(model: ClassModel, rows: TrainingSet) -> FloatArray:
     return weights
 
 
-def corrected(model: Classes, compared: Sequence[Compared], rows: TrainingSet) -> Classes:
+def correct_precision(
+    model: Classes, compared: Sequence[CoverComparison], rows: TrainingSet
+) -> Classes:
     """Correct the coverage of a finished model by `BaseRateShrinkage`."""
     if not (compared and model.rules and has_enough(rows)):
         return model
     shares = rows.class_weights / rows.total_weight
-    correction = BaseRateShrinkage.estimate(Compared.joined(compared), shares)
+    correction = BaseRateShrinkage.estimate(CoverComparison.join(compared), shares)
     if correction is None:
         return model
     heads, weights = [rule.head for rule in model.rules], [r.class_weights for r in model.rules]
@@ -213,10 +215,10 @@ def corrected(model: Classes, compared: Sequence[Compared], rows: TrainingSet) -
     return model.with_coverages(correction.coverages(heads, np.array(weights), supports))
 
 
-def _counted(heads: Sequence[Head], weights: FloatArray, shares: FloatArray) -> Counted:
+def _count_hits(heads: Sequence[Head], weights: FloatArray, shares: FloatArray) -> HitCounts:
     """Count the rows of the heads as hits."""
     of_all = np.array([shares[head.classes].sum() for head in heads])
-    return Counted(_hits(heads, weights), weights.sum(axis=1), of_all)
+    return HitCounts(_hits(heads, weights), weights.sum(axis=1), of_all)
 
 
 def _hits(heads: Sequence[Head], weights: FloatArray) -> FloatArray:
@@ -241,9 +243,9 @@ class CheckedClassifier(RuleClassifier[Classes]):
         done = any(rule.coverage.rows == "corrected" for rule in model.rules)
         if done or self.precision_cv is None or not (model.rules and has_enough(rows)):
             return model
-        return corrected(model, list(self._compared(rows)), rows)
+        return correct_precision(model, list(self._compare_folds(rows)), rows)
 
-    def _compared(self, rows: TrainingSet) -> Iterator[Compared]:
+    def _compare_folds(self, rows: TrainingSet) -> Iterator[CoverComparison]:
         """Learn without each fold, and count rules on the rows left out."""
         n_folds, repeat = int(self.precision_cv or 0), self.class_weight is None
         random = np.random.RandomState(0)  # a learner that draws nothing has no need of a seed
@@ -253,7 +255,7 @@ class CheckedClassifier(RuleClassifier[Classes]):
                 learner.set_params(random_state=int(random.randint(2**31)), verbose=0)
                 learner.classes_ = self.classes_
                 model = learner._learn(train)  # noqa: SLF001 - rows that are weighted already
-                yield Compared.of(model, left_out)
+                yield CoverComparison.of(model, left_out)
                 advance()
 
 
@@ -275,7 +277,7 @@ def _parts(
     Whole weights are copies of a row, each of which may be left out alone; so neither the order of
     rows nor how they are repeated makes a difference. Of very many rows some are drawn.
     """
-    merged = merge_equal_rows(rows, repeat=repeat).sorted()
+    merged = merge_equal_rows(rows, repeat=repeat).sort_rows()
     chosen = np.arange(len(merged.place))
     if len(chosen) > MOST_ROWS:
         drawn = stratified_folds(merged.labels, -(-len(chosen) // MOST_ROWS), random)
@@ -285,13 +287,13 @@ def _parts(
         return
     for fold in range(len(folds)):
         train, held_out = folds.train_rows(fold), folds.held_out_rows(fold)
-        yield _taken(merged, chosen[train]), _taken(merged, chosen[held_out])
+        yield _take_copies(merged, chosen[train]), _take_copies(merged, chosen[held_out])
 
 
-def _taken(merged: MergedRows, copies: NDArray[np.intp]) -> TrainingSet:
+def _take_copies(merged: MergedRows, copies: NDArray[np.intp]) -> TrainingSet:
     """Return some copies as rows, or as weights of rows where most rows have many copies."""
     if len(merged.place) <= MANY_COPIES * len(merged.rows):
         return replace(merged.rows.take(merged.place[copies]), weights=merged.weights[copies])
     chosen = np.zeros(len(merged.place), dtype=np.bool_)
     chosen[copies] = True
-    return merged.rows.weighted(merged.part(chosen))
+    return merged.rows.with_weights(merged.part(chosen))

@@ -26,14 +26,14 @@ def read_as(estimator: RuleEstimator[Any], X: Any, y: Any, sample_weight: Any, s
     return table
 
 
-def fitted_copy(estimator: RuleEstimator[Any], table: Table, seed: int) -> RuleEstimator[Any]:
+def fit_copy(estimator: RuleEstimator[Any], table: Table, seed: int) -> RuleEstimator[Any]:
     """Fit a copy; it keeps its seed if that is a number."""
     own = estimator.random_state
     seed = int(own) if isinstance(own, Integral) else seed
-    return refitted(estimator, table, seed, estimator.n_jobs)
+    return refit(estimator, table, seed, estimator.n_jobs)
 
 
-def refitted(
+def refit(
     estimator: RuleEstimator[Any], table: Table, seed: int, n_jobs: int | None = 1
 ) -> RuleEstimator[Any]:
     """Fit a copy with another seed."""

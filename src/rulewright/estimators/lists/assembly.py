@@ -53,7 +53,7 @@ def decision_list(
         left &= ~covered
         weights = rows.weights_by_class(covered)
         if weights.any():
-            says = Says(smoothed(weights, rows, head))
+            says = Says(smooth_shares(weights, rows, head))
             rules.append(Rule(body, says, Coverage.of(tuple(weights.tolist()))))
     rest = rows.weights_by_class(left)
     if default is None:
@@ -63,7 +63,7 @@ def decision_list(
         rows.schema,
         rows.classes,
         tuple(rules),
-        smoothed(rest, rows, default),
+        smooth_shares(rest, rows, default),
         tuple(rest.tolist()),
         summary,
     )
@@ -84,13 +84,13 @@ def unordered_rules(
     for body in bodies:
         weights = rows.weights_by_class(body.holds(rows.table))
         if weights.any():
-            says = Says(_normalised(weights), float(weights.sum()))
+            says = Says(_normalise(weights), float(weights.sum()))
             rules.append(Rule(body, says, Coverage.of(tuple(weights.tolist()))))
     start = smoothing * class_shares(rows)
     return UnorderedRules(rows.schema, rows.classes, tuple(rules), tuple(start.tolist()), summary)
 
 
-def smoothed(weights: FloatArray, rows: TrainingSet, head: int) -> tuple[float, ...]:
+def smooth_shares(weights: FloatArray, rows: TrainingSet, head: int) -> tuple[float, ...]:
     """Return the m-estimate of the shares of the classes; the class of the rule is on top."""
     return with_head_on_top(weights + SMOOTHING * class_shares(rows), head)
 
@@ -102,7 +102,7 @@ def with_head_on_top(shares: FloatArray, head: int) -> tuple[float, ...]:
         top = shares[head] = max(top, shares.sum() / len(shares))
         shares = np.minimum(shares, top * BELOW)
         shares[head] = top
-    return _normalised(shares)
+    return _normalise(shares)
 
 
 def class_shares(rows: TrainingSet) -> FloatArray:
@@ -113,6 +113,6 @@ def class_shares(rows: TrainingSet) -> FloatArray:
     return shares
 
 
-def _normalised(shares: FloatArray) -> tuple[float, ...]:
+def _normalise(shares: FloatArray) -> tuple[float, ...]:
     total: tuple[float, ...] = tuple((shares / shares.sum()).tolist())
     return total

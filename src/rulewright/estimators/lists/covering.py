@@ -12,10 +12,10 @@ from rulewright.encoding.binned import bin_table
 from rulewright.estimators.contract.constrained import ConstrainedClassifier
 from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Real
 from rulewright.estimators.contract.progress import progress_bar
-from rulewright.estimators.contract.weights import counted, refuse_huge
+from rulewright.estimators.contract.weights import refuse_huge, scale_weights
 from rulewright.estimators.folds.precision import CheckedClassifier
 from rulewright.estimators.lists.assembly import decision_list
-from rulewright.estimators.lists.one_class import Covering
+from rulewright.estimators.lists.one_class import CoveringContext
 from rulewright.kernels import ROW
 from rulewright.model import DecisionList
 from rulewright.rules import Conjunction
@@ -64,7 +64,7 @@ class CoveringClassifier(CheckedClassifier[DecisionList], ConstrainedClassifier[
                 "that add up, as of mlrules and slipper: the probabilities of a list go up and down"
             )
         refuse_huge(rows)
-        rows = counted(rows)
+        rows = scale_weights(rows)
         covering = self._covering(rows, constraints)
         random = check_random_state(self.random_state)
         *heads, default = self._order(rows)
@@ -75,7 +75,7 @@ class CoveringClassifier(CheckedClassifier[DecisionList], ConstrainedClassifier[
                 problem = covering.one_class(head, left)
                 rules = self._rules(problem, random) if problem.all.positive else []
                 found += [(Conjunction.of(rule.conditions), head) for rule in rules]
-                left = problem.uncovered(rules)
+                left = problem.find_uncovered(rules)
                 advance()
         summary = {**self._summary(rows, constraints), "bins": covering.binned.describe()}
         return decision_list(rows, found, default=default, summary=summary)
@@ -89,7 +89,7 @@ class CoveringClassifier(CheckedClassifier[DecisionList], ConstrainedClassifier[
         order: list[int] = np.argsort(rows.class_weights, kind="stable").tolist()
         return order
 
-    def _covering(self, rows: TrainingSet, constraints: Constraints) -> Covering:
+    def _covering(self, rows: TrainingSet, constraints: Constraints) -> CoveringContext:
         limits = SearchLimits(
             max_conditions=self.max_conditions,
             min_weight=self.min_weight,
@@ -100,4 +100,6 @@ class CoveringClassifier(CheckedClassifier[DecisionList], ConstrainedClassifier[
         )
         digits = constraints.digits_by_column(rows.schema)
         binned = bin_table(rows.table, self.max_bins, self._n_threads, digits)
-        return Covering.of(rows, RuleGrower(binned, self.cut_points, self._n_threads), limits)
+        return CoveringContext.of(
+            rows, RuleGrower(binned, self.cut_points, self._n_threads), limits
+        )

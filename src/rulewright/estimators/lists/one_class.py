@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rulewright.search import FoundRule, RuleGrower, SearchLimits
 
 
-class Sums(NamedTuple):
+class ClassSums(NamedTuple):
     """Weights for and against a class on some rows."""
 
     positive: float
@@ -45,7 +45,7 @@ class Sums(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Covering:
+class CoveringContext:
     """What the problems of all classes share: columns, weights and how rules are grown."""
 
     binned: BinnedColumns
@@ -56,7 +56,7 @@ class Covering:
     unit: float
 
     @classmethod
-    def of(cls, rows: TrainingSet, grower: RuleGrower, limits: SearchLimits) -> Covering:
+    def of(cls, rows: TrainingSet, grower: RuleGrower, limits: SearchLimits) -> CoveringContext:
         """Choose the fixed point of the weights, and turn limits into codes."""
         unit = 2.0 ** max(math.ceil(math.log2(rows.total_weight)) - 61, -1022)
         compiled = limits.compile(rows.schema, unit)
@@ -110,7 +110,7 @@ class OneClass:
 
     Parameters
     ----------
-    covering : Covering
+    covering : CoveringContext
         Columns and weights.
     head : int
         The class.
@@ -118,7 +118,7 @@ class OneClass:
         The rows.
     """
 
-    def __init__(self, covering: Covering, head: int, rows: RowArray) -> None:
+    def __init__(self, covering: CoveringContext, head: int, rows: RowArray) -> None:
         self.covering, self.head, self.rows = covering, head, rows
         n_rows = covering.codes.n_rows
         self.inside: BoolArray = np.zeros(n_rows, dtype=np.bool_)
@@ -141,10 +141,10 @@ class OneClass:
         sums: StatArray = self.stats[rows, :2].sum(axis=0)
         return sums
 
-    def sums(self, rows: RowArray) -> Sums:
+    def sums(self, rows: RowArray) -> ClassSums:
         """Sum the weights for and against the class."""
         positive, negative = self.steps(rows).tolist()
-        return Sums(positive * self.covering.unit, negative * self.covering.unit)
+        return ClassSums(positive * self.covering.unit, negative * self.covering.unit)
 
     def split(self, rows: RowArray, share: float, seed: int) -> tuple[RowArray, RowArray]:
         """Split rows at random into a share of the weight of either side, and the others."""
@@ -166,7 +166,7 @@ class OneClass:
             return found or start
         return replace(found, grown=start.grown + found.grown, tests=start.tests + found.tests)
 
-    def prefix_sums(self, rule: FoundRule, rows: RowArray) -> list[Sums]:
+    def prefix_sums(self, rule: FoundRule, rows: RowArray) -> list[ClassSums]:
         """Sum over the rows that satisfy the first 0, 1, 2, ... conditions of a rule."""
         sums = [self.sums(rows)]
         for column, low, high, skip in rule.tests:
@@ -182,7 +182,7 @@ class OneClass:
         found: RowArray = rows[self.inside[rows]]
         return found
 
-    def uncovered(self, rules: Sequence[FoundRule]) -> RowArray:
+    def find_uncovered(self, rules: Sequence[FoundRule]) -> RowArray:
         """Find the rows that no rule covers."""
         left = self.inside.copy()
         for rule in rules:

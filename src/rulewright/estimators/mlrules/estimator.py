@@ -14,14 +14,14 @@ from rulewright.estimators.contract.parameters import (
     Flag,
     Integer,
     Named,
-    Order,
+    OrderDomain,
     Parameter,
     Real,
 )
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.contract.weights import warn_of_shares
 from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
-from rulewright.estimators.folds.folds import assign_folds, kept_splits, out_of_fold_scores
+from rulewright.estimators.folds.folds import assign_folds, keep_splits, out_of_fold_scores
 from rulewright.estimators.mlrules.boosting import Boosting
 from rulewright.estimators.mlrules.memory import start_boosting
 from rulewright.estimators.mlrules.settings import (
@@ -159,7 +159,7 @@ class MLRulesClassifier(BoostedClassifier):
         '"window" where there are rows outside the subsample, and "none" where there are none.',
         default="auto",
     )
-    ordinal: Any = Parameter(Order(), ORDINAL, default=False)
+    ordinal: Any = Parameter(OrderDomain(), ORDINAL, default=False)
     linear: bool = Parameter(
         Flag(),
         "Whether numeric columns may also add straight lines: those that pay are fitted before the "
@@ -211,7 +211,7 @@ class MLRulesClassifier(BoostedClassifier):
         if settings.counts_weights:
             warn_of_shares(rows, type(self).__name__)
         random = check_random_state(self.random_state)
-        boosting = self._started(settings, rows, random)
+        boosting = self._start_fit(settings, rows, random)
         self._last_boosting = None  # a fit that was interrupted cannot be continued
         with progress_bar("learning rules", n_rules, bool(self.verbose)) as advance:
             boosting.run(n_rules, advance)
@@ -226,7 +226,7 @@ class MLRulesClassifier(BoostedClassifier):
         known = None if scored is None else scored.probabilities()
         del scored
         self.stages_ = with_probabilities(model, rows, calibration, out_of_fold, known)
-        return self.stages_.merged()
+        return self.stages_.merge_rules()
 
     def _most_rules(self, rows: DescribedRows) -> int:
         return self._automatic(rows).max_rules if self.max_rules is None else self.max_rules
@@ -244,30 +244,30 @@ class MLRulesClassifier(BoostedClassifier):
             )
         asked = growth.min_evidence
         untested = float(self.stopping == "auto")
-        prefixed = _chosen(growth.class_choice, auto.prefixed) in (True, "prefixed")
+        prefixed = _resolve_auto(growth.class_choice, auto.prefixed) in (True, "prefixed")
         rule = RuleSettings(
-            learning_rate=_chosen(self.learning_rate, auto.learning_rate),
+            learning_rate=_resolve_auto(self.learning_rate, auto.learning_rate),
             largest_step=auto.largest_step if prefixed else LARGEST_STEP,
             criterion=growth.criterion,
-            l2=_chosen(self.l2, auto.l2),
+            l2=_resolve_auto(self.l2, auto.l2),
             min_evidence=0.0 if asked is None else asked,
             untested_evidence=untested if asked is None else asked,
             prefixed=prefixed,
         )
         limits = SearchLimits(
-            max_conditions=_chosen(self.max_conditions, auto.max_conditions),
+            max_conditions=_resolve_auto(self.max_conditions, auto.max_conditions),
             min_weight=self.min_weight,
             missing_conditions=self.missing_conditions,
-            label_sets=_chosen(growth.label_sets, auto.label_sets),
+            label_sets=_resolve_auto(growth.label_sets, auto.label_sets),
             constraints=constraints,
         )
         return BoostingSettings(
             rule=rule,
             limits=limits,
-            subsample=_chosen(self.subsample, auto.subsample),
-            column_subsample=_chosen(growth.column_subsample, auto.column_subsample),
+            subsample=_resolve_auto(self.subsample, auto.subsample),
+            column_subsample=_resolve_auto(growth.column_subsample, auto.column_subsample),
             prune=PRUNE.get(growth.prune, auto.prune),
-            formulation=FORMULATION.made(self.formulation),
+            formulation=FORMULATION.make(self.formulation),
             max_bins=self.max_bins,
             stopping=self._stopping(rows, auto),
             ordinal=self._is_ordinal,
@@ -276,11 +276,11 @@ class MLRulesClassifier(BoostedClassifier):
 
     def _stopping(self, rows: DescribedRows, auto: Automatic) -> Stopping:
         """Return the stopping rule; one that needs rows outside the subsample must have some."""
-        subsample = _chosen(self.subsample, auto.subsample)
+        subsample = _resolve_auto(self.subsample, auto.subsample)
         outside = subsample < 1 and rows.n_rows >= LEAST_ROWS
         if self.stopping == "auto":
             return auto.stopping(outside)
-        stopping: Stopping = STOPPING_RULE.made(self.stopping)
+        stopping: Stopping = STOPPING_RULE.make(self.stopping)
         if stopping.needs_outside and not outside:
             raise ValueError(
                 f"stopping={self.stopping!r} needs rows outside the subsample to judge rules by, "
@@ -292,7 +292,7 @@ class MLRulesClassifier(BoostedClassifier):
 
     @property
     def _growth(self) -> Growth:
-        growth: Growth = GROWTH.made(self.growth)
+        growth: Growth = GROWTH.make(self.growth)
         return growth
 
     @property
@@ -302,7 +302,7 @@ class MLRulesClassifier(BoostedClassifier):
     def _checked_calibration(
         self, rows: TrainingSet, constraints: Constraints
     ) -> Calibration | None:
-        calibration: Calibration | None = CALIBRATED.made(self.calibration)
+        calibration: Calibration | None = CALIBRATED.make(self.calibration)
         if isinstance(calibration, Isotonic) and constraints.monotone and len(rows.classes) > 2:
             raise ValueError(
                 "calibration='isotonic' fits each class by itself and may turn monotone columns: "
@@ -310,7 +310,7 @@ class MLRulesClassifier(BoostedClassifier):
             )
         return calibration
 
-    def _started(
+    def _start_fit(
         self, settings: BoostingSettings, rows: TrainingSet, random: np.random.RandomState
     ) -> Boosting[MemoryRows]:
         """Begin a fit, or continue the last one."""
@@ -359,7 +359,7 @@ class MLRulesClassifier(BoostedClassifier):
         random: np.random.RandomState,
     ) -> OutOfFold:
         """Learn without each fold in turn, to get scores of rows that were left out."""
-        folds = assign_folds(rows.labels, kept_splits(calibration.cv, rows.places), random)
+        folds = assign_folds(rows.labels, keep_splits(calibration.cv, rows.places), random)
         if folds is None:
             raise ValueError(
                 f"calibration={self.calibration!r} needs two rows or more of two classes or more: "
@@ -383,6 +383,6 @@ class MLRulesClassifier(BoostedClassifier):
         return {name: value for name, value in state.items() if name != "_last_boosting"}
 
 
-def _chosen(value: Any, automatic: Any) -> Any:
+def _resolve_auto(value: Any, automatic: Any) -> Any:
     """Return the value, or what "auto" stands for."""
     return automatic if value == "auto" else value

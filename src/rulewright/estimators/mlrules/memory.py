@@ -52,7 +52,7 @@ class Sample:
         return self.likelihood.loss / self.total_weight
 
 
-class Scored(NamedTuple):
+class ScoredRows(NamedTuple):
     """Training scores of a finished fit, in the order of the boosted rows."""
 
     likelihood: LogLikelihood | ClassLogLikelihood
@@ -127,9 +127,9 @@ class MemoryRows:
         return math.nan if self.validation is None else self.validation.mean_loss
 
     @property
-    def scored(self) -> Scored | None:
+    def scored(self) -> ScoredRows | None:
         """All rows with their scores, unless some were kept aside and some rules may go."""
-        return Scored(self.likelihood, self.order) if self.validation is None else None
+        return ScoredRows(self.likelihood, self.order) if self.validation is None else None
 
     def start_pruning(self, kind: str | None, required: ByteArray) -> Pruning[BoolArray]:
         """Return what prunes rules."""

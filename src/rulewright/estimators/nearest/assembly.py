@@ -26,7 +26,7 @@ SMOOTHING = 10.0
 win while they are chosen for it says little (chosen by log-loss on data of scikit-learn)."""
 
 
-def nearest_rules(
+def make_nearest_rules(
     examples: Examples,
     distances: tuple[Distance, ...],
     state: RiseState,
@@ -60,7 +60,7 @@ def nearest_rules(
     return _model(examples, rules, distances, summary)
 
 
-def one_class(examples: Examples, summary: dict[str, Any]) -> NearestRules:
+def make_single_class_model(examples: Examples, summary: dict[str, Any]) -> NearestRules:
     """Make the model of a single class, which needs no distance: its rule covers every row."""
     weights, head = examples.rows.class_weights, int(examples.rows.labels[0])
     says = _says(examples, weights, head, examples.smoothed_share(int(examples.weights.sum())))

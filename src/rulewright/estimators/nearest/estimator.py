@@ -12,7 +12,7 @@ from rulewright import kernels
 from rulewright.estimators.contract.parameters import Integer, Parameter, Real
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.precision import CheckedClassifier
-from rulewright.estimators.nearest.assembly import nearest_rules, one_class
+from rulewright.estimators.nearest.assembly import make_nearest_rules, make_single_class_model
 from rulewright.estimators.nearest.examples import Examples
 from rulewright.model import NearestRules
 from rulewright.programs.nearest import distance_columns
@@ -73,7 +73,7 @@ class RISEClassifier(CheckedClassifier[NearestRules]):
         examples = Examples.of(rows, repeat=self.class_weight is None)
         self.accuracy_, self.n_passes_, summary = 1.0, 0, self._summary(rows)
         if len(np.unique(examples.rows.labels)) == 1:
-            return one_class(examples, summary)
+            return make_single_class_model(examples, summary)
         if len(examples.rows) > MANY_ROWS:
             self._warn(len(examples.rows))
         distances = examples.distances(self.q)
@@ -87,7 +87,7 @@ class RISEClassifier(CheckedClassifier[NearestRules]):
             "n_passes": self.n_passes_,
             "n_examples": len(examples.rows),
         }
-        return nearest_rules(examples, distances, search.state(), first, summary)
+        return make_nearest_rules(examples, distances, search.state(), first, summary)
 
     def _search(self, examples: Examples, distances: tuple[Distance, ...]) -> kernels.RiseSearch:
         """Run the search in slices, so that Ctrl-C works."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.estimators.contract.weights import counted
+from rulewright.estimators.contract.weights import scale_weights
 from rulewright.programs.distances import LabelDistance, NumberDistance
 from rulewright.search.boolean_rows import merge_equal_rows
 
@@ -49,7 +49,7 @@ class Examples:
     @classmethod
     def of(cls, training: TrainingSet, *, repeat: bool) -> Examples:
         """Merge equal rows and sort them; with `repeat` whole weights are numbers of copies."""
-        rows = counted(training)
+        rows = scale_weights(training)
         merged = merge_equal_rows(rows, repeat=False)
         copies = np.bincount(merged.group).astype(np.float64)
         if repeat and np.array_equal(np.rint(rows.weights), rows.weights):

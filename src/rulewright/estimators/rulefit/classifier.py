@@ -10,9 +10,9 @@ from sklearn.utils import check_random_state
 
 from rulewright.estimators.contract.base import RuleClassifier
 from rulewright.estimators.contract.parameters import Choice, Parameter
-from rulewright.estimators.contract.weights import counted_rows
+from rulewright.estimators.contract.weights import count_effective_rows
 from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
-from rulewright.estimators.folds.folds import assign_folds, kept_splits
+from rulewright.estimators.folds.folds import assign_folds, keep_splits
 from rulewright.estimators.rulefit.ensemble import class_rules
 from rulewright.estimators.rulefit.penalty import choose_solution
 from rulewright.estimators.rulefit.settings import SOLVER, RuleFit
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from rulewright.data import TrainingSet
     from rulewright.estimators.folds.folds import Folds
-    from rulewright.estimators.rulefit.ensemble import Candidates
-    from rulewright.estimators.rulefit.penalty import Choice as Chosen
+    from rulewright.estimators.rulefit.ensemble import CandidateTerms
+    from rulewright.estimators.rulefit.penalty import ChosenPenalty as Chosen
     from rulewright.kernels import FloatArray
     from rulewright.rules import Rule
     from rulewright.weighting import Calibration
@@ -46,11 +46,11 @@ LOG_ODDS = 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class Weighted:
+class WeightedTerms:
     """The score of a class: rules to choose from, and the weights chosen."""
 
     head: int
-    candidates: Candidates
+    candidates: CandidateTerms
     choice: Chosen
 
 
@@ -125,7 +125,9 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
         known = [choice.out_of_fold for choice in self.choices_ if choice.out_of_fold is not None]
         if folds is None or len(known) < len(self.choices_):
             factor = 1.0 if loss == "logistic" else LOG_ODDS
-            return with_probabilities(model.scaled(factor, [0.0] * n_classes), rows, None, None)
+            return with_probabilities(
+                model.scale_scores(factor, [0.0] * n_classes), rows, None, None
+            )
         scores = np.column_stack(known)
         if n_classes == 2:
             scores = np.column_stack([np.zeros(rows.n_rows), scores])
@@ -140,7 +142,7 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
         seeds: Mapping[int, int],
         folds: Folds | None,
         advance: Callable[[], None],
-    ) -> list[Weighted]:
+    ) -> list[WeightedTerms]:
         """Weigh rules for each head: rules of its own, or those of all."""
         found, problem, candidates = [], None, None
         shared = len(seeds) > 1 and self.multiclass == "shared"
@@ -156,7 +158,7 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
             problem = replace(problem, y=y)  # of the same columns
             choice = choose_solution(
                 problem,
-                SOLVER.made(self.solver),
+                SOLVER.make(self.solver),
                 self.penalty,
                 folds,
                 rows.total_weight,
@@ -164,7 +166,7 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
                 self._n_threads,
                 advance,
             )
-            found.append(Weighted(head, candidates, choice))
+            found.append(WeightedTerms(head, candidates, choice))
         return found
 
     def _tree_loss(self, rows: TrainingSet, y: FloatArray, loss: str, shared: bool) -> Any:
@@ -175,7 +177,7 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
 
     @property
     def _loss_name(self) -> str:
-        known = SOLVER.made(self.solver).losses
+        known = SOLVER.make(self.solver).losses
         if self.loss == "auto":
             return "logistic" if "logistic" in known else "squared"
         if self.loss not in known:
@@ -195,13 +197,13 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
         self, rows: TrainingSet, random: np.random.RandomState, calibrated: bool
     ) -> Folds | None:
         """Part the rows if need be; few are not, and a criterion chooses the penalty."""
-        if counted_rows(rows.weights) < LEAST_ROWS:
+        if count_effective_rows(rows.weights) < LEAST_ROWS:
             return None
         if not calibrated and not isinstance(self.penalty, str):
             return None
-        return assign_folds(rows.labels, kept_splits(self.cv, rows.places), random)
+        return assign_folds(rows.labels, keep_splits(self.cv, rows.places), random)
 
-    def _model(self, rows: TrainingSet, weighted: Sequence[Weighted]) -> AdditiveRules:
+    def _model(self, rows: TrainingSet, weighted: Sequence[WeightedTerms]) -> AdditiveRules:
         """Add up the weights of all scores."""
         n_classes, lined = len(rows.classes), weighted[0].candidates
         intercepts = np.zeros(n_classes)
@@ -211,7 +213,9 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
             solution = score.choice.solution
             intercepts[score.head] = solution.intercept
             slopes[:, score.head] = score.candidates.slopes(solution)
-            responses = _placed(score.candidates.responses(solution), score.head, n_classes)
+            responses = _place_responses(
+                score.candidates.responses(solution), score.head, n_classes
+            )
             rules += class_rules(score.candidates, rows, responses)
         summary = {
             **self._summary(rows),
@@ -222,7 +226,9 @@ class RuleFitClassifier(RuleFit[AdditiveRules], RuleClassifier[AdditiveRules]):
         return AdditiveRules(rows.schema, rows.classes, starts, tuple(rules), summary, linear=lines)
 
 
-def _placed(responses: FloatArray, head: int, n_classes: int) -> list[tuple[int, Head, float]]:
+def _place_responses(
+    responses: FloatArray, head: int, n_classes: int
+) -> list[tuple[int, Head, float]]:
     """Return places, heads and responses; of two classes less for one is more for the other."""
     placed = []
     for place in np.flatnonzero(responses).tolist():

@@ -9,7 +9,7 @@ import numpy as np
 
 from rulewright.rules import Adds, Coverage, Head, NumberCoverage, Rule
 from rulewright.search.linear_terms import SCALE, linear_columns, linear_terms
-from rulewright.weighting.l1 import Problem
+from rulewright.weighting.l1 import L1Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray
     from rulewright.model.linear import LinearTerm
     from rulewright.search import TreeRules
-    from rulewright.weighting.l1 import Datafit, Solution
+    from rulewright.weighting.l1 import Datafit, L1Solution
     from rulewright.weighting.l1.design import RuleScale
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class CandidateTerms:
     """Rules and linear terms that a penalty chooses from.
 
     Attributes
@@ -42,7 +42,7 @@ class Candidates:
     columns: FloatArray
 
     @classmethod
-    def of(cls, rules: TreeRules, rows: LearningRows[Any], beta: float | None) -> Candidates:
+    def of(cls, rules: TreeRules, rows: LearningRows[Any], beta: float | None) -> CandidateTerms:
         """Add linear terms to rules; `beta` is the share of values beyond each of their bounds."""
         terms = () if beta is None else linear_terms(rows.table, rows.weights, beta)
         return cls(rules, terms, linear_columns(terms, rows.table))
@@ -54,9 +54,9 @@ class Candidates:
         datafit: Datafit,
         rule_scale: RuleScale,
         n_threads: int,
-    ) -> Problem:
+    ) -> L1Problem:
         """Return the problem of weighting the candidates."""
-        return Problem.of(
+        return L1Problem.of(
             self.rules.covers,
             y,
             dense=self.columns,
@@ -66,11 +66,11 @@ class Candidates:
             n_threads=n_threads,
         )
 
-    def responses(self, solution: Solution) -> FloatArray:
+    def responses(self, solution: L1Solution) -> FloatArray:
         """Return the coefficients of the rules."""
         return solution.coef[: len(self.rules)]
 
-    def slopes(self, solution: Solution) -> FloatArray:
+    def slopes(self, solution: L1Solution) -> FloatArray:
         """Return what one unit of each linear term adds."""
         scales = np.array([SCALE / term.deviation for term in self.linear])
         return np.asarray(solution.coef[len(self.rules) :] * scales)
@@ -89,7 +89,7 @@ class Candidates:
 
 
 def number_rules(
-    candidates: Candidates, rows: RegressionSet, responses: FloatArray
+    candidates: CandidateTerms, rows: RegressionSet, responses: FloatArray
 ) -> tuple[Rule, ...]:
     """Return the rules with responses other than 0, with the numbers that they cover."""
     found = []
@@ -102,7 +102,7 @@ def number_rules(
 
 
 def class_rules(
-    candidates: Candidates, rows: TrainingSet, responses: Iterable[tuple[int, Head, float]]
+    candidates: CandidateTerms, rows: TrainingSet, responses: Iterable[tuple[int, Head, float]]
 ) -> tuple[Rule, ...]:
     """Return rules by place, head and response, with the classes that they cover.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rulewright.estimators.folds.folds import Folds
     from rulewright.kernels import BoolArray, FloatArray, RowArray
-    from rulewright.weighting.l1 import Problem, Solution, Solver
+    from rulewright.weighting.l1 import L1Problem, L1Solution, Solver
 
 STRIDE = 5
 """Penalties that are solved before looking at the rows left out, while their loss falls."""
@@ -29,12 +29,12 @@ CLEARLY = 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class ChosenPenalty:
     """The chosen solution of a path, and what cross-validation says of all of them.
 
     Attributes
     ----------
-    solution : Solution
+    solution : L1Solution
         The weights.
     penalties, losses, errors : float64 arrays
         Penalties of the path, mean loss of the rows left out, and its standard error.
@@ -42,7 +42,7 @@ class Choice:
         Scores of the rows by the fold that left them out, at the chosen penalty.
     """
 
-    solution: Solution
+    solution: L1Solution
     penalties: FloatArray
     losses: FloatArray
     errors: FloatArray
@@ -50,7 +50,7 @@ class Choice:
 
 
 def choose_solution(
-    problem: Problem,
+    problem: L1Problem,
     solver: Solver,
     penalty: float | str,
     folds: Folds | None,
@@ -58,7 +58,7 @@ def choose_solution(
     max_rules: int | None = None,
     n_threads: int = 1,
     advance: Callable[[], None] = lambda: None,
-) -> Choice:
+) -> ChosenPenalty:
     """Follow the path and choose a penalty: the one given, "min" or "1se".
 
     "min" has the least loss of rows left out; "1se" is the largest penalty whose loss is within one
@@ -75,42 +75,42 @@ def choose_solution(
         scores = None
         if folds is not None:
             followed = path.penalties[: last + 1]
-            scores = left_out_scores(problem, solver, followed, folds, n_threads, advance)[-1]
-        return Choice(path[last], path.penalties, *_nothing(len(path)), scores)
+            scores = score_left_out(problem, solver, followed, folds, n_threads, advance)[-1]
+        return ChosenPenalty(path[last], path.penalties, *_nothing(len(path)), scores)
     if folds is None:
         path = solver.path(problem, _few(problem, total_weight))
         advance()
         last = _affordable(path.solutions, max_rules)
         best = _by_criterion(problem, path.solutions[: last + 1], total_weight)
-        return Choice(path[best], path.penalties, *_nothing(len(path)))
-    path, scores, left_out = _cross_validated(problem, solver, folds, max_rules, n_threads, advance)
+        return ChosenPenalty(path[best], path.penalties, *_nothing(len(path)))
+    path, scores, left_out = _cross_validate(problem, solver, folds, max_rules, n_threads, advance)
     last = _affordable(path.solutions, max_rules)
     losses, errors = (np.array(kept[: len(path)]) for kept in (left_out.losses, left_out.errors))
     best = int(np.argmin(losses[: last + 1]))
     if penalty == "1se":
         best = int(np.argmax(losses <= losses[best] + errors[best]))
-    return Choice(path[best], path.penalties, losses, errors, scores[best])
+    return ChosenPenalty(path[best], path.penalties, losses, errors, scores[best])
 
 
-def _cross_validated(
-    problem: Problem,
+def _cross_validate(
+    problem: L1Problem,
     solver: Solver,
     folds: Folds,
     max_rules: int | None,
     n_threads: int,
     advance: Callable[[], None],
-) -> tuple[Path, FloatArray, LeftOut]:
+) -> tuple[Path, FloatArray, LeftOutLoss]:
     """Follow the path of all rows beside those of the folds, while rows left out may gain.
 
     Returns the path, the scores (penalties, rows) of the rows by the fold that left them out, and
     their losses.
     """
-    left_out = LeftOut(problem, folds.ever_held_out)
+    left_out = LeftOutLoss(problem, folds.ever_held_out)
     if not problem.largest_penalty:  # nothing to explain
         left_out.add(problem.null.scores)
         return solver.path(problem), problem.null.scores[np.newaxis], left_out
     grid = problem.grid()
-    found: list[Solution] = []
+    found: list[L1Solution] = []
     scores = np.full((len(grid), problem.design.n_rows), np.nan)
 
     def follow(check: Callable[[], None]) -> None:
@@ -119,7 +119,7 @@ def _cross_validated(
             found.append(solution)
 
     whole = solver.follow(problem, grid)
-    parts = [_left_out(problem, solver, grid, folds, fold) for fold in range(len(folds))]
+    parts = [_follow_left_out(problem, solver, grid, folds, fold) for fold in range(len(folds))]
     block = range(0)
     while block.stop < len(grid):
         start, size = block.stop, STRIDE if left_out.falls else 1
@@ -140,8 +140,8 @@ def _cross_validated(
     return Path(tuple(found)), scores[: len(found)], left_out
 
 
-def _left_out(
-    problem: Problem, solver: Solver, grid: FloatArray, folds: Folds, fold: int
+def _follow_left_out(
+    problem: L1Problem, solver: Solver, grid: FloatArray, folds: Folds, fold: int
 ) -> tuple[RowArray, Iterator[FloatArray]]:
     """Return the rows of a fold, and their scores by the others for each penalty."""
     rows = folds.held_out_rows(fold).astype(ROW)
@@ -164,8 +164,8 @@ def _fill(
         scores[place, rows] = next(found, last)
 
 
-def left_out_scores(
-    problem: Problem,
+def score_left_out(
+    problem: L1Problem,
     solver: Solver,
     penalties: FloatArray,
     folds: Folds,
@@ -174,19 +174,21 @@ def left_out_scores(
 ) -> FloatArray:
     """Return the scores (penalties, rows) by the fold that left a row out; NaN where none did."""
     scores = np.full((len(penalties), problem.design.n_rows), np.nan)
-    parts = [_left_out(problem, solver, penalties, folds, fold) for fold in range(len(folds))]
+    parts = [
+        _follow_left_out(problem, solver, penalties, folds, fold) for fold in range(len(folds))
+    ]
     block = range(len(penalties))
     run_parallel([partial(_fill, scores, block, rows, part) for rows, part in parts], n_threads)
     advance()
     return scores
 
 
-def _few(problem: Problem, total_weight: float) -> FloatArray | None:
+def _few(problem: L1Problem, total_weight: float) -> FloatArray | None:
     """Return a grid of penalties for few rows, whose weights count as repetitions."""
     return problem.grid(n_rows=total_weight) if problem.largest_penalty else None
 
 
-def _affordable(solutions: tuple[Solution, ...], max_rules: int | None) -> int:
+def _affordable(solutions: tuple[L1Solution, ...], max_rules: int | None) -> int:
     """Return the place of the last solution before one has too many terms."""
     if max_rules is None:
         return len(solutions) - 1
@@ -195,7 +197,7 @@ def _affordable(solutions: tuple[Solution, ...], max_rules: int | None) -> int:
     return max(int(beyond[0]) - 1, 0) if len(beyond) else len(solutions) - 1
 
 
-def _by_criterion(problem: Problem, solutions: tuple[Solution, ...], total: float) -> int:
+def _by_criterion(problem: L1Problem, solutions: tuple[L1Solution, ...], total: float) -> int:
     """Return the place of the solution with the least Bayesian information criterion."""
     losses = np.array([solution.loss for solution in solutions])
     counts = np.array([np.count_nonzero(solution.coef) for solution in solutions])
@@ -204,7 +206,7 @@ def _by_criterion(problem: Problem, solutions: tuple[Solution, ...], total: floa
     return int(np.argmin(losses * total + 0.5 * counts * np.log(max(total, 1.0))))
 
 
-class LeftOut:
+class LeftOutLoss:
     """Mean loss of the rows left out along a path, and its standard error.
 
     Attributes
@@ -213,7 +215,7 @@ class LeftOut:
         Of each penalty so far.
     """
 
-    def __init__(self, problem: Problem, seen: BoolArray) -> None:
+    def __init__(self, problem: L1Problem, seen: BoolArray) -> None:
         self.weights, self.y = problem.design.weights[seen], problem.y[seen]
         self.datafit, self.seen = problem.datafit, seen
         self.losses: list[float] = []

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from rulewright.estimators.contract.base import RuleRegressor
 from rulewright.estimators.contract.parameters import Choice, Parameter
-from rulewright.estimators.contract.weights import counted_rows
+from rulewright.estimators.contract.weights import count_effective_rows
 from rulewright.estimators.folds.folds import number_folds
 from rulewright.estimators.rulefit.ensemble import number_rules
 from rulewright.estimators.rulefit.penalty import choose_solution
@@ -73,9 +73,9 @@ class RuleFitRegressor(RuleFit[RegressionRules], RuleRegressor):
                 f"{type(self).__name__}: loss={self.loss!r} is not for solver={self.solver!r}, "
                 f"which knows {', '.join(solver.losses)}"
             )
-        y, unit = scaled_numbers(rows.numbers, rows.weights)
+        y, unit = scale_numbers(rows.numbers, rows.weights)
         folds = None
-        if isinstance(self.penalty, str) and counted_rows(rows.weights) >= LEAST_ROWS:
+        if isinstance(self.penalty, str) and count_effective_rows(rows.weights) >= LEAST_ROWS:
             folds = number_folds(rows.n_rows, self.cv, rows.places, random)
         delta = _deviation(y, rows.weights) if self.loss == "huber" else 0.0
         huber = self.loss == "huber" and delta > 0
@@ -109,7 +109,7 @@ class RuleFitRegressor(RuleFit[RegressionRules], RuleRegressor):
         return RegressionRules(rows.schema, start, rules, summary, linear=candidates.lines(slopes))
 
 
-def scaled_numbers(numbers: FloatArray, weights: FloatArray) -> tuple[FloatArray, float]:
+def scale_numbers(numbers: FloatArray, weights: FloatArray) -> tuple[FloatArray, float]:
     """Return the target in units of a power of two near its deviation: weights stay exact."""
     center = np.average(numbers, weights=weights)
     deviation = float(np.sqrt(np.average((numbers - center) ** 2, weights=weights)))

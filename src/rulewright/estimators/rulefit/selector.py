@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rulewright.data import RegressionSet, Table, TrainingSet, detect_task, read_like
 from rulewright.data.optional import optional
 from rulewright.estimators.contract.parameters import Choice, Named, Parameter, check_parameters
-from rulewright.estimators.contract.weights import counted_rows
+from rulewright.estimators.contract.weights import count_effective_rows
 from rulewright.estimators.folds.folds import run_parallel
-from rulewright.estimators.rulefit.regressor import scaled_numbers
+from rulewright.estimators.rulefit.regressor import scale_numbers
 from rulewright.estimators.rulefit.settings import FEW_ROWS, CandidateSettings
 from rulewright.estimators.rulefit.voting import Ballot, Method, Stability, Voting
 from rulewright.weighting.l1 import FPC, Squared
@@ -145,8 +145,8 @@ class RuleVoteSelector(SelectorMixin, CandidateSettings):  # type: ignore[misc]
         table = self._read(X, y, sample_weight, self.task_)
         self.schema_ = table.schema
         kind = RegressionSet if self.task_ == "regression" else TrainingSet
-        rows: Any = kind.of(replace(table, columns=_ordered(table)))
-        self._count(rows, METHOD.made(self.method), check_random_state(self.random_state))
+        rows: Any = kind.of(replace(table, columns=_order_columns(table)))
+        self._count(rows, METHOD.make(self.method), check_random_state(self.random_state))
         return self
 
     def _count(
@@ -154,7 +154,7 @@ class RuleVoteSelector(SelectorMixin, CandidateSettings):  # type: ignore[misc]
     ) -> None:
         """Let all samples vote, and count the votes."""
         names, (labels, targets) = self.schema_.names, _targets(rows)
-        samples = method.samples(labels, counted_rows(rows.weights) < FEW_ROWS, random)
+        samples = method.samples(labels, count_effective_rows(rows.weights) < FEW_ROWS, random)
         seeds = random.randint(2**31, size=len(samples)).tolist()
         n_threads = max(1, self._n_threads // len(samples))
         tasks = [
@@ -233,7 +233,7 @@ def _warn_of_none(kept: IntArray) -> None:
         )
 
 
-def _ordered(table: Table) -> tuple[Any, ...]:
+def _order_columns(table: Table) -> tuple[Any, ...]:
     """Return the columns in an order of their contents.
 
     Of splits that are equally good the first is taken: the answer must not depend on the order in
@@ -254,7 +254,7 @@ def _targets(rows: Any) -> tuple[IntArray, list[FloatArray]]:
     These are -1 and 1 for two classes, and for each of several classes against the rest.
     """
     if isinstance(rows, RegressionSet):
-        y, _ = scaled_numbers(rows.numbers, rows.weights)
+        y, _ = scale_numbers(rows.numbers, rows.weights)
         return np.zeros(rows.n_rows, dtype=np.int32), [y]
     present = np.unique(rows.labels)
     chosen = present[1:] if len(present) <= 2 else present

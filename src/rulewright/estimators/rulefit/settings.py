@@ -21,8 +21,8 @@ from rulewright.estimators.contract.parameters import (
     Splitting,
 )
 from rulewright.estimators.contract.progress import progress_bar
-from rulewright.estimators.contract.weights import counted_rows
-from rulewright.estimators.rulefit.ensemble import Candidates
+from rulewright.estimators.contract.weights import count_effective_rows
+from rulewright.estimators.rulefit.ensemble import CandidateTerms
 from rulewright.estimators.rulefit.penalty import STRIDE
 from rulewright.model import RuleModel
 from rulewright.rules import Conjunction
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from rulewright.data.training import LearningRows
     from rulewright.estimators.folds.folds import Folds
     from rulewright.search import TreeRules
-    from rulewright.search.tree_rules import Loss
+    from rulewright.search.tree_rules import GenerationLoss
     from rulewright.weighting.l1.design import RuleScale
 
 SOLVERS = {
@@ -127,15 +127,17 @@ class CandidateSettings(TableEstimator):
     )
 
     def _candidates(
-        self, rows: LearningRows[Any], loss: Loss, seed: int, n_threads: int
-    ) -> Candidates:
+        self, rows: LearningRows[Any], loss: GenerationLoss, seed: int, n_threads: int
+    ) -> CandidateTerms:
         """Grow trees, or take the given rules, and add linear terms."""
         rules = self._rules(rows, loss, seed, n_threads)
-        return Candidates.of(rules, rows, 0.025 if self.linear else None)
+        return CandidateTerms.of(rules, rows, 0.025 if self.linear else None)
 
-    def _rules(self, rows: LearningRows[Any], loss: Loss, seed: int, n_threads: int) -> TreeRules:
+    def _rules(
+        self, rows: LearningRows[Any], loss: GenerationLoss, seed: int, n_threads: int
+    ) -> TreeRules:
         given = () if self.max_candidates == 0 else self._given_rules()
-        effective, subsample = counted_rows(rows.weights), self.subsample
+        effective, subsample = count_effective_rows(rows.weights), self.subsample
         if subsample is None and effective < FEW_ROWS:
             subsample = 1.0
         if given is None and effective < FEWEST_ROWS and self.linear:
@@ -217,7 +219,7 @@ class RuleFit(CandidateSettings, RuleEstimator[Model], Generic[Model]):
         return progress_bar("weighting rules", n_scores * (1 + n_parts), bool(self.verbose))
 
     def _made_solver(self, rows: LearningRows[Any]) -> Solver:
-        solver: Solver = SOLVER.made(self.solver)
-        if isinstance(solver, CoordinateDescent) and counted_rows(rows.weights) < FEW_ROWS:
+        solver: Solver = SOLVER.make(self.solver)
+        if isinstance(solver, CoordinateDescent) and count_effective_rows(rows.weights) < FEW_ROWS:
             return replace(solver, tolerance=min(solver.tolerance, 1e-10))
         return solver

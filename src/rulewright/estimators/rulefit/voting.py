@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.estimators.rulefit.ensemble import Candidates
+    from rulewright.estimators.rulefit.ensemble import CandidateTerms
     from rulewright.kernels import BoolArray, FloatArray, IntArray
-    from rulewright.weighting.l1 import Problem, Solution
+    from rulewright.weighting.l1 import L1Problem, L1Solution
 
     Places = NDArray[np.integer]
 
@@ -45,16 +45,16 @@ class Ballot(NamedTuple):
     """The terms of one fit, as texts with their columns, and the problem of weighting them."""
 
     terms: Sequence[tuple[str, tuple[str, ...]]]
-    problem: Problem
+    problem: L1Problem
 
     @classmethod
-    def of(cls, candidates: Candidates, problem: Problem) -> Ballot:
+    def of(cls, candidates: CandidateTerms, problem: L1Problem) -> Ballot:
         """Describe rules and linear terms in the order of the problem."""
         rules = [(str(rule), tuple(rule.columns)) for rule in candidates.rules.rules]
         lines = [(f"linear({line.column})", (line.column,)) for line in candidates.linear]
         return cls([*rules, *lines], problem)
 
-    def importances(self, solution: Solution) -> FloatArray:
+    def importances(self, solution: L1Solution) -> FloatArray:
         """Return the sizes of the weights times the deviations of what they weigh."""
         return np.asarray(abs(solution.coef) * np.sqrt(self.problem.design.variances))
 
@@ -131,7 +131,7 @@ class Voting(Method):
     def samples(self, labels: IntArray, few: bool, random: np.random.RandomState) -> list[Places]:
         """Draw rows without replacement."""
         share = 1.0 if few else self.sample_share
-        return [_drawn(labels, share, random) for _ in range(self.n_repetitions)]
+        return [_draw_rows(labels, share, random) for _ in range(self.n_repetitions)]
 
     def votes(self, ballots: Sequence[Ballot], n_columns: int) -> list[IntArray]:
         """Let each penalty vote for the terms of the largest weights."""
@@ -258,7 +258,7 @@ def _entries(ballot: Ballot, q: int) -> list[tuple[int, float, int]]:
     return entries
 
 
-def _drawn(labels: IntArray, share: float, random: np.random.RandomState) -> Places:
+def _draw_rows(labels: IntArray, share: float, random: np.random.RandomState) -> Places:
     """Draw a share of the rows of each class, at least one."""
     if share == 1:
         return np.arange(len(labels))

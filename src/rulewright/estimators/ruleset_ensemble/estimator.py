@@ -20,14 +20,14 @@ from rulewright.estimators.contract.parameters import (
     Real,
 )
 from rulewright.estimators.contract.weights import refuse_huge, warn_of_shares
-from rulewright.estimators.folds.precision import corrected
-from rulewright.estimators.ruleset_ensemble.posteriors import voting_model, weighed
-from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows, halves, ordered_rows
+from rulewright.estimators.folds.precision import correct_precision
+from rulewright.estimators.ruleset_ensemble.posteriors import voting_model, weigh_rule_sets
+from rulewright.estimators.ruleset_ensemble.rows import EnsembleRows, order_rows, split_in_halves
 from rulewright.estimators.ruleset_ensemble.search import RuleSetSearch
-from rulewright.estimators.ruleset_ensemble.unseen import OutOfBag, compared_terms
+from rulewright.estimators.ruleset_ensemble.unseen import OutOfBag, compare_terms
 from rulewright.estimators.sl2.estimator import SL2Classifier
 from rulewright.estimators.sl2.noise import NOISE, NOISE_DOC
-from rulewright.evidence.selective import chosen_lead
+from rulewright.evidence.selective import choose_lead
 from rulewright.model.forms.votes import RuleSetVotes
 from rulewright.trust.abstention import predict_or_abstain
 from rulewright.trust.certificates.votes import certificate, vote_figures
@@ -152,7 +152,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
         warn_of_shares(rows, type(self).__name__)
         random, alpha = check_random_state(self.random_state), self._alpha(rows.total_weight)
         seeds = [int(random.randint(2**31))]
-        first, second = halves(rows, random) if self.split_prior else (rows, None)
+        first, second = split_in_halves(rows, random) if self.split_prior else (rows, None)
         seeds.append(int(random.randint(2**31)))
         search = self._search(first, seeds[0], deadline)
         found, weight = (
@@ -160,11 +160,11 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
             cast("Weight", self.vote_weight),
         )
         encoding = search.rows.encoding
-        others = None if second is None else EnsembleRows.of(encoding, self._ordered(second))
+        others = None if second is None else EnsembleRows.of(encoding, self._order_rows(second))
         model = voting_model(
             rows,
             encoding,
-            weighed(found, alpha, weight, others),
+            weigh_rule_sets(found, alpha, weight, others),
             self.max_terms,
             (rows if second is None else second).total_weight,
         )
@@ -181,22 +181,22 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
             found = bagged.run(self._n_threads, False)
         parts = [search.rows] if others is None else [search.rows, others]
         unseen = OutOfBag.of(found, parts, model.opposite, len(self.classes_), alpha, weight)
-        model = corrected(model, compared_terms(found, parts, len(self.classes_)), rows)
+        model = correct_precision(model, compare_terms(found, parts, len(self.classes_)), rows)
         self.out_of_bag_, lead = None, self.abstain
         if self._judged:
             self.out_of_bag_ = unseen.curve(model)
-            lead, summary["out_of_bag"] = chosen_lead(
+            lead, summary["out_of_bag"] = choose_lead(
                 self.out_of_bag_, self.abstain, self.target_error
             )
         return replace(model, abstain=lead, summary=summary, smoothing=unseen.smoothing(model))
 
     def certificate(self, prior: str | None = None, delta: float = 0.05) -> VoteCertificate:
         """State PAC-Bayes bounds of the vote; see `rulewright.trust.certificates.votes`."""
-        return certificate(self._fitted(), prior, delta)
+        return certificate(self._get_model(), prior, delta)
 
     def predict_or_abstain(self, X: Any, abstain_label: Any = None) -> NDArray[Any]:
         """Return labels as objects, `abstain_label` on the rows where the model abstains."""
-        return predict_or_abstain(self._fitted(), X, abstain_label)
+        return predict_or_abstain(self._get_model(), X, abstain_label)
 
     def distil(self, X: Any, X_held_out: Any = None, **settings: Any) -> Distilled:
         """Learn one small rule set (per class) from the predictions of the ensemble.
@@ -212,7 +212,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
             Parameters of `SL2Classifier`; `random_state` and `n_jobs` are taken over.
         """
         chosen = {"random_state": self.random_state, "n_jobs": self.n_jobs, **settings}
-        return distil(self._fitted(), X, SL2Classifier(**chosen), X_held_out)
+        return distil(self._get_model(), X, SL2Classifier(**chosen), X_held_out)
 
     @property
     def _judged(self) -> bool:
@@ -229,13 +229,13 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
                 f"{self.abstain!r}: give one"
             )
 
-    def _ordered(self, rows: TrainingSet) -> MergedRows:
+    def _order_rows(self, rows: TrainingSet) -> MergedRows:
         # Factors of classes are no repetitions: a row of a heavy class is still one row.
-        return ordered_rows(rows, repeat=self.class_weight is None)
+        return order_rows(rows, repeat=self.class_weight is None)
 
     def _search(self, rows: TrainingSet, seed: int, deadline: float | None) -> RuleSetSearch:
         """Encode the rows to search on, and prepare the searches of the classes."""
-        merged = self._ordered(rows)
+        merged = self._order_rows(rows)
         encoding, covers = encode_booleans(
             merged.rows.table,
             weights=merged.rows.weights,
@@ -251,7 +251,7 @@ class RuleSetEnsembleClassifier(RuleClassifier[RuleSetVotes]):
             heads,
             self.max_terms,
             self.n_samples,
-            {"max_steps": self.max_steps, **asdict(NOISE.made(self.noise))},
+            {"max_steps": self.max_steps, **asdict(NOISE.make(self.noise))},
             seed,
             # No search sees the second half of a split.
             bagging=self.bagging or (self._judged and not self.split_prior),

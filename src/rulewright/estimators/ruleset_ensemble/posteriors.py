@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rulewright.weighting.posterior import Weight
 
 
-def weighed(
+def weigh_rule_sets(
     found: Mapping[int, Sequence[SampledRuleSet]],
     alpha: float,
     weight: Weight,
@@ -39,7 +39,7 @@ def weighed(
         posterior = Posterior.of((sample[:2] for sample in samples), alpha, weight)
         if others is not None:
             errors = [others.errors(rule_set, head) for rule_set in posterior.rule_sets]
-            posterior = posterior.updated(errors, alpha)
+            posterior = posterior.update(errors, alpha)
         posteriors[head] = posterior
     return posteriors
 

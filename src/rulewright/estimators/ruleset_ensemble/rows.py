@@ -23,17 +23,19 @@ NEGLIGIBLE = 1e-6
 """Share of the heaviest row below which a row is left out: below the resolution of weights."""
 
 
-def ordered_rows(rows: TrainingSet, *, repeat: bool = True) -> MergedRows:
+def order_rows(rows: TrainingSet, *, repeat: bool = True) -> MergedRows:
     """Merge equal rows, leave out those of negligible weight, and sort the rest.
 
     The result depends neither on the order of rows nor on how they are repeated.
     """
-    merged = merge_equal_rows(rows, repeat=repeat).sorted()
+    merged = merge_equal_rows(rows, repeat=repeat).sort_rows()
     weights = merged.rows.weights
     return merged.take(np.flatnonzero(weights >= NEGLIGIBLE * weights.max()))
 
 
-def halves(rows: TrainingSet, random: np.random.RandomState) -> tuple[TrainingSet, TrainingSet]:
+def split_in_halves(
+    rows: TrainingSet, random: np.random.RandomState
+) -> tuple[TrainingSet, TrainingSet]:
     """Split rows in two by their places alone, the first half not the smaller.
 
     A bound that takes its prior from the first half needs the second one to be an independent

@@ -90,7 +90,7 @@ class RuleSetSearch:
         jobs = self.jobs
         whole = {head: self.rows.examples(head) for head in self.heads}
         with progress_bar("searching rule sets", len(jobs), verbose) as advance:
-            tasks = [partial(self._found, whole[job.head], job, advance) for job in jobs]
+            tasks = [partial(self._find_rule_set, whole[job.head], job, advance) for job in jobs]
             results = run_parallel(tasks, n_threads)
         found: dict[int, list[SampledRuleSet]] = {head: [] for head in self.heads}
         for job, sample in zip(jobs, results, strict=True):
@@ -98,7 +98,7 @@ class RuleSetSearch:
                 found[job.head].append(sample)
         return found
 
-    def _found(
+    def _find_rule_set(
         self,
         examples: BooleanExamples,
         job: Job,

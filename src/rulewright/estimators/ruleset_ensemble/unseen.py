@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.estimators.folds.precision import Compared
+from rulewright.estimators.folds.precision import CoverComparison
 from rulewright.evidence.reliability import log_loss
-from rulewright.evidence.selective import risk_coverage
+from rulewright.evidence.selective import count_risk_coverage
 from rulewright.model.forms.rule_sets import margins_of
 from rulewright.rules import Head
 
@@ -80,7 +80,7 @@ class OutOfBag:
         if not len(self.labels):
             raise ValueError("no row was left out by a search of each class: raise n_samples")
         wrong = model.decide(self.scores) != self.labels
-        return risk_coverage(wrong, margins_of(self.scores), self.weights)
+        return count_risk_coverage(wrong, margins_of(self.scores), self.weights)
 
     def smoothing(self, model: RuleSetVotes) -> float:
         """Return the smoothing of the lowest log-loss, of powers of two above 1 / rows."""
@@ -88,14 +88,14 @@ class OutOfBag:
             return DEFAULT_SMOOTHING
         least = math.ceil(-math.log2(len(self.labels)))
         trials = [2.0**power for power in range(least, round(math.log2(MOST_SMOOTHING)) + 1)]
-        rows = self._merged()
+        rows = self._merge_rows()
         losses = [
             log_loss(rows.labels, model.with_smoothing(c).probabilities(rows.scores), rows.weights)
             for c in trials
         ]
         return trials[int(np.argmin(losses))]
 
-    def _merged(self) -> OutOfBag:
+    def _merge_rows(self) -> OutOfBag:
         """Merge rows of the same scores and class; copies of few rows have few of them."""
         keys = np.column_stack([self.scores, self.labels])
         order = np.lexsort(keys.T)
@@ -106,9 +106,9 @@ class OutOfBag:
         return OutOfBag(self.scores[first], self.labels[first], weights)
 
 
-def compared_terms(
+def compare_terms(
     found: Mapping[int, Sequence[SampledRuleSet]], parts: Sequence[EnsembleRows], n_classes: int
-) -> list[Compared]:
+) -> list[CoverComparison]:
     """Count the terms of all rule sets on the rows that their search saw, and on the others."""
     compared = []
     for head, samples in found.items():
@@ -120,7 +120,7 @@ def compared_terms(
                 seen = (every if first is None else first) if k == 0 else ~every
                 for side, copies in zip(sides, (seen, ~seen), strict=True):
                     side += part.term_weights(sample.rule_set, n_classes, copies)
-            compared.append(Compared([Head(head, head)] * len(sample.rule_set), *sides))
+            compared.append(CoverComparison([Head(head, head)] * len(sample.rule_set), *sides))
     return compared
 
 

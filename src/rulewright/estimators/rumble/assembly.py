@@ -23,7 +23,7 @@ CONSTANT = 0
 
 
 @dataclass(frozen=True, eq=False)
-class Score:
+class ClassScore:
     """The score of a class against all others: rules by their lines, and their weights."""
 
     head: int
@@ -42,23 +42,23 @@ class Score:
         """
         for line, weight in zip(self.lines.tolist(), self.weights.tolist(), strict=True):
             if line != CONSTANT and weight != 0:
-                yield line, *_spoken_for(self.head, weight, n_classes)
+                yield line, *_find_class(self.head, weight, n_classes)
 
 
-def scores_of(prefixes: Sequence[Prefix]) -> list[Score]:
+def collect_class_scores(prefixes: Sequence[Prefix]) -> list[ClassScore]:
     """Return the scores of the best prefixes, one per class or one for two classes."""
     solutions = (prefix.solution for prefix in prefixes)
-    return [Score(head, best.lines, best.weights) for head, best in enumerate(solutions)]
+    return [ClassScore(head, best.lines, best.weights) for head, best in enumerate(solutions)]
 
 
 def rule_model(
-    scores: Sequence[Score], repository: Repository, rows: TrainingSet, summary: dict[str, Any]
+    scores: Sequence[ClassScore], repository: Repository, rows: TrainingSet, summary: dict[str, Any]
 ) -> AdditiveRules:
     """Make the model of scores; of two classes one score is for both."""
     n_classes, holds = len(rows.classes), repository.covers.holds
     intercepts, rules = np.zeros(n_classes), []
     for score in scores:
-        head, start = _spoken_for(score.head, score.start, n_classes)
+        head, start = _find_class(score.head, score.start, n_classes)
         intercepts[head] += start
         for line, head, response in score.rules(n_classes):
             counted = rows.weights_by_class(holds[line : line + 1].row_mask())
@@ -69,6 +69,6 @@ def rule_model(
     return AdditiveRules(rows.schema, rows.classes, starts, tuple(rules), summary)
 
 
-def _spoken_for(head: int, weight: float, n_classes: int) -> tuple[int, float]:
+def _find_class(head: int, weight: float, n_classes: int) -> tuple[int, float]:
     """Return the class that a weight speaks for, and how much."""
     return (1 - head, -weight) if n_classes == 2 and weight < 0 else (head, weight)

@@ -20,12 +20,16 @@ from rulewright.estimators.contract.parameters import (
     Splitting,
 )
 from rulewright.estimators.contract.progress import progress_bar
-from rulewright.estimators.contract.weights import counted_rows
-from rulewright.estimators.finishing.after_fit import read_rows
+from rulewright.estimators.contract.weights import count_effective_rows
+from rulewright.estimators.finishing.after_fit import read_model_rows
 from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
-from rulewright.estimators.folds.folds import assign_folds, kept_splits
-from rulewright.estimators.folds.precision import CheckedClassifier, Compared, corrected
-from rulewright.estimators.rumble.assembly import rule_model, scores_of
+from rulewright.estimators.folds.folds import assign_folds, keep_splits
+from rulewright.estimators.folds.precision import (
+    CheckedClassifier,
+    CoverComparison,
+    correct_precision,
+)
+from rulewright.estimators.rumble.assembly import collect_class_scores, rule_model
 from rulewright.estimators.rumble.budget import BUDGETS, N_FOLDS, Budget, choose_budget
 from rulewright.estimators.rumble.criteria import NORMS, PRACTICAL, WeightNorm
 from rulewright.estimators.rumble.preparing import read_bias, set_aside
@@ -51,7 +55,7 @@ SAME_ROWS = "labels, intervals or pairs were taken from the rows that the weight
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class LearnedScores:
     """A model before its scores are probabilities, and how it was found."""
 
     model: AdditiveRules
@@ -200,10 +204,10 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
             budget = self._chosen_budget(learn, weighed, parts)
             learn = partial(learn, budget)
             learned = learn(weighed, lambda: None)
-            left_out, compared = self._left_out(learn, weighed, folds)
+            left_out, compared = self._score_left_out(learn, weighed, folds)
         model = self._with_probabilities(learned.model, weighed, left_out)
         if self.precision_cv is not None:
-            model = corrected(model, compared, weighed)
+            model = correct_precision(model, compared, weighed)
         self._warn_of_idle(learned.repository)
         self.budget_, self.weighed_rows_ = budget, weighed.places
         self.trace_ = [list(prefix.trace) for prefix in learned.prefixes]
@@ -229,8 +233,8 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         random_state : int, RandomState or None
             Seed of the samples.
         """
-        model = self._fitted()
-        rows = read_rows(model, X, y, sample_weight, "stability", every_column=True)
+        model = self._get_model()
+        rows = read_model_rows(model, X, y, sample_weight, "stability", every_column=True)
         kept = np.isin(rows.places, self.weighed_rows_)
         weighed, aside = (rows.take(np.flatnonzero(part)) for part in (kept, ~kept))
         source = aside if aside.n_rows else weighed
@@ -246,9 +250,9 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         return read_bias(self.bias, rows)
 
     def _folds(self, rows: TrainingSet, random: np.random.RandomState) -> Folds | None:
-        if self.calibration is None or counted_rows(rows.weights) < LEAST_ROWS:
+        if self.calibration is None or count_effective_rows(rows.weights) < LEAST_ROWS:
             return None
-        return assign_folds(rows.labels, kept_splits(self.cv, rows.places), random)
+        return assign_folds(rows.labels, keep_splits(self.cv, rows.places), random)
 
     def _weigh(
         self,
@@ -259,7 +263,7 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         budget: float,
         rows: TrainingSet,
         check: Callable[[], None],
-    ) -> Learned:
+    ) -> LearnedScores:
         """Find the best prefix of each score, over one repository."""
         source = rows if making is None else making
         repository = Repository(bias, rows.table, source.table, source.weights)
@@ -268,23 +272,25 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         )
         summary = {**self._summary(rows), **self._figures(repository, prefixes)}
         advance()
-        scores = scores_of(prefixes)
-        return Learned(rule_model(scores, repository, rows, summary), tuple(prefixes), repository)
+        scores = collect_class_scores(prefixes)
+        return LearnedScores(
+            rule_model(scores, repository, rows, summary), tuple(prefixes), repository
+        )
 
     def _weighing(self, budget: float) -> Weighing:
         settings = {field.name: getattr(self, field.name) for field in fields(Weighing)}
-        return Weighing(**{**settings, "budget": budget, "norm": NORM.made(self.norm)})
+        return Weighing(**{**settings, "budget": budget, "norm": NORM.make(self.norm)})
 
     def _budget_folds(self, rows: TrainingSet, random: np.random.RandomState) -> Folds | None:
         """Part the rows to choose a budget by, if there is one to choose."""
         if self.criterion != "svm1" or self.budget != "cv":
             return None
-        if counted_rows(rows.weights) < LEAST_ROWS:
+        if count_effective_rows(rows.weights) < LEAST_ROWS:
             return None
         return assign_folds(rows.labels, N_FOLDS, random)
 
     def _chosen_budget(
-        self, learn: Callable[..., Learned], rows: TrainingSet, folds: Folds | None
+        self, learn: Callable[..., LearnedScores], rows: TrainingSet, folds: Folds | None
     ) -> float:
         if folds is None:
             return BUDGETS[0] if self.budget == "cv" else float(self.budget)
@@ -310,13 +316,13 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
             **({"note": NO_RULES} if alone else {}),
         }
 
-    def _compared(self, rows: TrainingSet) -> Iterator[Compared]:
+    def _compare_folds(self, rows: TrainingSet) -> Iterator[CoverComparison]:
         """Learn without each fold, unless there is a time to keep."""
-        return super()._compared(rows) if self.time_limit is None else iter(())
+        return super()._compare_folds(rows) if self.time_limit is None else iter(())
 
-    def _left_out(
-        self, learn: Callable[..., Learned], rows: TrainingSet, folds: Folds | None
-    ) -> tuple[OutOfFold | None, list[Compared]]:
+    def _score_left_out(
+        self, learn: Callable[..., LearnedScores], rows: TrainingSet, folds: Folds | None
+    ) -> tuple[OutOfFold | None, list[CoverComparison]]:
         """Return the scores of every row by the model that was learned without its fold.
 
         And what the rules of these models cover on both sides.
@@ -324,10 +330,10 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
         if folds is None:
             return None, []
 
-        def run(fold: int, check: Callable[[], None]) -> tuple[FloatArray, Compared]:
+        def run(fold: int, check: Callable[[], None]) -> tuple[FloatArray, CoverComparison]:
             model = learn(rows.take(folds.train_rows(fold)), check).model
             left_out = rows.take(folds.held_out_rows(fold))
-            return model.scores(left_out.table, n_threads=1), Compared.of(model, left_out)
+            return model.scores(left_out.table, n_threads=1), CoverComparison.of(model, left_out)
 
         answers, compared = zip(*folds.run(run, self._n_threads), strict=True)
         return OutOfFold.of(folds.scatter(answers), folds, rows), list(compared)
@@ -337,13 +343,15 @@ class RumbleClassifier(CheckedClassifier[AdditiveRules]):
     ) -> AdditiveRules:
         """Turn scores into probabilities, by rows left out or by a temperature of all rows."""
         if self.calibration is not None and left_out is not None:
-            calibration = CALIBRATIONS[self.calibration](n_rows=counted_rows(left_out.weights))
+            calibration = CALIBRATIONS[self.calibration](
+                n_rows=count_effective_rows(left_out.weights)
+            )
             return with_probabilities(model, rows, calibration, left_out)
         scores = model.scores(rows.table, n_threads=self._n_threads)
         warmed = (
-            Temperature(n_rows=counted_rows(rows.weights))
+            Temperature(n_rows=count_effective_rows(rows.weights))
             .fit(scores, rows.labels, rows.weights)
-            .applied(model)
+            .apply(model)
         )
         return with_probabilities(warmed, rows, None, None)
 

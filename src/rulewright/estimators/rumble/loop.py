@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.weighting.margins import Solution
+from rulewright.weighting.margins import MarginWeights
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rulewright.search.repository import Repository
-    from rulewright.weighting.margins import State
+    from rulewright.weighting.margins import CriterionState
 
 NOTHING_BETTER = "no later prefix can be better"
 ALL_RULES = "all rules"
@@ -35,7 +35,7 @@ class Prefix:
     """The best prefix: its weights, and how it was found."""
 
     n_generated: int
-    solution: Solution
+    solution: MarginWeights
     trace: tuple[TraceStep, ...]
     stop_reason: str
 
@@ -64,7 +64,7 @@ class Selection:
     max_candidates: int | None = None
     deadline: float | None = None
 
-    def ended(self, n_generated: int, best: float) -> str | None:
+    def stop_reason(self, n_generated: int, best: float) -> str | None:
         """Tell why no further rule is asked for, or None."""
         if self.largest - self.penalty(n_generated) < best:
             return NOTHING_BETTER
@@ -73,8 +73,8 @@ class Selection:
         return None
 
 
-def best_prefix(
-    repository: Repository, state: State, selection: Selection, check: Callable[[], None]
+def find_best_prefix(
+    repository: Repository, state: CriterionState, selection: Selection, check: Callable[[], None]
 ) -> Prefix:
     """Add rules one by one and return the prefix with the best score.
 
@@ -85,7 +85,7 @@ def best_prefix(
     ----------
     repository : Repository
         The rules.
-    state : State
+    state : CriterionState
         A criterion without rules.
     selection : Selection
         Penalty and limits.
@@ -111,7 +111,7 @@ def best_prefix(
             trace.append(step)
             if best is None or step.score > score:
                 best, score = (number, solution), step.score
-        reason = selection.ended(number, score)
+        reason = selection.stop_reason(number, score)
         if reason is not None:
             break
     assert best is not None, "rule 0 is always there"
@@ -122,4 +122,4 @@ def constant_prefix(sign: float, penalty: float) -> Prefix:
     """Return the prefix of the constant rule where all rows are of one class: no rule is better."""
     line, weight = np.zeros(1, dtype=np.int32), np.array([float(sign)])
     step = TraceStep(1, 1.0, penalty, 1.0 - penalty, 1)
-    return Prefix(1, Solution(line, weight, 1.0, 0.0, 1.0, 0.0), (step,), NOTHING_BETTER)
+    return Prefix(1, MarginWeights(line, weight, 1.0, 0.0, 1.0, 0.0), (step,), NOTHING_BETTER)

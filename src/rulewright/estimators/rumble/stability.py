@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from rulewright.estimators.contract.weights import counted_rows
-from rulewright.estimators.rumble.assembly import scores_of
+from rulewright.estimators.contract.weights import count_effective_rows
+from rulewright.estimators.rumble.assembly import collect_class_scores
 from rulewright.search.options import check_whole
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def bootstrap_stability(
     """
     check_whole("n_bootstraps", n_bootstraps, 1)
     n_classes, shares = len(rows.classes), rows.weights / rows.weights.sum()
-    n_drawn = max(round(counted_rows(rows.weights)), 2)
+    n_drawn = max(round(count_effective_rows(rows.weights)), 2)
     times: Counter[_Choice] = Counter()
     sizes = []
     for _ in range(n_bootstraps):
@@ -107,17 +107,17 @@ def bootstrap_stability(
         found = weighing.prefixes(repository, rows.labels, counts, n_classes, lambda: None)
         chosen = {
             (line, head, response > 0)
-            for score in scores_of(found)
+            for score in collect_class_scores(found)
             for line, head, response in score.rules(n_classes)
         }
         times.update(chosen)
         sizes.append(len(chosen))
     return RuleStability(
-        _listed(model, repository, times, n_bootstraps), tuple(sizes), model.class_names
+        _list_rules(model, repository, times, n_bootstraps), tuple(sizes), model.class_names
     )
 
 
-def _listed(
+def _list_rules(
     model: AdditiveRules, repository: Repository, times: Counter[_Choice], n: int
 ) -> tuple[StableRule, ...]:
     """Give the chosen rules and those of the model, the most frequent first."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.estimators.contract.weights import counted_rows
+from rulewright.estimators.contract.weights import count_effective_rows
 from rulewright.estimators.rumble.criteria import balanced_rows, criterion_of, penalty_of
-from rulewright.estimators.rumble.loop import Prefix, Selection, best_prefix, constant_prefix
+from rulewright.estimators.rumble.loop import Prefix, Selection, constant_prefix, find_best_prefix
 from rulewright.weighting.margins import keep_few
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Weighing:
         """Find the best prefix of rows of the classes +1 and -1."""
         shares = weights / weights.max()
         shares /= shares.sum()
-        n = max(counted_rows(weights), LEAST_COUNT)
+        n = max(count_effective_rows(weights), LEAST_COUNT)
         charged = balanced_rows(shares[signs > 0].sum(), n) if self.criterion == "margin" else n
         penalty = penalty_of(self.criterion, charged, self.delta, self.capacity)
         if abs(signs.sum()) == len(signs):
@@ -90,7 +90,7 @@ class Weighing:
         selection = Selection(
             penalty, criterion.largest_value, self.max_active, self.max_candidates, deadline
         )
-        prefix = best_prefix(repository, criterion.start(signs, shares, n), selection, check)
+        prefix = find_best_prefix(repository, criterion.start(signs, shares, n), selection, check)
         if self.max_rules is None:
             return prefix
         lines = prefix.solution.lines

@@ -23,8 +23,12 @@ from rulewright.estimators.contract.parameters import (
     Splitting,
 )
 from rulewright.estimators.contract.progress import progress_bar
-from rulewright.estimators.folds.folds import assign_folds, kept_splits, run_parallel
-from rulewright.estimators.folds.precision import CheckedClassifier, Compared, corrected
+from rulewright.estimators.folds.folds import assign_folds, keep_splits, run_parallel
+from rulewright.estimators.folds.precision import (
+    CheckedClassifier,
+    CoverComparison,
+    correct_precision,
+)
 from rulewright.estimators.sl2.noise import NOISE, NOISE_DOC
 from rulewright.model.forms.dnf import DnfModel
 from rulewright.rules import Head
@@ -42,20 +46,20 @@ if TYPE_CHECKING:
     from rulewright.search.dnf import DnfFormula, DnfSearchResult
 
 
-class Fold(NamedTuple):
+class EncodedFold(NamedTuple):
     """Rows to learn from and rows to judge by, both encoded by the former."""
 
     train: BooleanRows
     test: BooleanRows
 
-    def compared(self, formula: DnfFormula, head: int, n_classes: int) -> Compared:
+    def compare_rules(self, formula: DnfFormula, head: int, n_classes: int) -> CoverComparison:
         """Count the rules of a formula on both."""
         kept = simplify_dnf(self.train.examples(head), None, formula)
         weights = (part.term_weights(kept, n_classes) for part in self)
-        return Compared([Head(head, head)] * len(kept), *weights)
+        return CoverComparison([Head(head, head)] * len(kept), *weights)
 
 
-class Judged(NamedTuple):
+class FoldResult(NamedTuple):
     """The rule set that was found without a fold, and its accuracy there."""
 
     formula: DnfFormula
@@ -144,11 +148,11 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
         self.n_terms_: list[int] = []
         self.cv_accuracy_: list[list[float]] = []
         self.stopped_by_ = "steps"
-        merged = self._merged(training)
+        merged = self._merge_rows(training)
         random = check_random_state(self.random_state)
         seeds = random.randint(2**31, size=len(self.classes_))
         folds = self._folds(training, merged, random) if self.size == "cv" else []
-        encoding, whole = self._encoded(merged.rows)
+        encoding, whole = self._encode(merged.rows)
         heads = self._heads(training)
         formulas, n_literals, compared = {}, [], []
         with progress_bar("searching rule sets", len(heads), bool(self.verbose)) as advance:
@@ -168,19 +172,19 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
         }
         table = replace(training.table, target=training.target, weights=training.weights)
         model = DnfModel.from_training(table, formulas, summary=summary)
-        return model if self.precision_cv is None else corrected(model, compared, training)
+        return model if self.precision_cv is None else correct_precision(model, compared, training)
 
-    def _compared(self, rows: TrainingSet) -> Iterator[Compared]:
+    def _compare_folds(self, rows: TrainingSet) -> Iterator[CoverComparison]:
         """Learn without each fold, unless there is a time to keep."""
-        return super()._compared(rows) if self.time_limit is None else iter(())
+        return super()._compare_folds(rows) if self.time_limit is None else iter(())
 
-    def _merged(self, rows: TrainingSet) -> MergedRows:
+    def _merge_rows(self, rows: TrainingSet) -> MergedRows:
         """Merge equal rows; where rows are repeated, the order of the rows does not matter."""
         # Factors of classes are no repetitions: a row of a heavy class is still one row.
         merged = merge_equal_rows(rows, repeat=self.class_weight is None)
-        return merged.sorted() if len(merged.place) > len(merged.rows) else merged
+        return merged.sort_rows() if len(merged.place) > len(merged.rows) else merged
 
-    def _encoded(self, rows: TrainingSet) -> tuple[BooleanEncoding, BooleanRows]:
+    def _encode(self, rows: TrainingSet) -> tuple[BooleanEncoding, BooleanRows]:
         """Choose the questions by some rows, and answer them."""
         encoding, covers = encode_booleans(
             rows.table, weights=rows.weights, thresholds=self.allow_thresholds, n_bins=self.max_bins
@@ -195,38 +199,42 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
 
     def _folds(
         self, training: TrainingSet, merged: MergedRows, random: np.random.RandomState
-    ) -> list[Fold]:
+    ) -> list[EncodedFold]:
         """Draw folds over the copies of rows; equal rows are merged inside each part."""
         if isinstance(self.cv, Integral):
             folds = assign_folds(merged.labels, self.cv, random)
         else:  # a splitter knows nothing of copies, it splits the rows as they were given
             merged = merged.as_given(training.weights)
-            folds = assign_folds(training.labels, kept_splits(self.cv, training.places), random)
+            folds = assign_folds(training.labels, keep_splits(self.cv, training.places), random)
         if folds is None:
             return []
         return [self._fold(merged, folds.held_out_mask(fold)) for fold in range(len(folds))]
 
-    def _fold(self, merged: MergedRows, left_out: BoolArray) -> Fold:
+    def _fold(self, merged: MergedRows, left_out: BoolArray) -> EncodedFold:
         """Encode a fold by the rows it is learned from."""
-        train, test = (merged.rows.weighted(merged.part(part)) for part in (~left_out, left_out))
-        encoding, encoded = self._encoded(train)
-        return Fold(encoded, BooleanRows(encoding.covers(test.table), test.labels, test.weights))
+        train, test = (
+            merged.rows.with_weights(merged.part(part)) for part in (~left_out, left_out)
+        )
+        encoding, encoded = self._encode(train)
+        return EncodedFold(
+            encoded, BooleanRows(encoding.covers(test.table), test.labels, test.weights)
+        )
 
     def _formula(
-        self, whole: BooleanRows, folds: Sequence[Fold], head: int, seed: int
-    ) -> tuple[DnfFormula, list[Compared]]:
+        self, whole: BooleanRows, folds: Sequence[EncodedFold], head: int, seed: int
+    ) -> tuple[DnfFormula, list[CoverComparison]]:
         """Find the rule set of one class: its size, its errors, then its literals.
 
         Those of the folds, of the same size, tell what its rules are worth on new rows.
         """
         n_terms = 1 if self.size == "cv" else int(self.max_rules)
-        compared: list[Compared] = []
+        compared: list[CoverComparison] = []
         if folds:
             curve, of_folds = self._sizes(folds, head, seed)
             self.cv_accuracy_.append(curve)
             n_terms = int(np.argmax(curve)) + 1
             pairs = zip(folds, of_folds[n_terms - 1], strict=True)
-            compared = [fold.compared(one, head, len(self.classes_)) for fold, one in pairs]
+            compared = [fold.compare_rules(one, head, len(self.classes_)) for fold, one in pairs]
         self.n_terms_.append(n_terms)
         best = self._search(whole, head, n_terms, seed)
         while self.minimise and best.n_literals > 0 and not self._late:
@@ -242,7 +250,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
         return self._deadline is not None and time.monotonic() >= self._deadline
 
     def _sizes(
-        self, folds: Sequence[Fold], head: int, seed: int
+        self, folds: Sequence[EncodedFold], head: int, seed: int
     ) -> tuple[list[float], list[list[DnfFormula]]]:
         """Return the mean accuracy for 1, 2, ... rules, up to the first that does not gain.
 
@@ -263,10 +271,10 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
         return curve, found
 
     def _judge(
-        self, fold: Fold, head: int, n_terms: int, seed: int, check: Callable[[], None]
-    ) -> Judged:
+        self, fold: EncodedFold, head: int, n_terms: int, seed: int, check: Callable[[], None]
+    ) -> FoldResult:
         found = self._search(fold.train, head, n_terms, seed, check=check)
-        return Judged(found.formula, fold.test.accuracy(found.formula, head))
+        return FoldResult(found.formula, fold.test.accuracy(found.formula, head))
 
     def _search(
         self,
@@ -285,7 +293,7 @@ class SL2Classifier(CheckedClassifier[DnfModel]):
             n_terms,
             max_steps=self.max_steps,
             max_literals=max_literals,
-            **asdict(NOISE.made(self.noise)),
+            **asdict(NOISE.make(self.noise)),
             init=self.init,
             n_restarts=self.n_restarts,
             time_limit=left,

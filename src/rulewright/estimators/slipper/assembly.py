@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.estimators.slipper.fit import Boosted
+from rulewright.estimators.slipper.fit import BoostedRounds
 from rulewright.model import AdditiveRules
 from rulewright.rules import Head
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import TrainingSet
     from rulewright.encoding.binned import BinnedColumns
-    from rulewright.estimators.slipper.problem import Problem
+    from rulewright.estimators.slipper.problem import SlipperProblem
     from rulewright.kernels import FloatArray
     from rulewright.model import Rule
     from rulewright.model.decisions import Costs
@@ -27,13 +27,13 @@ TIE = 1e-12
 
 def additive_model(
     rows: TrainingSet,
-    boosted: Sequence[Boosted],
+    boosted: Sequence[BoostedRounds],
     binned: BinnedColumns,
     costs: Costs | None,
     summary: dict[str, Any],
 ) -> AdditiveRules:
     """Turn rounds into a model: default rules into intercepts, equal rules into one."""
-    intercepts = scores_of([Boosted(result.problem) for result in boosted], costs)[0]
+    intercepts = scores_from_f([BoostedRounds(result.problem) for result in boosted], costs)[0]
     rules: list[Rule] = []
     for result in boosted:
         for kept, coverage in zip(result.rounds, result.coverages, strict=True):
@@ -51,10 +51,10 @@ def additive_model(
         tuple(rules),
         {**summary, "bins": binned.describe(), "n_rounds": n_rounds},
         costs=costs,
-    ).merged()
+    ).merge_rules()
 
 
-def scores_of(boosted: Sequence[Boosted], costs: Costs | None) -> FloatArray:
+def scores_from_f(boosted: Sequence[BoostedRounds], costs: Costs | None) -> FloatArray:
     """Turn F of the out-of-fold rows (of one row, if there are none) into scores: twice F.
 
     Costs of two classes, which weighed the rows, are taken off again.
@@ -71,7 +71,7 @@ def scores_of(boosted: Sequence[Boosted], costs: Costs | None) -> FloatArray:
     return scores
 
 
-def cost_offsets(problem: Problem, costs: Costs | None, n_classes: int) -> FloatArray:
+def cost_offsets(problem: SlipperProblem, costs: Costs | None, n_classes: int) -> FloatArray:
     """Return the scores where F = 0: with costs of two classes, where both cost the same."""
     offsets = np.zeros(n_classes)
     if costs is not None and len(problem.heads) == 1:

@@ -22,10 +22,10 @@ from rulewright.estimators.contract.parameters import (
 )
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
-from rulewright.estimators.folds.folds import assign_folds, kept_splits
-from rulewright.estimators.slipper.assembly import additive_model, cost_offsets, scores_of
-from rulewright.estimators.slipper.fit import Boosted, SlipperFit
-from rulewright.estimators.slipper.problem import every_class, every_cost, one_class
+from rulewright.estimators.folds.folds import assign_folds, keep_splits
+from rulewright.estimators.slipper.assembly import additive_model, cost_offsets, scores_from_f
+from rulewright.estimators.slipper.fit import BoostedRounds, SlipperFit
+from rulewright.estimators.slipper.problem import every_class, every_cost, make_class_problem
 from rulewright.model import AdditiveRules
 from rulewright.model.classes import class_names
 from rulewright.model.decisions import read_costs
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from rulewright.data import TrainingSet
     from rulewright.encoding.binned import Threshold
     from rulewright.estimators.folds.folds import Folds
-    from rulewright.estimators.slipper.problem import Problem
+    from rulewright.estimators.slipper.problem import SlipperProblem
     from rulewright.kernels import FloatArray
     from rulewright.model.decisions import Costs
     from rulewright.search import Constraints
@@ -188,7 +188,7 @@ class SlipperClassifier(BoostedClassifier):
         model = additive_model(rows, boosted, fit.binned, costs, summary)
         out_of_fold = calibration = None
         if folds is not None:
-            out_of_fold = OutOfFold.of(scores_of(boosted, costs), folds, rows)
+            out_of_fold = OutOfFold.of(scores_from_f(boosted, costs), folds, rows)
             calibration = self._calibration_of(problems, costs)
         if len(problems[0].heads) > 1 and (
             calibration is None or isinstance(calibration, Temperature)
@@ -211,14 +211,14 @@ class SlipperClassifier(BoostedClassifier):
             binned, limits, self.cut_points, self.grow_share, self.stratify, self._n_threads
         )
 
-    def _problems(self, rows: TrainingSet, costs: Costs | None) -> list[Problem]:
+    def _problems(self, rows: TrainingSet, costs: Costs | None) -> list[SlipperProblem]:
         """Say which pairs of row and label are to be weighed."""
         n_classes = len(rows.classes)
         matrix = None if costs is None else np.array(costs)
         if n_classes == 2 and self.multiclass == "auto":
             if matrix is not None and not (matrix[0, 1] > 0 and matrix[1, 0] > 0):
                 raise ValueError("cost_matrix: both errors of two classes must cost something")
-            return [one_class(rows, positive_of_two(self.positive_class, rows), matrix)]
+            return [make_class_problem(rows, positive_of_two(self.positive_class, rows), matrix)]
         kind = self.multiclass
         if kind == "auto":
             kind = "mh" if matrix is None else "cost"
@@ -229,11 +229,11 @@ class SlipperClassifier(BoostedClassifier):
         if self.positive_class is not None:
             raise ValueError("positive_class: only a problem of two classes has one; leave it out")
         if kind == "ovr":
-            return [one_class(rows, k) for k in range(n_classes)]
+            return [make_class_problem(rows, k) for k in range(n_classes)]
         return [every_class(rows) if matrix is None else every_cost(rows, matrix)]
 
     def _calibration_of(
-        self, problems: Sequence[Problem], costs: Costs | None
+        self, problems: Sequence[SlipperProblem], costs: Costs | None
     ) -> Calibration | None:
         """Return the calibration; that of two classes keeps the border at F = 0 unless told."""
         kind, n_classes = self.calibration, len(self.classes_)
@@ -256,7 +256,7 @@ class SlipperClassifier(BoostedClassifier):
             n_rounds = n_rounds or few
         if n_rounds is not None and self.calibration in ("auto", None):
             return n_rounds, None
-        folds = assign_folds(rows.labels, kept_splits(self.cv, rows.places), random)
+        folds = assign_folds(rows.labels, keep_splits(self.cv, rows.places), random)
         if folds is not None:
             return n_rounds, folds
         warnings.warn(
@@ -267,7 +267,7 @@ class SlipperClassifier(BoostedClassifier):
         )
         return n_rounds or few, None
 
-    def _record(self, boosted: Sequence[Boosted]) -> None:
+    def _record(self, boosted: Sequence[BoostedRounds]) -> None:
         """Keep what was seen in each round."""
         self.n_rounds_ = [len(result.rounds) for result in boosted]
         if any(result.cv_error is not None for result in boosted):

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
     from rulewright.encoding.binned import BinnedColumns, Threshold
     from rulewright.estimators.folds.folds import Folds
-    from rulewright.estimators.slipper.problem import Problem
+    from rulewright.estimators.slipper.problem import SlipperProblem
     from rulewright.kernels import CodeColumns, FloatArray, RowArray
     from rulewright.search import SearchLimits
 
 
 @dataclass
-class Boosted:
+class BoostedRounds:
     """The rounds of one problem, and what was seen on the way.
 
     `errors` are those on the training rows after each round, `coverages` what the rule of each
@@ -34,7 +34,7 @@ class Boosted:
     `left_out` the scores of every row by the fold that left it out.
     """
 
-    problem: Problem
+    problem: SlipperProblem
     rounds: list[Round] = field(default_factory=list)
     errors: list[float] = field(default_factory=list)
     coverages: list[Coverage | None] = field(default_factory=list)
@@ -88,15 +88,15 @@ class SlipperFit:
 
     def run(
         self,
-        problem: Problem,
+        problem: SlipperProblem,
         n_rounds: int | None,
         max_rounds: int,
         folds: Folds | None,
         seed: int,
         advance: Callable[[], None],
-    ) -> Boosted:
+    ) -> BoostedRounds:
         """Boost `n_rounds` rounds, or as many of `max_rounds` as err least on the folds."""
-        result = Boosted(problem)
+        result = BoostedRounds(problem)
         if folds is not None:
             runs = self._run_folds(problem, n_rounds or max_rounds, folds, seed, advance)
             result.cv_error = np.mean([run.errors for run in runs], axis=0)
@@ -117,7 +117,7 @@ class SlipperFit:
 
     def _run_folds(
         self,
-        problem: Problem,
+        problem: SlipperProblem,
         n_rounds: int,
         folds: Folds,
         seed: int,
@@ -128,7 +128,7 @@ class SlipperFit:
 
     def _run_fold(
         self,
-        problem: Problem,
+        problem: SlipperProblem,
         n_rounds: int,
         folds: Folds,
         seed: int,
@@ -152,7 +152,7 @@ class SlipperFit:
             advance()
         return run
 
-    def _coverage(self, problem: Problem, boosting: Rounds, kept: Round) -> Coverage | None:
+    def _coverage(self, problem: SlipperProblem, boosting: Rounds, kept: Round) -> Coverage | None:
         """Count what the rule of a round covers, as far as possible on rows that pruned it."""
         if kept.rule is None:
             return None
@@ -161,11 +161,13 @@ class SlipperFit:
             return Coverage.of(tuple(problem.weigh(cover).tolist()))
         return Coverage.outside(problem.weigh(cover), problem.weigh(cover[~boosting.grown[cover]]))
 
-    def _boosting(self, problem: Problem, codes: CodeColumns, seed: int, n_threads: int) -> Rounds:
+    def _boosting(
+        self, problem: SlipperProblem, codes: CodeColumns, seed: int, n_threads: int
+    ) -> Rounds:
         loss = problem.loss(self.limits.min_weight > 0, n_threads)
         up = self.limits.compile(self.binned.schema, loss.weight_unit)
         # Of two classes the first is voted for by what lowers an increasing column's class.
-        limits = [up.swapped() if head == 0 else up for head in problem.heads]
+        limits = [up.swap_sides() if head == 0 else up for head in problem.heads]
         strata = problem.labels if self.stratify else np.zeros_like(problem.labels)
         grower = RuleGrower(self.binned, self.threshold, n_threads)
         share = 1.0 if problem.few else self.grow_share

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Problem:
+class SlipperProblem:
     """Rows, their pairs and their errors.
 
     With one head a row is predicted to be of that class if its score is above 0; with several, to
@@ -35,7 +35,7 @@ class Problem:
     costs: FloatArray | None = None
     few: bool = False
 
-    def take(self, rows: NDArray[np.intp]) -> Problem:
+    def take(self, rows: NDArray[np.intp]) -> SlipperProblem:
         """Return the given rows only."""
         return replace(
             self, labels=self.labels[rows], weights=self.weights[rows], start=self.start[rows]
@@ -72,7 +72,7 @@ class Problem:
         """Return the share of weight that the scores (rows, heads) get wrong, or its mean cost."""
         return ErrorSum(self, scores).error
 
-    def paid(self, scores: FloatArray, rows: RowArray | slice) -> FloatArray:
+    def costs_of(self, scores: FloatArray, rows: RowArray | slice) -> FloatArray:
         """Return what the scores (rows, heads) of these rows cost each: 1 if wrong, or its cost."""
         labels, paid = self.labels[rows], np.zeros(len(scores))
         if len(self.heads) == 1:
@@ -104,7 +104,7 @@ class Problem:
 class ErrorSum:
     """The error of scores (rows, heads) that change for some rows at a time."""
 
-    def __init__(self, problem: Problem, scores: FloatArray) -> None:
+    def __init__(self, problem: SlipperProblem, scores: FloatArray) -> None:
         self.problem, self.scores = problem, scores
         self._weights = problem.start[:, 0] if len(problem.heads) == 1 else problem.weights
         self._total = float(self._weights.sum())
@@ -113,7 +113,7 @@ class ErrorSum:
 
     def update(self, rows: RowArray | slice) -> None:
         """Take note that the scores of these rows have changed."""
-        self._charges[rows] = self.problem.paid(self.scores[rows], rows) * self._weights[rows]
+        self._charges[rows] = self.problem.costs_of(self.scores[rows], rows) * self._weights[rows]
 
     @property
     def error(self) -> float:
@@ -121,35 +121,37 @@ class ErrorSum:
         return float(self._charges.sum()) / self._total
 
 
-def one_class(rows: TrainingSet, head: int, costs: FloatArray | None = None) -> Problem:
+def make_class_problem(
+    rows: TrainingSet, head: int, costs: FloatArray | None = None
+) -> SlipperProblem:
     """Tell one class from the others; with two classes their costs weigh the rows."""
     start = rows.weights
     if costs is not None:
-        start = _priced(rows.weights, costs[rows.labels, 1 - rows.labels])
+        start = _price_weights(rows.weights, costs[rows.labels, 1 - rows.labels])
     return _problem(rows, start[:, None], (head,))
 
 
-def every_class(rows: TrainingSet) -> Problem:
+def every_class(rows: TrainingSet) -> SlipperProblem:
     """Ask of every label whether it is right, all at once (AdaBoost.MH)."""
     n_classes = len(rows.classes)
     start = np.repeat(rows.weights[:, None], n_classes, axis=1)
     return _problem(rows, start, tuple(range(n_classes)))
 
 
-def every_cost(rows: TrainingSet, costs: FloatArray) -> Problem:
+def every_cost(rows: TrainingSet, costs: FloatArray) -> SlipperProblem:
     """Weigh every wrong label by what it costs."""
-    start = _priced(rows.weights[:, None], costs[rows.labels])
+    start = _price_weights(rows.weights[:, None], costs[rows.labels])
     return _problem(rows, start, tuple(range(len(rows.classes))), costs)
 
 
 def _problem(
     rows: TrainingSet, start: FloatArray, heads: tuple[int, ...], costs: FloatArray | None = None
-) -> Problem:
+) -> SlipperProblem:
     few = rows.n_rows < LEAST_ROWS
-    return Problem(rows.labels, rows.weights, start, heads, rows.class_weights, costs, few)
+    return SlipperProblem(rows.labels, rows.weights, start, heads, rows.class_weights, costs, few)
 
 
-def _priced(weights: FloatArray, costs: FloatArray) -> FloatArray:
+def _price_weights(weights: FloatArray, costs: FloatArray) -> FloatArray:
     """Multiply weights by costs, which may be of any size as long as their sum is a number."""
     with np.errstate(over="ignore"):
         start = weights * costs

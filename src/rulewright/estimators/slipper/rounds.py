@@ -23,7 +23,7 @@ MOST_IDLE_ROUNDS = 20
 """Rounds in a row that teach nothing before boosting ends."""
 
 
-class Candidate(NamedTuple):
+class RoundCandidate(NamedTuple):
     """A rule that a round may keep (None: the default rule), judged on all rows.
 
     `gain` is |sqrt(W+) - sqrt(W-)|; the best possible Z is 1 - gain^2.
@@ -111,7 +111,7 @@ class Rounds:
             self._last = rule, rule.cover(self.codes, self.grower.n_threads)
         return self._last[1]
 
-    def confidence(self, candidate: Candidate) -> float:
+    def confidence(self, candidate: RoundCandidate) -> float:
         """Return the confidence of a candidate; a rule speaks for its class, or not at all."""
         rule, plus, minus = candidate.rule, candidate.plus, candidate.minus
         if self.loss.is_coarse:
@@ -119,7 +119,7 @@ class Rounds:
         confidence = float(self.loss.confidence(plus, minus))
         return confidence if rule is None else max(confidence, 0.0)
 
-    def candidates(self) -> list[Candidate]:
+    def candidates(self) -> list[RoundCandidate]:
         """Part the rows anew, then grow and prune a rule for every head beside its default rule."""
         self.seed = (self.seed + 1) % 2**64
         grow = kernels.split_by_weight(self.loss.row_steps, self.strata, self.grow_share, self.seed)
@@ -132,15 +132,15 @@ class Rounds:
             )
             sums = self._prefix_sums(found, place, grow)
             whole = sums.sum(axis=0)
-            defaults.append(Candidate(place, None, *whole[0].tolist()))
+            defaults.append(RoundCandidate(place, None, *whole[0].tolist()))
             if found is None:
                 continue
             length = len(found.tests)
             if len(rows) < self.codes.n_rows:  # there are rows to prune by
                 # A rule starts with its required columns, and is not pruned below them.
                 least = max(1, int(self.limits[place].required.sum()))
-                length = best_prefix(self.loss, sums[1, 1:], sums[0, 1:], least)
-            candidate = Candidate(place, found.prefix(length), *whole[length].tolist())
+                length = choose_prefix_length(self.loss, sums[1, 1:], sums[0, 1:], least)
+            candidate = RoundCandidate(place, found.prefix(length), *whole[length].tolist())
             if candidate.plus > candidate.minus:  # a rule speaks for its class, or not at all
                 rules.append(candidate)
         return defaults + rules
@@ -154,7 +154,7 @@ class Rounds:
         return sums.astype(np.float64) * self.loss.unit
 
 
-def best_prefix(
+def choose_prefix_length(
     loss: ExponentialLoss, grown: FloatArray, pruned: FloatArray, least: int = 1
 ) -> int:
     """Return how many conditions to keep: the fewest with the least loss on the pruning rows.

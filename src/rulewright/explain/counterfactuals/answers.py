@@ -10,20 +10,25 @@ from markupsafe import Markup
 
 from rulewright.data import DataError, label_of, read_like
 from rulewright.explain.counterfactuals.goals import goal_of
-from rulewright.explain.counterfactuals.moves import Direction, held, moves_of
-from rulewright.explain.counterfactuals.search import Trials, find_changes, refined, sharpened
+from rulewright.explain.counterfactuals.moves import Direction, moves_of, to_table_value
+from rulewright.explain.counterfactuals.search import (
+    Trials,
+    find_changes,
+    refine_choice,
+    sharpen_trials,
+)
 from rulewright.explain.targets import model_of
 from rulewright.html import bold, note, table, view
 from rulewright.model import ClassModel
 from rulewright.model.frame import to_frame
-from rulewright.model.text import counted, plain
+from rulewright.model.text import escape_line, write_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rulewright.data import Table
-    from rulewright.explain.counterfactuals.goals import Goal
-    from rulewright.explain.counterfactuals.search import Choice, Found
+    from rulewright.explain.counterfactuals.goals import ChangeGoal
+    from rulewright.explain.counterfactuals.search import ChangeSearchResult, Choice
     from rulewright.model import RuleModel
 
 MAX_NODES = 100_000
@@ -43,7 +48,7 @@ class Change:
         before = self.before
         if isinstance(before, float) and float(f"{before:.6g}") != self.after:
             before = float(f"{before:.6g}")
-        return f"{plain(self.column)}: {_written(before)} -> {_written(self.after)}"
+        return f"{escape_line(self.column)}: {_write_value(before)} -> {_write_value(self.after)}"
 
 
 @dataclass(frozen=True)
@@ -239,20 +244,20 @@ def counterfactual(
     changed = _one_row(model, row)
     spread = None if X is None else read_like(X, model.schema, model.columns)
     goal = goal_of(model, changed, target_class, target_range)
-    allowed = _allowed(model, immutable, only, monotone or {})
+    allowed = _find_allowed_columns(model, immutable, only, monotone or {})
     moves = moves_of(model.program, changed, spread, allowed, monotone or {})
     trials = Trials(model, changed, moves, goal.tell)
     if not goal.ends_suffice:
-        trials = sharpened(trials)
+        trials = sharpen_trials(trials)
     most = min(max_changes or len(moves), len(moves))
     found = find_changes(trials, n, most, max_nodes)
-    chosen = [refined(trials, choice) for choice in _diverse(trials, found.choices, n)]
-    answers = [_verified(trials, goal, change) for change in chosen]
+    chosen = [refine_choice(trials, choice) for choice in _diverse(trials, found.choices, n)]
+    answers = [_verify_change(trials, goal, change) for change in chosen]
     kept = sorted(filter(None, answers), key=lambda one: (len(one.changes), one.size))
     smooth, least = any(one.smooth for one in moves), len(kept[0].changes) if kept else 0
     complete = found.complete if goal.ends_suffice or not smooth else 0
     return Counterfactuals(
-        *_said(model, changed),
+        *_answer_row(model, changed),
         goal.words,
         tuple(kept),
         fewest=0 < least <= complete + 1,
@@ -267,7 +272,7 @@ def _one_row(model: RuleModel, row: Any) -> Table:
     if getattr(row, "ndim", None) == 1 and hasattr(row, "to_dict"):  # a row of a dataframe
         row = row.to_dict()
     if isinstance(row, dict):
-        row = {name: _listed(value) for name, value in row.items()}
+        row = {name: _to_list(value) for name, value in row.items()}
     elif isinstance(row, list | tuple | np.ndarray) and np.ndim(np.array(row, object)) == 1:
         row = [list(row)]
     table = read_like(row, model.schema, model.columns)
@@ -276,11 +281,11 @@ def _one_row(model: RuleModel, row: Any) -> Table:
     return table
 
 
-def _listed(value: Any) -> Any:
+def _to_list(value: Any) -> Any:
     return [value] if isinstance(value, str) or not hasattr(value, "__len__") else value
 
 
-def _allowed(
+def _find_allowed_columns(
     model: RuleModel,
     immutable: Sequence[str],
     only: Sequence[str] | None,
@@ -332,26 +337,29 @@ def _directions(trials: Trials, choice: Choice) -> frozenset[tuple[int, float]]:
     return frozenset(ways)
 
 
-def _verified(trials: Trials, goal: Goal, change: Mapping[int, float]) -> Counterfactual | None:
+def _verify_change(
+    trials: Trials, goal: ChangeGoal, change: Mapping[int, float]
+) -> Counterfactual | None:
     """Predict the row from the values that are printed; give nothing if it misses the goal."""
     model, row = trials.model, trials.row
     values: dict[str, list[Any]] = {name: [None] for name in model.schema.names}
     values |= {
-        column.schema.name: [held(column.schema, column.values[0])] for column in row.columns
+        column.schema.name: [to_table_value(column.schema, column.values[0])]
+        for column in row.columns
     }
     changes = []
     for at in sorted(change):
         one = trials.moves[at]
-        name, after = one.schema.name, held(one.schema, change[at])
+        name, after = one.schema.name, to_table_value(one.schema, change[at])
         size = one.cost(change[at]) if one.schema.type.ordered else 1.0
         changes.append(Change(name, values[name][0], after, size))
         values[name] = [after]
     table = read_like(values, model.schema, model.columns)
     reached, _ = goal.tell(model.scores(table))
-    return Counterfactual(tuple(changes), *_said(model, table)) if reached[0] else None
+    return Counterfactual(tuple(changes), *_answer_row(model, table)) if reached[0] else None
 
 
-def _said(model: RuleModel, table: Table) -> tuple[Any, float | None]:
+def _answer_row(model: RuleModel, table: Table) -> tuple[Any, float | None]:
     """Give the answer for a row, and its probability."""
     scores = model.scores(table)
     if not isinstance(model, ClassModel):
@@ -360,7 +368,7 @@ def _said(model: RuleModel, table: Table) -> tuple[Any, float | None]:
     return model.classes[k], float(model.probabilities(scores)[0, k])
 
 
-def _reason(trials: Trials, found: Found, most: int, *, smooth: bool) -> str:
+def _reason(trials: Trials, found: ChangeSearchResult, most: int, *, smooth: bool) -> str:
     if not trials.model.columns:
         return "the model has no rule that looks at a column"
     if not trials.moves:
@@ -368,22 +376,24 @@ def _reason(trials: Trials, found: Found, most: int, *, smooth: bool) -> str:
     if found.complete < most or smooth:
         return "none was found; raise max_nodes to look further"
     if most < len(trials.moves):
-        return f"no change of at most {counted(most, 'column')} is enough (all were tried)"
+        return f"no change of at most {write_count(most, 'column')} is enough (all were tried)"
     return "no change of the columns that may change is enough (all were tried)"
 
 
-def _written(value: Any) -> str:
+def _write_value(value: Any) -> str:
     if value is None:
         return "missing"
-    return repr(value).removesuffix(".0") if isinstance(value, float) else plain(label_of(value))
+    return (
+        repr(value).removesuffix(".0") if isinstance(value, float) else escape_line(label_of(value))
+    )
 
 
 def _cell(value: Any) -> str | None:
-    return None if value is None else _written(value)
+    return None if value is None else _write_value(value)
 
 
 def answer_text(answer: Any, probability: float | None) -> str:
     """Write a class with its probability, or a number."""
     if probability is None:
         return f"{answer:.6g}"
-    return f"{plain(label_of(answer))} ({probability:.2f})"
+    return f"{escape_line(label_of(answer))} ({probability:.2f})"

@@ -10,7 +10,7 @@ import numpy as np
 
 from rulewright.data import label_of
 from rulewright.model import AdditiveRules, ClassModel, RegressionRules
-from rulewright.model.text import plain
+from rulewright.model.text import escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Goal:
+class ChangeGoal:
     """What is looked for.
 
     Parameters
@@ -40,7 +40,7 @@ class Goal:
     ends_suffice: bool
 
 
-def goal_of(model: RuleModel, row: Table, target_class: Any, target_range: Any) -> Goal:
+def goal_of(model: RuleModel, row: Table, target_class: Any, target_range: Any) -> ChangeGoal:
     """Check what is asked for, and that the row is not there already."""
     if isinstance(model, ClassModel):
         if target_range is not None:
@@ -55,12 +55,12 @@ def goal_of(model: RuleModel, row: Table, target_class: Any, target_range: Any) 
     return goal
 
 
-def _class_goal(model: ClassModel, row: Table, target_class: Any) -> Goal:
+def _class_goal(model: ClassModel, row: Table, target_class: Any) -> ChangeGoal:
     now = int(model.decide(model.scores(row))[0])
     wanted = None
     if target_class is not None:
         if label_of(target_class) not in model.class_names:
-            listed = ", ".join(map(plain, model.class_names[:8]))
+            listed = ", ".join(map(escape_line, model.class_names[:8]))
             raise ValueError(f"target_class={target_class!r} is none of the classes: {listed}")
         wanted = model.class_names.index(label_of(target_class))
     place, sign = (now, -1.0) if wanted is None else (wanted, 1.0)
@@ -76,11 +76,11 @@ def _class_goal(model: ClassModel, row: Table, target_class: Any) -> Goal:
 
     additive = isinstance(model, AdditiveRules)
     plainly = model.program.costs is None and wanted is None
-    words = "any other class" if wanted is None else plain(model.class_names[wanted])
-    return Goal(words, tell, additive and (len(model.classes) == 2 or plainly))
+    words = "any other class" if wanted is None else escape_line(model.class_names[wanted])
+    return ChangeGoal(words, tell, additive and (len(model.classes) == 2 or plainly))
 
 
-def _number_goal(model: RuleModel, target_range: Any) -> Goal:
+def _number_goal(model: RuleModel, target_range: Any) -> ChangeGoal:
     hint = "target_range must be (low, high), with None for an open side, such as (10, None)"
     if not isinstance(target_range, tuple | list) or len(target_range) != 2:
         raise ValueError(f"a model of numbers needs a goal: {hint}")
@@ -98,4 +98,4 @@ def _number_goal(model: RuleModel, target_range: Any) -> Goal:
     else:
         words = f"{high:.6g} or less" if low == -math.inf else f"{low:.6g} to {high:.6g}"
     one_sided = math.inf in (-low, high)
-    return Goal(words, tell, isinstance(model, RegressionRules) and one_sided)
+    return ChangeGoal(words, tell, isinstance(model, RegressionRules) and one_sided)

@@ -19,8 +19,8 @@ from rulewright.data.kinds.nominal import label_value
 from rulewright.data.table import Column
 from rulewright.programs.distances import LabelDistance, NumberDistance
 from rulewright.programs.nearest import Nearest
-from rulewright.programs.nodes import Line
-from rulewright.programs.program import leaves
+from rulewright.programs.nodes import LineValue
+from rulewright.programs.program import list_conjunctions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -76,10 +76,10 @@ class Moves:
         return 1.0 if math.isnan(self.start) else abs(value - self.start) / self.unit
 
 
-def held(schema: ColumnSchema, value: Any) -> Any:
+def to_table_value(schema: ColumnSchema, value: Any) -> Any:
     """Give a stored value as a table holds it: a number, a date as text, a label, or None."""
     if schema.type.ordered:
-        return None if math.isnan(value) else schema.type.held(float(value))
+        return None if math.isnan(value) else schema.type.to_table_value(float(value))
     if value < 0:
         return None if value == -1 else "(unseen label)"
     return label_value(schema.labels[int(value)], schema)
@@ -108,7 +108,7 @@ def moves_of(
         Columns of which values may only go up, or down.
     """
     conditions: dict[str, dict[Condition, None]] = {}
-    for leaf in leaves(program.marked):
+    for leaf in list_conjunctions(program.marked):
         for condition in leaf.conditions:
             conditions.setdefault(condition.column, {})[condition] = None
     wanted, found = set(allowed), []
@@ -123,11 +123,11 @@ def moves_of(
     return found
 
 
-def _smooth_parts(program: Program, name: str) -> list[Line | NumberDistance | LabelDistance]:
+def _smooth_parts(program: Program, name: str) -> list[LineValue | NumberDistance | LabelDistance]:
     """Give what the program reads of a column beside conditions."""
-    parts: list[Line | NumberDistance | LabelDistance] = []
+    parts: list[LineValue | NumberDistance | LabelDistance] = []
     for node in program.nodes:
-        if isinstance(node, Line) and node.column == name:
+        if isinstance(node, LineValue) and node.column == name:
             parts.append(node)
         elif isinstance(node, Nearest):
             parts += [distance for distance in node.used if distance.column == name]
@@ -250,8 +250,8 @@ def _inside(schema: ColumnSchema, low: float, high: float, n_points: int) -> lis
     """Give both ends of a gap, where lines are lowest and highest, and points between them."""
     grid = np.linspace(low, high, n_points + 2)
     width = (grid[1] - grid[0]) / 2
-    found = [schema.type.snapped(math.nextafter(low, math.inf), up=True)]
-    found.append(schema.type.snapped(math.nextafter(high, -math.inf), up=False))
+    found = [schema.type.snap(math.nextafter(low, math.inf), up=True)]
+    found.append(schema.type.snap(math.nextafter(high, -math.inf), up=False))
     found += [float(math.floor(low) + 1), float(math.ceil(high) - 1)]
     for point in grid[1:-1].tolist():
         found += _between(schema, point - width, point + width, point)

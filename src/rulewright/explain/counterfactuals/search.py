@@ -78,7 +78,7 @@ class Trials:
         """Try choices, as lines of numbers of moves with -1 for none."""
         places = np.maximum(choices, 0)
         columns = np.where(choices < 0, len(self.moves), self.column_of[places])
-        return self._tried(columns, self.values[places])
+        return self._predict_changed(columns, self.values[places])
 
     def changes(self, changes: Sequence[dict[int, float]]) -> BoolArray:
         """Try changes: stored values by the place of their column."""
@@ -88,11 +88,11 @@ class Trials:
         for line, change in enumerate(changes):
             columns[line, : len(change)] = list(change)
             values[line, : len(change)] = list(change.values())
-        return self._tried(columns, values)[0]
+        return self._predict_changed(columns, values)[0]
 
     def values_of(self, at: int, values: FloatArray) -> tuple[BoolArray, FloatArray]:
         """Try values of one column."""
-        return self._tried(np.full((len(values), 1), at), values[:, np.newaxis])
+        return self._predict_changed(np.full((len(values), 1), at), values[:, np.newaxis])
 
     def cost(self, choice: Choice) -> float:
         """Give the size of a change."""
@@ -117,7 +117,7 @@ class Trials:
             columns.append(Column(column.schema, given))
         return Table(tuple(columns), self.row.named, n_rows, choices=self.row.choices)
 
-    def _tried(self, columns: Lines, values: FloatArray) -> tuple[BoolArray, FloatArray]:
+    def _predict_changed(self, columns: Lines, values: FloatArray) -> tuple[BoolArray, FloatArray]:
         """Predict the row with some columns changed; one place beyond the last changes nothing."""
         self.nodes += len(columns)
         reached, near = np.empty(len(columns), np.bool_), np.empty(len(columns))
@@ -132,7 +132,7 @@ class Trials:
 
 
 @dataclass
-class Found:
+class ChangeSearchResult:
     """What a search found.
 
     Parameters
@@ -147,7 +147,7 @@ class Found:
     complete: int = 0
 
 
-def find_changes(trials: Trials, n: int, most: int, max_nodes: int) -> Found:
+def find_changes(trials: Trials, n: int, most: int, max_nodes: int) -> ChangeSearchResult:
     """Find changes that reach the goal, of few columns.
 
     Parameters
@@ -161,7 +161,7 @@ def find_changes(trials: Trials, n: int, most: int, max_nodes: int) -> Found:
     max_nodes : int
         Predictions at most, but for some to reduce what was found.
     """
-    found, counts = Found(), _level_sizes(trials.sizes)
+    found, counts = ChangeSearchResult(), _level_sizes(trials.sizes)
     lines: Lines = np.zeros((1, 0), dtype=np.intp)
     near = np.zeros(1)
     for k in range(1, min(most, len(trials.moves)) + 1):
@@ -208,7 +208,7 @@ def _beam(trials: Trials, lines: Lines, most: int, max_nodes: int) -> list[Choic
     """Go on from the changes that come nearest, and from those that make a rule hold."""
     n_moves = len(trials.values)
     by_rule = [choice for choice in _rule_choices(trials) if len(choice) <= most]
-    reached, near = trials.choices(_padded(by_rule))
+    reached, near = trials.choices(_pad_choices(by_rule))
     ends = [choice for choice, there in zip(by_rule, reached.tolist(), strict=True) if there]
     shortest = min(map(len, ends), default=most + 1)
     width = int(np.clip((max_nodes - trials.nodes) // (n_moves * _ROUNDS), 1, _WIDEST))
@@ -218,13 +218,13 @@ def _beam(trials: Trials, lines: Lines, most: int, max_nodes: int) -> list[Choic
         longer = _extensions(trials, beam, shortest)
         if not longer or trials.nodes + len(longer) > max_nodes:
             break
-        reached, near = trials.choices(_padded(longer))
+        reached, near = trials.choices(_pad_choices(longer))
         if reached.any():
             ends += [longer[i] for i in np.flatnonzero(reached).tolist()]
             break
         beam = [longer[i] for i in np.argsort(-near, kind="stable")[:width].tolist()]
     ends.sort(key=lambda choice: (len(choice), trials.cost(choice), choice))
-    return sorted({_reduced(trials, choice) for choice in ends[:_REDUCED]})
+    return sorted({_reduce_choice(trials, choice) for choice in ends[:_REDUCED]})
 
 
 def _extensions(trials: Trials, beam: Iterable[Choice], shortest: int) -> list[Choice]:
@@ -265,7 +265,7 @@ def _rule_choices(trials: Trials) -> list[Choice]:
     return list(choices)
 
 
-def _padded(choices: Sequence[Choice]) -> Lines:
+def _pad_choices(choices: Sequence[Choice]) -> Lines:
     width = max(map(len, choices), default=0)
     lines = np.full((len(choices), width), -1, dtype=np.intp)
     for line, choice in enumerate(choices):
@@ -273,11 +273,11 @@ def _padded(choices: Sequence[Choice]) -> Lines:
     return lines
 
 
-def _reduced(trials: Trials, choice: Choice) -> Choice:
+def _reduce_choice(trials: Trials, choice: Choice) -> Choice:
     """Leave out what is not needed, the largest first, and make the rest as small as possible."""
     for move in sorted(choice, key=lambda i: -trials.costs[i]):
         shorter = tuple(i for i in choice if i != move)
-        if shorter and trials.choices(_padded([shorter]))[0][0]:
+        if shorter and trials.choices(_pad_choices([shorter]))[0][0]:
             choice = shorter
     for move in choice:
         at = int(trials.column_of[move])
@@ -285,14 +285,14 @@ def _reduced(trials: Trials, choice: Choice) -> Choice:
         own = np.arange(last - trials.sizes[at], last)
         smaller = own[trials.costs[own] < trials.costs[move]]
         others = [tuple(sorted({*choice, int(i)} - {move})) for i in smaller]
-        reached = trials.choices(_padded(others))[0] if others else np.zeros(0, np.bool_)
+        reached = trials.choices(_pad_choices(others))[0] if others else np.zeros(0, np.bool_)
         if reached.any():
             ways = [others[i] for i in np.flatnonzero(reached).tolist()]
             choice = min(ways, key=trials.cost)
     return choice
 
 
-def sharpened(trials: Trials) -> Trials:
+def sharpen_trials(trials: Trials) -> Trials:
     """Add to columns with lines the value that comes nearest to the goal, if it gets there.
 
     A class or a range that is reached only inside a cell may lie between the values tried there.
@@ -317,7 +317,7 @@ def sharpened(trials: Trials) -> Trials:
     return Trials(trials.model, trials.row, moves, trials.goal, trials.nodes)
 
 
-def refined(trials: Trials, choice: Choice) -> dict[int, float]:
+def refine_choice(trials: Trials, choice: Choice) -> dict[int, float]:
     """Give the stored values of a change; with lines they go back as far as they can, and short."""
     change = trials.change(choice)
     for at in change:
@@ -334,11 +334,11 @@ def refined(trials: Trials, choice: Choice) -> dict[int, float]:
             first = int(np.argmax(reached))
             nearest = grid[first - 1] if first else nearest
             change[at] = float(grid[first])
-        change[at] = _shortened(trials, change, at)
+        change[at] = _shorten_value(trials, change, at)
     return change
 
 
-def _shortened(trials: Trials, change: dict[int, float], at: int) -> float:
+def _shorten_value(trials: Trials, change: dict[int, float], at: int) -> float:
     """Write a value with few digits, a little farther from the start."""
     one, value = trials.moves[at], change[at]
     if one.whole:

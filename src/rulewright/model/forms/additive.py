@@ -17,8 +17,8 @@ from rulewright.model.forms.terms import (
     AddedParts,
     amounts,
     check_sums,
-    merged_rules,
-    scaled_rule,
+    merge_rules,
+    scale_rule,
     terms_of,
 )
 from rulewright.model.linear import (
@@ -30,7 +30,7 @@ from rulewright.model.linear import (
 )
 from rulewright.model.points import points_text, scale_lines, start_text
 from rulewright.model.steps import STEPS, IsotonicSteps
-from rulewright.model.text import plain
+from rulewright.model.text import escape_line
 from rulewright.programs import nodes, recipes
 from rulewright.programs.program import ClassProgram
 from rulewright.rules import Adds
@@ -123,13 +123,13 @@ class AdditiveRules(ClassModel):
         """The sums, their softmax or steps, and the class of the highest score or lowest cost."""
         n, costs = len(self.classes), None
         terms = [term for rule in self.rules for term in terms_of(rule)]
-        sums = nodes.Sums(nodes.Constant(self.intercepts), tuple(terms))
+        sums = nodes.TermSums(nodes.Constant(self.intercepts), tuple(terms))
         scores = with_lines(sums, self.linear, vector=True)
-        chances = recipes.softmax(scores)
+        chances = recipes.softmax_node(scores)
         if self.steps is not None:
             tables = tuple((steps.thresholds, steps.values) for steps in self.steps)
-            chances = recipes.shares(nodes.Steps(recipes.margins(scores, n), tables))
-        chosen = recipes.preferred(scores, tuple(range(n)))
+            chances = recipes.shares(nodes.Steps(recipes.margins_node(scores, n), tables))
+        chosen = recipes.prefer_first(scores, tuple(range(n)))
         if self.costs is not None or self.steps is not None:
             costs = 1.0 - chances if self.costs is None else nodes.Mix(chances, self.costs)
             chosen = recipes.cheapest(costs, scores, n)
@@ -145,7 +145,7 @@ class AdditiveRules(ClassModel):
         """
         table = self._read(X)
         rows = self._native.rows(table, n_threads)
-        holds = rows.covers(next(n for n in self.program.nodes if isinstance(n, nodes.Sums)))
+        holds = rows.covers(next(n for n in self.program.nodes if isinstance(n, nodes.TermSums)))
         columns = iter(holds.T)
         scores = np.tile(np.array(self.intercepts), (len(holds), 1))
         for line in self.linear:
@@ -156,13 +156,13 @@ class AdditiveRules(ClassModel):
                 scores[next(columns), term.head.classes] += term.amount
             yield scores.copy()
 
-    def _explained(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
+    def _explain_form(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
         costs = None if self.costs is None else self.expected_costs(scores)
         return {"expected_costs": costs, "evidence": AddedParts.of(self, table)}
 
     def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
         """Give what rules and lines add, each with the scores after it."""
-        name = plain(found.label(row))
+        name = escape_line(found.label(row))
         unit = f"points for {name}" if len(self.classes) <= 2 else "points"
         added = found.evidence.added(row, found.rule_ids(row))
         return found.added_up(
@@ -186,14 +186,14 @@ class AdditiveRules(ClassModel):
         check_sums(self.intercepts, rules, self.linear)
         return super().with_rules(rules)
 
-    def merged(self) -> Self:
+    def merge_rules(self) -> Self:
         """Join rules with the same conditions and head; the scores stay the same.
 
         The first of them stays, with the sum of the responses; a sum of zero leaves no rule.
         """
-        return self._changed(rules=merged_rules(self.rules))
+        return self._copy_with(rules=merge_rules(self.rules))
 
-    def scaled(self, slope: float, offsets: Sequence[float]) -> Self:
+    def scale_scores(self, slope: float, offsets: Sequence[float]) -> Self:
         """Multiply all scores and add to them: how a temperature or a logistic curve calibrates.
 
         Parameters
@@ -211,15 +211,15 @@ class AdditiveRules(ClassModel):
             raise ValueError(f"{len(self.classes)} classes need as many offsets: {len(offsets)}")
         pairs = zip(self.intercepts, offsets, strict=True)
         intercepts = tuple(slope * start + offset for start, offset in pairs)
-        rules = tuple(scaled_rule(rule, slope) for rule in self.rules)
-        linear = tuple(term.scaled(slope) for term in self.linear)
+        rules = tuple(scale_rule(rule, slope) for rule in self.rules)
+        linear = tuple(term.scale_slopes(slope) for term in self.linear)
         check_sums(intercepts, rules, linear)
-        return self._changed(intercepts=intercepts, rules=rules, linear=linear)
+        return self._copy_with(intercepts=intercepts, rules=rules, linear=linear)
 
     def with_steps(self, steps: Sequence[IsotonicSteps] | None) -> Self:
         """Give the same model with another calibration, or none."""
         checked = None if steps is None else checked_steps(steps, len(self.classes))
-        return self._changed(steps=checked)
+        return self._copy_with(steps=checked)
 
     def with_costs(self, costs: Any) -> Self:
         """Give the model that predicts the class of the lowest expected cost.
@@ -231,11 +231,11 @@ class AdditiveRules(ClassModel):
             the distance of the classes in their order, so that the median is predicted; None is no
             costs.
         """
-        return self._changed(costs=read_costs(costs, self.class_names, "costs"))
+        return self._copy_with(costs=read_costs(costs, self.class_names, "costs"))
 
     def preamble(self) -> str:
         """Say which points every row starts with, and which probabilities and labels they give."""
-        names = [plain(name) for name in self.class_names]
+        names = [escape_line(name) for name in self.class_names]
         notes = []
         if any(rule.head.is_union for rule in self.rules):
             notes.append("order: " + " < ".join(names))

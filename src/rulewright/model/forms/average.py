@@ -21,8 +21,8 @@ import numpy as np
 from rulewright.data.json_fields import WEIGHT, Fields, described, list_of
 from rulewright.model.class_model import ClassModel
 from rulewright.model.document import json_list
-from rulewright.model.reasons import Reason, ReasonLine, RowReasons, rule_text, shown_of
-from rulewright.model.text import counted, plain
+from rulewright.model.reasons import Reason, ReasonLine, RowReasons, rule_text, select_shown
+from rulewright.model.text import escape_line, write_count
 from rulewright.programs import recipes
 from rulewright.programs.nodes import Constant, Node, Where
 from rulewright.programs.program import ClassProgram
@@ -126,7 +126,7 @@ class AveragedModel(ClassModel):
     def program(self) -> ClassProgram:
         """The weighted probabilities of all members, added up, and the class that has most."""
         pairs = zip(self.members, self.weights, strict=True)
-        parts = [weight * self._said(member) for member, weight in pairs]
+        parts = [weight * self._member_node(member) for member, weight in pairs]
         while len(parts) > 1:
             sums = [one + two for one, two in zip(parts[::2], parts[1::2], strict=False)]
             parts = [*sums, *parts[2 * len(sums) :]]
@@ -135,10 +135,10 @@ class AveragedModel(ClassModel):
         if self.combine == "vote":  # as if one more member were undecided
             odds = scores + 1.0 / (len(self.members) * len(labels))
         chances = recipes.shares(odds)
-        chosen = recipes.preferred(scores, tuple(range(len(labels))))
+        chosen = recipes.prefer_first(scores, tuple(range(len(labels))))
         return ClassProgram(self.schema, scores, labels, chances, chosen, costs=1.0 - chances)
 
-    def _said(self, member: ClassModel) -> Node:
+    def _member_node(self, member: ClassModel) -> Node:
         """Give what a member counts for, before it is weighed."""
         said = member.program
         if self.combine == "mean":
@@ -146,7 +146,7 @@ class AveragedModel(ClassModel):
         is_chosen = recipes.one_hot(said.chosen, len(self.classes))
         return Where(is_chosen, said.probabilities, Constant(0.0))
 
-    def _explained(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
+    def _explain_form(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
         return {"evidence": tuple(member.explain(table) for member in self.members)}
 
     @cached_property
@@ -179,11 +179,11 @@ class AveragedModel(ClassModel):
 
     def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
         """Give what the members say and why, the heaviest first."""
-        shown = shown_of(self.by_weight, max_reasons)
+        shown = select_shown(self.by_weight, max_reasons)
         rest = []
         if hidden := self.by_weight[len(shown) :]:
             weight = sum(self.weights[k] for k in hidden)
-            rest = [Reason(f"{weight:.3g}", counted(len(hidden), "more model"))]
+            rest = [Reason(f"{weight:.3g}", write_count(len(hidden), "more model"))]
         reasons = [self._reason(k, found.evidence[k], row) for k in shown]
         return RowReasons(ReasonLine("weight", "says", "because"), reasons, rest=rest)
 
@@ -194,8 +194,8 @@ class AveragedModel(ClassModel):
         if ids:
             why = rule_text(self.rules, int(self.first_rules[k]) + ids[0])
             more = len(ids) - 1
-            why += f", and {counted(more, 'more rule')}" if more else ""
-        says = f"{plain(part.label(row))} {chance:.3f}"
+            why += f", and {write_count(more, 'more rule')}" if more else ""
+        says = f"{escape_line(part.label(row))} {chance:.3f}"
         return Reason(f"{self.weights[k]:.3g}", f"model {k}: {why}", change=says)
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
@@ -204,7 +204,7 @@ class AveragedModel(ClassModel):
         if kept - set(map(id, self.rules)):
             raise ValueError("rules: an average can lose rules, but get no new ones")
         members = tuple(m.with_rules([r for r in m.rules if id(r) in kept]) for m in self.members)
-        return self._changed(members=members, rules=tuple(r for m in members for r in m.rules))
+        return self._copy_with(members=members, rules=tuple(r for m in members for r in m.rules))
 
     def decided_bits(self, X: object, *, n_threads: int | None = None) -> NDArray[np.uint64]:
         """Tell which rows each rule has a part in, as its member does."""
@@ -215,7 +215,7 @@ class AveragedModel(ClassModel):
         """Give the same average with other counts of what the rules of its members cover."""
         given = iter(coverages)
         members = tuple(m.with_coverages([*islice(given, len(m))]) for m in self.members)
-        return self._changed(members=members, rules=tuple(r for m in members for r in m.rules))
+        return self._copy_with(members=members, rules=tuple(r for m in members for r in m.rules))
 
     def strength(self, i: int) -> float:
         """Tell how early a rule is to be read: first those of the heaviest member."""
@@ -248,12 +248,12 @@ class AveragedModel(ClassModel):
         """Say which members count how much."""
         order = self.by_weight
         told = [
-            f"model {k} {self.weights[k]:.3g} ({counted(len(self.members[k]), 'rule')})"
+            f"model {k} {self.weights[k]:.3g} ({write_count(len(self.members[k]), 'rule')})"
             for k in order[:_SHOWN_MEMBERS]
         ]
         if hidden := order[_SHOWN_MEMBERS:]:
             rest = math.fsum(self.weights[k] for k in hidden)
-            told.append(f"{counted(len(hidden), 'more model')} {rest:.3g}")
+            told.append(f"{write_count(len(hidden), 'more model')} {rest:.3g}")
         how = {
             "mean": "the mean of the probabilities of models",
             "vote": "models vote for the class they predict with its probability",

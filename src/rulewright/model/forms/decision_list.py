@@ -18,8 +18,8 @@ from rulewright.data.json_fields import CLASS_WEIGHTS, DISTRIBUTION, Fields, des
 from rulewright.model.class_model import ClassModel
 from rulewright.model.counts import checked_shares, checked_weights
 from rulewright.model.document import json_list
-from rulewright.model.reasons import plain_reasons, rule_text, shown_of, value_text
-from rulewright.model.text import COVERED, counted, plain
+from rulewright.model.reasons import plain_reasons, rule_text, select_shown, value_text
+from rulewright.model.text import COVERED, escape_line, write_count
 from rulewright.programs import recipes
 from rulewright.programs.nodes import Constant, FirstThat
 from rulewright.programs.program import ClassProgram
@@ -86,9 +86,9 @@ class DecisionList(ClassModel):
     @cached_property
     def program(self) -> ClassProgram:
         """The distribution of the first rule that holds, and its most probable class."""
-        cases = tuple((rule.body, _said(rule)) for rule in self.rules)
+        cases = tuple((rule.body, _distribution_of(rule)) for rule in self.rules)
         said = FirstThat(Constant(self.default), cases)
-        chosen = recipes.preferred(said, tuple(range(len(self.classes))))
+        chosen = recipes.prefer_first(said, tuple(range(len(self.classes))))
         return ClassProgram(self.schema, said, tuple(self.classes.tolist()), said, chosen)
 
     def deciders(self, X: object, *, n_threads: int | None = None) -> NDArray[np.intp]:
@@ -111,13 +111,13 @@ class DecisionList(ClassModel):
         """Give the rule that decides, and why those before it do not hold."""
         decider = next(iter(found.rule_ids(row)), None)
         before = range(len(self.rules))[:decider][::-1]  # the nearest ones say most
-        shown = shown_of(before, max_reasons)
+        shown = select_shown(before, max_reasons)
         passed = [
             f"rule {i} does not hold: {failure_text(self.rules[i], found.table, row)}"
             for i in shown
         ]
         hidden = len(before) - len(shown)
-        rest = [f"{counted(hidden, 'more rule')} before it: none holds"] if hidden else []
+        rest = [f"{write_count(hidden, 'more rule')} before it: none holds"] if hidden else []
         return plain_reasons([self._decision(decider), *passed], rest)
 
     def _decision(self, i: int | None) -> str:
@@ -133,7 +133,7 @@ class DecisionList(ClassModel):
         """Say that the first rule decides, and what holds where there is none."""
         k = int(np.argmax(self.default))
         where = "where no rule holds" if self.rules else "always"
-        told = f"{where}: {plain(self.class_names[k])} with probability {self.default[k]:.3f}"
+        told = f"{where}: {escape_line(self.class_names[k])} with probability {self.default[k]:.3f}"
         rows = f"{sum(self.default_weights):.6g} training rows"
         lines = [f"{told} ({rows})"]
         if self.rules:
@@ -157,13 +157,14 @@ class DecisionList(ClassModel):
 
 def checked_distribution(rule: Rule, i: int, n_classes: int) -> None:
     """Refuse a rule whose probabilities are not those of the classes."""
-    if len(_said(rule)) != n_classes:
+    if len(_distribution_of(rule)) != n_classes:
         raise ValueError(
-            f"rule {i}: {len(_said(rule))} probabilities for {n_classes} classes; give one each"
+            f"rule {i}: {len(_distribution_of(rule))} probabilities for {n_classes} "
+            f"classes; give one each"
         )
 
 
-def _said(rule: Rule) -> tuple[float, ...]:
+def _distribution_of(rule: Rule) -> tuple[float, ...]:
     assert isinstance(rule.outcome, Says)
     return rule.outcome.distribution
 

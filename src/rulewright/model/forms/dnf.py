@@ -36,7 +36,7 @@ from rulewright.model.counts import Weigher, checked_weights
 from rulewright.model.decisions import BELOW
 from rulewright.model.document import json_list
 from rulewright.model.reasons import Reason
-from rulewright.model.text import plain
+from rulewright.model.text import escape_line
 from rulewright.programs import recipes
 from rulewright.programs.nodes import Constant, Maxima, Term, Where
 from rulewright.programs.program import ClassProgram
@@ -178,7 +178,7 @@ class DnfModel(ClassModel):
         rest = Where(priors.total.equals(0.0), one, priors.total)  # where 0 it is not needed
         share = ((1.0 - top) * priors / rest).at_most(top * BELOW)
         chances = recipes.shares(Where(unclaimed, share, scores))
-        chosen = recipes.preferred(scores, self.preference)
+        chosen = recipes.prefer_first(scores, self.preference)
         return ClassProgram(self.schema, scores, tuple(self.classes.tolist()), chances, chosen)
 
     def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
@@ -193,7 +193,10 @@ class DnfModel(ClassModel):
 
     def preamble(self) -> str:
         """Say which class is predicted where no rule holds."""
-        name, chance = plain(self.class_names[self.default]), self.default_scores[self.default]
+        name, chance = (
+            escape_line(self.class_names[self.default]),
+            self.default_scores[self.default],
+        )
         default = f"where no rule holds: {name} with probability {chance:.3f}"
         return f"{default}; else the most probable rule decides"
 

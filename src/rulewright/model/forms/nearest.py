@@ -26,7 +26,7 @@ from rulewright.model.counts import checked_weights
 from rulewright.model.document import json_list
 from rulewright.model.forms.decision_list import checked_distribution
 from rulewright.model.reasons import Reason, plain_reasons, value_text
-from rulewright.model.text import plain
+from rulewright.model.text import escape_line
 from rulewright.programs import recipes
 from rulewright.programs.distances import (
     DISTANCE,
@@ -100,7 +100,7 @@ class NearestRules(ClassModel):
         said: Node = FirstThat(Constant(self.shares), ())
         if self.rules:
             said = Lookup(self.nearest, tuple(_distribution(rule) for rule in self.rules))
-        chosen = recipes.preferred(said, tuple(range(len(self.classes))))
+        chosen = recipes.prefer_first(said, tuple(range(len(self.classes))))
         return ClassProgram(self.schema, said, tuple(self.classes.tolist()), said, chosen)
 
     @cached_property
@@ -172,7 +172,7 @@ class NearestRules(ClassModel):
                 "rows that it\ndecides when each of them is left out"
             )
         k = int(np.argmax(self.shares))
-        return f"always: {plain(self.class_names[k])} with probability {self.shares[k]:.3f}"
+        return f"always: {escape_line(self.class_names[k])} with probability {self.shares[k]:.3f}"
 
     def form_fields(self) -> dict[str, Any]:
         """Give the distances and the training weights."""
@@ -201,7 +201,7 @@ class NearestRules(ClassModel):
             except ValueError as error:
                 raise ValueError(f"rule {i}: {error}") from None
 
-    def _explained(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
+    def _explain_form(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
         """Give the nearest rule of each row, and the nearest one of another class."""
         n = len(table)
         nearest, rivals = (np.full(n, -1), np.full(n, np.inf)), (np.full(n, -1), np.full(n, np.inf))
@@ -248,7 +248,7 @@ class NearestRules(ClassModel):
             failed = [c for c in rule.body.conditions if not c.holds(table[c.column])[row]]
             gaps = ", ".join(_gap(c, table, row) for c in failed)
             where = f"distance {distance:.3g}: {gaps}"
-        head = plain(rule.head.text(self.class_names))
+        head = escape_line(rule.head.text(self.class_names))
         return f"rule {id} for {head} ({where}): IF {rule.body}"
 
     def _nearest_of(self, rules: Sequence[Rule]) -> Nearest:
@@ -282,7 +282,7 @@ def _distribution(rule: Rule) -> tuple[float, ...]:
 
 def _gap(condition: Condition, table: Table, row: int) -> str:
     """Write how a value differs from what a condition wants."""
-    name, column = plain(condition.column), table[condition.column]
+    name, column = escape_line(condition.column), table[condition.column]
     if column.is_missing[row] or not isinstance(condition, Range):
         return value_text(table, condition.column, row)
     if not column.schema.type.arithmetic:

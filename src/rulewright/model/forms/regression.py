@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from rulewright.data.json_fields import NUMBER, Fields
 from rulewright.model.document import json_list
 from rulewright.model.explanation import Explanation
-from rulewright.model.forms.terms import AddedParts, check_sums, merged_rules, terms_of
+from rulewright.model.forms.terms import AddedParts, check_sums, merge_rules, terms_of
 from rulewright.model.linear import (
     LINEAR,
     LinearTerm,
@@ -18,7 +18,7 @@ from rulewright.model.linear import (
     linear_lines,
     with_lines,
 )
-from rulewright.model.reasons import Reason, ReasonLine, RowReasons, others_text, shown_of
+from rulewright.model.reasons import Reason, ReasonLine, RowReasons, others_text, select_shown
 from rulewright.model.rule_model import RuleModel
 from rulewright.programs import nodes
 from rulewright.programs.program import Program
@@ -103,7 +103,7 @@ class RegressionRules(RuleModel):
     def program(self) -> Program:
         """The sum."""
         terms = tuple(term for rule in self.rules for term in terms_of(rule))
-        sums = nodes.Sums(nodes.Constant(self.intercept), terms)
+        sums = nodes.TermSums(nodes.Constant(self.intercept), terms)
         return Program(self.schema, with_lines(sums, self.linear, vector=False))
 
     def predict(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
@@ -122,7 +122,7 @@ class RegressionRules(RuleModel):
             _adding(float(part.amounts[0]), part.text, part.is_line)
             for part in found.evidence.added(row, found.rule_ids(row))
         ]
-        shown = shown_of(reasons, max_reasons)
+        shown = select_shown(reasons, max_reasons)
         hidden, rest = reasons[len(shown) :], []
         if hidden:
             amount = math.fsum(one.moves for one in hidden if one.moves is not None)
@@ -145,9 +145,9 @@ class RegressionRules(RuleModel):
         check_sums([self.intercept], rules, self.linear)
         return super().with_rules(rules)
 
-    def merged(self) -> Self:
+    def merge_rules(self) -> Self:
         """Join rules with the same conditions; the numbers stay the same."""
-        return self._changed(rules=merged_rules(self.rules))
+        return self._copy_with(rules=merge_rules(self.rules))
 
     def preamble(self) -> str:
         """Say which number every row starts with, and what columns add by themselves."""

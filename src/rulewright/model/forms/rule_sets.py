@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rulewright.data.json_fields import PLACE, WEIGHT, Fields, define, described, list_of
 from rulewright.programs import recipes
-from rulewright.programs.native import evaluate
-from rulewright.programs.nodes import Given
+from rulewright.programs.native import evaluate_node
+from rulewright.programs.nodes import GivenVector
 from rulewright.rules import Head
 from rulewright.rules.checks import checked_number
 
@@ -82,7 +82,7 @@ def term_key(k: int, body: Formula) -> TermKey:
     return k, body.key
 
 
-def merged(sets: Iterable[tuple[Iterable[int], float]]) -> tuple[RuleSet, ...]:
+def merge_rule_sets(sets: Iterable[tuple[Iterable[int], float]]) -> tuple[RuleSet, ...]:
     """Join equal rule sets at the place of the first and divide all weights by their sum."""
     same: dict[tuple[int, ...], list[float]] = {}
     for terms, weight in sets:
@@ -102,7 +102,7 @@ def total_weight(sets: Sequence[RuleSet]) -> float:
     return total
 
 
-def numbered(
+def number_terms(
     sets: Sequence[tuple[Sequence[Conjunction], float]],
     k: int,
     terms: dict[TermKey, tuple[int, Conjunction]],
@@ -116,7 +116,7 @@ def numbered(
             terms.setdefault(key, (k, conjunction))
             numbers.setdefault(key, len(numbers))
         found.append(([numbers[key] for key in keys], weight))
-    return merged(found)
+    return merge_rule_sets(found)
 
 
 def term_shares(members: Members, n_terms: int) -> list[float]:
@@ -143,9 +143,9 @@ def checked_smoothing(smoothing: object) -> float:
 
 def margins_of(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give for each row how far the best score is above the second; 2 if there is no second."""
-    given, n = Given(), scores.shape[1]
-    is_best = recipes.one_hot(recipes.preferred(given, tuple(range(n))), n)
-    return evaluate(lead(given, is_best), {given: scores})
+    given, n = GivenVector(), scores.shape[1]
+    is_best = recipes.one_hot(recipes.prefer_first(given, tuple(range(n))), n)
+    return evaluate_node(lead(given, is_best), {given: scores})
 
 
 def checked_abstain(abstain: object) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from rulewright.model.class_explanation import Added
 from rulewright.model.linear import linear_sizes, units_of
 from rulewright.model.reasons import rule_text
-from rulewright.model.text import plain
+from rulewright.model.text import escape_line
 from rulewright.programs import nodes
 from rulewright.rules import Adds, Coverage, Not, Rule
 
@@ -98,7 +98,7 @@ class AddedParts(NamedTuple):
         for line, unit in zip(self.linear, self.units[row], strict=True):
             added = np.array(line.slopes) * unit
             if added.any():
-                found.append(Added(added, f"line of {plain(line.column)}", True))
+                found.append(Added(added, f"line of {escape_line(line.column)}", True))
         return sorted(found, key=lambda part: -float(np.abs(part.amounts).max()))
 
     def _of_rule(self, i: int, amount: float, text: str) -> Added:
@@ -116,13 +116,13 @@ class AddedParts(NamedTuple):
         return sorted((item for item in found if item[2]), key=lambda item: -abs(item[2]))
 
 
-def scaled_rule(rule: Rule, slope: float) -> Rule:
+def scale_rule(rule: Rule, slope: float) -> Rule:
     """Multiply the amounts of a rule."""
     response, otherwise = amounts(rule)
     return rule.with_outcome(Adds(rule.head, slope * response, slope * otherwise))
 
 
-def merged_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+def merge_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """Join rules of the same body and head; a sum of zero leaves no rule."""
     same: dict[tuple[Hashable, Head], list[Rule]] = {}
     for rule in rules:

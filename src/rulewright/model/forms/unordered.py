@@ -24,9 +24,9 @@ from rulewright.model.counts import checked_weights
 from rulewright.model.document import json_list
 from rulewright.model.forms.decision_list import checked_distribution
 from rulewright.model.reasons import rule_text
-from rulewright.model.text import plain
+from rulewright.model.text import escape_line
 from rulewright.programs import recipes
-from rulewright.programs.nodes import Constant, Sums, Term
+from rulewright.programs.nodes import Constant, Term, TermSums
 from rulewright.programs.program import ClassProgram
 from rulewright.rules import Head, Says
 
@@ -95,8 +95,8 @@ class UnorderedRules(ClassModel):
             for k, amount in enumerate(counts_of(rule))
             if amount
         ]
-        scores = Sums(Constant(self.start), tuple(terms))
-        chosen = recipes.preferred(scores, self.preference)
+        scores = TermSums(Constant(self.start), tuple(terms))
+        chosen = recipes.prefer_first(scores, self.preference)
         labels = tuple(self.classes.tolist())
         return ClassProgram(self.schema, scores, labels, recipes.shares(scores), chosen)
 
@@ -119,7 +119,7 @@ class UnorderedRules(ClassModel):
     def preamble(self) -> str:
         """Say what rules add, and what holds where there is none."""
         k, total = self.preference[0], math.fsum(self.start)
-        told = f"{plain(self.class_names[k])} with probability {self.start[k] / total:.3f}"
+        told = f"{escape_line(self.class_names[k])} with probability {self.start[k] / total:.3f}"
         if not self.rules:
             return f"always: {told}"
         return (
@@ -145,7 +145,7 @@ class UnorderedRules(ClassModel):
         """Give what rules add to the counts, each with the counts after it."""
         ids = found.rule_ids(row)
         added = [Added(counts_of(self.rules[i]), rule_text(self.rules, i)) for i in ids]
-        unit = f"weight for {plain(found.label(row))}"
+        unit = f"weight for {escape_line(found.label(row))}"
         return found.added_up(row, max_reasons, unit, self.start, added, _counts_text)
 
     def start_fields(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.model.reasons import Reason, rule_text
-from rulewright.model.text import plain
+from rulewright.model.text import escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +66,7 @@ class VoteReasons:
     def notes(self, found: Explanation, row: int) -> list[str]:
         """Write how many vote for each class, and whether the model abstains."""
         lines = []
-        for k, name in enumerate(map(plain, self.model.class_names)):
+        for k, name in enumerate(map(escape_line, self.model.class_names)):
             voting = f"{len(self.rule_set_ids(found, row, k))} of {len(self._sets(k))} rule sets"
             votes = _votes(found.scores[row, k])
             lines.append(f"{votes:.3g} of 100 votes for {name}, by {voting}")
@@ -131,7 +131,7 @@ class VoteReasons:
     def write(self, scores: NDArray[np.float64], chosen: int, *, level: bool = False) -> str:
         """Write the votes of a class, or how many its score grew by."""
         votes = f"{_votes(scores[chosen]):.2f}" if level else f"{50.0 * scores[chosen] + 0.0:+.2f}"
-        return f"{votes} {plain(self.model.class_names[chosen])}"
+        return f"{votes} {escape_line(self.model.class_names[chosen])}"
 
 
 def _votes(score: float) -> float:

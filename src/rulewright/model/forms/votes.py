@@ -42,8 +42,8 @@ from rulewright.model.forms.rule_sets import (
     checked_smoothing,
     lead,
     margins_of,
-    merged,
-    numbered,
+    merge_rule_sets,
+    number_terms,
     opposite_class,
     rule_set_from_json,
     term_key,
@@ -52,9 +52,9 @@ from rulewright.model.forms.rule_sets import (
 )
 from rulewright.model.forms.vote_evidence import EVIDENCE, VoteEvidence
 from rulewright.model.forms.vote_reasons import VoteReasons
-from rulewright.model.text import plain
+from rulewright.model.text import escape_line
 from rulewright.programs import recipes
-from rulewright.programs.nodes import Constant, Node, Sums, Term, Where
+from rulewright.programs.nodes import Constant, Node, Term, TermSums, Where
 from rulewright.programs.program import ClassProgram
 from rulewright.rules import Coverage, Head, Or, Rule, Votes
 
@@ -162,7 +162,7 @@ class RuleSetVotes(ClassModel):
                 f"members must have rule sets for classes 0 to {len(weigh.classes) - 1}"
             )
         terms: dict[TermKey, tuple[int, Conjunction]] = {}
-        joined = tuple(numbered(members[k], k, terms) for k in range(len(weigh.classes)))
+        joined = tuple(number_terms(members[k], k, terms) for k in range(len(weigh.classes)))
         rules = []
         shares = term_shares(joined, len(terms))
         for (k, conjunction), share in zip(terms.values(), shares, strict=True):
@@ -205,7 +205,7 @@ class RuleSetVotes(ClassModel):
     def program(self) -> ClassProgram:
         """The weight of covering rule sets as scores from -1 to 1, and whether it abstains."""
         scores = self._vote()
-        chosen, odds = recipes.preferred(scores, self.preference), self._odds(scores)
+        chosen, odds = recipes.prefer_first(scores, self.preference), self._odds(scores)
         is_chosen = recipes.one_hot(chosen, len(self.classes))
         most = Where(is_chosen, odds, Constant(0.0)).largest
         chances = recipes.shares(Where(is_chosen, odds, odds.at_most(most * JUST_BELOW)))
@@ -216,12 +216,12 @@ class RuleSetVotes(ClassModel):
     def _odds(self, scores: Node) -> Node:
         """Give 1 plus the score plus the smoothed share of each class; the priors for all 0."""
         odds = scores + 1.0
-        shares = tuple(map(self._smoothed, self.priors))
+        shares = tuple(map(self._smooth, self.priors))
         if any(shares):
             return odds + Constant(shares)
         return Where(odds.largest.equals(0.0), Constant(self.priors), odds)
 
-    def _smoothed(self, prior: float) -> float:
+    def _smooth(self, prior: float) -> float:
         """Give the share of a class times the smoothing."""
         total = math.fsum(self.priors)
         product = self.smoothing * prior
@@ -232,10 +232,10 @@ class RuleSetVotes(ClassModel):
         if self.opposite is None:
             totals = Constant(self.totals)
             terms = [term for k in range(len(self.classes)) for term in self._terms(k, k)]
-            votes = Sums(Constant((0.0,) * len(self.classes)), tuple(terms))
+            votes = TermSums(Constant((0.0,) * len(self.classes)), tuple(terms))
             return (2.0 * votes - totals) / totals
         voted = 1 - self.opposite
-        total, votes = self.totals[voted], Sums(Constant(0.0), tuple(self._terms(voted, 0)))
+        total, votes = self.totals[voted], TermSums(Constant(0.0), tuple(self._terms(voted, 0)))
         signs = tuple(1.0 if k == voted else -1.0 for k in range(2))
         return (2.0 * votes - total) / total * Constant(signs) + 0.0  # of -0.0 it makes 0.0
 
@@ -269,13 +269,13 @@ class RuleSetVotes(ClassModel):
 
     def with_smoothing(self, smoothing: float) -> Self:
         """Give the same model with another smoothing of its probabilities."""
-        return self._changed(smoothing=checked_smoothing(smoothing))
+        return self._copy_with(smoothing=checked_smoothing(smoothing))
 
     def with_abstain(self, abstain: float) -> Self:
         """Give the same model with another margin below which it abstains."""
-        return self._changed(abstain=checked_abstain(abstain))
+        return self._copy_with(abstain=checked_abstain(abstain))
 
-    def _explained(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
+    def _explain_form(self, scores: NDArray[np.float64], table: Table) -> dict[str, Any]:
         return {"evidence": VoteReasons(self, margins_of(scores))}
 
     def reasons_for(self, found: ClassExplanation, row: int, max_reasons: int | None) -> RowReasons:
@@ -300,7 +300,7 @@ class RuleSetVotes(ClassModel):
         place = {term_key(r.head.first, r.body): i for i, r in enumerate(rules)}
         old = [place.get(term_key(r.head.first, r.body), -1) for r in self.rules]
         members = tuple(
-            merged(([old[i] for i in s.terms if old[i] >= 0], s.weight) for s in sets)
+            merge_rule_sets(([old[i] for i in s.terms if old[i] >= 0], s.weight) for s in sets)
             for sets in self.members
         )
         shares = term_shares(members, len(rules))
@@ -317,7 +317,7 @@ class RuleSetVotes(ClassModel):
 
     def preamble(self) -> str:
         """Say how many rule sets vote for each class, and when the model abstains."""
-        names = list(map(plain, self.class_names))
+        names = list(map(escape_line, self.class_names))
         counts = zip(names, self.members, self.effective_sizes, strict=True)
         sizes = [f"{name} {len(sets)} (ESS {size:.3g})" for name, sets, size in counts if sets]
         if self.opposite is not None:

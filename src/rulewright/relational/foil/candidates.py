@@ -12,10 +12,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from rulewright.data.short import short_between
-from rulewright.relational.clauses import OPPOSITE, Compared, RelatedRow, SharedKey
-from rulewright.relational.derived import Where
-from rulewright.relational.foil.gains import Best, Scope, best_of
-from rulewright.relational.foil.literals import Absent, Bind, Differ, Holds, Linked
+from rulewright.relational.clauses import OPPOSITE, RelatedRow, RowComparison, SharedKey
+from rulewright.relational.derived import RowCondition
+from rulewright.relational.foil.gains import BestChoice, Scope, best_of
+from rulewright.relational.foil.literals import (
+    AbsentLiteral,
+    BindLiteral,
+    ComparisonLiteral,
+    ConditionLiteral,
+    KeyLiteral,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +33,7 @@ Relation = tuple[str, ...]
 COMPARISONS = {"numeric": (">", "<", "="), "nominal": ("=",)}
 
 
-class Candidate(NamedTuple):
+class LiteralCandidate(NamedTuple):
     """Literals that are added together, as one: a new row may have a condition."""
 
     gain: float
@@ -37,7 +43,7 @@ class Candidate(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Language:
+class LiteralLanguage:
     """Which literals there are; see `RelationalFOILClassifier`."""
 
     negation: bool = False
@@ -45,7 +51,7 @@ class Language:
     max_bindings: int = 200_000
 
 
-class Candidates:
+class LiteralJudge:
     """Judges the literals that may follow some bindings.
 
     Parameters
@@ -56,7 +62,7 @@ class Candidates:
         The clause so far.
     positive, negative : float64 arrays
         Weights of all instances for and against the class.
-    language : Language
+    language : LiteralLanguage
         Which literals there are.
     """
 
@@ -66,7 +72,7 @@ class Candidates:
         literals: Sequence[Literal],
         positive: FloatArray,
         negative: FloatArray,
-        language: Language,
+        language: LiteralLanguage,
     ) -> None:
         self._bindings, self._literals, self._language = bindings, literals, language
         self._positive, self._negative = positive, negative
@@ -80,9 +86,9 @@ class Candidates:
         p, n = self._scope.before
         return p * math.log2((p + n) / p)
 
-    def by_relation(self) -> list[Candidate]:
+    def by_relation(self) -> list[LiteralCandidate]:
         """Return the best literal of each relation, in the order in which they are tried."""
-        best: dict[Relation, Candidate] = {}
+        best: dict[Relation, LiteralCandidate] = {}
         for found in self._all():
             other = best.get(found.relation)
             if other is not None:
@@ -91,40 +97,40 @@ class Candidates:
             best[found.relation] = found
         return list(best.values())
 
-    def determinate(self) -> list[Bind]:
+    def determinate(self) -> list[BindLiteral]:
         """Return the new rows of which each positive binding has one and each other at most one."""
         positive, found = self._scope.positive > 0, []
         for literal in self._rows():
-            low, high = self._bindings.reached(literal.table, literal.key)
+            low, high = self._bindings.find_reached(literal.table, literal.key)
             counts = high - low
             if (counts[positive] == 1).all() and (counts <= 1).all() and len(counts):
                 found.append(literal)
         return found
 
-    def weak(self) -> list[Candidate]:
+    def weak(self) -> list[LiteralCandidate]:
         """Return the new rows that all positive bindings have, of which no literal tells more."""
         positive, found = self._scope.positive > 0, []
         for literal in self._rows() if self._language.max_rows > 0 else ():
-            low, high = self._bindings.reached(literal.table, literal.key)
+            low, high = self._bindings.find_reached(literal.table, literal.key)
             size = int((high - low).sum())
-            if (high > low)[positive].all() and self._few(size) and not self._known(literal):
-                found.append(Candidate(0.0, ("row", literal.table), 1, (literal,)))
+            if (high > low)[positive].all() and self._few(size) and not self._is_known(literal):
+                found.append(LiteralCandidate(0.0, ("row", literal.table), 1, (literal,)))
         return found
 
-    def _all(self) -> Iterator[Candidate]:
+    def _all(self) -> Iterator[LiteralCandidate]:
         variables = list(self._bindings.tables)
         for variable in variables:
             yield from self._conditions(self._bindings, self._scope, variable)
         for at, one in enumerate(variables):
             yield from self._pairs(self._bindings, self._scope, one, variables[:at])
         for literal in self._rows():
-            low, high = self._bindings.reached(literal.table, literal.key)
+            low, high = self._bindings.find_reached(literal.table, literal.key)
             if self._language.negation:
                 yield self._absent(literal, low == high)
             if self._language.max_rows > 0:
                 yield from self._with_row(literal, int((high - low).sum()))
 
-    def _rows(self) -> Iterator[Bind]:
+    def _rows(self) -> Iterator[BindLiteral]:
         """Give the new rows that keys of the same type lead to."""
         bindings, new = self._bindings, max(self._bindings.tables) + 1
         for variable, table in bindings.tables.items():
@@ -133,9 +139,9 @@ class Candidates:
                     for there, its in other.types.items():
                         itself = other is table and there == here and there in table.identified
                         if its == kind and not itself:
-                            yield Bind(new, other.name, SharedKey(there, variable, here))
+                            yield BindLiteral(new, other.name, SharedKey(there, variable, here))
 
-    def _with_row(self, literal: Bind, size: int) -> Iterator[Candidate]:
+    def _with_row(self, literal: BindLiteral, size: int) -> Iterator[LiteralCandidate]:
         """Give a new row alone, and with one condition that tells more."""
         if size == 0 or not self._few(size):
             return
@@ -149,8 +155,8 @@ class Candidates:
             self._scope.positive,
         )
         relation = ("row", literal.table)
-        if not self._known(literal):
-            yield Candidate(scope.of_all(), relation, 1, (literal,))
+        if not self._is_known(literal):
+            yield LiteralCandidate(scope.of_all(), relation, 1, (literal,))
         older = list(self._bindings.tables)
         found = [*self._conditions(extended, scope, literal.new)]
         found += self._pairs(extended, scope, literal.new, older, literal)
@@ -161,17 +167,19 @@ class Candidates:
         """Tell whether so many bindings are allowed."""
         return size <= max(self._language.max_bindings, 4 * len(self._positive))
 
-    def _known(self, literal: Bind) -> bool:
+    def _is_known(self, literal: BindLiteral) -> bool:
         """Tell whether the clause has such a row already."""
-        rows = {(one.table, one.key) for one in self._literals if isinstance(one, Bind)}
+        rows = {(one.table, one.key) for one in self._literals if isinstance(one, BindLiteral)}
         return (literal.table, literal.key) in rows
 
-    def _absent(self, literal: Bind, nothing: BoolArray) -> Candidate:
+    def _absent(self, literal: BindLiteral, nothing: BoolArray) -> LiteralCandidate:
         row = RelatedRow(literal.table, (literal.key,))
         gain = self._scope.of_mask(nothing)
-        return Candidate(gain, ("no", literal.table), 1, (Absent(row),))
+        return LiteralCandidate(gain, ("no", literal.table), 1, (AbsentLiteral(row),))
 
-    def _conditions(self, bindings: Bindings, scope: Scope, variable: int) -> Iterator[Candidate]:
+    def _conditions(
+        self, bindings: Bindings, scope: Scope, variable: int
+    ) -> Iterator[LiteralCandidate]:
         """Give the best condition on each column of a row."""
         table = bindings.tables[variable]
         for name in table.columns:
@@ -181,14 +189,14 @@ class Candidates:
                 for op, gains in (("=", equal), ("!=", other)):
                     best = best_of(gains) if op == "=" or self._language.negation else None
                     if best is not None:
-                        where = Where(name, op, column.schema.labels[best.choice])
-                        yield _candidate(best, relation, Holds(variable, where))
+                        where = RowCondition(name, op, column.schema.labels[best.choice])
+                        yield _candidate(best, relation, ConditionLiteral(variable, where))
             elif column.schema.kind == "numeric":
                 values, above, below = scope.cuts(column)
                 for op, gains in ((">=", above), ("<=", below)):
                     if (best := best_of(gains)) is not None:
-                        where = Where(name, op, _cut(values, best.choice, op))
-                        yield _candidate(best, relation, Holds(variable, where))
+                        where = RowCondition(name, op, _cut(values, best.choice, op))
+                        yield _candidate(best, relation, ConditionLiteral(variable, where))
 
     def _pairs(
         self,
@@ -196,8 +204,8 @@ class Candidates:
         scope: Scope,
         one: int,
         older: Sequence[int],
-        found_by: Bind | None = None,
-    ) -> Iterator[Candidate]:
+        found_by: BindLiteral | None = None,
+    ) -> Iterator[LiteralCandidate]:
         """Give what a row may share with older ones, and how it compares with them."""
         table, negation = bindings.tables[one], self._language.negation
         for other in older:
@@ -208,34 +216,34 @@ class Candidates:
                 for here, its in before.types.items()
                 if kind == its and (found_by is None or (column, other, here) != _key(found_by))
             ]
-            literals: list[Linked | Differ] = [Linked(one, key) for key in keys]
+            literals: list[KeyLiteral | ComparisonLiteral] = [KeyLiteral(one, key) for key in keys]
             if negation:
-                literals += [Linked(one, replace(key, op="!=")) for key in keys]
+                literals += [KeyLiteral(one, replace(key, op="!=")) for key in keys]
             if table is before and other != 0:
                 literals += self._comparisons(one, other, bindings)
             for literal in literals:
                 gain = scope.of_mask(bindings.satisfy(literal))
                 if math.isfinite(gain):
-                    yield Candidate(gain, _relation(literal, table.name), 1, (literal,))
+                    yield LiteralCandidate(gain, _relation(literal, table.name), 1, (literal,))
 
-    def _comparisons(self, one: int, other: int, bindings: Bindings) -> Iterator[Differ]:
+    def _comparisons(self, one: int, other: int, bindings: Bindings) -> Iterator[ComparisonLiteral]:
         for name, column in bindings.tables[one].columns.items():
             signs = COMPARISONS.get(column.schema.kind, ())
             if self._language.negation:
                 signs = (*signs, *(OPPOSITE[sign] for sign in signs))
-            yield from (Differ(Compared(one, name, sign, other)) for sign in signs)
+            yield from (ComparisonLiteral(RowComparison(one, name, sign, other)) for sign in signs)
 
 
-def _candidate(best: Best, relation: Relation, literal: Literal) -> Candidate:
-    return Candidate(best.gain, relation, best.n_choices, (literal,))
+def _candidate(best: BestChoice, relation: Relation, literal: Literal) -> LiteralCandidate:
+    return LiteralCandidate(best.gain, relation, best.n_choices, (literal,))
 
 
-def _key(literal: Bind) -> tuple[str, int, str]:
+def _key(literal: BindLiteral) -> tuple[str, int, str]:
     return literal.key.column, literal.key.of, literal.key.here
 
 
-def _relation(literal: Linked | Differ, table: str) -> Relation:
-    if isinstance(literal, Linked):
+def _relation(literal: KeyLiteral | ComparisonLiteral, table: str) -> Relation:
+    if isinstance(literal, KeyLiteral):
         return ("same", table, literal.key.column)
     return ("compared", table, literal.compared.column)
 

@@ -9,10 +9,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rulewright.relational.clauses import Clause, Compared, RelatedRow, SharedKey
+from rulewright.relational.clauses import Clause, RelatedRow, RowComparison, SharedKey
 from rulewright.relational.foil.facts import key_types
-from rulewright.relational.foil.literals import Absent, Bind, Differ, Holds, Linked
-from rulewright.relational.keys import Place
+from rulewright.relational.foil.literals import (
+    AbsentLiteral,
+    BindLiteral,
+    ComparisonLiteral,
+    ConditionLiteral,
+    KeyLiteral,
+)
+from rulewright.relational.keys import ColumnPlace
 from rulewright.relational.recipe import Recipe, RelatedTable
 from rulewright.rules import Conjunction, Labels, Range
 
@@ -20,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rulewright.data import ColumnSchema
-    from rulewright.relational.derived import Where
+    from rulewright.relational.derived import RowCondition
     from rulewright.relational.foil.literals import Literal
     from rulewright.relational.recipe import Derived
     from rulewright.relational.relations import Relations
@@ -32,11 +38,11 @@ def body_of(literals: Sequence[Literal]) -> tuple[Conjunction, list[Clause]]:
     conditions: list[Condition] = []
     clauses = []
     for group in groups(literals):
-        if isinstance(first := group[0], Holds) and first.of == 0:
+        if isinstance(first := group[0], ConditionLiteral) and first.of == 0:
             conditions.append(_own(first.where))
             continue
-        absent = isinstance(first, Absent) and len(group) == 1
-        clause = Clause((first.row,)) if isinstance(first, Absent) else clause_of(group)
+        absent = isinstance(first, AbsentLiteral) and len(group) == 1
+        clause = Clause((first.row,)) if isinstance(first, AbsentLiteral) else clause_of(group)
         conditions.append(Labels(clause.name, ("false" if absent else "true",)))
         clauses.append(clause)
     return Conjunction.of(conditions), clauses
@@ -47,7 +53,7 @@ def groups(literals: Sequence[Literal]) -> list[list[Literal]]:
     found: list[tuple[set[int], list[Literal]]] = []
     for literal in literals:
         variables = {v for v in literal.uses if v != 0}
-        variables |= {literal.new} if isinstance(literal, Bind) else set()
+        variables |= {literal.new} if isinstance(literal, BindLiteral) else set()
         near = [one for one in found if one[0] & variables]
         found = [one for one in found if not one[0] & variables]
         joined = [literal, *(other for _, group in near for other in group)]
@@ -59,7 +65,7 @@ def groups(literals: Sequence[Literal]) -> list[list[Literal]]:
 
 def clause_of(literals: Sequence[Literal]) -> Clause:
     """Return the derived column of literals that hang together; rows are numbered anew."""
-    binds = [literal for literal in literals if isinstance(literal, Bind)]
+    binds = [literal for literal in literals if isinstance(literal, BindLiteral)]
     number = {0: 0, **{literal.new: at for at, literal in enumerate(binds, 1)}}
 
     def shared(key: SharedKey) -> SharedKey:
@@ -67,19 +73,19 @@ def clause_of(literals: Sequence[Literal]) -> Clause:
 
     keys = {literal.new: [shared(literal.key)] for literal in binds}
     for literal in literals:
-        if isinstance(literal, Linked):
+        if isinstance(literal, KeyLiteral):
             keys[literal.one].append(shared(literal.key))
-    compared = [literal.compared for literal in literals if isinstance(literal, Differ)]
-    absent = [literal.row for literal in literals if isinstance(literal, Absent)]
+    compared = [literal.compared for literal in literals if isinstance(literal, ComparisonLiteral)]
+    absent = [literal.row for literal in literals if isinstance(literal, AbsentLiteral)]
     return Clause(
         tuple(RelatedRow(one.table, tuple(dict.fromkeys(keys[one.new]))) for one in binds),
-        tuple((number[one.of], one.where) for one in literals if isinstance(one, Holds)),
-        tuple(Compared(number[c.one], c.column, c.op, number[c.other]) for c in compared),
+        tuple((number[one.of], one.where) for one in literals if isinstance(one, ConditionLiteral)),
+        tuple(RowComparison(number[c.one], c.column, c.op, number[c.other]) for c in compared),
         tuple(RelatedRow(row.table, tuple(map(shared, row.keys))) for row in absent),
     )
 
 
-def recipe_of(relations: Relations, clauses: Iterable[Clause]) -> Recipe:
+def describe_clauses(relations: Relations, clauses: Iterable[Clause]) -> Recipe:
     """Describe the columns of clauses, and the tables that they need."""
     listed = {clause.name: clause for clause in clauses}
     used = {(table, w.column, w.value) for one in listed.values() for table, w in one.wheres}
@@ -116,7 +122,7 @@ def recipe_of(relations: Relations, clauses: Iterable[Clause]) -> Recipe:
 
 def some_row(relations: Relations) -> Clause:
     """Return a column that tells whether an instance has a related row at all."""
-    types = key_types(relations.links, Place(relations.instances, relations.key))
+    types = key_types(relations.links, ColumnPlace(relations.instances, relations.key))
     own = types.pop(relations.instances)
     for table, keys in types.items():
         for column, kind in keys.items():
@@ -126,7 +132,7 @@ def some_row(relations: Relations) -> Clause:
     raise AssertionError("a key leads from the instances to another table")
 
 
-def _own(where: Where) -> Condition:
+def _own(where: RowCondition) -> Condition:
     """Return a condition on a column of the instances."""
     if isinstance(where.value, str):
         return Labels(where.column, (where.value,), negated=where.op == "!=")

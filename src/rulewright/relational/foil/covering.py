@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.relational.foil.growing import Problem, grow
+from rulewright.relational.foil.growing import ClauseProblem, grow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.kernels import FloatArray
-    from rulewright.relational.foil.candidates import Language
+    from rulewright.relational.foil.candidates import LiteralLanguage
     from rulewright.relational.foil.facts import Facts, Places
     from rulewright.relational.foil.literals import Literal
 
@@ -23,7 +23,7 @@ def cover(
     labels: Places,
     weights: FloatArray,
     heads: Sequence[int],
-    language: Language,
+    language: LiteralLanguage,
     min_accuracy: float,
     min_weight: float,
     deadline: float | None = None,
@@ -37,11 +37,11 @@ def cover(
     for head in heads:
         positive = np.where(left & (labels == head), weights, 0.0)
         negative = np.where(left & (labels != head), weights, 0.0)
-        problem = Problem(facts, positive, negative, language, min_accuracy, deadline)
+        problem = ClauseProblem(facts, positive, negative, language, min_accuracy, deadline)
         reached = left.copy()
         while problem.positive.any() and not problem.late:
             clause = grow(problem)
-            rows = problem.covered(clause) if clause else np.zeros(0, dtype=np.intp)
+            rows = problem.find_covered(clause) if clause else np.zeros(0, dtype=np.intp)
             new = float(weights[rows][reached[rows]].sum())
             if not len(rows) or problem.accuracy(clause) < min_accuracy or new < min_weight:
                 break

@@ -18,12 +18,12 @@ from rulewright.estimators.contract.parameters import (
     Parameter,
     Real,
     check_parameters,
-    plain,
+    to_plain_data,
 )
 from rulewright.estimators.lists.assembly import decision_list
 from rulewright.relational.estimators import RelationalClasses, checked_relations
-from rulewright.relational.foil.candidates import Language
-from rulewright.relational.foil.clauses import body_of, recipe_of, some_row
+from rulewright.relational.foil.candidates import LiteralLanguage
+from rulewright.relational.foil.clauses import body_of, describe_clauses, some_row
 from rulewright.relational.foil.covering import cover
 from rulewright.relational.foil.facts import Facts
 
@@ -112,7 +112,7 @@ class RelationalFOILClassifier(RelationalClasses):
         """
         check_parameters(type(self).__name__, self.get_params(deep=False), self.DOMAINS)
         relations = checked_relations(X)
-        empty = recipe_of(relations, ())
+        empty = describe_clauses(relations, ())
         rows, places = self._rows(
             relations.training_table(empty, {}, "classification"), y, sample_weight
         )
@@ -122,7 +122,7 @@ class RelationalFOILClassifier(RelationalClasses):
         clauses = [clause for _, found_in in bodies for clause in found_in]
         if not clauses and not rows.columns:
             clauses = [some_row(relations)]  # a schema needs a column
-        recipe = recipe_of(relations, clauses)
+        recipe = describe_clauses(relations, clauses)
         rows = self._with_columns(relations, recipe, rows)
         rules = [(body, head) for (body, _), (_, head) in zip(bodies, found, strict=True)]
         default = self._order(rows)[-1]
@@ -154,14 +154,14 @@ class RelationalFOILClassifier(RelationalClasses):
                 "such as keys={'orders': 'customer_id'}; Relations.propose(tables) looks for some."
             )
         deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
-        language = Language(self.negation, self.max_rows, self.max_bindings)
+        language = LiteralLanguage(self.negation, self.max_rows, self.max_bindings)
         limits = (self.min_accuracy, self.min_weight, deadline)
         heads = self._order(rows)[:-1]
         return cover(facts, rows.labels, rows.weights, heads, language, *limits)
 
     def _with_columns(self, relations: Relations, recipe: Recipe, rows: TrainingSet) -> TrainingSet:
         """Return the rows with the derived columns of a recipe."""
-        table = relations.training_table(recipe, relations.derived(recipe), "classification")
+        table = relations.training_table(recipe, relations.derive_columns(recipe), "classification")
         return replace(rows, table=replace(table, target=rows.target, weights=None))
 
     def _order(self, rows: TrainingSet) -> list[int]:
@@ -175,7 +175,9 @@ class RelationalFOILClassifier(RelationalClasses):
         return order
 
     def _summary(self, rows: TrainingSet) -> dict[str, Any]:
-        settings = {name: plain(value) for name, value in self.get_params(deep=False).items()}
+        settings = {
+            name: to_plain_data(value) for name, value in self.get_params(deep=False).items()
+        }
         settings["positive_class"] = (
             None if self.positive_class is None else str(self.positive_class)
         )

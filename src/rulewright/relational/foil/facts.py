@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.relational.keys import Place
+from rulewright.relational.keys import ColumnPlace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rulewright.data import Column
     from rulewright.relational.keys import KeyValues, Link
-    from rulewright.relational.related import TableData
     from rulewright.relational.relations import Relations
+    from rulewright.relational.table_data import TableData
 
 MISSING = -1
 Places = NDArray[np.integer[Any]]
@@ -82,7 +82,9 @@ class FactTable:
             if len(np.unique(index.keys // index.base)) == len(index.keys)
         }
 
-    def reached(self, column: str, numbers: Places, instances: Places) -> tuple[Places, Places]:
+    def find_reached(
+        self, column: str, numbers: Places, instances: Places
+    ) -> tuple[Places, Places]:
         """Return where in the index the rows with some keys begin and end, as instances see it."""
         index = self.indexes[column]
         low = np.searchsorted(index.keys, numbers * index.base)
@@ -104,8 +106,8 @@ class Facts:
         first = relations.instances
         names = [name for name in relations.names if name != first]
         data = {name: relations.table_of(name) for name in (first, *names)}
-        types = key_types(relations.links, Place(first, relations.key))
-        keys = _numbered(types, data)
+        types = key_types(relations.links, ColumnPlace(first, relations.key))
+        keys = _number_keys(types, data)
         n, own = len(relations), {c.schema.name: c for c in relations.own_columns()}
         nothing = np.zeros(n, dtype=np.int64)
         instances = FactTable(first, keys[first], types[first], own, nothing, nothing)
@@ -119,9 +121,9 @@ class Facts:
         return cls(instances, tables)
 
 
-def key_types(links: Sequence[Link], key: Place) -> dict[str, dict[str, int]]:
+def key_types(links: Sequence[Link], key: ColumnPlace) -> dict[str, dict[str, int]]:
     """Give for each table its keys, and what each refers to."""
-    groups: list[set[Place]] = [{key}]
+    groups: list[set[ColumnPlace]] = [{key}]
     for link in links:
         joined = set(link).union(*(group for group in groups if group & set(link)))
         groups = [group for group in groups if not group & set(link)] + [joined]
@@ -132,15 +134,15 @@ def key_types(links: Sequence[Link], key: Place) -> dict[str, dict[str, int]]:
     return found
 
 
-def _numbered(
+def _number_keys(
     types: Mapping[str, Mapping[str, int]], data: Mapping[str, TableData]
 ) -> dict[str, dict[str, Places]]:
     """Give each value of the keys of a type a number."""
     found: dict[str, dict[str, Places]] = {table: {} for table in types}
-    by_type: dict[int, list[Place]] = {}
+    by_type: dict[int, list[ColumnPlace]] = {}
     for table, columns in types.items():
         for column, number in columns.items():
-            by_type.setdefault(number, []).append(Place(table, column))
+            by_type.setdefault(number, []).append(ColumnPlace(table, column))
     for places in by_type.values():
         keys = [data[place.table].key(place.column) for place in places]
         values = np.concatenate([key.values[~key.missing] for key in keys])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rulewright.relational.foil.facts import Places
 
 
-class Best(NamedTuple):
+class BestChoice(NamedTuple):
     """The best of several choices."""
 
     gain: float
@@ -107,13 +107,13 @@ class Scope:
         return values, above, below
 
 
-def best_of(gains: FloatArray) -> Best | None:
+def best_of(gains: FloatArray) -> BestChoice | None:
     """Return the first of the best gains, if there is a choice."""
     allowed = np.isfinite(gains)
     if not allowed.any():
         return None
     choice = int(gains.argmax())
-    return Best(float(gains[choice]), choice, int(allowed.sum()))
+    return BestChoice(float(gains[choice]), choice, int(allowed.sum()))
 
 
 def _sums(codes: Places, weights: FloatArray, size: int) -> FloatArray:

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.relational.foil.candidates import Candidates
-from rulewright.relational.foil.literals import Bind, Bindings, satisfied
+from rulewright.relational.foil.candidates import LiteralJudge
+from rulewright.relational.foil.literals import Bindings, BindLiteral, find_bindings
 from rulewright.stopping.description_length import foil_budget, foil_clause_bits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rulewright.kernels import FloatArray
-    from rulewright.relational.foil.candidates import Candidate, Language
+    from rulewright.relational.foil.candidates import LiteralCandidate, LiteralLanguage
     from rulewright.relational.foil.facts import Facts, Places
     from rulewright.relational.foil.literals import Literal
 
@@ -37,13 +37,13 @@ MOST_OTHERS, MOST_BACKUPS = 5, 20
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class ClauseProblem:
     """Instances for and against a class: positive and negative weights, one of which is 0."""
 
     facts: Facts
     positive: FloatArray
     negative: FloatArray
-    language: Language
+    language: LiteralLanguage
     min_accuracy: float
     deadline: float | None = None
 
@@ -57,37 +57,37 @@ class Problem:
         """Whether the time is over."""
         return self.deadline is not None and time.monotonic() >= self.deadline
 
-    def covered(self, literals: Sequence[Literal], instances: Places | None = None) -> Places:
+    def find_covered(self, literals: Sequence[Literal], instances: Places | None = None) -> Places:
         """Return the instances that a clause covers, of all that count or of some."""
         start = self.instances if instances is None else instances
-        return np.unique(satisfied(self.facts, literals, start).instances)
+        return np.unique(find_bindings(self.facts, literals, start).instances)
 
     def accuracy(self, literals: Sequence[Literal]) -> float:
         """Return the share of the class in what a clause covers."""
-        rows = self.covered(literals)
+        rows = self.find_covered(literals)
         p, n = self.positive[rows].sum(), self.negative[rows].sum()
         return float(p / (p + n)) if p > 0 else 0.0
 
 
 @dataclass
-class Growing:
+class GrowingClause:
     """A clause that grows: its literals, and their bits."""
 
-    problem: Problem
+    problem: ClauseProblem
     bindings: Bindings
     literals: list[Literal] = field(default_factory=list)
     bits: list[float] = field(default_factory=list)
     determinate: list[bool] = field(default_factory=list)
     weak: bool = False  # whether the last literal gained nothing
 
-    def candidates(self) -> Candidates:
+    def candidates(self) -> LiteralJudge:
         """Judge the literals that may follow."""
         problem = self.problem
         free = problem.language.max_rows
         for literal, determined in zip(self.literals, self.determinate, strict=True):
-            free -= isinstance(literal, Bind) and not determined
+            free -= isinstance(literal, BindLiteral) and not determined
         language = replace(problem.language, max_rows=free)
-        return Candidates(
+        return LiteralJudge(
             self.bindings, self.literals, problem.positive, problem.negative, language
         )
 
@@ -98,17 +98,17 @@ class Growing:
         used: set[int] = set()
         marked = zip(reversed(self.literals), reversed(self.determinate), strict=True)
         for literal, determined in marked:
-            if not (determined and isinstance(literal, Bind) and literal.new not in used):
+            if not (determined and isinstance(literal, BindLiteral) and literal.new not in used):
                 found.append(literal)
                 used |= literal.uses
         return found[::-1]
 
-    def copy(self) -> Growing:
+    def copy(self) -> GrowingClause:
         """Return the same clause, to grow in another way."""
         lists = (list(self.literals), list(self.bits), list(self.determinate))
-        return Growing(self.problem, self.bindings, *lists)
+        return GrowingClause(self.problem, self.bindings, *lists)
 
-    def followed_by(self, candidate: Candidate, bits: float) -> Growing:
+    def followed_by(self, candidate: LiteralCandidate, bits: float) -> GrowingClause:
         """Return the clause with further literals, as a clause of its own."""
         other = self.copy()
         other.add(candidate.literals, bits)
@@ -124,7 +124,7 @@ class Growing:
             self.determinate.append(determinate)
             bits = 0.0
 
-    def affordable(self, candidate: Candidate, bits: float) -> bool:
+    def affordable(self, candidate: LiteralCandidate, bits: float) -> bool:
         """Tell whether the clause would be no longer than naming the positives that it covers."""
         bindings = self.bindings
         for literal in candidate.literals:
@@ -136,12 +136,12 @@ class Growing:
         return bool(foil_clause_bits(sum(costs), len(costs)) <= budget)
 
 
-def grow(problem: Problem) -> list[Literal]:
+def grow(problem: ClauseProblem) -> list[Literal]:
     """Return a clause of the class, pruned: accurate enough if one was found; it may be empty."""
-    waiting = [Growing(problem, Bindings.of(problem.facts, problem.instances))]
+    waiting = [GrowingClause(problem, Bindings.of(problem.facts, problem.instances))]
     best: tuple[float, list[Literal]] = (0.0, [])
     for _ in range(1 + MOST_BACKUPS):
-        clause = pruned(problem, _grown(waiting.pop(), waiting))
+        clause = prune_clause(problem, _grow_literals(waiting.pop(), waiting))
         accuracy = problem.accuracy(clause) if clause else 0.0
         best = max(best, (accuracy, clause), key=lambda pair: pair[0])
         if accuracy >= problem.min_accuracy or not waiting or problem.late:
@@ -149,7 +149,7 @@ def grow(problem: Problem) -> list[Literal]:
     return best[1]
 
 
-def _grown(growing: Growing, waiting: list[Growing]) -> list[Literal]:
+def _grow_literals(growing: GrowingClause, waiting: list[GrowingClause]) -> list[Literal]:
     """Add literals to a clause; those that gain nearly as much as the best one wait.
 
     While no literal gains enough, rows that are determined by those before are added first: they
@@ -180,18 +180,18 @@ def _grown(growing: Growing, waiting: list[Growing]) -> list[Literal]:
     return growing.needed
 
 
-def literal_bits(literal: Candidate, n_relations: int, negation: bool) -> float:
+def literal_bits(literal: LiteralCandidate, n_relations: int, negation: bool) -> float:
     """Return the bits of a literal: its sign, a relation, and one of the choices there."""
     return math.log2(n_relations) + math.log2(literal.n_choices) + (1.0 if negation else 0.0)
 
 
-def pruned(problem: Problem, literals: Sequence[Literal]) -> list[Literal]:
+def prune_clause(problem: ClauseProblem, literals: Sequence[Literal]) -> list[Literal]:
     """Leave out literals, the last ones first, without which the clause is as accurate."""
     kept = list(literals)
     accuracy = problem.accuracy(kept)
     for literal in reversed(literals):
         fewer = [one for one in kept if one is not literal]
-        if isinstance(literal, Bind) and any(literal.new in one.uses for one in fewer):
+        if isinstance(literal, BindLiteral) and any(literal.new in one.uses for one in fewer):
             continue
         without = problem.accuracy(fewer) if fewer else 0.0
         if without >= accuracy:
@@ -199,11 +199,13 @@ def pruned(problem: Problem, literals: Sequence[Literal]) -> list[Literal]:
     return kept
 
 
-def _add_determinate(growing: Growing, candidates: Candidates) -> bool:
+def _add_determinate(growing: GrowingClause, candidates: LiteralJudge) -> bool:
     """Add rows that are determined by those before; tell if there are new ones."""
-    known = {(one.table, one.key) for one in growing.literals if isinstance(one, Bind)}
+    known = {(one.table, one.key) for one in growing.literals if isinstance(one, BindLiteral)}
     room = MOST_DETERMINATE - sum(growing.determinate)
     new = [one for one in candidates.determinate() if (one.table, one.key) not in known][:room]
     for at, literal in enumerate(new):
-        growing.add([Bind(literal.new + at, literal.table, literal.key)], 0.0, determinate=True)
+        growing.add(
+            [BindLiteral(literal.new + at, literal.table, literal.key)], 0.0, determinate=True
+        )
     return bool(new)

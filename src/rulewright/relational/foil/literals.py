@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from rulewright.data import Column
     from rulewright.kernels import BoolArray
-    from rulewright.relational.clauses import Compared, RelatedRow, SharedKey
-    from rulewright.relational.derived import Where
+    from rulewright.relational.clauses import RelatedRow, RowComparison, SharedKey
+    from rulewright.relational.derived import RowCondition
     from rulewright.relational.foil.facts import Facts, Places
 
 SIGNS: dict[str, Any] = {"=": operator.eq, "!=": operator.ne, ">=": operator.ge}
@@ -27,7 +27,7 @@ SIGNS |= {"<=": operator.le, ">": operator.gt, "<": operator.lt}
 
 
 @dataclass(frozen=True)
-class Bind:
+class BindLiteral:
     """A new variable: a row of a table with the key of an older one."""
 
     new: int
@@ -41,11 +41,11 @@ class Bind:
 
 
 @dataclass(frozen=True)
-class Holds:
+class ConditionLiteral:
     """A condition on a row."""
 
     of: int
-    where: Where
+    where: RowCondition
 
     @property
     def uses(self) -> set[int]:
@@ -54,7 +54,7 @@ class Holds:
 
 
 @dataclass(frozen=True)
-class Linked:
+class KeyLiteral:
     """Two rows share a key, or have different ones; the first is the younger one."""
 
     one: int
@@ -67,10 +67,10 @@ class Linked:
 
 
 @dataclass(frozen=True)
-class Differ:
+class ComparisonLiteral:
     """Two rows of a table are compared by a column."""
 
-    compared: Compared
+    compared: RowComparison
 
     @property
     def uses(self) -> set[int]:
@@ -79,7 +79,7 @@ class Differ:
 
 
 @dataclass(frozen=True)
-class Absent:
+class AbsentLiteral:
     """There is no row of a table with the key of a variable."""
 
     row: RelatedRow
@@ -90,7 +90,7 @@ class Absent:
         return {key.of for key in self.row.keys}
 
 
-Literal = Bind | Holds | Linked | Differ | Absent
+Literal = BindLiteral | ConditionLiteral | KeyLiteral | ComparisonLiteral | AbsentLiteral
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,15 +127,15 @@ class Bindings:
         """Return some bindings."""
         return replace(self, rows={v: rows[kept] for v, rows in self.rows.items()})
 
-    def reached(self, table: str, key: SharedKey) -> tuple[Places, Places]:
+    def find_reached(self, table: str, key: SharedKey) -> tuple[Places, Places]:
         """Return where in the index of a table the rows begin and end that each binding reaches."""
         found = self.facts.tables[table]
-        return found.reached(key.column, self.key(key.of, key.here), self.instances)
+        return found.find_reached(key.column, self.key(key.of, key.here), self.instances)
 
-    def with_row(self, literal: Bind) -> tuple[Bindings, Places]:
+    def with_row(self, literal: BindLiteral) -> tuple[Bindings, Places]:
         """Bind a new variable; also return which binding each new one extends, ascending."""
         table, key = self.facts.tables[literal.table], literal.key
-        low, high = self.reached(literal.table, key)
+        low, high = self.find_reached(literal.table, key)
         counts = high - low
         parents = np.repeat(np.arange(len(self)), counts)
         offsets = np.arange(len(parents)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -146,28 +146,30 @@ class Bindings:
 
     def after(self, literal: Literal) -> Bindings:
         """Return the bindings that satisfy a literal, extended if it has a new variable."""
-        if isinstance(literal, Bind):
+        if isinstance(literal, BindLiteral):
             return self.with_row(literal)[0]
         return self.take(self.satisfy(literal))
 
-    def satisfy(self, literal: Holds | Linked | Differ | Absent) -> BoolArray:
+    def satisfy(
+        self, literal: ConditionLiteral | KeyLiteral | ComparisonLiteral | AbsentLiteral
+    ) -> BoolArray:
         """Tell which bindings satisfy a literal; a missing value never does."""
-        if isinstance(literal, Holds):
+        if isinstance(literal, ConditionLiteral):
             return holds(self.column(literal.of, literal.where.column), literal.where)
-        if isinstance(literal, Linked):
+        if isinstance(literal, KeyLiteral):
             key = literal.key
             one, other = self.key(literal.one, key.column), self.key(key.of, key.here)
             known = (one != MISSING) & (other != MISSING)
             return np.asarray(known & SIGNS[key.op](one, other))
-        if isinstance(literal, Absent):
-            low, high = self.reached(literal.row.table, literal.row.keys[0])
+        if isinstance(literal, AbsentLiteral):
+            low, high = self.find_reached(literal.row.table, literal.row.keys[0])
             return np.asarray(low == high)
         c = literal.compared
         one_column, other_column = self.column(c.one, c.column), self.column(c.other, c.column)
-        return compare(one_column, c.op, other_column)
+        return compare_columns(one_column, c.op, other_column)
 
 
-def holds(column: Column, where: Where) -> BoolArray:
+def holds(column: Column, where: RowCondition) -> BoolArray:
     """Tell where a condition holds."""
     value = where.value
     if isinstance(value, str):
@@ -176,14 +178,14 @@ def holds(column: Column, where: Where) -> BoolArray:
         return np.asarray(SIGNS[where.op](column.values, value) & ~column.is_missing)
 
 
-def compare(one: Column, op: str, other: Column) -> BoolArray:
+def compare_columns(one: Column, op: str, other: Column) -> BoolArray:
     """Compare two columns of the same kind and labels."""
     known = ~one.is_missing & ~other.is_missing
     with np.errstate(invalid="ignore"):
         return np.asarray(known & SIGNS[op](one.values, other.values))
 
 
-def satisfied(facts: Facts, literals: Iterable[Literal], instances: Places) -> Bindings:
+def find_bindings(facts: Facts, literals: Iterable[Literal], instances: Places) -> Bindings:
     """Return the bindings of some instances that satisfy all literals."""
     bindings = Bindings.of(facts, instances)
     for literal in literals:

@@ -5,7 +5,7 @@ from rulewright.relational.graphs.features import SubgraphFeatures
 from rulewright.relational.graphs.free_trees import tree_text
 from rulewright.relational.graphs.graph import Graph, GraphError
 from rulewright.relational.graphs.model import GraphRules, load_graph_rules, pattern_columns
-from rulewright.relational.graphs.molecules import Reading, read_smiles
+from rulewright.relational.graphs.molecules import MoleculeReading, read_smiles
 from rulewright.relational.graphs.pattern import Pattern
 
 __all__ = [
@@ -13,8 +13,8 @@ __all__ = [
     "GraphError",
     "GraphRules",
     "GraphRulesClassifier",
+    "MoleculeReading",
     "Pattern",
-    "Reading",
     "SubgraphFeatures",
     "load_graph_rules",
     "pattern_bias",

@@ -32,7 +32,7 @@ MOST_PATTERNS = 2_000_000
 _SLICE = 1000
 
 
-class Candidate(NamedTuple):
+class PatternCandidate(NamedTuple):
     """A pattern by its code, and the graphs it occurs in as words."""
 
     code: Code
@@ -44,13 +44,13 @@ class Candidate(NamedTuple):
         return (len(self.code) - 1) // EDGE
 
 
-def mined(
+def mine_patterns(
     graphs: GraphSet,
     min_count: int,
     max_edges: int,
     allow_cycles: bool,
     check: Callable[[], None] = lambda: None,
-) -> Iterator[Candidate]:
+) -> Iterator[PatternCandidate]:
     """Give all patterns in at least so many graphs, in the order of their codes.
 
     `check` is called between short steps; it may raise to end the search.
@@ -59,11 +59,11 @@ def mined(
     while not miner.done:
         check()
         for code, words in each_subgraph(miner.advance(_SLICE)):
-            yield Candidate(code, words)
+            yield PatternCandidate(code, words)
 
 
 @dataclass(frozen=True)
-class Filter:
+class PatternFilter:
     """Which patterns say something new about n graphs.
 
     Patterns in all graphs or in none are out.
@@ -87,9 +87,11 @@ class Filter:
             return None
         return min(inside, outside) if self.complement else inside
 
-    def first(self, candidates: Iterable[Candidate], limit: int | None) -> list[Candidate]:
+    def first(
+        self, candidates: Iterable[PatternCandidate], limit: int | None
+    ) -> list[PatternCandidate]:
         """Return the first patterns that say something new."""
-        kept: dict[bytes, Candidate] = {}
+        kept: dict[bytes, PatternCandidate] = {}
         for candidate in candidates:
             key = self.key(candidate.words)
             if key is not None and key not in kept:
@@ -98,9 +100,9 @@ class Filter:
                     break
         return list(kept.values())
 
-    def smallest(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+    def smallest(self, candidates: Iterable[PatternCandidate]) -> list[PatternCandidate]:
         """Return of patterns with the same rows the smallest, by size and code."""
-        kept: dict[bytes, Candidate] = {}
+        kept: dict[bytes, PatternCandidate] = {}
         for candidate in candidates:
             key = self.key(candidate.words)
             if key is None:
@@ -115,18 +117,18 @@ class Filter:
         return sorted(kept.values(), key=_size_and_code)
 
 
-def _size_and_code(candidate: Candidate) -> tuple[int, Code]:
+def _size_and_code(candidate: PatternCandidate) -> tuple[int, Code]:
     return len(candidate.code), candidate.code
 
 
-def ordered(
-    candidates: Sequence[Candidate], order: Order, n_graphs: int, labels: IntArray | None
-) -> list[Candidate]:
+def order_patterns(
+    candidates: Sequence[PatternCandidate], order: Order, n_graphs: int, labels: IntArray | None
+) -> list[PatternCandidate]:
     """Sort patterns that are sorted by size; ties stay in this order.
 
     Parameters
     ----------
-    candidates : sequence of Candidate
+    candidates : sequence of PatternCandidate
         The patterns, by size and code.
     order : {"size", "balance", "correlation", "chi2"}
         Fewest edges first; nearest to half of the graphs first; largest correlation with the second

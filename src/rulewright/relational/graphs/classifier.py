@@ -26,7 +26,7 @@ from rulewright.relational.graphs.descriptors import descriptor_columns, descrip
 from rulewright.relational.graphs.features import SubgraphFeatures
 from rulewright.relational.graphs.graph import GraphError
 from rulewright.relational.graphs.model import PRESENT, GraphRules, pattern_columns
-from rulewright.relational.graphs.molecules import Reading
+from rulewright.relational.graphs.molecules import MoleculeReading
 from rulewright.rules import Conjunction
 from rulewright.rules.condition import Labels
 from rulewright.search import LEAST_ROWS
@@ -130,14 +130,14 @@ class GraphRulesClassifier(FittedClasses):
                 f"{type(self).__name__}: descriptors are numbers, of which the default learner "
                 "makes no rules: set estimator=RuleFitClassifier(), for example"
             )
-        learn = partial(_learned, features, self._learner(random), names)
+        learn = partial(_learn_rules, features, self._learner(random), names)
         found, model = learn(graphs, classes, weights)
-        model = self._calibrated(learn, model, found, names, (graphs, classes, weights), random)
+        model = self._calibrate(learn, model, found, names, (graphs, classes, weights), random)
         used = [one for one in found.patterns_ if one.text in set(model.columns)]
         self.features_, self.classes_ = found, model.classes
         patterns = tuple(used or found.patterns_[:1])
         asked = tuple(name for name in names if name in set(model.columns))
-        self.model_ = GraphRules(model, patterns, features.reading or Reading(), asked)
+        self.model_ = GraphRules(model, patterns, features.reading or MoleculeReading(), asked)
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -167,7 +167,7 @@ class GraphRulesClassifier(FittedClasses):
             changes["calibration"] = None
         return learner.set_params(**changes)
 
-    def _calibrated(
+    def _calibrate(
         self,
         learn: Callable[..., tuple[SubgraphFeatures, ClassModel]],
         model: ClassModel,
@@ -186,7 +186,7 @@ class GraphRulesClassifier(FittedClasses):
         folds = assign_folds(training.labels, self.cv, random)
         if folds is None:
             return model
-        scores = _left_out_scores(
+        scores = _score_left_out(
             learn, names, rows, folds, len(model.classes), count_threads(self.n_jobs)
         )
         calibration = CALIBRATIONS[self.calibration](n_rows=float(weights.sum()))
@@ -219,7 +219,7 @@ def _of_rows(
     return classes[places], weights[places]
 
 
-def _learned(
+def _learn_rules(
     features: SubgraphFeatures,
     learner: Any,
     names: tuple[str, ...],
@@ -250,7 +250,7 @@ def pattern_bias(columns: Iterable[str]) -> Bias:
     return Bias([Formulas([Conjunction((Labels(name, (PRESENT,)),)) for name in columns])])
 
 
-def _left_out_scores(
+def _score_left_out(
     learn: Callable[..., tuple[SubgraphFeatures, ClassModel]],
     names: tuple[str, ...],
     rows: tuple[list[Graph | None], NDArray[Any], FloatArray],

@@ -23,7 +23,7 @@ _UNKNOWN = -1
 
 
 @dataclass(frozen=True)
-class Labels:
+class GraphLabels:
     """The labels of vertices and edges; a label is coded by its place.
 
     Rare labels come first, so that traversals begin at rare vertices.
@@ -33,7 +33,7 @@ class Labels:
     edge: tuple[str, ...]
 
     @classmethod
-    def of(cls, graphs: Iterable[Graph]) -> Labels:
+    def of(cls, graphs: Iterable[Graph]) -> GraphLabels:
         """Return the labels of graphs, rare ones first, ties by their text."""
         vertex, edge = Counter[str](), Counter[str]()
         for graph in graphs:

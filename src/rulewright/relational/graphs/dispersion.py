@@ -46,7 +46,7 @@ class Dispersion:
     def add(self, words: WordArray) -> None:
         """Take a feature into the sum."""
         self._active.append(len(self._stack))
-        self._stack.append(_signed(words[np.newaxis], self._n_rows))
+        self._stack.append(_sign_covers(words[np.newaxis], self._n_rows))
 
     def keep(self, places: list[int]) -> None:
         """Take all features out of the sum but some, by the order in which they were added."""
@@ -54,7 +54,7 @@ class Dispersion:
 
     def scores(self, words: WordArray, n_threads: int = 1) -> StatArray:
         """Return the scores of features, as words of their graphs; they are whole numbers."""
-        given, n_given = _signed(words, self._n_rows), len(words)
+        given, n_given = _sign_covers(words, self._n_rows), len(words)
         both = given.stack(self._stack.covers[self._active])
         lines, others = np.arange(n_given), np.arange(n_given, len(both))
         squares = (both.gram(lines, others, n_threads) ** 2).sum(axis=1)
@@ -75,6 +75,6 @@ class Dispersion:
         return max(m, 1) if n % 2 else 0
 
 
-def _signed(words: WordArray, n_rows: int) -> SignedCovers:
+def _sign_covers(words: WordArray, n_rows: int) -> SignedCovers:
     holds = PackedCovers(np.ascontiguousarray(words), n_rows)
     return SignedCovers(holds, ~holds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from rulewright.model.text import claim, plain
+from rulewright.model.text import claim, escape_line
 from rulewright.relational.graphs.graph import GraphError
 from rulewright.relational.graphs.molecules import parse_smiles, rdkit, rdkit_installed
 
@@ -79,7 +79,7 @@ def model_html(model: GraphRules) -> str:
             for condition in rule.body.conditions
             if condition.column in by_text
         )
-        said = claim(rule, [plain(name) for name in rules.head_names])
+        said = claim(rule, [escape_line(name) for name in rules.head_names])
         cells = (pictures, escape(said), escape(rules.effect(rule)))
         lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     more = len(order) - len(lines)

@@ -61,7 +61,7 @@ class GraphExplanation:
         blocks = []
         for row in range(len(self))[:max_rows]:
             matches = self.matches(row)
-            lines = [f"  {text} matches {_listed(places)}" for text, places in matches.items()]
+            lines = [f"  {text} matches {_list_places(places)}" for text, places in matches.items()]
             if len(lines) > _SHOWN_MATCHES:
                 lines[_SHOWN_MATCHES:] = [f"  and {len(lines) - _SHOWN_MATCHES} more patterns"]
             blocks.append("\n".join([self.rules.row_text(row), *lines]))
@@ -83,11 +83,11 @@ class GraphExplanation:
         graph, matches = self.graphs[row], list(self.matches(row).items())[:_SHOWN_MATCHES]
         pictures = ""
         if graph is not None:
-            told = [(places, f"{text} matches {_listed(places)}") for text, places in matches]
+            told = [(places, f"{text} matches {_list_places(places)}") for text, places in matches]
             shown = told or [((), graph.source)]
             pictures = "".join(graph_html(graph, places, caption) for places, caption in shown)
         return f"<div><pre>{escape(self.rules.row_text(row))}</pre>{pictures}</div>"
 
 
-def _listed(places: tuple[int, ...]) -> str:
+def _list_places(places: tuple[int, ...]) -> str:
     return f"vertices {', '.join(map(str, places))}" if len(places) > 1 else f"vertex {places[0]}"

@@ -23,16 +23,21 @@ from rulewright.estimators.contract.parameters import (
 from rulewright.relational.graphs.candidates import (
     BY_CLASS,
     ORDERS,
-    Filter,
+    PatternFilter,
     least_count,
-    mined,
-    ordered,
+    mine_patterns,
+    order_patterns,
 )
-from rulewright.relational.graphs.database import Labels
+from rulewright.relational.graphs.database import GraphLabels
 from rulewright.relational.graphs.forward import forward_selection
 from rulewright.relational.graphs.graph import GraphError
-from rulewright.relational.graphs.local_search import SubgraphIndex, Walk
-from rulewright.relational.graphs.molecules import ON_ERROR, Reading, read_each, read_rows
+from rulewright.relational.graphs.local_search import SearchWalk, SubgraphIndex
+from rulewright.relational.graphs.molecules import (
+    ON_ERROR,
+    MoleculeReading,
+    read_each,
+    read_graph_rows,
+)
 from rulewright.relational.graphs.pattern import Pattern
 from rulewright.search.options import count_threads
 
@@ -150,15 +155,15 @@ class SubgraphFeatures(
 
     def transform(self, X: Any) -> FloatArray:
         """Return 1 where a pattern (column) occurs in a graph (row), else 0; NaN if missing."""
-        graphs = read_rows(X, self.reading or Reading(), self.on_error)
+        graphs = read_graph_rows(X, self.reading or MoleculeReading(), self.on_error)
         known = np.array([graph is not None for graph in graphs], dtype=np.bool_)
-        found = np.full((len(graphs), len(self._fitted())), np.nan)
+        found = np.full((len(graphs), len(self._get_patterns())), np.nan)
         found[known] = pattern_occurrences(self.patterns_, [g for g in graphs if g is not None])
         return found
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """Return the patterns as texts."""
-        return np.array([pattern.text for pattern in self._fitted()], dtype=object)
+        return np.array([pattern.text for pattern in self._get_patterns()], dtype=object)
 
     @property
     def looks_at_classes(self) -> bool:
@@ -169,7 +174,7 @@ class SubgraphFeatures(
 
     def read(self, X: Any) -> dict[int, Graph | None]:
         """Read training graphs by their rows."""
-        return read_each(X, self.reading or Reading(), self.on_error)
+        return read_each(X, self.reading or MoleculeReading(), self.on_error)
 
     def fit_graphs(
         self,
@@ -185,7 +190,7 @@ class SubgraphFeatures(
         there = [graph for graph in graphs if graph is not None]
         if not there:
             raise GraphError("there is no graph to find patterns in: all are missing")
-        labels = Labels.of(there)
+        labels = GraphLabels.of(there)
         classes = self._class_codes(None if y is None else y[known])
         codes = self._codes(labels, there, classes, check)
         if not codes:
@@ -198,20 +203,20 @@ class SubgraphFeatures(
 
     def _codes(
         self,
-        labels: Labels,
+        labels: GraphLabels,
         graphs: list[Graph],
         classes: IntArray | None,
         check: Callable[[], None],
     ) -> list[Code]:
         """Return the codes of the chosen patterns."""
         arrays, n = labels.arrays(graphs), len(graphs)
-        filter = Filter(n, self.complement)
+        filter = PatternFilter(n, self.complement)
         if self.method == "dispersion":
             index = SubgraphIndex(arrays, self.max_edges, self.allow_cycles)
             found = forward_selection(
                 index,
                 filter,
-                Walk(self.max_steps, self.noise),
+                SearchWalk(self.max_steps, self.noise),
                 n_features=100 if self.n_features is None else self.n_features,
                 signs=None if classes is None else np.where(classes == 1, 1.0, -1.0),
                 class_correlated=self.class_correlated,
@@ -224,10 +229,10 @@ class SubgraphFeatures(
             return [one.code for one in found]
         least = least_count(self.min_support, n) if self.method == "frequent" else 1
         limits = least, self.max_edges, self.allow_cycles
-        stream = mined(kernels.GraphSet(arrays), *limits, check)
+        stream = mine_patterns(kernels.GraphSet(arrays), *limits, check)
         if self.method == "all" or self.order == "code":
             return [one.code for one in filter.first(stream, self.n_features)]
-        kept = ordered(filter.smallest(stream), self.order, n, classes)  # type: ignore[arg-type]
+        kept = order_patterns(filter.smallest(stream), self.order, n, classes)  # type: ignore[arg-type]
         return [one.code for one in kept[: self.n_features]]
 
     def _class_codes(self, classes: NDArray[Any] | None) -> IntArray | None:
@@ -246,7 +251,7 @@ class SubgraphFeatures(
             )
         return codes.astype(np.int32)
 
-    def _fitted(self) -> list[Pattern]:
+    def _get_patterns(self) -> list[Pattern]:
         check_is_fitted(self, "patterns_")
         return self.patterns_
 
@@ -255,7 +260,7 @@ def pattern_occurrences(patterns: Sequence[Pattern], graphs: Sequence[Graph]) ->
     """Tell for each graph (row) which patterns (columns) occur in it."""
     vertex = sorted({label for pattern in patterns for label in pattern.labels})
     edge = sorted({label for pattern in patterns for *_, label in pattern.edges})
-    labels = Labels(tuple(vertex), tuple(edge))
+    labels = GraphLabels(tuple(vertex), tuple(edge))
     codes = [pattern.code(labels) or () for pattern in patterns]
     starts = np.cumsum([0, *map(len, codes)], dtype=np.int32)
     flat = np.array([n for code in codes for n in code], dtype=np.int32)

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rulewright.kernels import FloatArray, WordArray
-    from rulewright.relational.graphs.candidates import Candidate, Filter
-    from rulewright.relational.graphs.local_search import SubgraphIndex, Walk
+    from rulewright.relational.graphs.candidates import PatternCandidate, PatternFilter
+    from rulewright.relational.graphs.local_search import SearchWalk, SubgraphIndex
 
 _NORM = 2.0
 
 
 def forward_selection(
     index: SubgraphIndex,
-    filter: Filter,
-    walk: Walk,
+    filter: PatternFilter,
+    walk: SearchWalk,
     *,
     n_features: int,
     signs: FloatArray | None,
@@ -36,7 +36,7 @@ def forward_selection(
     random: np.random.RandomState,
     n_threads: int,
     check: Callable[[], None],
-) -> list[Candidate]:
+) -> list[PatternCandidate]:
     """Search patterns one after the other, each dispersed from the active ones before.
 
     Parameters

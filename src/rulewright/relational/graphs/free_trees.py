@@ -19,7 +19,7 @@ def tree_text(labels: Sequence[str], edges: Sequence[tuple[int, int, str]]) -> s
     for one, other, label in edges:
         around[one].append((other, label))
         around[other].append((one, label))
-    return min(_rooted(labels, around, centre, None) for centre in _centres(around))
+    return min(_root_tree(labels, around, centre, None) for centre in _centres(around))
 
 
 def _centres(around: Sequence[Sequence[tuple[int, str]]]) -> list[int]:
@@ -40,14 +40,14 @@ def _centres(around: Sequence[Sequence[tuple[int, str]]]) -> list[int]:
     return layer
 
 
-def _rooted(
+def _root_tree(
     labels: Sequence[str],
     around: Sequence[Sequence[tuple[int, str]]],
     root: int,
     parent: int | None,
 ) -> str:
     children = sorted(
-        repr(label) + _rooted(labels, around, child, root)
+        repr(label) + _root_tree(labels, around, child, root)
         for child, label in around[root]
         if child != parent
     )

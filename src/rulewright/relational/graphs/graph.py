@@ -42,7 +42,7 @@ class Graph:
         for place, label in enumerate(labels):
             if not isinstance(label, str) or not label:
                 raise GraphError(f"vertex {place}: the label must be a text, not {label!r}")
-        given = tuple(_checked(edge, len(labels)) for edge in edges)
+        given = tuple(_check_edge(edge, len(labels)) for edge in edges)
         seen: set[tuple[int, int]] = set()
         for one, other, _ in given:
             if (one, other) in seen:
@@ -87,7 +87,7 @@ class Graph:
         return len(self.labels)
 
 
-def _checked(edge: Sequence[Any], n_vertices: int) -> tuple[int, int, str]:
+def _check_edge(edge: Sequence[Any], n_vertices: int) -> tuple[int, int, str]:
     """Return an edge with the smaller end first."""
     if len(edge) not in (2, 3):
         raise GraphError(f"the edge {edge!r} must be (vertex, vertex) or (vertex, vertex, label)")

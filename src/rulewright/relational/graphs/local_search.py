@@ -10,7 +10,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.kernels.graph_codes import SmallGraph, canonical_code
-from rulewright.relational.graphs.candidates import Candidate, Filter
+from rulewright.relational.graphs.candidates import PatternCandidate, PatternFilter
 from rulewright.relational.graphs.database import each_subgraph
 from rulewright.relational.graphs.graph import GraphError
 
@@ -63,11 +63,11 @@ class SubgraphIndex:
             self.n_bytes -= _size(oldest)
         return found
 
-    def candidate(self, code: Code) -> Candidate:
+    def candidate(self, code: Code) -> PatternCandidate:
         """Return a pattern with its graphs."""
         bounds = np.array([0, len(code)], dtype=np.int32)
         words = self._set.match(np.array(code, dtype=np.int32), bounds)
-        return Candidate(code, words[0])
+        return PatternCandidate(code, words[0])
 
 
 def _size(found: FoundSubgraphs) -> int:
@@ -75,7 +75,7 @@ def _size(found: FoundSubgraphs) -> int:
 
 
 @dataclass(frozen=True)
-class Walk:
+class SearchWalk:
     """How a local search moves.
 
     Parameters
@@ -99,9 +99,9 @@ class LocalSearch:
         The patterns.
     scores : Dispersion
         What is minimised, over the features so far.
-    filter : Filter
+    filter : PatternFilter
         Which patterns may be features.
-    walk : Walk
+    walk : SearchWalk
         How to move.
     random : RandomState
         Random draws.
@@ -113,8 +113,8 @@ class LocalSearch:
         self,
         index: SubgraphIndex,
         scores: Dispersion,
-        filter: Filter,
-        walk: Walk,
+        filter: PatternFilter,
+        walk: SearchWalk,
         random: np.random.RandomState,
         n_threads: int = 1,
     ) -> None:
@@ -128,7 +128,9 @@ class LocalSearch:
         if not len(self._with_edges):
             raise GraphError("no graph has an edge, so that there is no pattern to start from")
 
-    def features(self, limit: int, check: Callable[[], None] = lambda: None) -> Iterator[Candidate]:
+    def features(
+        self, limit: int, check: Callable[[], None] = lambda: None
+    ) -> Iterator[PatternCandidate]:
         """Give features; what is done with the scores in between counts for the next one."""
         for _ in range(limit):
             found = None
@@ -143,14 +145,14 @@ class LocalSearch:
             self._taken.add(key)
             yield found
 
-    def _search(self, check: Callable[[], None]) -> Candidate | None:
+    def _search(self, check: Callable[[], None]) -> PatternCandidate | None:
         """Walk from a random start and return the best pattern that is allowed."""
         self._known_scores.clear()  # they depend on the features so far
         here, best, least = self._start(), None, self._scores.least
         score = self._score(here)
         best_score: int | None = None
         for _ in range(self._walk.max_steps):
-            if (best_score is None or score < best_score) and self._allowed(here):
+            if (best_score is None or score < best_score) and self._is_allowed(here):
                 best, best_score = here, score
                 if score == least:
                     break
@@ -158,22 +160,22 @@ class LocalSearch:
             here, score = self._step(here)
         return best
 
-    def _step(self, here: Candidate) -> tuple[Candidate, int]:
+    def _step(self, here: PatternCandidate) -> tuple[PatternCandidate, int]:
         """Go to a neighbour: any one, or one of the best."""
         found = self._index.neighbours(here.code)
         if not len(found.words):
             start = self._start()
             return start, self._score(start)
-        scores, best = self._judged(here.code, found)
+        scores, best = self._judge_neighbours(here.code, found)
         if self._random.random_sample() < self._walk.noise:
             place = self._random.randint(len(scores))
         else:
             place = best[self._random.randint(len(best))]
         begin, end = found.starts[place], found.starts[place + 1]
-        chosen = Candidate(tuple(found.codes[begin:end].tolist()), found.words[place])
+        chosen = PatternCandidate(tuple(found.codes[begin:end].tolist()), found.words[place])
         return chosen, int(scores[place])
 
-    def _judged(self, code: Code, found: FoundSubgraphs) -> tuple[StatArray, list[int]]:
+    def _judge_neighbours(self, code: Code, found: FoundSubgraphs) -> tuple[StatArray, list[int]]:
         """Return the scores of neighbours and the best ones; walks come back to many patterns."""
         known = self._known_scores.get(code)
         if known is None:
@@ -182,7 +184,7 @@ class LocalSearch:
             self._known_scores[code] = known
         return known
 
-    def _start(self) -> Candidate:
+    def _start(self) -> PatternCandidate:
         """Draw a graph, an edge of it, and up to four extensions."""
         graphs, random = self._index.graphs, self._random
         g = int(random.choice(self._with_edges))
@@ -193,15 +195,15 @@ class LocalSearch:
         here = self._index.candidate(code)
         for _ in range(random.randint(_MOST_EXTENSIONS + 1)):
             around = each_subgraph(self._index.neighbours(here.code))
-            longer = [Candidate(*one) for one in around if len(one[0]) > len(here.code)]
+            longer = [PatternCandidate(*one) for one in around if len(one[0]) > len(here.code)]
             if not longer:
                 break
             here = longer[random.randint(len(longer))]
         return here
 
-    def _score(self, here: Candidate) -> int:
+    def _score(self, here: PatternCandidate) -> int:
         return int(self._scores.scores(here.words[np.newaxis], self._n_threads)[0])
 
-    def _allowed(self, here: Candidate) -> bool:
+    def _is_allowed(self, here: PatternCandidate) -> bool:
         key = self._filter.key(here.words)
         return key is not None and key not in self._taken

@@ -13,7 +13,7 @@ from rulewright.relational.graphs.drawing import model_html
 from rulewright.relational.graphs.explanation import GraphExplanation
 from rulewright.relational.graphs.features import pattern_occurrences
 from rulewright.relational.graphs.graph import GraphError
-from rulewright.relational.graphs.molecules import Reading, read_rows
+from rulewright.relational.graphs.molecules import MoleculeReading, read_graph_rows
 from rulewright.relational.graphs.pattern import Pattern
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class GraphRules:
         The rules; the names of their columns are texts of patterns.
     patterns : tuple of Pattern
         The patterns that the rules use.
-    reading : Reading
+    reading : MoleculeReading
         How molecules become graphs.
     descriptors : tuple of str
         The numbers of whole molecules that the rules use.
@@ -55,7 +55,7 @@ class GraphRules:
 
     rules: ClassModel
     patterns: tuple[Pattern, ...]
-    reading: Reading = field(default_factory=Reading)
+    reading: MoleculeReading = field(default_factory=MoleculeReading)
     descriptors: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -102,7 +102,7 @@ class GraphRules:
 
     def graphs(self, X: Any, on_error: str = "raise") -> list[Graph | None]:
         """Read graphs as the model does; None for a missing one."""
-        return read_rows(X, self.reading, on_error)
+        return read_graph_rows(X, self.reading, on_error)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the model as versioned JSON; the file is replaced in one step or not at all."""
@@ -173,8 +173,8 @@ def _model(content: dict[str, Any]) -> GraphRules:
     if content.keys() - {"descriptors"} != _FIELDS:
         raise ModelFileError(f"the fields must be {sorted(_FIELDS)}, not {sorted(content)}")
     reading = content["reading"]
-    if not isinstance(reading, dict) or reading.keys() != vars(Reading()).keys():
-        raise ModelFileError(f"reading must have {sorted(vars(Reading()))}")
+    if not isinstance(reading, dict) or reading.keys() != vars(MoleculeReading()).keys():
+        raise ModelFileError(f"reading must have {sorted(vars(MoleculeReading()))}")
     if not all(isinstance(value, bool) for value in reading.values()):
         raise ModelFileError("the values of reading must be true or false")
     patterns = []
@@ -191,4 +191,4 @@ def _model(content: dict[str, Any]) -> GraphRules:
     names = json_list(content.get("descriptors", []), "descriptors")
     if not all(isinstance(name, str) for name in names):
         raise ModelFileError("descriptors must be names")
-    return GraphRules(rules, tuple(patterns), Reading(**reading), tuple(map(str, names)))
+    return GraphRules(rules, tuple(patterns), MoleculeReading(**reading), tuple(map(str, names)))

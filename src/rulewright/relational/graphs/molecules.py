@@ -18,7 +18,7 @@ _SHOWN = 5
 
 
 @dataclass(frozen=True)
-class Reading:
+class MoleculeReading:
     """How molecules become graphs.
 
     Parameters
@@ -85,18 +85,18 @@ def read_smiles(
     list of Graph
         One for each row; None for a missing one.
     """
-    reading = Reading(aromatic=aromatic, charges=charges, hydrogens=hydrogens)
+    reading = MoleculeReading(aromatic=aromatic, charges=charges, hydrogens=hydrogens)
     return list(read_each(smiles, reading, on_error, keys).values())
 
 
-def read_rows(X: Any, reading: Reading, on_error: str) -> list[Graph | None]:
+def read_graph_rows(X: Any, reading: MoleculeReading, on_error: str) -> list[Graph | None]:
     """Read a graph for every row; those that are dropped are missing ones."""
     kept = "missing" if on_error == "drop" else on_error
     return list(read_each(X, reading, kept).values())
 
 
 def read_each(
-    X: Any, reading: Reading, on_error: str, keys: Sequence[Any] | None = None
+    X: Any, reading: MoleculeReading, on_error: str, keys: Sequence[Any] | None = None
 ) -> dict[int, Graph | None]:
     """Read graphs by their rows: SMILES texts, molecules of RDKit, NetworkX graphs or graphs."""
     if isinstance(X, str):
@@ -117,13 +117,13 @@ def read_each(
             wrong[row] = str(error)
             found[row] = None
     if wrong and on_error == "raise":
-        raise GraphError(_told(wrong, keys))
+        raise GraphError(_name_rows(wrong, keys))
     if on_error == "drop":
         return {row: graph for row, graph in found.items() if row not in wrong}
     return found
 
 
-def _read(value: Any, reading: Reading) -> Graph:
+def _read(value: Any, reading: MoleculeReading) -> Graph:
     if isinstance(value, Graph):
         return value
     if isinstance(value, str):
@@ -149,7 +149,7 @@ def parse_smiles(text: str) -> Any:
     return molecule
 
 
-def _told(wrong: dict[int, str], keys: Sequence[Any] | None) -> str:
+def _name_rows(wrong: dict[int, str], keys: Sequence[Any] | None) -> str:
     """Name the rows that cannot be read."""
     names = {row: f"row {row}" if keys is None else f"row {keys[row]!r}" for row in wrong}
     shown = "; ".join(f"{names[row]}: {text}" for row, text in list(wrong.items())[:_SHOWN])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.kernels.graph_codes import Code
-    from rulewright.relational.graphs.database import Labels
+    from rulewright.relational.graphs.database import GraphLabels
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Pattern:
     edges: tuple[tuple[int, int, str], ...]
 
     @classmethod
-    def of(cls, code: Code, labels: Labels) -> Pattern:
+    def of(cls, code: Code, labels: GraphLabels) -> Pattern:
         """Return the pattern of a code over labels."""
         graph = SmallGraph.of(code)
         edges = tuple((one, other, labels.edge[label]) for one, other, label in graph.edges)
@@ -53,7 +53,7 @@ class Pattern:
         """Number of edges."""
         return len(self.edges)
 
-    def code(self, labels: Labels) -> Code | None:
+    def code(self, labels: GraphLabels) -> Code | None:
         """Return the canonical code over labels, or None if they lack one of the pattern."""
         try:
             vertices = [labels.vertex.index(label) for label in self.labels]

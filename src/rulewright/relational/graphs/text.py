@@ -76,14 +76,14 @@ class _Writer:
 
 
 def _vertex(label: str) -> str:
-    return label if _BARE.fullmatch(label) else f"[{_escaped(label, '[]')}]"
+    return label if _BARE.fullmatch(label) else f"[{_escape(label, '[]')}]"
 
 
 def _edge(label: str) -> str:
     if not label:
         return "~"
-    return label if label in _SYMBOLS else f"{{{_escaped(label, '{}')}}}"
+    return label if label in _SYMBOLS else f"{{{_escape(label, '{}')}}}"
 
 
-def _escaped(label: str, special: str) -> str:
+def _escape(label: str, special: str) -> str:
     return "".join(f"\\{c}" if c in special + "\\" else c for c in label)

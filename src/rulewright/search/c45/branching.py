@@ -44,12 +44,12 @@ class Cases(NamedTuple):
 
 
 @dataclass(eq=False)
-class Node:
+class TreeNode:
     """A node: the weights of the classes, the heaviest one, and a child for each test on codes."""
 
     weights: FloatArray
     head: int
-    branches: list[tuple[Test, Node]] = field(default_factory=list)
+    branches: list[tuple[Test, TreeNode]] = field(default_factory=list)
 
     @property
     def total(self) -> float:
@@ -125,12 +125,12 @@ class Brancher:
         whole = cases.steps == self.steps[cases.rows]
         return float(cases.steps[whole].sum()) * self.unit
 
-    def node(self, cases: Cases) -> Node:
+    def node(self, cases: Cases) -> TreeNode:
         """Make a leaf of some rows; of equally heavy classes that of more training rows leads."""
         weights = self.weights_of(cases)
-        return Node(weights, heaviest(weights, self.class_weights))
+        return TreeNode(weights, heaviest(weights, self.class_weights))
 
-    def branches(self, node: Node, cases: Cases) -> list[tuple[Test, Cases]]:
+    def branches(self, node: TreeNode, cases: Cases) -> list[tuple[Test, Cases]]:
         """Return the branches of the best test of a node; none if it is to be a leaf."""
         if node.total < 2 * self.min_cases or np.count_nonzero(node.weights) < 2:
             return []
@@ -155,10 +155,10 @@ class Brancher:
         known = [float(part.steps.sum()) for part in parts]
         if len(missing.rows) and any(known):
             shares = np.array(known) / sum(known)
-            parts = [self._joined(*pair) for pair in zip(parts, repeat(missing), shares)]
+            parts = [self._join_cases(*pair) for pair in zip(parts, repeat(missing), shares)]
         return list(zip(tests, parts, strict=True))
 
-    def _joined(self, part: Cases, missing: Cases, share: float) -> Cases:
+    def _join_cases(self, part: Cases, missing: Cases, share: float) -> Cases:
         """Add to a branch its share of the rows whose value is missing."""
         steps = np.rint(missing.steps * share).astype(STAT)
         kept = steps >= np.maximum(SMALLEST_PART * self.steps[missing.rows], 1)

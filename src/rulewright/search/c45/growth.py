@@ -8,12 +8,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.encoding.binned import Test
-    from rulewright.search.c45.branching import Brancher, Node
+    from rulewright.search.c45.branching import Brancher, TreeNode
 
 TOLERANCE = 1e-3
 
 
-def grow_tree(brancher: Brancher) -> Node:
+def grow_c45_tree(brancher: Brancher) -> TreeNode:
     """Branch until nothing is gained; a subtree with no fewer errors than a leaf becomes one."""
     root = brancher.node(brancher.all_cases)
     open_, made = [(root, brancher.all_cases)], []
@@ -23,7 +23,7 @@ def grow_tree(brancher: Brancher) -> Node:
         for test, part in brancher.branches(node, cases):
             node.branches.append((test, brancher.node(part)))
             open_.append((node.branches[-1][1], part))
-    errors: dict[Node, float] = {}
+    errors: dict[TreeNode, float] = {}
     for node in reversed(made):  # children come after their parents
         below = sum(errors[child] for _, child in node.branches)
         if not node.branches or below >= node.errors - TOLERANCE:
@@ -32,9 +32,9 @@ def grow_tree(brancher: Brancher) -> Node:
     return root
 
 
-def leaves(root: Node) -> Iterator[tuple[tuple[Test, ...], Node]]:
+def walk_leaves(root: TreeNode) -> Iterator[tuple[tuple[Test, ...], TreeNode]]:
     """Yield the leaves from the first branches to the last, each with the tests that lead to it."""
-    open_: list[tuple[tuple[Test, ...], Node]] = [((), root)]
+    open_: list[tuple[tuple[Test, ...], TreeNode]] = [((), root)]
     while open_:
         path, node = open_.pop()
         if not node.branches:

@@ -14,13 +14,13 @@ import numpy as np
 if TYPE_CHECKING:
     from rulewright.encoding.binned import Test
     from rulewright.kernels import FloatArray
-    from rulewright.search.c45.branching import Brancher, Cases, Node
+    from rulewright.search.c45.branching import Brancher, Cases, TreeNode
 
 SLACK = 0.1
 """A leaf may be so many errors worse than its branches."""
 
 
-class Part(NamedTuple):
+class PartialTreeRule(NamedTuple):
     """A rule: the tests on codes that lead to a leaf, and its class."""
 
     tests: tuple[Test, ...]
@@ -31,14 +31,14 @@ class Part(NamedTuple):
 class _Expansion:
     """A node of a partial tree: what is still to be expanded, and the leaves among the rest."""
 
-    node: Node
+    node: TreeNode
     cases: Cases
     tests: tuple[Test, ...]
     waiting: list[_Expansion] = field(default_factory=list)
     leaves: list[_Expansion] = field(default_factory=list)
 
 
-def find_part(brancher: Brancher, cases: Cases, confidence: float) -> Part | None:
+def find_part(brancher: Brancher, cases: Cases, confidence: float) -> PartialTreeRule | None:
     """Return the leaf of a partial tree that covers most; None if the root is the only leaf.
 
     What a leaf covers are whole rows: the model does not cover a row whose value is missing.
@@ -59,7 +59,7 @@ def find_part(brancher: Brancher, cases: Cases, confidence: float) -> Part | Non
     found = [leaf for expansion in path for leaf in expansion.leaves]
     covered = [(-brancher.whole_weight(leaf.cases), leaf.tests, leaf.node.head) for leaf in found]
     weight, tests, head = min(covered, default=(0.0, (), 0))
-    return Part(tests, head) if weight else None
+    return PartialTreeRule(tests, head) if weight else None
 
 
 def _branch(brancher: Brancher, expansion: _Expansion) -> None:

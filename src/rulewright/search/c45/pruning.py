@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.search.c45.branching import Cases, Node
+from rulewright.search.c45.branching import Cases, TreeNode
 
 if TYPE_CHECKING:
     from rulewright.search.c45.branching import Brancher
@@ -15,60 +15,60 @@ SLACK = 0.1
 """A smaller tree may be so many errors worse."""
 
 
-def prune_tree(brancher: Brancher, root: Node, confidence: float) -> Node:
+def prune_tree(brancher: Brancher, root: TreeNode, confidence: float) -> TreeNode:
     """Return the pruned tree."""
-    return _pruned(brancher, root, brancher.all_cases, confidence)
+    return _prune_nodes(brancher, root, brancher.all_cases, confidence)
 
 
-def _pruned(brancher: Brancher, root: Node, cases: Cases, confidence: float) -> Node:
+def _prune_nodes(brancher: Brancher, root: TreeNode, cases: Cases, confidence: float) -> TreeNode:
     """Count the rows of each node anew and prune from the leaves to the root."""
     visited = _visit(brancher, root, cases)
-    done: dict[Node, tuple[Node, float]] = {}
+    done: dict[TreeNode, tuple[TreeNode, float]] = {}
     for node, part in reversed(visited):
-        counted = brancher.node(part) if len(part.rows) else Node(0 * node.weights, node.head)
+        counted = brancher.node(part) if len(part.rows) else TreeNode(0 * node.weights, node.head)
         as_leaf = counted.predicted_errors(confidence)
         if not node.branches:
             done[node] = counted, as_leaf
             continue
         counted.branches = [(test, done[child][0]) for test, child in node.branches]
         as_tree = sum(done[child][1] for _, child in node.branches)
-        as_tree += _left_over(brancher, node, part, confidence)
+        as_tree += _predict_left_over(brancher, node, part, confidence)
         done[node] = _smallest(brancher, counted, part, (as_leaf, as_tree), confidence)
     return done[root][0]
 
 
 def _smallest(
     brancher: Brancher,
-    node: Node,
+    node: TreeNode,
     cases: Cases,
     errors: tuple[float, float],
     confidence: float,
-) -> tuple[Node, float]:
+) -> tuple[TreeNode, float]:
     """Choose between leaf, largest branch and tree; return it with its predicted errors."""
     as_leaf, as_tree = errors
     largest = max((child for _, child in node.branches), key=lambda child: child.total)
-    as_branch = _predicted(brancher, largest, cases, confidence)
+    as_branch = _predict_errors(brancher, largest, cases, confidence)
     if as_leaf <= min(as_branch, as_tree) + SLACK:
         node.branches = []
         return node, as_leaf
     if as_branch <= as_tree + SLACK:
-        raised = _pruned(brancher, largest, cases, confidence)
-        return raised, _predicted(brancher, raised, cases, confidence)
+        raised = _prune_nodes(brancher, largest, cases, confidence)
+        return raised, _predict_errors(brancher, raised, cases, confidence)
     return node, as_tree
 
 
-def _predicted(brancher: Brancher, root: Node, cases: Cases, confidence: float) -> float:
+def _predict_errors(brancher: Brancher, root: TreeNode, cases: Cases, confidence: float) -> float:
     """Predict the errors of a tree on rows that it was not grown on."""
     errors = 0.0
     for node, part in _visit(brancher, root, cases):
         if node.branches:
-            errors += _left_over(brancher, node, part, confidence)
+            errors += _predict_left_over(brancher, node, part, confidence)
         else:
             errors += _as_leaf(brancher, node, part, confidence)
     return errors
 
 
-def _visit(brancher: Brancher, root: Node, cases: Cases) -> list[tuple[Node, Cases]]:
+def _visit(brancher: Brancher, root: TreeNode, cases: Cases) -> list[tuple[TreeNode, Cases]]:
     """Send rows down a tree; nodes come after their parents."""
     open_, visited = [(root, cases)], []
     while open_:
@@ -81,7 +81,9 @@ def _visit(brancher: Brancher, root: Node, cases: Cases) -> list[tuple[Node, Cas
     return visited
 
 
-def _left_over(brancher: Brancher, node: Node, cases: Cases, confidence: float) -> float:
+def _predict_left_over(
+    brancher: Brancher, node: TreeNode, cases: Cases, confidence: float
+) -> float:
     """Predict the errors on labels for which the test of a node has no branch."""
     column = node.branches[0][0][0]
     codes = brancher.codes(column, cases.rows)
@@ -94,6 +96,6 @@ def _left_over(brancher: Brancher, node: Node, cases: Cases, confidence: float) 
     return _as_leaf(brancher, node, left, confidence)
 
 
-def _as_leaf(brancher: Brancher, node: Node, cases: Cases, confidence: float) -> float:
+def _as_leaf(brancher: Brancher, node: TreeNode, cases: Cases, confidence: float) -> float:
     weights = brancher.weights_of(cases)
-    return Node(np.asarray(weights), node.head).predicted_errors(confidence)
+    return TreeNode(np.asarray(weights), node.head).predicted_errors(confidence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from rulewright.rules import Conjunction, Contradiction, Presence, negated
+from rulewright.rules import Conjunction, Contradiction, Presence, negate
 from rulewright.rules.any_of import any_of, opposite
 from rulewright.search.extraction.lightgbm import read_lightgbm
 from rulewright.search.extraction.scikit import read_scikit
@@ -88,7 +88,7 @@ def _rules_of(tree: ModelTree, missing: bool) -> dict[int, Conjunction]:
 def _sides(left: Condition, missing: bool) -> tuple[Condition, Condition]:
     """Return the conditions of both children."""
     if missing:
-        return left, negated(left)
+        return left, negate(left)
     *known, last = left.alternatives
     if not (isinstance(last, Presence) and last.missing and known):
         return left, opposite(left)

@@ -72,11 +72,11 @@ class _Reader:
                     continue
                 children = [node["left_child"], node["right_child"]]
                 left, right = (c.get("split_index", -1 - c.get("leaf_index", 0)) for c in children)
-                tree[node["split_index"]] = ModelSplit(left, right, self._dumped(node))
+                tree[node["split_index"]] = ModelSplit(left, right, self._read_dumped(node))
                 todo += children
             yield tree
 
-    def _dumped(self, node: dict[str, Any]) -> Condition:
+    def _read_dumped(self, node: dict[str, Any]) -> Condition:
         feature, threshold = node["split_feature"], node["threshold"]
         if node["decision_type"] == "==":
             return self._among(feature, [int(code) for code in threshold.split("||")])
@@ -90,11 +90,11 @@ class _Reader:
                 continue
             children = (map(int, fields[f"{side}_child"].split()) for side in ("left", "right"))
             yield {
-                node: ModelSplit(left, right, self._written(node, fields))
+                node: ModelSplit(left, right, self._read_written(node, fields))
                 for node, (left, right) in enumerate(zip(*children, strict=True))
             }
 
-    def _written(self, node: int, fields: dict[str, str]) -> Condition:
+    def _read_written(self, node: int, fields: dict[str, str]) -> Condition:
         feature = int(fields["split_feature"].split()[node])
         kind = int(fields["decision_type"].split()[node])
         threshold = float(fields["threshold"].split()[node])

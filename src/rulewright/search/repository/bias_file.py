@@ -40,7 +40,7 @@ _TOKEN = re.compile(r"""\"(?:\\.|[^"\\\n])*\"|'[^'\n]*'|#[^\n]*|[\s\S]""")
 """A text, a comment or one character."""
 
 
-class Op(NamedTuple):
+class StatementForm(NamedTuple):
     """A statement: the generator it makes, its keys with their names there, and what is fixed."""
 
     make: Callable[..., Generator]
@@ -50,18 +50,22 @@ class Op(NamedTuple):
 
 
 _COLUMNS = {"column": "columns", "columns": "columns"}
-Plugins: TypeAlias = "Mapping[str, Mapping[str, Op]]"
+Plugins: TypeAlias = "Mapping[str, Mapping[str, StatementForm]]"
 PLUGINS: Plugins = {
     "term": {
-        "base": Op(Base, {**_COLUMNS, "k": "n_bins"}),
-        "values": Op(Base, _COLUMNS, {"kind": "nominal"}),
-        "bins": Op(Base, {**_COLUMNS, "k": "n_bins", "only": "only"}, {"kind": "numeric"}),
-        "missing": Op(Missing, _COLUMNS),
-        "new": Op(Formulas, {"rules": "bodies"}, needs="rules"),
-        "modify": Op(Modify, {"over": "over", "how": "how", "rule": "body"}, needs="over"),
+        "base": StatementForm(Base, {**_COLUMNS, "k": "n_bins"}),
+        "values": StatementForm(Base, _COLUMNS, {"kind": "nominal"}),
+        "bins": StatementForm(
+            Base, {**_COLUMNS, "k": "n_bins", "only": "only"}, {"kind": "numeric"}
+        ),
+        "missing": StatementForm(Missing, _COLUMNS),
+        "new": StatementForm(Formulas, {"rules": "bodies"}, needs="rules"),
+        "modify": StatementForm(
+            Modify, {"over": "over", "how": "how", "rule": "body"}, needs="over"
+        ),
     },
     "meta": {
-        "combine": Op(
+        "combine": StatementForm(
             Combine,
             {key: key for key in ("over", "how", "size", "within", "choose", "span")},
         ),
@@ -287,7 +291,7 @@ def _plain(key: str, value: Any) -> Any:
     return str(value) if key == "rule" else value
 
 
-def _op_of(generator: Generator, plugins: Plugins) -> tuple[str, str, Op]:
+def _op_of(generator: Generator, plugins: Plugins) -> tuple[str, str, StatementForm]:
     """Return the plugin and the op that make such a generator."""
     for plugin, ops in plugins.items():
         for op, operation in ops.items():

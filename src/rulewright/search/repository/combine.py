@@ -102,7 +102,7 @@ class Combine:
 
     def blocks(self, sources: Sources) -> Iterator[RuleBlock]:
         """Join the rules."""
-        parts = self._spanned(sources.rules(self.over or ()))
+        parts = self._take_span(sources.rules(self.over or ()))
         join = _Join(self.how, parts)
         if self.choose == "all":
             for group in self._groups(parts, sources):
@@ -115,7 +115,7 @@ class Combine:
         for start in range(0, len(chosen), BLOCK):
             yield join.pairs(chosen[start : start + BLOCK])
 
-    def _spanned(self, parts: RuleBlock) -> RuleBlock:
+    def _take_span(self, parts: RuleBlock) -> RuleBlock:
         """Return the rules of the span."""
         if self.span is None:
             return parts
@@ -193,9 +193,9 @@ class Modify:
             other = given.covers.negated() if self.how == "andnot" else given.covers
             join = SignedCovers.maximum if self.how == "or" else SignedCovers.minimum
             covers = join(parts.covers, other)
-        yield RuleBlock(covers, lambda line: self.modified(parts.body(line)))
+        yield RuleBlock(covers, lambda line: self.modify(parts.body(line)))
 
-    def modified(self, rule: Formula) -> Formula:
+    def modify(self, rule: Formula) -> Formula:
         """Return a rule joined with the formula."""
         if self.body is None:
             return not_body(rule)

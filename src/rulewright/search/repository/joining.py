@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from rulewright.rules import And, Conjunction, Contradiction, Not, Or, normalised
+from rulewright.rules import And, Conjunction, Contradiction, Not, Or, normalise
 from rulewright.rules.any_of import opposite
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def any_body(bodies: Sequence[Formula]) -> Formula:
         else:
             by_column.setdefault(condition.column, []).append(condition)
     parts = [part for same in by_column.values() for part in _union(same)]
-    return normalised(Or((*parts, *others)))
+    return normalise(Or((*parts, *others)))
 
 
 def all_body(bodies: Sequence[Formula]) -> Formula:
@@ -33,12 +33,12 @@ def all_body(bodies: Sequence[Formula]) -> Formula:
     if all(map(_merges, bodies)):
         with suppress(Contradiction):
             return Conjunction.of(c for body in bodies for c in body.conditions)
-    return normalised(And(tuple(bodies)))
+    return normalise(And(tuple(bodies)))
 
 
 def not_body(body: Formula) -> Formula:
     """Give the formula that holds where another fails, and is unknown where that is."""
-    return normalised(Not(body))
+    return normalise(Not(body))
 
 
 def _plain(body: Formula) -> Condition | None:

@@ -97,7 +97,7 @@ def default_bias(n_bins: int = 4, pairs: str | None = "or") -> Bias:
     return Bias([base] if pairs is None else [base, Combine(how=pairs)])  # type: ignore[arg-type]
 
 
-class Generated(NamedTuple):
+class GeneratedRule(NamedTuple):
     """A rule that was kept: how many were generated up to it, and its line."""
 
     number: int
@@ -152,7 +152,7 @@ class Repository:
         """Return the formula of a rule."""
         return self._bodies[line]()
 
-    def __iter__(self) -> Iterator[Generated]:
+    def __iter__(self) -> Iterator[GeneratedRule]:
         """Give the rules in order, also to several readers; new ones are made when needed."""
         line = 0
         while True:
@@ -161,7 +161,7 @@ class Repository:
                 if block is None:
                     return
                 self._keep(block)
-            yield Generated(self._numbers[line], line)
+            yield GeneratedRule(self._numbers[line], line)
             line += 1
 
     def _make(self) -> Iterator[RuleBlock]:

@@ -77,9 +77,9 @@ class MarginCertificate:
         """The bounds that are stated, by name."""
         return {name: bound for name, bound in vars(self).items() if isinstance(bound, Bound)}
 
-    def doubted(self, *reasons: str) -> MarginCertificate:
+    def doubt(self, *reasons: str) -> MarginCertificate:
         """Return the same figures as no certificates, for these reasons too (none: unchanged)."""
-        changed: dict[str, Any] = {n: b.doubted(*reasons) for n, b in self.bounds.items()}
+        changed: dict[str, Any] = {n: b.doubt(*reasons) for n, b in self.bounds.items()}
         return replace(self, **changed)
 
     def __str__(self) -> str:
@@ -140,7 +140,7 @@ def margin_certificates(
         to_error = mmv_to_error if figure.quantity.startswith("mean minus") else margin_to_error
         bound = to_error(figure)
         terms = {**bound.terms, "prefix_delta": spent}
-        return replace(bound, delta=float(delta), terms=terms).doubted(*doubts)
+        return replace(bound, delta=float(delta), terms=terms).doubt(*doubts)
 
     n, gamma = margins.n, margins.mean - margins.variance
     given = (n, spent)

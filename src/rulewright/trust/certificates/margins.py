@@ -54,7 +54,7 @@ def margin_certificate(
     """
     fitted, weights, rules = _weighted_rules(model)
     if generated is None:
-        generated = _noted(fitted)
+        generated = _read_rule_count(fitted)
     given = {"target": y, "weights": sample_weight}
     table = read_like(X, fitted.schema, fitted.columns, **given, task="classification")
     doubts = [str(doubt) for doubt in fitted.summary.get("doubts", ())]
@@ -69,7 +69,7 @@ def margin_certificate(
         bins_from_other_rows=True,  # what the learner noted down says so, or is a doubt
         row_weights=table.weights,
     )
-    return found.doubted(*doubts)
+    return found.doubt(*doubts)
 
 
 def _weighted_rules(model: Any) -> tuple[AdditiveRules, FloatArray, list[RuleTerm]]:
@@ -88,7 +88,7 @@ def _weighted_rules(model: Any) -> tuple[AdditiveRules, FloatArray, list[RuleTer
     return found, np.array([start, *weights]), rules
 
 
-def _noted(model: AdditiveRules) -> int:
+def _read_rule_count(model: AdditiveRules) -> int:
     """Return the number of rules generated that the learner noted down."""
     prefixes = model.summary.get("prefixes")
     if not prefixes:

@@ -131,14 +131,12 @@ def vote_certificate(
         tuple(losses),
         tuple(divergences),
         tuple(effective_sizes),
-        tuple(bound.doubted(*doubts) for bound in gibbs),
-        *(bound.doubted(*doubts) for bound in bounds),
+        tuple(bound.doubt(*doubts) for bound in gibbs),
+        *(bound.doubt(*doubts) for bound in bounds),
     )
 
 
-def held_out_certificate(
-    wrong: BoolArray, predicted: BoolArray, delta: float
-) -> HeldOutCertificate:
+def certify_held_out(wrong: BoolArray, predicted: BoolArray, delta: float) -> HeldOutCertificate:
     """State the exact bounds of held-out rows, given which are wrong and which get a prediction."""
     n, n_predicted, n_joint = len(wrong), int(predicted.sum()), int((wrong & predicted).sum())
     return HeldOutCertificate(

@@ -85,7 +85,7 @@ def held_out_certificate(
     wrong = wrong_rows(model, X, y)
     abstains = getattr(model, "abstains", None)
     predicted = np.ones(len(wrong), dtype=np.bool_) if abstains is None else ~abstains(X)
-    return certificates.held_out_certificate(wrong, predicted, delta)
+    return certificates.certify_held_out(wrong, predicted, delta)
 
 
 def posteriors(model: RuleSetVotes) -> dict[int, Posterior]:

@@ -7,7 +7,7 @@ from rulewright.weighting.l1.fpc import FPC
 from rulewright.weighting.l1.lines import LineFit
 from rulewright.weighting.l1.multinomial import Multinomial
 from rulewright.weighting.l1.pathbuild import PathBuild
-from rulewright.weighting.l1.problem import Problem, Solution
+from rulewright.weighting.l1.problem import L1Problem, L1Solution
 from rulewright.weighting.l1.solver import Path, Solver
 from rulewright.weighting.l1.spgl1 import SPGL1, project
 
@@ -18,14 +18,14 @@ __all__ = [
     "Datafit",
     "Design",
     "Huber",
+    "L1Problem",
+    "L1Solution",
     "LineFit",
     "Logistic",
     "Multinomial",
     "Path",
     "PathBuild",
-    "Problem",
     "Ramp",
-    "Solution",
     "Solver",
     "Squared",
     "project",

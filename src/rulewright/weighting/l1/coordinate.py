@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.kernels import BoolArray, FloatArray
-    from rulewright.weighting.l1.problem import Point, Problem
+    from rulewright.weighting.l1.problem import L1Problem, Point
 
 Mode = Literal["auto", "covariance", "naive"]
 
@@ -73,7 +73,7 @@ class CoordinateDescent(Solver):
 
     losses = ("squared", "logistic", "huber")
 
-    def _follow(self, problem: Problem, penalties: FloatArray) -> Iterator[Point]:
+    def _follow(self, problem: L1Problem, penalties: FloatArray) -> Iterator[Point]:
         point, before = problem.null, problem.largest_penalty
         quadratic, change, ahead = self.minimiser(problem), FIRST_CHANGE, problem.null
         for penalty, after in pairwise([*penalties.tolist(), 0.0]):
@@ -110,7 +110,7 @@ class CoordinateDescent(Solver):
                 return point, change
             change /= 10
 
-    def minimiser(self, problem: Problem) -> Minimiser:
+    def minimiser(self, problem: L1Problem) -> Minimiser:
         """Choose between the two modes."""
         n, p = problem.design.n_rows, problem.design.n_columns
         if not problem.datafit.is_quadratic:
@@ -124,7 +124,7 @@ class CoordinateDescent(Solver):
 class Minimiser(Protocol):
     """What minimises over some columns, however it does it."""
 
-    problem: Problem
+    problem: L1Problem
 
     def minimise(self, point: Point, chosen: BoolArray, penalty: float, change: float) -> Point:
         """Minimise Q(penalty) over the level and the chosen columns, from a point."""
@@ -133,7 +133,7 @@ class Minimiser(Protocol):
 class Covariance:
     """Squared error by cross-products: one quadratic for the whole path."""
 
-    def __init__(self, problem: Problem, solver: CoordinateDescent) -> None:
+    def __init__(self, problem: L1Problem, solver: CoordinateDescent) -> None:
         self.problem = problem
         self.products = CrossProducts(problem.design, solver.max_sweeps)
 
@@ -148,7 +148,7 @@ class Covariance:
 class Naive:
     """Squared error by the residual, for more columns than rows."""
 
-    def __init__(self, problem: Problem, solver: CoordinateDescent) -> None:
+    def __init__(self, problem: L1Problem, solver: CoordinateDescent) -> None:
         self.problem, self.max_sweeps = problem, solver.max_sweeps
 
     def minimise(self, point: Point, chosen: BoolArray, penalty: float, change: float) -> Point:
@@ -176,7 +176,7 @@ class Newton:
     always those of the loss, so that the solution does not depend on it.
     """
 
-    def __init__(self, problem: Problem, solver: CoordinateDescent) -> None:
+    def __init__(self, problem: L1Problem, solver: CoordinateDescent) -> None:
         self.problem, self.solver = problem, solver
         self.products: CrossProducts | None = None
         self.weights: FloatArray = np.empty(0)
@@ -206,7 +206,7 @@ class Newton:
             if largest**2 <= _in_rows(problem, change) * max(largest, last):
                 break
             last = largest
-        return problem.point(a, level + problem.settled(scores))
+        return problem.point(a, level + problem.settle_level(scores))
 
     def _objective(self, a: FloatArray, scores: FloatArray, penalty: float) -> float:
         return self.problem.loss(scores) + penalty * self.problem.penalty_of(a)
@@ -248,12 +248,12 @@ def _differ(weights: FloatArray, others: FloatArray) -> bool:
     return float(np.abs(weights - others).sum()) > ANOTHER * float(others.sum())
 
 
-def _penalties(problem: Problem, penalty: float) -> tuple[float, float]:
+def _penalties(problem: L1Problem, penalty: float) -> tuple[float, float]:
     """Give the L1 and the ridge penalty in the units of the sum over rows."""
     scaled = penalty * problem.design.total
     return scaled * problem.l1_ratio, scaled * (1 - problem.l1_ratio)
 
 
-def _in_rows(problem: Problem, change: float) -> float:
+def _in_rows(problem: L1Problem, change: float) -> float:
     """Give a share of the loss of the best constant as twice a sum over rows."""
     return 2 * change * problem.null_loss * problem.design.total

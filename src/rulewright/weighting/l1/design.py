@@ -68,7 +68,7 @@ class Design:
         """
         if rule_scale not in ("none", "support"):
             raise ValueError(f"rule_scale must be 'none' or 'support', not {rule_scale!r}")
-        weights = normalised(sample_weight, covers.n_rows)
+        weights = normalise_weights(sample_weight, covers.n_rows)
         numbers = _numbers(dense, covers.n_rows)
         origins = numbers @ weights / covers.n_rows
         numbers = np.ascontiguousarray(numbers - origins[:, None])
@@ -202,7 +202,7 @@ class Design:
 
     def take(self, rows: IntArray | BoolArray) -> Design:
         """Return some of the rows, with the scales of all; the weights are normalised again."""
-        weights = normalised(self.weights[rows], None)
+        weights = normalise_weights(self.weights[rows], None)
         dense = np.ascontiguousarray(self.dense[:, rows])
         return replace(self, covers=self.covers.take(rows), dense=dense, weights=weights)
 
@@ -219,14 +219,14 @@ class Design:
             self.n_threads,
         )
 
-    def reweighted(self, weights: FloatArray) -> Design:
+    def reweight(self, weights: FloatArray) -> Design:
         """Return the same columns over rows of other weights, which need not be normalised."""
         other = replace(self, weights=weights)
         other.__dict__["matrix"] = self.matrix
         return other
 
 
-def normalised(sample_weight: Any, n_rows: int | None) -> FloatArray:
+def normalise_weights(sample_weight: Any, n_rows: int | None) -> FloatArray:
     """Check weights and scale them to sum to the number of rows."""
     if sample_weight is None:
         return np.ones(n_rows or 0)

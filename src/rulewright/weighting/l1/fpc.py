@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.kernels import FloatArray
-    from rulewright.weighting.l1.problem import Point, Problem
+    from rulewright.weighting.l1.problem import L1Problem, Point
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,11 @@ class FPC(Solver):
     max_iter: int = 1000
     tolerance: float = 1e-7
 
-    def _check(self, problem: Problem) -> None:
+    def _check(self, problem: L1Problem) -> None:
         super()._check(problem)
         check_lasso(self, problem)
 
-    def _follow(self, problem: Problem, penalties: FloatArray) -> Iterator[Point]:
+    def _follow(self, problem: L1Problem, penalties: FloatArray) -> Iterator[Point]:
         polisher = CoordinateDescent(tolerance=self.tolerance**2)
         quadratic = polisher.minimiser(problem)
         step = 1.0 / problem.design.largest_eigenvalue()
@@ -69,13 +69,13 @@ class FPC(Solver):
             yield point
 
     def _shrink(
-        self, problem: Problem, point: Point, mu: float, final: float, step: float
+        self, problem: L1Problem, point: Point, mu: float, final: float, step: float
     ) -> Point:
         """Take steps for one mu until they are small and the gradient is feasible."""
         least = self.xtol * np.sqrt(final / mu)
         for _ in range(self.max_iter):
             pulls = point.pulls * problem.design.total  # A'b - A'A a
-            a = shrunk(point.a + step * pulls, step / mu)
+            a = shrink(point.a + step * pulls, step / mu)
             moved = float(np.linalg.norm(a - point.a))
             size = max(float(np.linalg.norm(point.a)), 1.0)
             point = problem.point(a)
@@ -85,12 +85,12 @@ class FPC(Solver):
         return point
 
 
-def shrunk(values: FloatArray, by: float) -> FloatArray:
+def shrink(values: FloatArray, by: float) -> FloatArray:
     """Give S(v, t) = sign(v) max(|v| - t, 0)."""
     return np.asarray(np.sign(values) * np.maximum(np.abs(values) - by, 0.0))
 
 
-def check_lasso(solver: Solver, problem: Problem) -> None:
+def check_lasso(solver: Solver, problem: L1Problem) -> None:
     """Raise an error for a ridge penalty."""
     if problem.l1_ratio != 1:
         name = type(solver).__name__

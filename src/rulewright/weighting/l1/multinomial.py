@@ -15,7 +15,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.encoding.covers import PackedCovers
-from rulewright.weighting.l1.problem import Solution
+from rulewright.weighting.l1.problem import L1Solution
 from rulewright.weighting.l1.solver import strong_columns, violators
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class Multinomial:
             chosen |= missed
         self.penalty = penalty
 
-    def solution(self) -> Solution:
+    def solution(self) -> L1Solution:
         """Describe the fit as the solution of its penalty; the duality gap is not known."""
         b, pulls = self.responses, self._find_pulls() - self.ridge * np.abs(self.responses)
         counted = self.weights[:, np.newaxis] * self.shares > 0
@@ -172,7 +172,7 @@ class Multinomial:
         excess = pulls / self.total - self.penalty
         level = np.abs(self.state.gradients(self.free, self.n_threads)) / self.total
         kkt = np.where(b != 0, np.abs(excess), excess).max(initial=level.max())
-        return Solution(
+        return L1Solution(
             self.penalty, b.copy(), self.intercepts, loss + charged, loss, float(kkt), np.nan
         )
 
@@ -196,7 +196,7 @@ class Multinomial:
         return shares
 
     @contextmanager
-    def restored(self) -> Iterator[None]:
+    def restore_after(self) -> Iterator[None]:
         """Undo at the end whatever happens inside."""
         values, probabilities = self.values.copy(), self.probabilities.copy()
         yield

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.kernels import BoolArray, FloatArray, IntArray
-    from rulewright.weighting.l1.problem import Point, Problem, Solution
+    from rulewright.weighting.l1.problem import L1Problem, L1Solution, Point
 
 WORSE = 1.1
 """A walk ends when its validation loss is so many times the best."""
@@ -59,17 +59,17 @@ class PathBuild(Solver):
         if not self.step > 0:
             raise ValueError(f"step must be above 0, not {self.step}")
 
-    def _follow(self, problem: Problem, penalties: FloatArray) -> Iterator[Point]:
-        walk = Walk(problem, self.tau, self.step)
+    def _follow(self, problem: L1Problem, penalties: FloatArray) -> Iterator[Point]:
+        walk = PathWalk(problem, self.tau, self.step)
         for penalty in penalties.tolist():
             while walk.largest > penalty and walk.n_steps < self.max_steps:
                 walk.advance()
             yield problem.point(walk.a.copy(), walk.level)
 
-    def search(self, problem: Problem, validation: Problem) -> Solution:
+    def search(self, problem: L1Problem, validation: L1Problem) -> L1Solution:
         """Walk until the validation loss has risen by a tenth; return the best point on the way."""
         self._check(problem)
-        walk = Walk(problem, self.tau, self.step)
+        walk = PathWalk(problem, self.tau, self.step)
         first, (best, least) = walk.largest, (problem.null, np.inf)
         while walk.n_steps < self.max_steps:
             if walk.n_steps % CHECK_EVERY == 0:
@@ -86,7 +86,7 @@ class PathBuild(Solver):
         return problem.solution(best, float(np.abs(best.pulls).max(initial=0.0)))
 
 
-class Walk:
+class PathWalk:
     """Where the path stands: coefficients, level and gradients, moved together.
 
     The level is one more coordinate, the last one, and always moves; with squared error its
@@ -94,7 +94,7 @@ class Walk:
     rows inside the ramp.
     """
 
-    def __init__(self, problem: Problem, tau: float, step: float) -> None:
+    def __init__(self, problem: L1Problem, tau: float, step: float) -> None:
         design = problem.design
         self.problem, self.tau, self.n_steps = problem, tau, 0
         self.a, self.level = np.zeros(design.n_columns), problem.null.level
@@ -138,7 +138,7 @@ class Walk:
             made = np.vstack([design.gram(columns).T, np.zeros(len(columns))]) / design.total
         else:
             rows = design.rows(np.flatnonzero(self.inside).astype(np.int32))
-            made = self._augmented(rows).T @ (self._weights(self.inside) * rows[:, columns])
+            made = self._augment(rows).T @ (self._weights(self.inside) * rows[:, columns])
         self.moved = np.concatenate([self.moved, columns])
         self.seen[columns] = True
         self.gram = np.hstack([self.gram, made])
@@ -152,9 +152,9 @@ class Walk:
         rows = self.problem.design.rows(crossed)
         signs = np.where(now[crossed], 1.0, -1.0)[:, None]
         weighted = signs * self._weights(crossed)
-        self.gram += self._augmented(rows).T @ (weighted * rows[:, self.moved])
+        self.gram += self._augment(rows).T @ (weighted * rows[:, self.moved])
         residual = (self.problem.y - self.scores)[crossed]
-        self.gradient += self._augmented(rows).T @ (weighted[:, 0] * residual)
+        self.gradient += self._augment(rows).T @ (weighted[:, 0] * residual)
         self.inside = now
 
     @property
@@ -167,6 +167,6 @@ class Walk:
         return self.problem.design.weights[rows, None] / self.problem.design.total
 
     @staticmethod
-    def _augmented(rows: FloatArray) -> FloatArray:
+    def _augment(rows: FloatArray) -> FloatArray:
         """Add the column of the level."""
         return np.hstack([rows, np.ones((len(rows), 1))])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.weighting.l1.datafits import Datafit, Squared
-from rulewright.weighting.l1.design import Design, RuleScale, normalised
+from rulewright.weighting.l1.design import Design, RuleScale, normalise_weights
 
 if TYPE_CHECKING:
     from rulewright.encoding.covers import PackedCovers
@@ -47,7 +47,7 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class L1Solution:
     """Coefficients for one penalty, with a certificate.
 
     Attributes
@@ -79,7 +79,7 @@ class Solution:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class L1Problem:
     """A design, a target and a loss.
 
     Attributes
@@ -111,7 +111,7 @@ class Problem:
         datafit: Datafit | None = None,
         l1_ratio: float = 1.0,
         n_threads: int = 1,
-    ) -> Problem:
+    ) -> L1Problem:
         """Make a problem from rows, without those of weight 0; see `Design.of`."""
         target = np.asarray(y, dtype=np.float64)
         if target.shape != (covers.n_rows,):
@@ -121,7 +121,7 @@ class Problem:
             raise ValueError(f"y must be finite: row {row} has {target[row]}")
         if not 0 < l1_ratio <= 1:
             raise ValueError(f"l1_ratio must be above 0 and at most 1, not {l1_ratio}")
-        normalised(sample_weight, covers.n_rows)  # wrong weights are refused
+        normalise_weights(sample_weight, covers.n_rows)  # wrong weights are refused
         kept = (
             np.ones(covers.n_rows, bool) if sample_weight is None else np.asarray(sample_weight) > 0
         )
@@ -137,9 +137,9 @@ class Problem:
         design = Design.of(covers, dense, sample_weight, rule_scale, n_threads)
         return cls(design, target, loss, l1_ratio)
 
-    def take(self, rows: IntArray | BoolArray) -> Problem:
+    def take(self, rows: IntArray | BoolArray) -> L1Problem:
         """Return the problem of some of the rows: a fold."""
-        return Problem(self.design.take(rows), self.y[rows], self.datafit, self.l1_ratio)
+        return L1Problem(self.design.take(rows), self.y[rows], self.datafit, self.l1_ratio)
 
     @cached_property
     def null(self) -> Point:
@@ -177,7 +177,7 @@ class Problem:
         residual = self.datafit.residual(self.y, scores)
         return Point(a, level, scores, residual, self.design.adjoint(residual) / self.design.total)
 
-    def settled(self, scores: FloatArray) -> float:
+    def settle_level(self, scores: FloatArray) -> float:
         """Give what to add to scores so that the residuals sum to 0: the best change of level."""
         level = 0.0
         for _ in range(MOST_SETTLING):
@@ -197,10 +197,10 @@ class Problem:
         ridge = 0.5 * (1 - self.l1_ratio) * float(a @ a)
         return self.l1_ratio * float(np.abs(a).sum()) + ridge
 
-    def solution(self, point: Point, penalty: float) -> Solution:
+    def solution(self, point: Point, penalty: float) -> L1Solution:
         """Describe a point as a solution of Q(penalty), with its certificate."""
         loss = self.loss(point.scores)
-        return Solution(
+        return L1Solution(
             penalty,
             self.design.coef(point.a),
             self.design.intercept(point.a, point.level),

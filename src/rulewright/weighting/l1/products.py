@@ -82,9 +82,9 @@ class CrossProducts:
     def like(cls, design: Design, weights: FloatArray, max_sweeps: int) -> CrossProducts:
         """Make cross-products of columns under about these weights."""
         if design.n_rows < LEVEL_ROWS:
-            return cls(design.reweighted(weights), max_sweeps)
+            return cls(design.reweight(weights), max_sweeps)
         levels = Levels.of(weights)
-        return cls(design.reweighted(levels.by_row()), max_sweeps, levels)
+        return cls(design.reweight(levels.by_row()), max_sweeps, levels)
 
     def descend(
         self,
@@ -124,7 +124,7 @@ class CrossProducts:
         self._sort_rows(columns)
         for first in range(0, m, AT_A_TIME):
             rows = slice(n + first, min(n + first + AT_A_TIME, n + m))
-            cross = self._counted(rows) if self.levels else self._exact(rows)
+            cross = self._count_shared(rows) if self.levels else self._exact(rows)
             self.products[rows, : rows.stop] = cross
             self.products[: rows.stop, rows] = cross.T
 
@@ -143,7 +143,7 @@ class CrossProducts:
         self.words[n - len(columns) : n] = 0
         self.words[n - len(columns) : n][is_rule] = taken.reshape(covers.shape)
 
-    def _counted(self, rows: slice) -> FloatArray:
+    def _count_shared(self, rows: slice) -> FloatArray:
         """Count the rows that rules share; products with linear terms are sums."""
         assert self.levels is not None
         levels, design = self.levels, self.design

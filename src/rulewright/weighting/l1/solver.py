@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rulewright.kernels import BoolArray, FloatArray
-    from rulewright.weighting.l1.problem import Point, Problem, Solution
+    from rulewright.weighting.l1.problem import L1Problem, L1Solution, Point
 
 EXPLAINED = 0.999
 """A path ends when the model explains this share of the loss..."""
@@ -25,12 +25,12 @@ LEAST_GAIN = 1e-5
 class Path:
     """Solutions for penalties that fall."""
 
-    solutions: tuple[Solution, ...]
+    solutions: tuple[L1Solution, ...]
 
     def __len__(self) -> int:
         return len(self.solutions)
 
-    def __getitem__(self, place: int) -> Solution:
+    def __getitem__(self, place: int) -> L1Solution:
         return self.solutions[place]
 
     @property
@@ -55,27 +55,27 @@ class Solver(ABC):
     losses: tuple[str, ...] = ("squared",)
     """Names of the datafits that the solver is made for."""
 
-    def solve(self, problem: Problem, penalty: float) -> Solution:
+    def solve(self, problem: L1Problem, penalty: float) -> L1Solution:
         """Solve for one penalty."""
         return self.path(problem, [penalty])[0]
 
-    def path(self, problem: Problem, penalties: Any = None) -> Path:
+    def path(self, problem: L1Problem, penalties: Any = None) -> Path:
         """Solve for a falling grid of penalties.
 
         Without `penalties` the grid is that of the problem, and the path ends where nothing more is
         gained; a given grid is solved to its end.
         """
-        solutions: list[Solution] = []
+        solutions: list[L1Solution] = []
         for solution in self.follow(problem, penalties):
             solutions.append(solution)
             if penalties is None and is_saturated(problem, solutions):
                 break
         return Path(tuple(solutions))
 
-    def follow(self, problem: Problem, penalties: Any = None) -> Iterator[Solution]:
+    def follow(self, problem: L1Problem, penalties: Any = None) -> Iterator[L1Solution]:
         """Yield the solutions for a falling grid of penalties, each when it is asked for."""
         self._check(problem)
-        grid = problem.grid() if penalties is None else _checked(penalties)
+        grid = problem.grid() if penalties is None else _check_penalties(penalties)
         empty = grid >= problem.largest_penalty
         for penalty in grid[empty].tolist():
             yield problem.solution(problem.null, penalty)
@@ -85,10 +85,10 @@ class Solver(ABC):
             yield problem.solution(point, penalty)
 
     @abstractmethod
-    def _follow(self, problem: Problem, penalties: FloatArray) -> Iterator[Point]:
+    def _follow(self, problem: L1Problem, penalties: FloatArray) -> Iterator[Point]:
         """Yield the point of each penalty, all below the largest, from warm starts."""
 
-    def _check(self, problem: Problem) -> None:
+    def _check(self, problem: L1Problem) -> None:
         name = type(self).__name__
         if problem.datafit.name not in self.losses:
             raise ValueError(
@@ -107,7 +107,7 @@ def violators(pulls: FloatArray, l1: float, chosen: BoolArray) -> BoolArray:
     return np.asarray(~chosen & (pulls > l1))
 
 
-def _checked(penalties: Any) -> FloatArray:
+def _check_penalties(penalties: Any) -> FloatArray:
     grid = np.atleast_1d(np.asarray(penalties, dtype=np.float64))
     if grid.ndim != 1 or not np.all(np.isfinite(grid)) or not np.all(grid > 0):
         raise ValueError("penalties must be finite numbers above 0")
@@ -116,7 +116,7 @@ def _checked(penalties: Any) -> FloatArray:
     return grid
 
 
-def is_saturated(problem: Problem, solutions: Sequence[Solution]) -> bool:
+def is_saturated(problem: L1Problem, solutions: Sequence[L1Solution]) -> bool:
     """Tell whether the path explains almost everything or has stopped to explain more."""
     if solutions[-1].penalty >= problem.largest_penalty:
         return False

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.weighting.l1.fpc import check_lasso, shrunk
+from rulewright.weighting.l1.fpc import check_lasso, shrink
 from rulewright.weighting.l1.solver import Solver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rulewright.kernels import FloatArray
-    from rulewright.weighting.l1.problem import Point, Problem, Solution
+    from rulewright.weighting.l1.problem import L1Problem, L1Solution, Point
 
 SHORTEST, LONGEST = 1e-16, 1e5
 """Step lengths."""
@@ -62,18 +62,18 @@ class SPGL1(Solver):
     max_iter: int = 10_000
     max_roots: int = 50
 
-    def _check(self, problem: Problem) -> None:
+    def _check(self, problem: L1Problem) -> None:
         super()._check(problem)
         check_lasso(self, problem)
 
-    def lasso(self, problem: Problem, tau: float) -> Solution:
+    def lasso(self, problem: L1Problem, tau: float) -> L1Solution:
         """Solve the LASSO form: at most tau for the L1 norm of the coefficients of A."""
         self._check(problem)
         if not tau >= 0:
             raise ValueError(f"tau must be 0 or above, not {tau}")
-        return _matched(problem, self._within(problem, problem.null, tau))
+        return _match_penalty(problem, self._within(problem, problem.null, tau))
 
-    def bpdn(self, problem: Problem, sigma: float) -> Solution:
+    def bpdn(self, problem: L1Problem, sigma: float) -> L1Solution:
         """Solve the BPDN form: at most sigma for the norm of the residual.
 
         The residual of least squares is the smallest there is; below it that solution is returned.
@@ -93,15 +93,15 @@ class SPGL1(Solver):
             point = self._within(problem, point, tau)
             if np.abs(point.a).sum() < INSIDE * tau:  # least squares: a larger ball adds nothing
                 break
-        return _matched(problem, point)
+        return _match_penalty(problem, point)
 
-    def _follow(self, problem: Problem, penalties: FloatArray) -> Iterator[Point]:
+    def _follow(self, problem: L1Problem, penalties: FloatArray) -> Iterator[Point]:
         point = problem.null
         for penalty in penalties.tolist():
             point = self._for_penalty(problem, point, penalty)
             yield point
 
-    def _for_penalty(self, problem: Problem, point: Point, penalty: float) -> Point:
+    def _for_penalty(self, problem: L1Problem, point: Point, penalty: float) -> Point:
         """Find the radius whose multiplier is N lam, from one that is too small.
 
         The multiplier is a falling function of the radius, linear between the radii where columns
@@ -129,7 +129,7 @@ class SPGL1(Solver):
                 low, tau = here, min(further, 2 * tau + low[0])
         return point
 
-    def _within(self, problem: Problem, point: Point, tau: float) -> Point:
+    def _within(self, problem: L1Problem, point: Point, tau: float) -> Point:
         """Minimise the residual inside the ball: projected gradient steps."""
         point = problem.point(project(point.a, tau))
         length, total = 1.0 / max(1.0, float(np.abs(point.pulls).max())), problem.design.total
@@ -164,7 +164,7 @@ def project(values: FloatArray, radius: float) -> FloatArray:
     falling = np.sort(sizes)[::-1]
     thresholds = (np.cumsum(falling) - radius) / np.arange(1, len(values) + 1)
     last = int(np.flatnonzero(falling > thresholds)[-1])
-    return shrunk(values, float(thresholds[last]))
+    return shrink(values, float(thresholds[last]))
 
 
 def _crossing(one: tuple[float, float], other: tuple[float, float]) -> float:
@@ -180,26 +180,26 @@ def _spectral(moved: FloatArray, turned: FloatArray) -> float:
     return min(max(float(moved @ moved) / curvature, SHORTEST), LONGEST)
 
 
-def _relative_gap(problem: Problem, point: Point, tau: float) -> float:
+def _relative_gap(problem: L1Problem, point: Point, tau: float) -> float:
     """Give the duality gap of the LASSO form, relative to the objective."""
     r, b, total = point.residual, problem.null.residual, problem.design.total
     gap = total * problem.design.mean(r * (r - b)) + tau * _multiplier(problem, point)
     return gap / max(1.0, _half_square(problem, point))
 
 
-def _half_square(problem: Problem, point: Point) -> float:
+def _half_square(problem: L1Problem, point: Point) -> float:
     return 0.5 * problem.design.total * problem.design.mean(point.residual**2)
 
 
-def _norm(problem: Problem, point: Point) -> float:
+def _norm(problem: L1Problem, point: Point) -> float:
     return float(np.sqrt(2 * _half_square(problem, point)))
 
 
-def _multiplier(problem: Problem, point: Point) -> float:
+def _multiplier(problem: L1Problem, point: Point) -> float:
     """Give ||A'r||_inf: N lam of the penalty that has this solution."""
     return float(np.abs(point.pulls).max(initial=0.0)) * problem.design.total
 
 
-def _matched(problem: Problem, point: Point) -> Solution:
+def _match_penalty(problem: L1Problem, point: Point) -> L1Solution:
     """Describe a point as the solution of the penalty that matches it."""
     return problem.solution(point, _multiplier(problem, point) / problem.design.total)

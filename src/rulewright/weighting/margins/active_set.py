@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.weighting.margins.ball import TOLERANCE, Quadratic
+from rulewright.weighting.margins.ball import TOLERANCE, MarginQuadratic
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray, IntArray
@@ -35,14 +35,14 @@ class ActiveSet:
 
     def __init__(self) -> None:
         nothing = np.zeros(0)
-        self._problem, self._updates = Quadratic(nothing, np.zeros((0, 0)), 1.0), 0
+        self._problem, self._updates = MarginQuadratic(nothing, np.zeros((0, 0)), 1.0), 0
         self.atoms: IntArray
         self.signs: FloatArray
         self.v: FloatArray
         self._inverse: FloatArray
         self._take_alone(NOTHING, 1.0)
 
-    def solve(self, problem: Quadratic, w: FloatArray) -> FloatArray:
+    def solve(self, problem: MarginQuadratic, w: FloatArray) -> FloatArray:
         """Return the best weights; rules are those of the last call, then new ones."""
         self._problem = problem
         lam, n = self._settle(), len(problem.d)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from rulewright.weighting.margins.criterion import Solution
-from rulewright.weighting.margins.working_set import CappedState, Rows, WorkingSet, one_by_one
+from rulewright.weighting.margins.criterion import MarginWeights
+from rulewright.weighting.margins.working_set import CappedState, MarginRows, WorkingSet, one_by_one
 
 if TYPE_CHECKING:
     from rulewright.encoding.signed import SignedCovers
@@ -19,7 +19,7 @@ _AT_LIMIT = 1e-7
 """How far a norm may be from its limit that counts as there."""
 
 
-class Quadratic:
+class MarginQuadratic:
     """The objective d.w - kappa w'Sw - costs.|w| of the rules of a working set.
 
     Parameters
@@ -61,7 +61,7 @@ class BallSolver(Protocol):
     p: float
     sphere: bool  # whether the norm is 1, not at most 1
 
-    def solve(self, problem: Quadratic, w: FloatArray) -> FloatArray:
+    def solve(self, problem: MarginQuadratic, w: FloatArray) -> FloatArray:
         """Return the best weights; `w` are the last ones, 0 for new rules."""
 
     def remove(self, j: int) -> None:
@@ -75,7 +75,7 @@ class BallState(CappedState):
 
     def __init__(
         self,
-        rows: Rows,
+        rows: MarginRows,
         kappa: float,
         solver: BallSolver,
         in_one_norm: bool = True,
@@ -97,7 +97,7 @@ class BallState(CappedState):
 
     def solve(self) -> None:
         """Find the best weights of the working set."""
-        problem = Quadratic(self.working.means, self.working.products, self._curvature)
+        problem = MarginQuadratic(self.working.means, self.working.products, self._curvature)
         self._w = self._solver.solve(problem, self._w)
         self._g = problem.gradient(self._w)
 
@@ -112,7 +112,7 @@ class BallState(CappedState):
         self._w, self._g = np.delete(self._w, j), np.delete(self._g, j)
 
     @property
-    def solution(self) -> Solution:
+    def solution(self) -> MarginWeights:
         """The weights and their value, or that of their best multiple in the 1-norm ball."""
         mean, variance = self._moments()
         cost, r = self._kappa * variance, self._radius
@@ -126,7 +126,9 @@ class BallState(CappedState):
         norm = float(np.linalg.norm(self._w, self._solver.p)) if len(used) else 0.0
         active = norm >= 1 - _AT_LIMIT
         weights = r * self._w[used]
-        return Solution(lines, weights, value, r * self._gap, r * mean, r * r * variance, active)
+        return MarginWeights(
+            lines, weights, value, r * self._gap, r * mean, r * r * variance, active
+        )
 
     @property
     def _gap(self) -> float:

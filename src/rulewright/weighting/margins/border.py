@@ -15,7 +15,7 @@ from rulewright.weighting.margins.secular import least_shift
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
-    from rulewright.weighting.margins.ball import Quadratic
+    from rulewright.weighting.margins.ball import MarginQuadratic
 
 _STEPS = 30
 _HALVINGS = 20
@@ -40,7 +40,7 @@ class _Place(NamedTuple):
 class Border:
     """The conditions of the best weights on the border, for one problem."""
 
-    def __init__(self, problem: Quadratic, p: float) -> None:
+    def __init__(self, problem: MarginQuadratic, p: float) -> None:
         self._d, self._hessian = problem.d, problem.hessian
         self._least = least_shift(problem)
         self._flat = p >= 2  # z is w

@@ -11,7 +11,7 @@ from rulewright.weighting.margins.secular import least_shift, shifted_weights
 
 if TYPE_CHECKING:
     from rulewright.kernels import BoolArray, FloatArray
-    from rulewright.weighting.margins.ball import Quadratic
+    from rulewright.weighting.margins.ball import MarginQuadratic
 
 
 class Box:
@@ -24,7 +24,7 @@ class Box:
     p = np.inf
     sphere = False
 
-    def solve(self, problem: Quadratic, w: FloatArray) -> FloatArray:
+    def solve(self, problem: MarginQuadratic, w: FloatArray) -> FloatArray:
         """Return the best weights, starting from the last ones."""
         hessian, w = problem.hessian, w.copy()
         free = np.abs(w) < 1

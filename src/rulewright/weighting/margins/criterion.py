@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class MarginWeights:
     """Weights of rules, with a certificate.
 
     Attributes
@@ -42,11 +42,11 @@ class Solution:
     constraint_active: bool | None = None
 
 
-class State(Protocol):
+class CriterionState(Protocol):
     """Rules that were added so far, and the best weights of those in the working set."""
 
     @property
-    def solution(self) -> Solution:
+    def solution(self) -> MarginWeights:
         """The weights of the last solve."""
 
     def add(self, covers: SignedCovers) -> bool:
@@ -67,9 +67,11 @@ class Criterion(Protocol):
 
     @property
     def largest_value(self) -> float:
-        """What `Solution.value` cannot exceed, for any rules; infinity if nothing is known."""
+        """What `MarginWeights.value` cannot exceed, for any rules; infinity if nothing is known."""
 
-    def start(self, y_signs: FloatArray, weights: FloatArray, n: float | None = None) -> State:
+    def start(
+        self, y_signs: FloatArray, weights: FloatArray, n: float | None = None
+    ) -> CriterionState:
         """Begin without rules.
 
         Parameters

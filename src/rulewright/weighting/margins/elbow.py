@@ -18,7 +18,7 @@ from rulewright import kernels
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
-    from rulewright.weighting.margins.working_set import KeptRules, Rows
+    from rulewright.weighting.margins.working_set import KeptRules, MarginRows
 
 NOTHING = -1
 """The atom 0, which is no rule."""
@@ -32,13 +32,13 @@ class Simplex:
 
     Parameters
     ----------
-    rows : Rows
+    rows : MarginRows
         Classes and weights of the rows.
     budget : float
         The sum of the |weights| that may be used.
     """
 
-    def __init__(self, rows: Rows, budget: float) -> None:
+    def __init__(self, rows: MarginRows, budget: float) -> None:
         self._y = rows.y
         targets = 1 + _RAISED * np.random.default_rng(0).random(len(rows.y))
         self._elbow = kernels.Elbow(rows.a, targets, budget)

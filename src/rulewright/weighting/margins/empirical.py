@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.weighting.margins.criterion import Solution
-from rulewright.weighting.margins.working_set import CappedState, KeptRules, Rows, one_by_one
+from rulewright.weighting.margins.criterion import MarginWeights
+from rulewright.weighting.margins.working_set import CappedState, KeptRules, MarginRows, one_by_one
 
 if TYPE_CHECKING:
     from rulewright.encoding.signed import SignedCovers
@@ -39,13 +39,13 @@ class EmpiricalMargin:
         self, y_signs: FloatArray, weights: FloatArray, n: float | None = None
     ) -> EmpiricalMarginState:
         """Begin without rules."""
-        rows = Rows(y_signs, weights, n)
+        rows = MarginRows(y_signs, weights, n)
         if self.balance:
-            rows = Rows(rows.y, balanced(rows.y, rows.a), n)
+            rows = MarginRows(rows.y, balance_weights(rows.y, rows.a), n)
         return EmpiricalMarginState(rows)
 
 
-def balanced(y_signs: FloatArray, weights: FloatArray) -> FloatArray:
+def balance_weights(y_signs: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the weights of rows, changed so that each class has half of them, if both occur."""
     positive = y_signs > 0
     share = float(weights[positive].sum())
@@ -58,7 +58,7 @@ def balanced(y_signs: FloatArray, weights: FloatArray) -> FloatArray:
 class EmpiricalMarginState(CappedState):
     """Mean margins d_j of the rules, and the sum of d_j x_ij of each row."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: MarginRows) -> None:
         self.working = KeptRules(rows)
         self._d, self._sums = np.zeros(0), np.zeros(len(rows.y))
         self._w = np.zeros(0)
@@ -91,7 +91,7 @@ class EmpiricalMarginState(CappedState):
         self._d, self._w = np.delete(self._d, j), np.delete(self._w, j)
 
     @property
-    def solution(self) -> Solution:
+    def solution(self) -> MarginWeights:
         """The weights, whose value is the mean margin; there is no gap."""
         rows, used = self.working.rows, np.flatnonzero(self._w)
         norm = float(np.linalg.norm(self._d))
@@ -99,4 +99,4 @@ class EmpiricalMarginState(CappedState):
         mean = float(self._d @ self._w)
         variance = rows.spread * float(rows.a @ (margins - norm) ** 2)
         lines = np.array(self.working.lines, dtype=np.int32)[used]
-        return Solution(lines, self._w[used], mean, 0.0, mean, variance)
+        return MarginWeights(lines, self._w[used], mean, 0.0, mean, variance)

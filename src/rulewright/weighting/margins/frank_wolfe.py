@@ -12,7 +12,7 @@ from rulewright.weighting.margins.secular import least_shift, shifted_weights
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
-    from rulewright.weighting.margins.ball import Quadratic
+    from rulewright.weighting.margins.ball import MarginQuadratic
 
 _ROUNDS = 100
 _STEPS = 25
@@ -31,7 +31,7 @@ class FrankWolfe:
         self.p = p
         self._q = p / (p - 1)
 
-    def solve(self, problem: Quadratic, w: FloatArray) -> FloatArray:
+    def solve(self, problem: MarginQuadratic, w: FloatArray) -> FloatArray:
         """Return the best weights, starting from the last ones."""
         if not problem.d.any():
             return np.zeros(len(w))

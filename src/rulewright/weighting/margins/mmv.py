@@ -12,12 +12,12 @@ from rulewright.weighting.margins.ball import BallState
 from rulewright.weighting.margins.box import Box
 from rulewright.weighting.margins.frank_wolfe import FrankWolfe
 from rulewright.weighting.margins.secular import Secular, Sphere
-from rulewright.weighting.margins.working_set import Rows
+from rulewright.weighting.margins.working_set import MarginRows
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
     from rulewright.weighting.margins.ball import BallSolver
-    from rulewright.weighting.margins.criterion import State
+    from rulewright.weighting.margins.criterion import CriterionState
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,11 @@ class MMV:
         """Margins of weights in the 1-norm ball are at most 1."""
         return 1.0 if self.in_one_norm or (self.p == 1 and self.radius == 1) else np.inf
 
-    def start(self, y_signs: FloatArray, weights: FloatArray, n: float | None = None) -> State:
+    def start(
+        self, y_signs: FloatArray, weights: FloatArray, n: float | None = None
+    ) -> CriterionState:
         """Begin without rules."""
-        rows = Rows(y_signs, weights, n)
+        rows = MarginRows(y_signs, weights, n)
         solver = self._solver()
         return BallState(rows, self.variance_weight, solver, self.in_one_norm, self.radius)
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from rulewright.bounds.repository import prior_costs
 from rulewright.weighting.margins.active_set import ActiveSet
-from rulewright.weighting.margins.ball import TOLERANCE, Quadratic
-from rulewright.weighting.margins.criterion import Solution
-from rulewright.weighting.margins.working_set import Rows, WorkingSet, one_by_one
+from rulewright.weighting.margins.ball import TOLERANCE, MarginQuadratic
+from rulewright.weighting.margins.criterion import MarginWeights
+from rulewright.weighting.margins.working_set import MarginRows, WorkingSet, one_by_one
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -36,7 +36,7 @@ def prior_weights(
     delta: float = 0.05,
     variance_weight: float = 1.0,
     n: float | None = None,
-) -> Solution:
+) -> MarginWeights:
     """Maximise mean margin - `variance_weight` variance - sum_j |w_j| c_j with L1(w) <= 1.
 
     Without a variance the single rule with the largest |d_j| - c_j would be best.
@@ -62,7 +62,7 @@ def prior_weights(
     """
     if not 0 < variance_weight < np.inf:
         raise ValueError(f"variance_weight must be above 0, not {variance_weight}")
-    problem = _Problem(covers, Rows(y_signs, weights, n), variance_weight)
+    problem = _Problem(covers, MarginRows(y_signs, weights, n), variance_weight)
     costs = prior_costs(ln_inverse_priors, problem.working.rows.n, delta)
     if len(costs) != len(covers):
         raise ValueError(f"{len(costs)} priors for {len(covers)} rules")
@@ -81,7 +81,7 @@ def prior_weights(
 class _Problem:
     """The rules that may have a weight, among all."""
 
-    def __init__(self, covers: SignedCovers, rows: Rows, kappa: float) -> None:
+    def __init__(self, covers: SignedCovers, rows: MarginRows, kappa: float) -> None:
         self.covers, self.kappa, self.working = covers, kappa, WorkingSet(rows)
         self.lines: list[int] = []
         self._active, self._w = ActiveSet(), np.zeros(0)
@@ -104,19 +104,19 @@ class _Problem:
         for rule in one_by_one(self.covers[new]):
             self.working.append(rule)
         self.lines += new
-        found = Quadratic(
+        found = MarginQuadratic(
             self.working.means, self.working.products, self._curvature, costs[self.lines]
         )
         self._w = self._active.solve(found, self._w)
 
-    def solution(self, costs: FloatArray, gap: float) -> Solution:
+    def solution(self, costs: FloatArray, gap: float) -> MarginWeights:
         """State the weights in the order of the rules."""
         mean, variance = self._moments()
         value = mean - self.kappa * variance - float(costs[self.lines] @ np.abs(self._w))
         lines = np.array(self.lines, dtype=np.int32)
         order = np.argsort(lines)
         order = order[self._w[order] != 0]
-        return Solution(lines[order], self._w[order], value, gap, mean, variance)
+        return MarginWeights(lines[order], self._w[order], value, gap, mean, variance)
 
     def _scores(self) -> FloatArray:
         return self.covers[self.lines].scores(self._w)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rulewright.encoding.signed import SignedCovers
     from rulewright.kernels import FloatArray
-    from rulewright.weighting.margins.criterion import Criterion, Solution
+    from rulewright.weighting.margins.criterion import Criterion, MarginWeights
 
 
 def keep_few(
@@ -17,7 +17,7 @@ def keep_few(
     weights: FloatArray,
     n_rules: int,
     n: float | None = None,
-) -> list[Solution]:
+) -> list[MarginWeights]:
     """Round the smallest weight to 0 and solve anew, until few rules are left.
 
     Parameters

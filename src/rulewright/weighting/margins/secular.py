@@ -9,7 +9,7 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
-    from rulewright.weighting.margins.ball import Quadratic
+    from rulewright.weighting.margins.ball import MarginQuadratic
 
 _LEAST = 2e-13
 _STEPS = 100
@@ -24,7 +24,7 @@ class Secular:
     def __init__(self) -> None:
         self._t = 0.0
 
-    def solve(self, problem: Quadratic, w: FloatArray) -> FloatArray:
+    def solve(self, problem: MarginQuadratic, w: FloatArray) -> FloatArray:
         """Return the best weights; the last ones are not needed."""
         if not problem.d.any():
             return np.zeros(len(w))
@@ -45,7 +45,7 @@ class Sphere:
     p = 2.0
     sphere = True
 
-    def solve(self, problem: Quadratic, w: FloatArray) -> FloatArray:
+    def solve(self, problem: MarginQuadratic, w: FloatArray) -> FloatArray:
         """Return the best weights; the last ones are not needed."""
         if not problem.d.any():
             return np.zeros(len(w))
@@ -78,7 +78,7 @@ def _on_sphere(values: FloatArray, parts: FloatArray) -> FloatArray:
     return np.asarray(w / np.linalg.norm(w))
 
 
-def least_shift(problem: Quadratic) -> float:
+def least_shift(problem: MarginQuadratic) -> float:
     """Return a t next to 0 with which a singular Hessian has a Cholesky factor.
 
     It exceeds the rounding errors of M - dd', which are small compared with 1, not with a variance.
@@ -95,7 +95,7 @@ def shifted_weights(hessian: FloatArray, d: FloatArray, t: float) -> tuple[Float
     return np.asarray(cho_solve(factor, d, check_finite=False)), factor[0]
 
 
-def secular_weights(problem: Quadratic, t: float) -> tuple[FloatArray, float]:
+def secular_weights(problem: MarginQuadratic, t: float) -> tuple[FloatArray, float]:
     """Return w and t with norm 1, or those of the least t if they lie inside the ball.
 
     1 / norm - 1 is nearly linear in t and concave: Newton's method is fast, and stays left of

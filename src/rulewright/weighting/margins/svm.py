@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import linprog
 
-from rulewright.weighting.margins.criterion import Solution
+from rulewright.weighting.margins.criterion import MarginWeights
 from rulewright.weighting.margins.elbow import Simplex
-from rulewright.weighting.margins.working_set import CappedState, KeptRules, Rows, one_by_one
+from rulewright.weighting.margins.working_set import CappedState, KeptRules, MarginRows, one_by_one
 
 if TYPE_CHECKING:
     from rulewright.encoding.signed import SignedCovers
@@ -50,7 +50,7 @@ class OneNormSVM:
         self, y_signs: FloatArray, weights: FloatArray, n: float | None = None
     ) -> OneNormSVMState:
         """Begin without rules."""
-        return OneNormSVMState(Rows(y_signs, weights, n), self.budget)
+        return OneNormSVMState(MarginRows(y_signs, weights, n), self.budget)
 
 
 class OneNormSVMState(CappedState):
@@ -60,7 +60,7 @@ class OneNormSVMState(CappedState):
     certificate the largest |sum_i u_i y_i x_ij| takes the place of t.
     """
 
-    def __init__(self, rows: Rows, budget: float) -> None:
+    def __init__(self, rows: MarginRows, budget: float) -> None:
         self.working, self._budget = KeptRules(rows), budget
         self._simplex = Simplex(rows, budget)
         self._w, self._paid = np.zeros(0), np.zeros(0)
@@ -105,7 +105,7 @@ class OneNormSVMState(CappedState):
         return float(rows.a @ np.maximum(1 - rows.y * self._scores, 0))
 
     @property
-    def solution(self) -> Solution:
+    def solution(self) -> MarginWeights:
         """The weights, whose value is the mean margin after division by L1(w)."""
         rows, used = self.working.rows, np.flatnonzero(self._w)
         margins = rows.y * self._scores
@@ -114,7 +114,7 @@ class OneNormSVMState(CappedState):
         norm = float(np.abs(self._w).sum())
         lines = np.array(self.working.lines, dtype=np.int32)[used]
         value = mean / norm if norm > 0 else 0.0
-        return Solution(lines, self._w[used], value, self._gap, mean, variance)
+        return MarginWeights(lines, self._w[used], value, self._gap, mean, variance)
 
     @property
     def _gap(self) -> float:
@@ -132,7 +132,9 @@ class OneNormSVMState(CappedState):
         self._paid = self.working.dot(u * self.working.rows.y)
 
 
-def dual_program(covers: SignedCovers, rows: Rows, budget: float) -> tuple[FloatArray, FloatArray]:
+def dual_program(
+    covers: SignedCovers, rows: MarginRows, budget: float
+) -> tuple[FloatArray, FloatArray]:
     """Solve the dual by HiGHS: return the weights, which are its multipliers, and the prices."""
     x, n = covers.values() * rows.y, len(rows.y)
     found = linprog(

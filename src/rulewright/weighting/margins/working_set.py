@@ -15,7 +15,7 @@ _FIRST_SIZE = 32
 _ROUNDING = 1e-9
 
 
-class Rows:
+class MarginRows:
     """Classes and weights of the rows.
 
     Attributes
@@ -61,7 +61,7 @@ class KeptRules:
         Rules added so far, dropped or not.
     """
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: MarginRows) -> None:
         self.rows, self.n_added = rows, 0
         self.lines: list[int] = []
         self._stack = SignedStack(len(rows.y))
@@ -145,7 +145,7 @@ class CappedState:
 class WorkingSet(KeptRules):
     """Rules with their mean margins d_j and their mean products M_jk."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: MarginRows) -> None:
         super().__init__(rows)
         self._means = np.zeros(_FIRST_SIZE)
         self._products = np.zeros((_FIRST_SIZE, _FIRST_SIZE))

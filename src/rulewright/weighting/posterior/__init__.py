@@ -11,7 +11,7 @@ from rulewright.weighting.posterior.normalising import (
     LEAST_WEIGHT,
     checked_densities,
     log_posterior,
-    weights_of,
+    weights_from_logs,
 )
 from rulewright.weighting.posterior.pseudo_bma import pseudo_bma_weights
 from rulewright.weighting.posterior.report import PosteriorReport, perplexity
@@ -26,8 +26,8 @@ from rulewright.weighting.posterior.rule_sets import (
 )
 from rulewright.weighting.posterior.schemes import (
     SCHEMES,
-    coverage_normalised,
     log_rule_weights,
+    normalise_by_coverage,
 )
 from rulewright.weighting.posterior.stacking import stacking_weights
 from rulewright.weighting.posterior.tempering import (
@@ -53,16 +53,16 @@ __all__ = [
     "beta_for_perplexity",
     "checked_densities",
     "combination_weights",
-    "coverage_normalised",
     "ln_inverse_prior",
     "log_evidence",
     "log_loss_of",
     "log_marginal",
     "log_posterior",
     "log_rule_weights",
+    "normalise_by_coverage",
     "perplexity",
     "posterior_weights",
     "pseudo_bma_weights",
     "stacking_weights",
-    "weights_of",
+    "weights_from_logs",
 ]

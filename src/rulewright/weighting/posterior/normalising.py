@@ -53,7 +53,7 @@ def log_posterior(
     return normalised
 
 
-def weights_of(log_weights: ArrayLike) -> FloatArray:
+def weights_from_logs(log_weights: ArrayLike) -> FloatArray:
     """Give the weights of normalised logs; those below 1e-300 are 0."""
     weights = np.exp(np.asarray(log_weights, dtype=np.float64))
     weights[weights < LEAST_WEIGHT] = 0.0

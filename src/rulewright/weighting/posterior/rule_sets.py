@@ -82,7 +82,7 @@ class Posterior:
         lines = zip(errors, errors.values(), counts.values(), weights.tolist(), strict=True)
         return cls(*zip(*(line for line in lines if line[3]), strict=True))
 
-    def updated(self, errors: Sequence[float], alpha: float) -> Posterior:
+    def update(self, errors: Sequence[float], alpha: float) -> Posterior:
         """Weigh the rule sets by their errors on further rows; the weights so far are the prior."""
         weights = posterior_weights(errors, self.weights, alpha)
         lines = zip(

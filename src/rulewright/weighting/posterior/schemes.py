@@ -51,7 +51,7 @@ def log_rule_weights(covered: ArrayLike, totals: ArrayLike, scheme: int) -> Floa
     return np.where(empty, -np.inf, found)
 
 
-def coverage_normalised(log_weights: ArrayLike, supports: ArrayLike, gamma: float) -> FloatArray:
+def normalise_by_coverage(log_weights: ArrayLike, supports: ArrayLike, gamma: float) -> FloatArray:
     r"""Temper each rule by what it covers: :math:`\log w / n_r^\gamma`; gamma 0 changes nothing."""
     if not 0.0 <= gamma <= 1.0:
         raise ValueError(f"gamma={gamma} must be from 0 to 1")

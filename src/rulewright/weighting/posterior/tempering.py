@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from rulewright.weighting.posterior.normalising import (
     checked_densities,
     log_posterior,
-    weights_of,
+    weights_from_logs,
 )
 from rulewright.weighting.posterior.report import perplexity
 
@@ -66,7 +66,7 @@ def beta_for_perplexity(
         raise ValueError(f"target={target}: a perplexity of {len(logs)} models is from 1 to that")
 
     def spread(beta: float) -> float:
-        return perplexity(weights_of(log_posterior(logs, prior, beta)))
+        return perplexity(weights_from_logs(log_posterior(logs, prior, beta)))
 
     if spread(1.0) >= target:
         return 1.0

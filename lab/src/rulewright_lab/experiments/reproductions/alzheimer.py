@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 from rulewright.estimators import RumbleClassifier
 from rulewright.estimators.rumble.criteria import WeightNorm
 from rulewright.relational import RelationalClassifier, Relations
-from rulewright_lab.experiments.reproductions.dispersion import N_FOLDS, read_rows
+from rulewright_lab.experiments.reproductions.dispersion import N_FOLDS, read_molecule_rows
 
 if TYPE_CHECKING:
     from rulewright.comparison.trial import Record
@@ -36,7 +36,7 @@ def pairs_of_drugs(name: str) -> Relations:
 
     The facts are GOLEM's: numbers of groups, what is substituted where, and grades of properties.
     """
-    rows, facts = read_rows(f"alzheimer-{name}"), read_rows("alzheimer_facts")
+    rows, facts = read_molecule_rows(f"alzheimer-{name}"), read_molecule_rows("alzheimer_facts")
     drugs: dict[str, dict[str, Any]] = defaultdict(dict)
     properties: dict[str, dict[str, int]] = defaultdict(dict)
     for fact in facts:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rulewright.comparison.learners import Learner
 from rulewright.comparison.protocol import Folds
 from rulewright.comparison.report import Report
-from rulewright.comparison.summary import failed
+from rulewright.comparison.summary import select_failed
 from rulewright.comparison.trial import Trial, all_trials
 from rulewright_lab.experiments.bagging import BaggedLearner
 from rulewright_lab.experiments.charts import printed_versus_ours_chart
@@ -16,18 +16,18 @@ from rulewright_lab.experiments.printed import printed_table
 from rulewright_lab.experiments.reproductions.plan import Extent, Reproduction
 from rulewright_lab.experiments.reproductions.slipper import table1_plan, table1_sets
 from rulewright_lab.experiments.reproductions.tables import (
-    accuracy,
     at_least,
     at_most,
     beside_printed,
+    error_to_accuracy,
+    error_to_percent,
     learner_means,
-    percent,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.comparison.report import Target
+    from rulewright.comparison.report import Expectation
     from rulewright.comparison.trial import Record
     from rulewright_lab.experiments.encodings import Encoding
     from rulewright_lab.experiments.reproductions.tables import BesidePrinted
@@ -36,7 +36,7 @@ POINTS, SHARE = 1.5, 0.3
 """How far the mean accuracy may fall below the printed one, and the mean size be from it."""
 
 
-class Table(NamedTuple):
+class ClassicTable(NamedTuple):
     """A printed table: its learners by their printed names, and how its data are prepared.
 
     `in_errors` tells that errors are printed, as shares; `sizes` is the table of the rules.
@@ -54,7 +54,7 @@ class Table(NamedTuple):
         sets = dict(zip(table.sets, table.data, strict=True))
         chosen = [
             PaperData(name, (sets[name],), encoding=self.encoding)
-            for name in extent.chosen(table.sets)
+            for name in extent.choose_sets(table.sets)
         ]
         folds = Folds(10, extent.runs, used=2 if extent.quick else None)
         return all_trials(self.learners, chosen, folds, extent.seed)
@@ -64,7 +64,7 @@ class Table(NamedTuple):
         printed = printed_table(self.name).rows(sets)
         columns = {who.label: printed.column(who.label) for who in self.learners}
         title = "Error" if self.in_errors else "Accuracy in %"
-        digits, of = (3, float) if self.in_errors else (1, accuracy)
+        digits, of = (3, float) if self.in_errors else (1, error_to_accuracy)
         return beside_printed(title, records, "error", sets, columns, digits=digits, of=of)
 
     def sizes_beside(self, records: Sequence[Record], sets: Sequence[str]) -> BesidePrinted | None:
@@ -78,7 +78,7 @@ class Table(NamedTuple):
 
     def targets(
         self, found: BesidePrinted, sizes: BesidePrinted | None, extent: Extent
-    ) -> list[Target]:
+    ) -> list[Expectation]:
         """Judge each learner: mean accuracy at most 1.5 points lower, mean size within 30 %."""
         judged = []
         for label, gap in found.gaps.items():
@@ -97,10 +97,14 @@ class Table(NamedTuple):
 
 
 def table_report(
-    table: Table, text: str, reproduction: Reproduction, records: Sequence[Record], extent: Extent
+    table: ClassicTable,
+    text: str,
+    reproduction: Reproduction,
+    records: Sequence[Record],
+    extent: Extent,
 ) -> Report:
     """Write the report of a printed table."""
-    sets = extent.chosen(printed_table(table.name).sets)
+    sets = extent.choose_sets(printed_table(table.name).sets)
     found, sizes = table.beside(records, sets), table.sizes_beside(records, sets)
     unit = "error" if table.in_errors else "accuracy in %"
     return Report(
@@ -114,11 +118,11 @@ def table_report(
         ],
         table.targets(found, sizes, extent),
         {"accuracy": printed_versus_ours_chart(found.points, unit)},
-        failures=failed(records),
+        failures=select_failed(records),
     )
 
 
-THESIS42 = Table(
+THESIS42 = ClassicTable(
     "thesis-4.2",
     (
         Learner("CN2", "cn2", paper=True),
@@ -133,7 +137,7 @@ THESIS42 = Table(
     encoding="boolean",
     sizes="thesis-4.3",
 )
-THESIS45 = Table(
+THESIS45 = ClassicTable(
     "thesis-4.5",
     (
         Learner("PART", "part", paper=True),
@@ -143,7 +147,7 @@ THESIS45 = Table(
     ),
     encoding="bins",
 )
-LRI = Table("mlrules-table1", (Learner("LRI", "lri", paper=True),), in_errors=True)
+LRI = ClassicTable("mlrules-table1", (Learner("LRI", "lri", paper=True),), in_errors=True)
 
 
 def thesis42_report(records: Sequence[Record], extent: Extent) -> Report:
@@ -191,10 +195,12 @@ def slipper_trials(extent: Extent) -> list[Trial]:
 
 def slipper_report(records: Sequence[Record], extent: Extent) -> Report:
     """Compare with the columns of RIPPER and C4.5rules in SLIPPER's Table 1."""
-    sets = extent.chosen(list(table1_sets()))
+    sets = extent.choose_sets(list(table1_sets()))
     printed = printed_table("slipper-table1").rows(sets)
     columns = {label: printed.column(label) for label in SLIPPER}
-    found = beside_printed("Error in %", records, "error", sets, columns, digits=1, of=percent)
+    found = beside_printed(
+        "Error in %", records, "error", sets, columns, digits=1, of=error_to_percent
+    )
     targets = [
         at_most(f"{label}: mean error at most 1.5 points above the printed", gap, POINTS, extent, 2)
         for label, gap in found.gaps.items()
@@ -212,7 +218,7 @@ def slipper_report(records: Sequence[Record], extent: Extent) -> Report:
         [found.grid, learner_means(records, list(SLIPPER))],
         targets,
         {"errors": printed_versus_ours_chart(found.points, "error in %")},
-        failures=failed(records),
+        failures=select_failed(records),
     )
 
 

@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 
 from rulewright.comparison.protocol import Place
 from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import done, failed, figures
+from rulewright.comparison.summary import figures, select_done, select_failed
 from rulewright.estimators import RumbleClassifier
 from rulewright.relational import SubgraphFeatures, pattern_bias, pattern_columns, read_smiles
 from rulewright_lab.experiments.calculation import Calculation
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.comparison.report import Cell, Target
+    from rulewright.comparison.report import Cell, Expectation
     from rulewright.comparison.trial import Record
     from rulewright.relational import Graph
 
@@ -70,7 +70,7 @@ TEXT = (
 )
 
 
-def read_rows(name: str) -> list[dict[str, str]]:
+def read_molecule_rows(name: str) -> list[dict[str, str]]:
     """Return the rows of a table of molecules from the folder of data sets."""
     folder = os.environ.get(FOLDER_VARIABLE)
     if not folder:
@@ -83,7 +83,7 @@ def read_rows(name: str) -> list[dict[str, str]]:
 
 @lru_cache(maxsize=len(SETS))
 def _graphs(name: str) -> tuple[list[Graph | None], NDArray[Any]]:
-    rows = read_rows(name)
+    rows = read_molecule_rows(name)
     return read_smiles([row["smiles"] for row in rows]), np.array([row["class"] for row in rows])
 
 
@@ -137,7 +137,7 @@ def trials(extent: Extent) -> list[Calculation]:
     """
     chosen = []
     for repeat in range(extent.runs):
-        for name in extent.chosen(SETS):
+        for name in extent.choose_sets(SETS):
             for table, methods in METHODS.items():
                 for method, settings in methods.items():
                     if name == "nctrer" and table in ("6.4", "6.5"):
@@ -148,10 +148,10 @@ def trials(extent: Extent) -> list[Calculation]:
                         _trial(extent, name, table, method, settings, Place(repeat, fold))
                         for fold in range(N_FOLDS)
                     ]
-    return sorted(chosen, key=lambda trial: _searched(trial.arguments))
+    return sorted(chosen, key=lambda trial: _is_searched(trial.arguments))
 
 
-def _searched(arguments: Mapping[str, Any]) -> bool:
+def _is_searched(arguments: Mapping[str, Any]) -> bool:
     """Tell whether patterns are searched for one by one, which takes long."""
     return bool(arguments["features"].get("method") == "dispersion")
 
@@ -180,7 +180,7 @@ def report(records: Sequence[Record], extent: Extent) -> Report:
         [TEXT, *TABLES.about(extent)],
         grids or [Grid("no accuracies", ["set"], [])],
         _targets(records, extent),
-        failures=failed(records),
+        failures=select_failed(records),
     )
 
 
@@ -196,7 +196,7 @@ def _columns(table: str) -> list[tuple[str, str, str]]:
 
 def _grid(table: str, records: Sequence[Record]) -> Grid:
     printed = printed_table(f"thesis-{table}")
-    names = {record["set"] for record in done(records)}
+    names = {record["set"] for record in select_done(records)}
     rows: list[list[Cell]] = []
     for place, row in enumerate(printed.sets):
         name, size = row.split()
@@ -214,10 +214,10 @@ LEAST = {"yoshida": 68.0, "nctrer": 79.3, "bloodbarr": 74.9}
 """What the best size must reach, as Table 6.8 takes it."""
 
 
-def _targets(records: Sequence[Record], extent: Extent) -> list[Target]:
+def _targets(records: Sequence[Record], extent: Extent) -> list[Expectation]:
     """Judge the best accuracy over sizes of each set, chosen on test folds as in Table 6.8."""
     targets = []
-    for name in extent.chosen(SETS):
+    for name in extent.choose_sets(SETS):
         best = [
             found[label, name].mean
             for table in ("6.6", "6.7")

@@ -10,7 +10,7 @@ import numpy as np
 from rulewright.comparison.learners import Learner
 from rulewright.comparison.protocol import Folds, Place
 from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import done, failed, figures
+from rulewright.comparison.summary import figures, select_done, select_failed
 from rulewright.comparison.trial import all_trials
 from rulewright_lab.experiments.calculation import Calculation
 from rulewright_lab.experiments.data import PaperData
@@ -24,7 +24,7 @@ from rulewright_lab.experiments.summary import matrix
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rulewright.comparison.report import Cell, Target
+    from rulewright.comparison.report import Cell, Expectation
     from rulewright.comparison.trial import Record, Trial
     from rulewright.kernels import FloatArray
 
@@ -90,7 +90,7 @@ def parts_label(base: str, combine: str, size: int) -> str:
 def trials(extent: Extent) -> list[Trial | Calculation]:
     """List the averages on parts, the combinations of rules, and the samples of noise."""
     noises = tuple(f"noise-{a}" for a in FEATURES)
-    chosen = extent.chosen(tuple(dict.fromkeys((*PARTS_SETS, *RULE_SETS, *noises))))
+    chosen = extent.choose_sets(tuple(dict.fromkeys((*PARTS_SETS, *RULE_SETS, *noises))))
     protocol = Folds(3, extent.runs, used=1 if extent.quick else None)
     averages = [
         Learner(
@@ -123,7 +123,7 @@ def trials(extent: Extent) -> list[Trial | Calculation]:
 
 def report(records: Sequence[Record], extent: Extent) -> Report:
     """Show the three experiments, and judge the directions of the paper."""
-    combined, spreads = _combined(records)
+    combined, spreads = _combine_records(records)
     counts = _parts_records(records) | {
         f"{who} {kind}": _record(errors[kind], errors["native"])
         for who, errors in combined.items()
@@ -140,7 +140,7 @@ def report(records: Sequence[Record], extent: Extent) -> Report:
             _noise_grid(records),
         ],
         _targets(counts, records, extent),
-        failures=failed(records),
+        failures=select_failed(records),
     )
 
 
@@ -175,14 +175,14 @@ def _parts_records(records: Sequence[Record]) -> dict[str, tuple[int, int, int]]
     return found
 
 
-def _combined(
+def _combine_records(
     records: Sequence[Record],
 ) -> tuple[dict[str, dict[str, FloatArray]], dict[str, dict[str, list[float]]]]:
     """Return the mean errors of each learner by kind, and the relative perplexities."""
     errors: dict[str, dict[str, FloatArray]] = {}
     spreads: dict[str, dict[str, list[float]]] = {}
     for who in LEARNERS:
-        own = [r for r in done(records) if r["learner"] == who and "errors" in r]
+        own = [r for r in select_done(records) if r["learner"] == who and "errors" in r]
         sets = list(dict.fromkeys(record["set"] for record in own))
         by_set = [[r for r in own if r["set"] == name] for name in sets]
         errors[who] = {
@@ -250,7 +250,7 @@ def _noise_grid(records: Sequence[Record]) -> Grid:
 
 def _targets(
     counts: Mapping[str, tuple[int, int, int]], records: Sequence[Record], extent: Extent
-) -> list[Target]:
+) -> list[Expectation]:
     """Judge what the paper found: losses outnumber wins, and one model outweighs many."""
     judged = [
         at_most(f"{name}: wins minus losses of BMA at most 0", wins - losses, 0, extent, 0)

@@ -10,7 +10,7 @@ import numpy as np
 from rulewright.comparison.learners import Learner
 from rulewright.comparison.protocol import Folds
 from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import done, failed, figures
+from rulewright.comparison.summary import figures, select_done, select_failed
 from rulewright.comparison.trial import Trial, all_trials
 from rulewright.estimators.mlrules.settings import GROWTHS
 from rulewright_lab.experiments.charts import curve_chart, printed_versus_ours_chart
@@ -87,7 +87,7 @@ RANKS = (
 def table1_trials(extent: Extent) -> list[Trial]:
     """List both variants, run in every way, on ten folds; the largest sets are not repeated."""
     used, trials = 2 if extent.quick else None, []
-    for name in extent.chosen(printed_table("mlrules-table1").data):
+    for name in extent.choose_sets(printed_table("mlrules-table1").data):
         protocol = Folds(10, 1 if name in MORE_RULES else extent.runs, used)
         learners = [way.learner(v, name, quick=extent.quick) for way in WAYS for v in VARIANTS]
         trials += all_trials(learners, [PaperData(name)], protocol, extent.seed)
@@ -98,7 +98,7 @@ def figure1_trials(extent: Extent) -> list[Trial]:
     """List a thousand rules, evaluated in stages, and the same with the stopping rule."""
     protocol = RandomSplits(5 if extent.quick else 50)
     trials = []
-    for name in extent.chosen(FIGURE1_SETS):
+    for name in extent.choose_sets(FIGURE1_SETS):
         for label, criterion in VARIANTS.items():
             grown = GROWTHS["published"](criterion=criterion)
             settings = {"growth": grown, "max_rules": STAGES[-1]}
@@ -115,7 +115,7 @@ def figure1_trials(extent: Extent) -> list[Trial]:
 def table1_report(records: Sequence[Record], extent: Extent) -> Report:
     """Compare our errors with the printed ones, and rank them among the paper's rivals."""
     table = printed_table("mlrules-table1")
-    sets = extent.chosen(table.data)
+    sets = extent.choose_sets(table.data)
     printed = table.rows([table.sets[table.data.index(name)] for name in sets])
     report = Report(
         TABLE1.name,
@@ -132,7 +132,7 @@ def table1_report(records: Sequence[Record], extent: Extent) -> Report:
             "many runs are asked for.",
             *TABLE1.about(extent),
         ],
-        failures=failed(records),
+        failures=select_failed(records),
     )
     points = []
     for way in WAYS:
@@ -214,10 +214,10 @@ def figure1_report(records: Sequence[Record], extent: Extent) -> Report:
             "point and the stopping rule prevents it.",
             *FIGURE1.about(extent),
         ],
-        failures=failed(records),
+        failures=select_failed(records),
     )
-    for name in extent.chosen(FIGURE1_SETS):
-        curves = _curves([r for r in done(records) if r["set"] == name])
+    for name in extent.choose_sets(FIGURE1_SETS):
+        curves = _curves([r for r in select_done(records) if r["set"] == name])
         rows = [[n, *(curves[label][i] for label in curves)] for i, n in enumerate(STAGES)]
         shown = [row for row in rows if row[0] in SHOWN_STAGES]
         report.grids.append(Grid(f"{name}: error by rules", ["rules", *curves], shown))
@@ -232,7 +232,7 @@ def figure1_report(records: Sequence[Record], extent: Extent) -> Report:
             y_title="error",
             log_x=True,
         )
-    report.grids.append(_stopped(records, extent))
+    report.grids.append(_compare_stopping(records, extent))
     return report
 
 
@@ -245,11 +245,11 @@ def _curves(records: Sequence[Record]) -> dict[str, FloatArray]:
     }
 
 
-def _stopped(records: Sequence[Record], extent: Extent) -> Grid:
+def _compare_stopping(records: Sequence[Record], extent: Extent) -> Grid:
     """Compare the stopping rule with the best and the last number of rules."""
     errors, sizes, rows = figures(records, "error"), figures(records, "rules"), []
-    for name in extent.chosen(FIGURE1_SETS):
-        for label, curve in _curves([r for r in done(records) if r["set"] == name]).items():
+    for name in extent.choose_sets(FIGURE1_SETS):
+        for label, curve in _curves([r for r in select_done(records) if r["set"] == name]).items():
             pair = f"{label}, stopped", name
             if pair in errors:
                 best = int(np.argmin(curve))

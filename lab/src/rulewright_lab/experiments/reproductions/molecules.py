@@ -10,7 +10,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from rulewright.comparison.protocol import Place
 from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import done, failed, figures
+from rulewright.comparison.summary import figures, select_done, select_failed
 from rulewright.estimators import RumbleClassifier
 from rulewright.estimators.rumble.criteria import WeightNorm
 from rulewright.relational import (
@@ -24,7 +24,7 @@ from rulewright.search.repository import Bias, Combine, Formulas
 from rulewright_lab.experiments.calculation import Calculation
 from rulewright_lab.experiments.printed import printed_table
 from rulewright_lab.experiments.reproductions import alzheimer
-from rulewright_lab.experiments.reproductions.dispersion import read_rows
+from rulewright_lab.experiments.reproductions.dispersion import read_molecule_rows
 from rulewright_lab.experiments.reproductions.plan import Extent, Reproduction
 from rulewright_lab.experiments.reproductions.tables import at_least
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.comparison.report import Cell, Target
+    from rulewright.comparison.report import Cell, Expectation
     from rulewright.comparison.trial import Record
 
 N_FOLDS = 10
@@ -81,20 +81,20 @@ def _rows(name: str) -> tuple[list[Graph | None], NDArray[Any], NDArray[Any] | N
     """Return graphs, classes and, where they are known, the folds of a set."""
     if name == "mutagenesis":
         return _mutagenesis()
-    rows = read_rows({"NCTRER": "nctrer", "DSSTox": "dsstox-epafhm"}[name])
+    rows = read_molecule_rows({"NCTRER": "nctrer", "DSSTox": "dsstox-epafhm"}[name])
     classes = np.array([row["class"] for row in rows])
     return read_smiles([row["smiles"] for row in rows]), classes, None
 
 
 def _mutagenesis() -> tuple[list[Graph | None], NDArray[Any], NDArray[Any]]:
     """Return the 188 molecules that regression is friendly to, of tables of atoms and bonds."""
-    rows = [row for row in read_rows("mutagenesis") if row["subset"] == "188"]
+    rows = [row for row in read_molecule_rows("mutagenesis") if row["subset"] == "188"]
     atoms: dict[str, dict[str, str]] = {row["id"]: {} for row in rows}
     bonds: dict[str, set[tuple[int, int, str]]] = {row["id"]: set() for row in rows}
-    for row in read_rows("mutagenesis_atoms"):
+    for row in read_molecule_rows("mutagenesis_atoms"):
         if row["molecule"] in atoms:
             atoms[row["molecule"]][row["atom"]] = row["element"]
-    for row in read_rows("mutagenesis_bonds"):
+    for row in read_molecule_rows("mutagenesis_bonds"):
         if row["molecule"] in atoms:
             places = list(atoms[row["molecule"]])
             ends = sorted(places.index(row[name]) for name in ("atom1", "atom2"))
@@ -144,7 +144,7 @@ def trials(extent: Extent) -> list[Calculation]:
     return [
         _trial(f"p = {p:g}", name, {**SETS[name], "p": p}, extent, Place(repeat, fold))
         for repeat in range(extent.runs)
-        for name in extent.chosen(list(SETS))
+        for name in extent.choose_sets(list(SETS))
         for p in (NORMS[0], *OTHER_NORMS.get(name, ()))
         if not extent.quick or name == "NCTRER"
         for fold in range(N_FOLDS)
@@ -162,7 +162,7 @@ def trials_of_dsstox(extent: Extent) -> list[Calculation]:
             Place(repeat, fold),
         )
         for repeat in range(extent.runs)
-        for order in extent.chosen(ORDERS)
+        for order in extent.choose_sets(ORDERS)
         for fold in range(3 if extent.quick else N_FOLDS)
     ]
 
@@ -181,38 +181,39 @@ def report(records: Sequence[Record], extent: Extent) -> Report:
     found = figures(records, "accuracy")
     rows: list[list[Cell]] = []
     for name in SETS:
-        printed, best = _printed("6.2", name)
+        printed, best = _read_printed("6.2", name)
         ours = [found.get((f"p = {p:g}", name)) for p in NORMS]
         if any(ours):
             means: list[Cell] = [one and one.mean for one in ours]
             rows.append([name, printed, best, *means])
     head = ["set", "RUMBLE, printed", "best other, printed", *(f"p = {p:g}" for p in NORMS)]
     targets = [
-        _judged(f"{n}, p = 2", f"p = {NORMS[0]:g}", n, LEAST[n], records, extent) for n in SETS
+        _judge_accuracy(f"{n}, p = 2", f"p = {NORMS[0]:g}", n, LEAST[n], records, extent)
+        for n in SETS
     ]
     (norm,) = (p for name, p in PRINTED if name == "NCTRER")
     least = round(PRINTED["NCTRER", norm], 1)
     label = f"p = {norm:g}"
-    targets.append(_judged(f"NCTRER, {label}", label, "NCTRER", least, records, extent))
+    targets.append(_judge_accuracy(f"NCTRER, {label}", label, "NCTRER", least, records, extent))
     return _report(TABLE62, [THESIS.format("6.2"), TEXT62], (head, rows), targets, records, extent)
 
 
 def report_of_dsstox(records: Sequence[Record], extent: Extent) -> Report:
     """Show our accuracies beside those of RUMBLE and the best other system in the thesis."""
     found = figures(records, "accuracy")
-    printed, best = _printed("6.3", "DSSTox")
+    printed, best = _read_printed("6.3", "DSSTox")
     cells: list[Cell] = ["DSSTox", printed, best]
     for order in ORDERS:
         one = found.get((f"by {order}", "DSSTox"))
         cells.append(one and one.mean)
     head = ["set", "RUMBLE, printed", "best other, printed", *(f"by {o}" for o in ORDERS)]
     text = "DSSTox, most balanced first"
-    target = _judged(text, "by balance", "DSSTox", printed - 2, records, extent)
+    target = _judge_accuracy(text, "by balance", "DSSTox", printed - 2, records, extent)
     texts = [THESIS.format("6.3"), TEXT63]
     return _report(TABLE63, texts, (head, [cells]), [target], records, extent)
 
 
-def _printed(table: str, name: str) -> tuple[float, str]:
+def _read_printed(table: str, name: str) -> tuple[float, str]:
     """Return what the thesis has for RUMBLE, and for the best other system."""
     row = printed_table(f"thesis-{table}").rows([name])
     others = {who: float(row.column(who)[0]) for who in row.learners if who != "RUMBLE"}
@@ -220,15 +221,15 @@ def _printed(table: str, name: str) -> tuple[float, str]:
     return float(row.column("RUMBLE")[0]), f"{best} {others[best]:g}"
 
 
-def _judged(
+def _judge_accuracy(
     text: str,
     label: str,
     name: str,
     least: float,
     records: Sequence[Record],
     extent: Extent,
-) -> Target:
-    one = figures(done(records), "accuracy").get((label, name))
+) -> Expectation:
+    one = figures(select_done(records), "accuracy").get((label, name))
     mean = np.nan if one is None else one.mean
     return at_least(f"{text}: accuracy at least {least:g}", mean, least, extent, 1)
 
@@ -237,7 +238,7 @@ def _report(
     table: Reproduction,
     texts: list[str],
     grid: tuple[list[str], list[list[Cell]]],
-    targets: list[Target],
+    targets: list[Expectation],
     records: Sequence[Record],
     extent: Extent,
 ) -> Report:
@@ -247,7 +248,7 @@ def _report(
         [*texts, *table.about(extent)],
         [Grid("Accuracy in percent", *grid, 1)],
         targets,
-        failures=failed(records),
+        failures=select_failed(records),
     )
 
 

@@ -24,7 +24,7 @@ class Extent:
     runs: int = 1
     seed: int = 0
 
-    def chosen(self, known: Sequence[str]) -> list[str]:
+    def choose_sets(self, known: Sequence[str]) -> list[str]:
         """Return the data sets to run, in the order of the paper."""
         if unknown := [name for name in self.sets if name not in known]:
             raise ValueError(f"--sets {unknown[0]}: unknown. Known are: {', '.join(known)}.")

@@ -9,7 +9,7 @@ import numpy as np
 from rulewright.comparison.learners import Learner
 from rulewright.comparison.protocol import Folds
 from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import failed
+from rulewright.comparison.summary import select_failed
 from rulewright.comparison.trial import all_trials
 from rulewright_lab.experiments.charts import printed_versus_ours_chart
 from rulewright_lab.experiments.data import PaperData
@@ -60,7 +60,7 @@ N_TWO_CLASS = 20
 
 def table1_trials(extent: Extent) -> list[Trial]:
     """List our defaults, the published settings and the tree ensembles, five times on two folds."""
-    chosen = extent.chosen([data.label for data in SETS])
+    chosen = extent.choose_sets([data.label for data in SETS])
     kept = [d for d in SETS if d.label in chosen and not (extent.quick and d.label in LARGE)]
     protocol = Folds(2, extent.runs * (1 if extent.quick else N_REPEATS))
     learners = (OURS, *TREES) if extent.quick else (OURS, *SOLVERS, *TREES)
@@ -69,7 +69,7 @@ def table1_trials(extent: Extent) -> list[Trial]:
 
 def table1_report(records: Sequence[Record], extent: Extent) -> Report:
     """Compare rule ensembles with ensembles of whole trees."""
-    sets = extent.chosen([data.label for data in SETS])
+    sets = extent.choose_sets([data.label for data in SETS])
     learners = [learner.label for learner in (OURS, *SOLVERS, *TREES)]
     errors = matrix(records, "error", sets, learners)
     rows: list[list[Cell]] = [
@@ -94,7 +94,7 @@ def table1_report(records: Sequence[Record], extent: Extent) -> Report:
             *TABLE1.about(extent),
         ],
         [Grid("Error", ["data", *learners], [*rows, [f"mean of {len(whole)} sets", *means]])],
-        failures=failed(records),
+        failures=select_failed(records),
     )
     found = ranking("Average ranks", errors, learners, None)
     if found is not None:
@@ -112,7 +112,7 @@ def table1_report(records: Sequence[Record], extent: Extent) -> Report:
 
 def two_class_trials(extent: Extent) -> list[Trial]:
     """List our defaults on ten folds of the two-class sets of the MLRules paper."""
-    names = extent.chosen(printed_table("mlrules-table1").data[:N_TWO_CLASS])
+    names = extent.choose_sets(printed_table("mlrules-table1").data[:N_TWO_CLASS])
     protocol = Folds(10, extent.runs, used=2 if extent.quick else None)
     return all_trials([OURS], [PaperData(name) for name in names], protocol, extent.seed)
 
@@ -120,7 +120,7 @@ def two_class_trials(extent: Extent) -> list[Trial]:
 def two_class_report(records: Sequence[Record], extent: Extent) -> Report:
     """Compare our errors with those that the MLRules paper prints of RuleFit."""
     table = printed_table("mlrules-table1")
-    sets = extent.chosen(table.data[:N_TWO_CLASS])
+    sets = extent.choose_sets(table.data[:N_TWO_CLASS])
     printed = table.rows([table.sets[table.data.index(name)] for name in sets])
     columns = {OURS.label: printed.column("RuleFit")}
     errors = beside_printed("Error", records, "error", sets, columns)
@@ -138,7 +138,7 @@ def two_class_report(records: Sequence[Record], extent: Extent) -> Report:
         [errors.grid, learner_means(records, [OURS.label])],
         [at_most(text, errors.gaps[OURS.label], 0.01, extent)],
         {"errors": printed_versus_ours_chart(errors.points, "error")},
-        failures=failed(records),
+        failures=select_failed(records),
     )
 
 

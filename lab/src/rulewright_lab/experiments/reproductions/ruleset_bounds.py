@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import done, failed
+from rulewright.comparison.summary import select_done, select_failed
 from rulewright_lab.experiments.charts import curve_chart
 from rulewright_lab.experiments.measures import abstention
 from rulewright_lab.experiments.printed import printed_table
@@ -19,7 +19,7 @@ from rulewright_lab.experiments.reproductions.rulesets import (
     TABLE45,
     ensemble_trials,
 )
-from rulewright_lab.experiments.reproductions.tables import beside_printed, percent
+from rulewright_lab.experiments.reproductions.tables import beside_printed, error_to_percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,7 +57,7 @@ def trials(extent: Extent) -> list[Trial]:
 
 def report(records: Sequence[Record], extent: Extent) -> Report:
     """Show errors beside bounds, and both for ensembles that abstain."""
-    sets = extent.chosen(printed_table("thesis-4.7").sets)
+    sets = extent.choose_sets(printed_table("thesis-4.7").sets)
     printed = printed_table("thesis-4.7").rows(sets).column("ensemble CV")
     errors = beside_printed(
         "Error of the vote in %",
@@ -66,13 +66,13 @@ def report(records: Sequence[Record], extent: Extent) -> Report:
         sets,
         {LABEL: printed, SPLIT: printed},
         digits=1,
-        of=percent,
+        of=error_to_percent,
     )
     found = {
         (name, label): some
         for name in sets
         for label in PRIORS
-        if (some := [r for r in done(records) if (r["set"], r["learner"]) == (name, label)])
+        if (some := [r for r in select_done(records) if (r["set"], r["learner"]) == (name, label)])
     }
     return Report(
         BOUNDS.name,
@@ -81,7 +81,7 @@ def report(records: Sequence[Record], extent: Extent) -> Report:
         [errors.grid, _bounds(found, sets), *(_abstention(*key, found[key]) for key in found)],
         charts={CURVE_SET: _chart(found)} if CURVE_SET in sets else {},
         notes=[NOTE],
-        failures=failed(records),
+        failures=select_failed(records),
     )
 
 

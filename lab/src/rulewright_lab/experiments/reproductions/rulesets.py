@@ -9,16 +9,16 @@ import numpy as np
 from rulewright.comparison.learners import Learner
 from rulewright.comparison.protocol import Folds
 from rulewright.comparison.report import Report
-from rulewright.comparison.summary import failed
+from rulewright.comparison.summary import select_failed
 from rulewright.comparison.trial import Trial, all_trials
 from rulewright_lab.experiments.charts import printed_versus_ours_chart
 from rulewright_lab.experiments.data import PaperData
 from rulewright_lab.experiments.printed import printed_table
 from rulewright_lab.experiments.reproductions.plan import Extent, Reproduction
 from rulewright_lab.experiments.reproductions.tables import (
-    accuracy,
     at_least,
     beside_printed,
+    error_to_accuracy,
     learner_means,
     ranking,
 )
@@ -48,7 +48,7 @@ def ensemble_trials(
     chosen_settings = {**(QUICK if extent.quick else {}), **settings}
     learner = Learner(label, "ruleset-ensemble", chosen_settings, paper=True)
     protocol = Folds(10, extent.runs, used=2 if extent.quick else None)
-    chosen = [PaperData(name, (sets[name],)) for name in extent.chosen(table.sets)]
+    chosen = [PaperData(name, (sets[name],)) for name in extent.choose_sets(table.sets)]
     return all_trials([learner], chosen, protocol, extent.seed)
 
 
@@ -60,11 +60,11 @@ def table45_trials(extent: Extent) -> list[Trial]:
 def table45_report(records: Sequence[Record], extent: Extent) -> Report:
     """Put our accuracies beside the printed ones, and rank ours among the printed rivals."""
     table = printed_table("thesis-4.5")
-    sets = extent.chosen(table.sets)
+    sets = extent.choose_sets(table.sets)
     printed = table.rows(sets)
     found = beside_printed(
         "Accuracy in %", records, "error", sets, {LABEL: printed.column(LABEL)},
-        digits=1, of=accuracy,
+        digits=1, of=error_to_accuracy,
     )  # fmt: skip
     least = float(np.mean(printed.column(LABEL))) - 1.5
     report = Report(
@@ -82,7 +82,7 @@ def table45_report(records: Sequence[Record], extent: Extent) -> Report:
             )
         ],
         {"accuracy": printed_versus_ours_chart(found.points, "accuracy in %")},
-        failures=failed(records),
+        failures=select_failed(records),
     )
     rivals = [name for name in printed.learners if name != LABEL]
     errors = 100 * matrix(records, "error", sets, [LABEL])

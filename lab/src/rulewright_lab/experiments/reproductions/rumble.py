@@ -11,7 +11,7 @@ import numpy as np
 from rulewright.comparison.learners import Learner
 from rulewright.comparison.protocol import Folds
 from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import failed, figures
+from rulewright.comparison.summary import figures, select_failed
 from rulewright.comparison.trial import Trial, all_trials
 from rulewright.search.repository import Base, Bias, Combine, Missing
 from rulewright_lab.experiments.charts import printed_versus_ours_chart
@@ -20,10 +20,10 @@ from rulewright_lab.experiments.paired_tests import wilcoxon_signed_rank, win_ti
 from rulewright_lab.experiments.printed import printed_table
 from rulewright_lab.experiments.reproductions.plan import Extent, Reproduction
 from rulewright_lab.experiments.reproductions.tables import (
-    accuracy,
     at_least,
     at_most,
     beside_printed,
+    error_to_accuracy,
     learner_means,
 )
 from rulewright_lab.experiments.summary import matrix
@@ -118,7 +118,7 @@ def trials(extent: Extent) -> list[Trial]:
 
 
 def _names(extent: Extent) -> list[str]:
-    names = extent.chosen(printed_table(ACCURACY).sets)
+    names = extent.choose_sets(printed_table(ACCURACY).sets)
     return [name for name in names if not extent.quick or name not in LARGE]
 
 
@@ -127,7 +127,9 @@ def report(records: Sequence[Record], extent: Extent) -> Report:
     sets = _names(extent)
     printed = printed_table(ACCURACY).rows(sets)
     columns = {label: printed.column(label) for label in LEARNERS}
-    found = beside_printed("Accuracy in %", records, "error", sets, columns, digits=1, of=accuracy)
+    found = beside_printed(
+        "Accuracy in %", records, "error", sets, columns, digits=1, of=error_to_accuracy
+    )
     sizes = {MMV: printed_table(RULES).rows(sets).column(MMV)}
     rules = beside_printed("Rules of MMV", records, "rules", sets, sizes, digits=1)
     most = max((point["ours"] for point in rules.points), default=math.nan)
@@ -174,13 +176,13 @@ def report(records: Sequence[Record], extent: Extent) -> Report:
             ),
         ],
         {"accuracy": printed_versus_ours_chart(found.points, "accuracy in %")},
-        failures=failed(records),
+        failures=select_failed(records),
     )  # fmt: skip
 
 
 def _study_accuracy(records: Sequence[Record], study: Study) -> float:
     value = figures(records, "error").get((study.learner.label, study.data))
-    return math.nan if value is None else accuracy(value.mean)
+    return math.nan if value is None else error_to_accuracy(value.mean)
 
 
 def _studies(records: Sequence[Record]) -> Grid:
@@ -194,7 +196,7 @@ def _studies(records: Sequence[Record]) -> Grid:
         for label, printed in known.items():
             pair = label, study.data
             if pair in errors:
-                ours, size = accuracy(errors[pair].mean), rules[pair].mean
+                ours, size = error_to_accuracy(errors[pair].mean), rules[pair].mean
                 rows.append([study.data, label, ours, printed, ours - printed, size])
     head = ["data", "bias", "accuracy in %", "printed", "difference", "rules"]
     return Grid("Biases made for a data set", head, rows, 1)

@@ -9,7 +9,7 @@ import numpy as np
 from rulewright.comparison.learners import Learner
 from rulewright.comparison.protocol import Folds
 from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import failed
+from rulewright.comparison.summary import select_failed
 from rulewright.comparison.trial import Trial, all_trials
 from rulewright_lab.experiments.charts import printed_versus_ours_chart
 from rulewright_lab.experiments.data import PaperData
@@ -17,10 +17,10 @@ from rulewright_lab.experiments.paired_tests import wilcoxon_signed_rank, win_ti
 from rulewright_lab.experiments.printed import printed_table
 from rulewright_lab.experiments.reproductions.plan import Extent, Reproduction
 from rulewright_lab.experiments.reproductions.tables import (
-    accuracy,
     at_least,
     at_most,
     beside_printed,
+    error_to_accuracy,
     learner_means,
 )
 from rulewright_lab.experiments.summary import matrix
@@ -41,15 +41,15 @@ def trials(extent: Extent) -> list[Trial]:
     sets = dict(zip(table.sets, table.data, strict=True))
     steps = {"max_steps": 10_000} if extent.quick else {}
     learner = Learner(LABEL, "sl2", steps, paper=True)
-    chosen = [PaperData(name, (sets[name],)) for name in extent.chosen(table.sets)]
+    chosen = [PaperData(name, (sets[name],)) for name in extent.choose_sets(table.sets)]
     return all_trials([learner], chosen, Folds(10, extent.runs), extent.seed)
 
 
 def report(records: Sequence[Record], extent: Extent) -> Report:
     """Put accuracy, rules and literals beside the printed ones."""
-    sets = extent.chosen(printed_table(ACCURACY).sets)
+    sets = extent.choose_sets(printed_table(ACCURACY).sets)
     kinds: dict[str, tuple[str, str, Callable[[float], float]]] = {
-        "Accuracy in %": ("error", ACCURACY, accuracy),
+        "Accuracy in %": ("error", ACCURACY, error_to_accuracy),
         "Rules": ("rules", RULES, float),
         "Literals": ("literals", LITERALS, float),
     }
@@ -87,7 +87,7 @@ def report(records: Sequence[Record], extent: Extent) -> Report:
             at_most("mean literals: at most 13", literals.means[LABEL], 13, extent, 1),
         ],
         {"accuracy": printed_versus_ours_chart(found.points, "accuracy in %")},
-        failures=failed(records),
+        failures=select_failed(records),
     )  # fmt: skip
 
 

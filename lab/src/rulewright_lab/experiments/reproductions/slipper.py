@@ -10,7 +10,7 @@ import numpy as np
 from rulewright.comparison.learners import Learner
 from rulewright.comparison.protocol import Folds
 from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import done, failed
+from rulewright.comparison.summary import select_done, select_failed
 from rulewright.comparison.trial import Trial, all_trials
 from rulewright_lab.experiments.charts import curve_chart, printed_versus_ours_chart
 from rulewright_lab.experiments.data import PaperData
@@ -21,8 +21,8 @@ from rulewright_lab.experiments.reproductions.plan import Extent, Reproduction
 from rulewright_lab.experiments.reproductions.tables import (
     at_most,
     beside_printed,
+    error_to_percent,
     learner_means,
-    percent,
     ranking,
 )
 from rulewright_lab.experiments.summary import matrix
@@ -72,7 +72,7 @@ def table1_trials(extent: Extent) -> list[Trial]:
 def table1_plan(learners: Sequence[Learner], extent: Extent) -> list[Trial]:
     """List learners on all sets, by folds or by a split of the printed sizes."""
     sets, trials = table1_sets(), []
-    for name in extent.chosen(list(sets)):
+    for name in extent.choose_sets(list(sets)):
         data, n_train = sets[name]
         protocol: Splits = Folds(10, extent.runs, used=3 if extent.quick else None)
         if n_train is not None:
@@ -85,7 +85,7 @@ def table1_plan(learners: Sequence[Learner], extent: Extent) -> list[Trial]:
 def figure4_trials(extent: Extent) -> list[Trial]:
     """List SLIPPER on growing samples of two large sets."""
     trials = []
-    for name in extent.chosen([data.label for data in SCALING]):
+    for name in extent.choose_sets([data.label for data in SCALING]):
         data, sizes = next((d, s) for d, s in SCALING.items() if d.label == name)
         protocol = Sizes(sizes[: -2 if extent.quick else None], N_TEST, extent.runs)
         trials += all_trials([SLIPPER], [data], protocol, extent.seed)
@@ -95,11 +95,11 @@ def figure4_trials(extent: Extent) -> list[Trial]:
 def table1_report(records: Sequence[Record], extent: Extent) -> Report:
     """Compare our errors with the printed ones."""
     table = printed_table("slipper-table1")
-    sets = extent.chosen(list(table1_sets()))
+    sets = extent.choose_sets(list(table1_sets()))
     printed = table.rows(sets)
     errors = beside_printed(
         "Error in %", records, "error", sets, {"SLIPPER": printed.column("SLIPPER")},
-        digits=1, of=percent,
+        digits=1, of=error_to_percent,
     )  # fmt: skip
     gap = errors.gaps["SLIPPER"]
     missing = [name for name, data in zip(table.sets, table.data, strict=True) if not data]
@@ -117,7 +117,7 @@ def table1_report(records: Sequence[Record], extent: Extent) -> Report:
         [errors.grid],
         [at_most("mean error: at most 1.5 points above the printed", gap, 1.5, extent, 2)],
         {"errors": printed_versus_ours_chart(errors.points, "error in %")},
-        failures=failed(records),
+        failures=select_failed(records),
     )
     _add_rivals(report, records, printed, sets)
     report.grids.append(learner_means(records, ["SLIPPER"]))
@@ -164,11 +164,11 @@ def figure4_report(records: Sequence[Record], extent: Extent) -> Report:
             '30,000 training examples from the adult dataset".',
             *FIGURE4.about(extent),
         ],
-        failures=failed(records),
+        failures=select_failed(records),
     )
     points = []
-    for name in extent.chosen([data.label for data in SCALING]):
-        seconds = _by_size([r for r in done(records) if r["set"] == name])
+    for name in extent.choose_sets([data.label for data in SCALING]):
+        seconds = _by_size([r for r in select_done(records) if r["set"] == name])
         points += [{"x": n, "y": s, "series": name} for n, (s, _) in seconds.items()]
         rows: list[list[Cell]] = [
             [n, s, 1e6 * s / (n * math.log(n)), error] for n, (s, error) in seconds.items()

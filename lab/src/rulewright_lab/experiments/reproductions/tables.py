@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.comparison.report import Grid, Target
+from rulewright.comparison.report import Expectation, Grid
 from rulewright.comparison.statistics import average_ranks
 from rulewright.comparison.summary import figures
 from rulewright_lab.experiments.charts import critical_difference_chart
@@ -95,12 +95,12 @@ def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values)) if values else math.nan
 
 
-def percent(error: float) -> float:
+def error_to_percent(error: float) -> float:
     """Convert an error to percent."""
     return 100 * error
 
 
-def accuracy(error: float) -> float:
+def error_to_accuracy(error: float) -> float:
     """Convert an error to the accuracy in percent."""
     return 100 * (1 - error)
 
@@ -127,16 +127,20 @@ def learner_means(records: Sequence[Record], learners: Sequence[str]) -> Grid:
     return Grid("Means over the data sets", ["learner", *names.values()], rows)
 
 
-def at_most(text: str, measured: float, limit: float, extent: Extent, digits: int = 4) -> Target:
+def at_most(
+    text: str, measured: float, limit: float, extent: Extent, digits: int = 4
+) -> Expectation:
     """Judge whether a figure is at most a limit; part of a reproduction is not judged."""
     judged = not (extent.quick or extent.sets) and np.isfinite(measured)
-    return Target(text, f"{measured:.{digits}f}", bool(measured <= limit) if judged else None)
+    return Expectation(text, f"{measured:.{digits}f}", bool(measured <= limit) if judged else None)
 
 
-def at_least(text: str, measured: float, limit: float, extent: Extent, digits: int = 4) -> Target:
+def at_least(
+    text: str, measured: float, limit: float, extent: Extent, digits: int = 4
+) -> Expectation:
     """Judge whether a figure is at least a limit."""
     judged = at_most(text, -measured, -limit, extent, digits)
-    return Target(text, f"{measured:.{digits}f}", judged.met)
+    return Expectation(text, f"{measured:.{digits}f}", judged.met)
 
 
 @dataclass(frozen=True)

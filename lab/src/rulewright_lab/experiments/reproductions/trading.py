@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.comparison.report import Grid, Report
-from rulewright.comparison.summary import done, failed
+from rulewright.comparison.summary import select_done, select_failed
 from rulewright_lab.experiments.calculation import Calculation
 from rulewright_lab.experiments.datasets import FOLDER_VARIABLE, DatasetUnavailableError
 from rulewright_lab.experiments.fx import T_MAX, study
@@ -21,7 +21,7 @@ from rulewright_lab.experiments.reproductions.tables import at_least, at_most
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rulewright.comparison.report import Cell, Target
+    from rulewright.comparison.report import Cell, Expectation
     from rulewright.comparison.trial import Record
 
 CURRENCIES = ("dem", "gbp", "cad", "jpy", "chf")
@@ -100,7 +100,7 @@ def trade(
 def trials(extent: Extent) -> list[Calculation]:
     """List all currencies of both files; nothing is random, so that one run is all."""
     names = [f"{currency}-{year}" for year in FILES for currency in CURRENCIES]
-    chosen = extent.chosen(names)
+    chosen = extent.choose_sets(names)
     if extent.quick:
         chosen = [name for name in chosen if name.endswith("1980")]
     return [
@@ -113,7 +113,7 @@ def trials(extent: Extent) -> list[Calculation]:
 
 def report(records: Sequence[Record], extent: Extent) -> Report:
     """Show rules and returns, and compare with the expected figures."""
-    found = {record["set"]: record for record in done(records)}
+    found = {record["set"]: record for record in select_done(records)}
     rows: list[list[Cell]] = [
         [
             name,
@@ -131,7 +131,7 @@ def report(records: Sequence[Record], extent: Extent) -> Report:
         [Grid("Rules up to 100 days", head, rows, 4), _differences(found)],
         _targets(found, extent),
         notes=[NOTE],
-        failures=failed(records),
+        failures=select_failed(records),
     )
 
 
@@ -147,7 +147,7 @@ def _differences(found: dict[str, Record]) -> Grid:
     return Grid("Ours minus the expected figures", ["currency", *columns], rows, 4)
 
 
-def _targets(found: dict[str, Record], extent: Extent) -> list[Target]:
+def _targets(found: dict[str, Record], extent: Extent) -> list[Expectation]:
     rows = _differences(found).rows
     worst = max((abs(float(cell)) for row in rows for cell in row[1:]), default=np.nan)  # type: ignore[arg-type]
     agreements = [found[name]["agreement"] for name in AS_PAPER if name in found]

@@ -12,21 +12,21 @@ from rulewright.estimators.lists.assembly import decision_list
 from rulewright.estimators.lists.branching import BranchingClassifier
 from rulewright.estimators.lists.c45rules.ordering import (
     default_class,
-    ordered,
-    reached,
+    keep_reached_rules,
+    order_classes,
     without_harmful,
 )
 from rulewright.estimators.lists.c45rules.selection import EXCEPTIONS, select_rules
-from rulewright.estimators.lists.c45rules.simplification import simplified_rules
-from rulewright.search.c45 import Brancher, grow_tree, leaves, prune_tree
+from rulewright.estimators.lists.c45rules.simplification import simplify_leaves
+from rulewright.search.c45 import Brancher, grow_c45_tree, prune_tree, walk_leaves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rulewright.data import TrainingSet
-    from rulewright.estimators.lists.c45rules.simplification import Candidate
+    from rulewright.estimators.lists.c45rules.simplification import SimplifiedRule
     from rulewright.model import DecisionList
-    from rulewright.search.c45 import Node
+    from rulewright.search.c45 import TreeNode
 
 
 class C45RulesClassifier(BranchingClassifier):
@@ -86,10 +86,10 @@ class C45RulesClassifier(BranchingClassifier):
     def _learn(self, training: TrainingSet) -> DecisionList:
         brancher = self._brancher(training)
         tree = self._tree(brancher)
-        rules = simplified_rules(brancher, tree, self.confidence, self.max_rules)
-        listed = ordered(brancher, self._subsets(brancher, rules))
+        rules = simplify_leaves(brancher, tree, self.confidence, self.max_rules)
+        listed = order_classes(brancher, self._subsets(brancher, rules))
         default = default_class(brancher, listed)
-        kept = reached(without_harmful(brancher, listed, default), training.n_rows)
+        kept = keep_reached_rules(without_harmful(brancher, listed, default), training.n_rows)
         self.errors_ = [rule.error for rule in kept]
         found = [(brancher.conjunction(rule.tests), rule.head) for rule in kept]
         summary = {
@@ -100,7 +100,9 @@ class C45RulesClassifier(BranchingClassifier):
         }
         return decision_list(training, found, default=default, summary=summary)
 
-    def _subsets(self, brancher: Brancher, rules: list[Candidate]) -> list[list[Candidate]]:
+    def _subsets(
+        self, brancher: Brancher, rules: list[SimplifiedRule]
+    ) -> list[list[SimplifiedRule]]:
         """Choose rules for each class."""
         random, chosen = check_random_state(self.random_state), []
         n_classes = brancher.n_classes
@@ -111,8 +113,8 @@ class C45RulesClassifier(BranchingClassifier):
                 advance()
         return chosen
 
-    def _tree(self, brancher: Brancher) -> Node:
-        tree = grow_tree(brancher)
-        if sum(1 for _ in leaves(tree)) > self.max_rules:
+    def _tree(self, brancher: Brancher) -> TreeNode:
+        tree = grow_c45_tree(brancher)
+        if sum(1 for _ in walk_leaves(tree)) > self.max_rules:
             tree = prune_tree(brancher, tree, self.confidence)
         return tree

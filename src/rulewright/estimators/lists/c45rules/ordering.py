@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.estimators.lists.c45rules.simplification import Candidate
+    from rulewright.estimators.lists.c45rules.simplification import SimplifiedRule
     from rulewright.search.c45 import Brancher
 
     Places = NDArray[np.intp]
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 TIE = 1e-9
 
 
-def ordered(brancher: Brancher, by_class: Sequence[Sequence[Candidate]]) -> list[Candidate]:
+def order_classes(
+    brancher: Brancher, by_class: Sequence[Sequence[SimplifiedRule]]
+) -> list[SimplifiedRule]:
     """Put next the class whose rules are wrong on the fewest rows that are not yet covered."""
     weights, left = brancher.weights, np.ones(len(brancher.weights), dtype=np.bool_)
     covers = {
@@ -29,7 +31,7 @@ def ordered(brancher: Brancher, by_class: Sequence[Sequence[Candidate]]) -> list
         for head, rules in enumerate(by_class)
         if rules
     }
-    found: list[Candidate] = []
+    found: list[SimplifiedRule] = []
     while covers:
         wrong = {
             head: float(weights[left & cover & (brancher.labels != head)].sum())
@@ -41,7 +43,7 @@ def ordered(brancher: Brancher, by_class: Sequence[Sequence[Candidate]]) -> list
     return found
 
 
-def default_class(brancher: Brancher, rules: Sequence[Candidate]) -> int:
+def default_class(brancher: Brancher, rules: Sequence[SimplifiedRule]) -> int:
     """Return the heaviest class on the rows that no rule covers, of equal ones the heavier."""
     left = np.ones(len(brancher.weights), dtype=np.bool_)
     for rule in rules:
@@ -52,8 +54,8 @@ def default_class(brancher: Brancher, rules: Sequence[Candidate]) -> int:
 
 
 def without_harmful(
-    brancher: Brancher, rules: Sequence[Candidate], default: int
-) -> list[Candidate]:
+    brancher: Brancher, rules: Sequence[SimplifiedRule], default: int
+) -> list[SimplifiedRule]:
     """Drop, one at a time, the rule without which there are fewest training errors."""
     weights, kept = brancher.weights, list(rules)
     while kept:
@@ -68,14 +70,14 @@ def without_harmful(
     return kept
 
 
-def reached(rules: Sequence[Candidate], n_rows: int) -> list[Candidate]:
+def keep_reached_rules(rules: Sequence[SimplifiedRule], n_rows: int) -> list[SimplifiedRule]:
     """Keep the rules that decide a row."""
     first, _ = _deciders(rules, n_rows)
     decides = np.bincount(first, minlength=len(rules) + 1) > 0
     return [rule for rule, does in zip(rules, decides[:-1], strict=True) if does]
 
 
-def _deciders(rules: Sequence[Candidate], n_rows: int) -> tuple[Places, Places]:
+def _deciders(rules: Sequence[SimplifiedRule], n_rows: int) -> tuple[Places, Places]:
     """Return the first and the second rule that covers each row; the default comes last."""
     first: Places = np.full(n_rows, len(rules), dtype=np.intp)
     second = first

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.encoding.binned import Test
-    from rulewright.estimators.lists.c45rules.simplification import Candidate
+    from rulewright.estimators.lists.c45rules.simplification import SimplifiedRule
     from rulewright.kernels import BoolArray, FloatArray
     from rulewright.search.c45 import Brancher
 
@@ -41,7 +41,7 @@ TIE = 1e-9
 EXCEPTIONS = {"release": c45_exception_bits, "book": c45_book_exception_bits}
 
 
-def rule_bits(brancher: Brancher, tests: Sequence[Test]) -> float:
+def rule_description_bits(brancher: Brancher, tests: Sequence[Test]) -> float:
     """Return the bits of a rule: each condition names a column and one of its outcomes."""
     n_usable = int(np.count_nonzero(brancher.n_values > 1))
     bits = 0.0
@@ -157,14 +157,14 @@ class RuleSubsets:
 
 def select_rules(
     brancher: Brancher,
-    own: Sequence[Candidate],
+    own: Sequence[SimplifiedRule],
     head: int,
     exceptions: str,
     random: np.random.RandomState,
-) -> list[Candidate]:
+) -> list[SimplifiedRule]:
     """Choose a subset of the rules of one class."""
     weights = brancher.weights
     covers = np.array([rule.cover for rule in own], dtype=np.bool_).reshape(-1, len(weights))
-    bits = np.array([rule_bits(brancher, rule.tests) for rule in own])
+    bits = np.array([rule_description_bits(brancher, rule.tests) for rule in own])
     subsets = RuleSubsets(covers, brancher.labels == head, weights, bits, exceptions)
     return [own[i] for i in subsets.best(random).tolist()]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.search.c45 import leaves
+from rulewright.search.c45 import walk_leaves
 from rulewright.stopping.pessimism import pessimistic_rate
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rulewright.encoding.binned import Test
     from rulewright.kernels import BoolArray
-    from rulewright.search.c45 import Brancher, Node
+    from rulewright.search.c45 import Brancher, TreeNode
 
 MOST_ERROR = 0.7
 """A rule with a larger pessimistic error never fires."""
@@ -22,7 +22,7 @@ MOST_ERROR = 0.7
 TIE = 1e-9
 
 
-class Candidate(NamedTuple):
+class SimplifiedRule(NamedTuple):
     """A rule: tests on codes, class, pessimistic error, and the rows that it covers."""
 
     tests: tuple[Test, ...]
@@ -31,28 +31,28 @@ class Candidate(NamedTuple):
     cover: BoolArray
 
 
-def simplified_rules(
-    brancher: Brancher, root: Node, confidence: float, max_rules: int
-) -> list[Candidate]:
+def simplify_leaves(
+    brancher: Brancher, root: TreeNode, confidence: float, max_rules: int
+) -> list[SimplifiedRule]:
     """Turn each leaf into a rule, simplify it, and drop rules that say no more than the default.
 
     Of more than `max_rules` leaves the heaviest are taken.
     """
-    paths = list(leaves(root))
+    paths = list(walk_leaves(root))
     if len(paths) > max_rules:
         heaviest = np.argsort([-node.total for _, node in paths], kind="stable")[:max_rules]
         paths = [paths[i] for i in sorted(heaviest.tolist())]
-    found: dict[tuple[frozenset[Test], int], Candidate] = {}
+    found: dict[tuple[frozenset[Test], int], SimplifiedRule] = {}
     total = float(brancher.class_weights.sum())
     for path, node in paths:
-        rule = simplify(brancher, merged(path), node.head, confidence)
+        rule = simplify_rule(brancher, merge_tests(path), node.head, confidence)
         default_error = 1 - (brancher.class_weights[node.head] + 1) / (total + 2)
         if rule.tests and rule.error < default_error - TIE and rule.error <= MOST_ERROR:
             found.setdefault((frozenset(rule.tests), rule.head), rule)
     return list(found.values())
 
 
-def merged(path: Iterable[Test]) -> tuple[Test, ...]:
+def merge_tests(path: Iterable[Test]) -> tuple[Test, ...]:
     """Keep the tightest of several bounds of a column on the same side: the last on the path."""
     found: dict[tuple[int, bool], Test] = {}
     for test in path:
@@ -60,9 +60,9 @@ def merged(path: Iterable[Test]) -> tuple[Test, ...]:
     return tuple(found.values())
 
 
-def simplify(
+def simplify_rule(
     brancher: Brancher, tests: tuple[Test, ...], head: int, confidence: float
-) -> Candidate:
+) -> SimplifiedRule:
     """Delete the condition without which the pessimistic error is least, again and again.
 
     It ends when every deletion raises the pessimistic and the actual error. Only rows that fail
@@ -90,4 +90,4 @@ def simplify(
         n_failed -= fails[kept[best]]
         (cases, errors), error = counts[:, best].tolist(), rates[best]
         kept.pop(best)
-    return Candidate(tuple(tests[i] for i in kept), head, error, n_failed == 0)
+    return SimplifiedRule(tuple(tests[i] for i in kept), head, error, n_failed == 0)

@@ -23,7 +23,7 @@ HARMONIC = "1/(k+1)"
 
 
 @dataclass(frozen=True, eq=False)
-class Covering:
+class CoveringSearch:
     """Rows to be covered, and the search for the best rule on some of them.
 
     Parameters
@@ -68,14 +68,14 @@ class Covering:
     def _everyone(self) -> RowArray:
         return np.arange(self.rows.n_rows, dtype=ROW)
 
-    def ordered(self) -> Iterator[tuple[FoundRule, int]]:
+    def cover_in_order(self) -> Iterator[tuple[FoundRule, int]]:
         """Find the best rule and its class, remove all that it covers, and so on."""
         left, problems = self._everyone, self._problems()
         while len(np.unique(self.rows.labels[left])) > 1:
             ranked = []
             for head, lanes in enumerate(problems):
                 if (rule := self._best(left, lanes)) is not None:
-                    covered = left[self._covered(rule)[left]]
+                    covered = left[self._cover_rows(rule)[left]]
                     rank = rule.grown[-1].criterion, -int(self.steps[covered].sum())
                     ranked.append((rank, head + rule.vote // 2, rule, covered))
             if not ranked:
@@ -95,7 +95,7 @@ class Covering:
                 return
             yield rule
             known.add(rule.tests)
-            covered = self._covered(rule) & own
+            covered = self._cover_rows(rule) & own
             if self.gamma is None:
                 left = left[~covered[left]]
             else:
@@ -125,7 +125,7 @@ class Covering:
         codes, totals = self.grower.binned.codes, compared.sum(axis=0)
         return self.grower.search(codes, left, lanes, score, self._compiled, self.beam, totals)
 
-    def _covered(self, rule: FoundRule) -> BoolArray:
+    def _cover_rows(self, rule: FoundRule) -> BoolArray:
         covered = np.zeros(self.rows.n_rows, dtype=np.bool_)
         covered[rule.cover(self.grower.binned.codes, self.grower.n_threads)] = True
         return covered

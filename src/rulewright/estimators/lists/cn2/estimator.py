@@ -15,7 +15,7 @@ from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.folds.folds import run_parallel
 from rulewright.estimators.folds.precision import CheckedClassifier
 from rulewright.estimators.lists.assembly import decision_list, unordered_rules
-from rulewright.estimators.lists.cn2.covering import HARMONIC, Covering
+from rulewright.estimators.lists.cn2.covering import HARMONIC, CoveringSearch
 from rulewright.kernels import Beam
 from rulewright.model import ClassModel
 from rulewright.rules import Conjunction
@@ -114,17 +114,17 @@ class CN2Classifier(CheckedClassifier[ClassModel]):
     def _learn(self, rows: TrainingSet) -> ClassModel:
         self._check_criterion()
         check_random_state(self.random_state)  # nothing is drawn
-        return self._decision_list(rows) if self.ordered else self._unordered(rows)
+        return self._decision_list(rows) if self.ordered else self._learn_unordered(rows)
 
     def _decision_list(self, rows: TrainingSet) -> DecisionList:
         covering, found = self._covering(rows, self._n_threads), []
         with progress_bar("searching rules", rows.n_rows, bool(self.verbose)) as advance:
-            for rule, head in islice(covering.ordered(), self.rules_per_class):
+            for rule, head in islice(covering.cover_in_order(), self.rules_per_class):
                 found.append((_body(rule), head))
                 advance()
         return decision_list(rows, found, summary=self._summary(rows))
 
-    def _unordered(self, rows: TrainingSet) -> UnorderedRules:
+    def _learn_unordered(self, rows: TrainingSet) -> UnorderedRules:
         covering = self._covering(rows, 1)
 
         def learn(head: int, check: Callable[[], None]) -> list[FoundRule]:
@@ -138,7 +138,7 @@ class CN2Classifier(CheckedClassifier[ClassModel]):
         bodies = (_body(rule) for of_class in rules for rule in of_class)
         return unordered_rules(rows, bodies, summary=self._summary(rows))
 
-    def _covering(self, rows: TrainingSet, n_threads: int) -> Covering:
+    def _covering(self, rows: TrainingSet, n_threads: int) -> CoveringSearch:
         limits = SearchLimits(
             max_conditions=self.max_conditions,
             min_weight=self.min_weight,
@@ -149,7 +149,7 @@ class CN2Classifier(CheckedClassifier[ClassModel]):
         binned = bin_table(rows.table, self.max_bins, self._n_threads)
         freedom = len(rows.classes) - 1 if self._criterion == "entropy" else 1
         least = float(chdtri(max(freedom, 1), 1 - self.significance))
-        return Covering(
+        return CoveringSearch(
             rows,
             RuleGrower(binned, "midpoint", n_threads),
             limits,

@@ -13,8 +13,12 @@ from rulewright.encoding.binned import MOST_BINS, bin_table
 from rulewright.estimators.contract.parameters import Choice, Flag, Integer, Parameter, Splitting
 from rulewright.estimators.contract.progress import progress_bar
 from rulewright.estimators.finishing.probabilities import OutOfFold, with_probabilities
-from rulewright.estimators.folds.folds import assign_folds, kept_splits, run_parallel
-from rulewright.estimators.folds.precision import CheckedClassifier, Compared, corrected
+from rulewright.estimators.folds.folds import assign_folds, keep_splits, run_parallel
+from rulewright.estimators.folds.precision import (
+    CheckedClassifier,
+    CoverComparison,
+    correct_precision,
+)
 from rulewright.estimators.lists.assembly import class_shares
 from rulewright.estimators.lists.lri.rules import LightRules
 from rulewright.model import AdditiveRules
@@ -111,7 +115,7 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
         binned = bin_table(rows.table, self.max_bins, self._n_threads)
         folds = None
         if self.calibration is not None:
-            folds = assign_folds(rows.labels, kept_splits(self.cv, rows.places), random)
+            folds = assign_folds(rows.labels, keep_splits(self.cv, rows.places), random)
         n_fits = 1 if folds is None else len(folds) + 1
         n_steps = n_fits * len(rows.classes) * self.rules_per_class
         with progress_bar("learning rules", n_steps, bool(self.verbose)) as advance:
@@ -123,11 +127,11 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
         votes, compared = [], []
         for fold, rules in enumerate(of_fold[:-1]):
             left_out = folds.held_out_mask(fold)
-            found, of_rules = _judged(rules, binned.codes, rows, left_out)
+            found, of_rules = _judge_rules(rules, binned.codes, rows, left_out)
             votes.append(found[left_out])
             compared.append(of_rules)
         if self.precision_cv is not None:
-            model = corrected(model, compared, rows)
+            model = correct_precision(model, compared, rows)
         out_of_fold = OutOfFold.of(self._scale * folds.scatter(votes), folds, rows)
         return with_probabilities(model, rows, CALIBRATIONS[self.calibration](), out_of_fold)
 
@@ -145,7 +149,7 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
             learner = self._learner(rows, binned, part)
             for head in classes:  # a grower serves one thread
                 own = replace(learner, grower=RuleGrower(binned, "short"))
-                tasks.append(partial(_learned, own, head, advance))
+                tasks.append(partial(_learn_rules, own, head, advance))
         found = run_parallel(tasks, self._n_threads)
         return [found[start : start + len(classes)] for start in range(0, len(found), len(classes))]
 
@@ -181,7 +185,7 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
         voting = []
         for head, of_class in enumerate(rules):
             for terms in of_class:
-                weights = rows.weights_by_class(_covered(terms, binned.codes))
+                weights = rows.weights_by_class(_cover_rows(terms, binned.codes))
                 coverage = Coverage.of(tuple(weights.tolist()))
                 voting.append(Rule(_body(terms), Adds(Head(head, head), self._scale), coverage))
         intercepts = (
@@ -189,10 +193,12 @@ class LRIClassifier(CheckedClassifier[AdditiveRules]):
         )
         summary = {**self._summary(rows), "bins": binned.describe(), "n_rules": self.n_rules_}
         starts = tuple(intercepts.tolist())
-        return AdditiveRules(rows.schema, rows.classes, starts, tuple(voting), summary).merged()
+        return AdditiveRules(
+            rows.schema, rows.classes, starts, tuple(voting), summary
+        ).merge_rules()
 
 
-def _learned(
+def _learn_rules(
     learner: LightRules, head: int, advance: Callable[[], None], check: Callable[[], None]
 ) -> list[Terms]:
     rules = []
@@ -202,27 +208,27 @@ def _learned(
     return rules
 
 
-def _covered(terms: Terms, codes: CodeColumns) -> BoolArray:
+def _cover_rows(terms: Terms, codes: CodeColumns) -> BoolArray:
     covered = np.zeros(codes.n_rows, dtype=np.bool_)
     for term in terms:
         covered[term.cover(codes)] = True
     return covered
 
 
-def _judged(
+def _judge_rules(
     rules: Sequence[Sequence[Terms]], codes: CodeColumns, rows: TrainingSet, left_out: BoolArray
-) -> tuple[FloatArray, Compared]:
+) -> tuple[FloatArray, CoverComparison]:
     """Count the rules of each class that hold on the rows, and the rows of each rule by class."""
     votes = np.zeros((codes.n_rows, len(rules)))
     heads, seen, unseen = [], [], []
     for head, of_class in enumerate(rules):
         for terms in of_class:
-            covered = _covered(terms, codes)
+            covered = _cover_rows(terms, codes)
             votes[:, head] += covered
             heads.append(Head(head, head))
             seen.append(rows.weights_by_class(covered & ~left_out))
             unseen.append(rows.weights_by_class(covered & left_out))
-    return votes, Compared(heads, np.array(seen), np.array(unseen))
+    return votes, CoverComparison(heads, np.array(seen), np.array(unseen))
 
 
 def _body(terms: Terms) -> Conjunction | Or:

@@ -116,7 +116,7 @@ class LightRules:
             if not found.conditions or found.conditions[0].criterion < 0:
                 break
             k *= 2
-        first = self.grower.found(found)
+        first = self.grower.make_rule(found)
         if first is None or limits.max_conditions == 1:
             return first
         inside = rows[np.isin(rows, first.cover(self.codes), assume_unique=True)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rulewright.encoding.binned import MOST_BINS
 from rulewright.estimators.contract.parameters import Integer, Parameter, Real
-from rulewright.estimators.contract.weights import counted_rows
+from rulewright.estimators.contract.weights import count_effective_rows
 from rulewright.estimators.lists.covering import CoveringClassifier
 from rulewright.estimators.lists.ripper.learning import Ripper
 from rulewright.search import LEAST_ROWS
@@ -72,7 +72,7 @@ class RipperClassifier(CoveringClassifier):
     }
 
     def _rules(self, problem: OneClass, random: np.random.RandomState) -> list[FoundRule]:
-        few = counted_rows(problem.covering.weights) < LEAST_ROWS
+        few = count_effective_rows(problem.covering.weights) < LEAST_ROWS
         seeds = itertools.count(int.from_bytes(random.bytes(7), "little"))
         ripper = Ripper(problem, 1.0 if few else self.grow_share, seeds)
         return ripper.learn(self.n_optimizations)

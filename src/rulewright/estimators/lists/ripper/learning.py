@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.estimators.lists.ripper.rule_set import CoveringRule, RuleSet
+from rulewright.estimators.lists.ripper.rule_set import ClassRules, CoveringRule
 from rulewright.kernels import ROW
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rulewright.estimators.lists.one_class import OneClass, Sums
+    from rulewright.estimators.lists.one_class import ClassSums, OneClass
     from rulewright.kernels import RowArray
     from rulewright.search import FoundRule
 
@@ -20,12 +20,12 @@ MOST_EXTRA_BITS = 64
 """Rules are added until the description is so much longer than the shortest so far."""
 
 
-def purity(covered: Sums) -> float:
+def purity(covered: ClassSums) -> float:
     """Return what pruning of a new rule maximises: (p + 1) / (p + n + 2)."""
     return (covered.positive + 1) / (covered.total + 2)
 
 
-def fewest_errors(covered: Sums) -> float:
+def fewest_errors(covered: ClassSums) -> float:
     """Return what pruning maximises where the other rules stay: fewer errors of all together."""
     return covered.positive - covered.negative
 
@@ -48,18 +48,18 @@ class Ripper:
 
     def learn(self, n_optimizations: int) -> list[FoundRule]:
         """Cover the class by rules, then optimise them in rounds."""
-        rules = RuleSet(self.problem)
+        rules = ClassRules(self.problem)
         self.cover(rules)
         for _ in range(n_optimizations if self.grow_share < 1 else 0):
             rules.shorten()
-            rules = self.optimised(rules)
+            rules = self.optimise(rules)
             self.cover(rules)
             rules.drop_weak()
         if n_optimizations:
             rules.shorten()
         return [rules.rules[number].rule for number in sorted(rules.rules)]
 
-    def cover(self, rules: RuleSet) -> None:
+    def cover(self, rules: ClassRules) -> None:
         """IREP*: add rules as long as the description is short enough."""
         shortest = rules.length
         while self.problem.sums(left := rules.uncovered).positive > 0:
@@ -72,7 +72,7 @@ class Ripper:
             rules.put(max(rules.rules, default=-1) + 1, rule)
             shortest = min(shortest, length)
 
-    def errs(self, rule: CoveringRule, rules: RuleSet) -> bool:
+    def errs(self, rule: CoveringRule, rules: ClassRules) -> bool:
         """Tell whether half of what a rule covers beyond other rules is of other classes."""
         reached = self.problem.sums(rule.rows[rules.counts[rule.rows] == 0])
         return 2 * reached.negative >= reached.total
@@ -80,9 +80,9 @@ class Ripper:
     def new_rule(self, rows: RowArray) -> CoveringRule | None:
         """Grow a rule on some rows and prune it on the others."""
         grow, prune = self.split(rows)
-        return self.pruned(self.problem.grow(grow), prune, purity)
+        return self.prune(self.problem.grow(grow), prune, purity)
 
-    def optimised(self, rules: RuleSet) -> RuleSet:
+    def optimise(self, rules: ClassRules) -> ClassRules:
         """Put the best of a rule, its revision and its replacement in the place of each."""
         left = self.problem.inside.copy()
         for number in sorted(rules.rules):
@@ -96,7 +96,7 @@ class Ripper:
             left[rules.rules[number].rows] = False
         return rules
 
-    def variants(self, old: CoveringRule, left: RowArray, others: RuleSet) -> list[CoveringRule]:
+    def variants(self, old: CoveringRule, left: RowArray, others: ClassRules) -> list[CoveringRule]:
         """Grow a revision and a replacement on the rows that the rules before leave over.
 
         They are pruned for the fewest errors of all rules, so on rows that no other rule covers.
@@ -109,7 +109,7 @@ class Ripper:
         if not len(revised):
             return []
         found = self.problem.grow(revised, old.rule), self.problem.grow(grow)
-        pruned = [self.pruned(rule, prune, fewest_errors) for rule in found]
+        pruned = [self.prune(rule, prune, fewest_errors) for rule in found]
         return [rule for rule in pruned if rule is not None]
 
     def split(self, rows: RowArray) -> tuple[RowArray, RowArray]:
@@ -118,8 +118,8 @@ class Ripper:
             return rows, rows[:0]
         return self.problem.split(rows, self.grow_share, next(self.seeds))
 
-    def pruned(
-        self, rule: FoundRule | None, rows: RowArray, value: Callable[[Sums], float]
+    def prune(
+        self, rule: FoundRule | None, rows: RowArray, value: Callable[[ClassSums], float]
     ) -> CoveringRule | None:
         """Keep the first conditions that are worth most on some rows; the fewest of equals.
 
@@ -132,7 +132,7 @@ class Ripper:
         return None if rule is None or not rule.tests else CoveringRule(self.problem, rule)
 
 
-def shortened_length(rules: RuleSet) -> float:
+def shortened_length(rules: ClassRules) -> float:
     """Return the description length after deletion."""
     rules = rules.copy()
     rules.shorten()

@@ -39,7 +39,7 @@ class CoveringRule:
         return float(condition_count_bits(len(conditions), n_possible))
 
 
-class RuleSet:
+class ClassRules:
     """Rules of one class in their order, and what they cover.
 
     `counts` tells how many rules cover each row, `owners` is the sum of their numbers (so that of
@@ -55,9 +55,9 @@ class RuleSet:
         self.own = np.zeros((8, 2), dtype=STAT)
         self.covered = np.zeros(2, dtype=STAT)
 
-    def copy(self) -> RuleSet:
+    def copy(self) -> ClassRules:
         """Return rules that can be changed apart from these."""
-        twin = RuleSet(self.problem)
+        twin = ClassRules(self.problem)
         twin.rules, twin.covered = dict(self.rules), self.covered.copy()
         twin.counts, twin.owners, twin.own = self.counts.copy(), self.owners.copy(), self.own.copy()
         return twin

@@ -30,7 +30,7 @@ TIE = 1e-9
 """Share of the entropy that a test must gain, or be better by."""
 
 
-class Test(NamedTuple):
+class StumpTest(NamedTuple):
     """A test on one column: a label, or a cut between two codes, and the entropy it leaves."""
 
     column: int
@@ -94,10 +94,10 @@ class StumpClassifier(CheckedClassifier[DecisionList]):
         return tags
 
 
-def best_test(sums: list[FloatArray], binned: BinnedColumns, min_share: float) -> Test | None:
+def best_test(sums: list[FloatArray], binned: BinnedColumns, min_share: float) -> StumpTest | None:
     """Return the test that leaves the least entropy; the first of equals, None without a gain."""
     total = float(_entropy(sums[0].sum(axis=0)))
-    best: Test | None = None
+    best: StumpTest | None = None
     for column, by_code in enumerate(sums):
         present = np.flatnonzero(by_code[:-1].any(axis=1))
         known, missing = by_code[present], by_code[-1]
@@ -111,7 +111,7 @@ def best_test(sums: list[FloatArray], binned: BinnedColumns, min_share: float) -
         if not np.isfinite(left).any():
             continue
         place = int(np.flatnonzero(left <= left.min() + TIE * total)[0])
-        found = Test(column, int(present[place]), int(beyond[place]), float(left[place]))
+        found = StumpTest(column, int(present[place]), int(beyond[place]), float(left[place]))
         if found.left < (total if best is None else best.left) - TIE * total:
             best = found
     return best
@@ -133,7 +133,7 @@ def _entropy(weights: FloatArray) -> FloatArray:
     return np.asarray(xlogy(sums, sums) - xlogy(weights, weights).sum(axis=-1))
 
 
-def _condition(test: Test, binned: BinnedColumns) -> Condition:
+def _condition(test: StumpTest, binned: BinnedColumns) -> Condition:
     bins = binned.bins[test.column]
     name, kind = bins.schema.name, bins.schema.kind
     if test.code == test.beyond:

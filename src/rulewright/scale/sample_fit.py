@@ -16,14 +16,14 @@ from rulewright.estimators import CompactRulesClassifier, CompactRulesRegressor
 from rulewright.model import AdditiveRules, RegressionRules
 from rulewright.rules import Coverage
 from rulewright.scale.counting import Counting, count_rules, number_coverage
-from rulewright.scale.patterns import count_patterns, refitted
+from rulewright.scale.patterns import count_patterns, refit_responses
 
 if TYPE_CHECKING:
     from rulewright.scale.parts import Parts
-    from rulewright.scale.survey import Overview, Reading
+    from rulewright.scale.survey import DataOverview, PartReading
 
 
-def learn_sampled(estimator: Any, parts: Parts, reading: Reading, found: Overview) -> Any:
+def learn_sampled(estimator: Any, parts: Parts, reading: PartReading, found: DataOverview) -> Any:
     """Fit a copy of an estimator to the sample, and its model to what all rows say of it."""
     learned = clone(estimator).fit(found.sample)
     model = learned.model_
@@ -32,15 +32,15 @@ def learn_sampled(estimator: Any, parts: Parts, reading: Reading, found: Overvie
         if compact and model.rules and not model.linear:
             counting = Counting.of(model, found)
             patterns = parts.total(count_patterns, reading, counting)
-            model = refitted(model, patterns, counting, learned)
-        model = _counted(model, parts, reading, found)
+            model = refit_responses(model, patterns, counting, learned)
+        model = _count_rules(model, parts, reading, found)
         learned.model_ = model.with_summary(
             {**model.summary, "n_rows": found.n_rows, "sample_rows": found.sample.n_rows}
         )
     return learned
 
 
-def _counted(model: Any, parts: Parts, reading: Reading, found: Overview) -> Any:
+def _count_rules(model: Any, parts: Parts, reading: PartReading, found: DataOverview) -> Any:
     """Return the model with the coverage of its rules in all rows."""
     counting = Counting.of(model, found)
     (sums,) = parts.total(count_rules, reading, counting).arrays

@@ -14,7 +14,7 @@ from rulewright.estimators.finishing.after_fit import additive_of
 from rulewright.estimators.folds.folds import assign_folds
 from rulewright.estimators.folds.precision import counting_training_rows
 from rulewright.model.counts import Weigher
-from rulewright.model.forms.terms import scaled_rule
+from rulewright.model.forms.terms import scale_rule
 from rulewright.rules import Coverage
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rulewright.rules import Rule
 
 
-def cross_fitted(
+def cross_fit(
     estimator: Any,
     X: Any,
     y: Any = None,
@@ -71,17 +71,17 @@ def cross_fitted(
     for fold in range(n_folds):
         train, aside = table.take(folds.train_rows(fold)), table.take(folds.held_out_rows(fold))
         model: AdditiveRules = clone(learner).fit(train).model_
-        models.append(_counted(model, aside))
+        models.append(_count_rules(model, aside))
         weights.append(sum(Weigher(aside).totals))
     intercepts = np.mean([model.intercepts for model in models], axis=0)
-    rules = [scaled_rule(rule, 1 / n_folds) for model in models for rule in model.rules]
+    rules = [scale_rule(rule, 1 / n_folds) for model in models for rule in model.rules]
     summary = {**whole.summary, "cross_fitted": n_folds, "total_weight": float(np.mean(weights))}
     return replace(
         whole, intercepts=tuple(intercepts.tolist()), rules=tuple(rules), summary=summary
     )
 
 
-def _counted(model: AdditiveRules, aside: Table) -> AdditiveRules:
+def _count_rules(model: AdditiveRules, aside: Table) -> AdditiveRules:
     """Count all rules on rows that were left out."""
     weigh, covers = Weigher(aside), model.covers(aside)
 

@@ -8,7 +8,7 @@ from typing import Any
 Command = Callable[..., None]
 
 
-def grouped(**groups: type) -> Callable[[Command], Command]:
+def group_options(**groups: type) -> Callable[[Command], Command]:
     """Replace parameters of a command by the fields of dataclasses, of which it gets instances.
 
     The fields stand where the parameter stood; options are in the help in this order.

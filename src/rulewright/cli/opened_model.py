@@ -32,7 +32,7 @@ Smiles = Annotated[
 ]
 
 
-class Opened:
+class OpenedModel:
     """A saved model: its rules, and how files become tables of their columns.
 
     Parameters
@@ -68,7 +68,7 @@ class Opened:
     def open(self, file: Path, options: FileOptions, smiles: str | None = None) -> Source:
         """Open a file, or a folder or database of related tables, as a table."""
         if self.recipe is not None:
-            return _related(self.model, self.recipe, file)
+            return _relate_source(self.model, self.recipe, file)
         source = open_table(file, options=options)
         if self.graphs is None:
             return source
@@ -86,7 +86,7 @@ def smiles_texts(source: Source, name: str) -> list[str | None]:
     return [value if isinstance(value, str) else None for value in values.tolist()]
 
 
-def _related(model: RuleModel, recipe: Recipe, file: Path) -> Source:
+def _relate_source(model: RuleModel, recipe: Recipe, file: Path) -> Source:
     cutoff = None if recipe.cutoff is None else recipe.cutoff.name
     relations = relational.Relations(file, recipe.instances, key=recipe.key, cutoff=cutoff)
     table = relations.derive(model.schema, model.columns)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.choices import How
-from rulewright.data.findings import Finding, counted, examples, of_values
+from rulewright.data.findings import Finding, format_count, of_values, quote_examples
 from rulewright.data.source import as_objects
 from rulewright.data.values import text_to_number
 
@@ -55,7 +55,7 @@ class _Cell:
 
 
 @dataclass(frozen=True)
-class Marks:
+class TextTraits:
     """What the texts of a column have in common; those of its parts add up to those of all."""
 
     votes: Mapping[str, int]  # rows that only this decimal mark can read
@@ -65,7 +65,7 @@ class Marks:
     plain: bool = True  # whether all texts are plain numbers
 
     @classmethod
-    def of(cls, cells: Mapping[str, _Cell | None], counts: Mapping[str, int]) -> "Marks":
+    def of(cls, cells: Mapping[str, _Cell | None], counts: Mapping[str, int]) -> "TextTraits":
         """Look at texts that are no codes; `cells` has None for those that are no numbers."""
         votes: Counter[str] = Counter()
         units: dict[str, set[str]] = {mark: set() for mark in _BODIES}
@@ -82,8 +82,8 @@ class Marks:
         by_mark, between = ({m: frozenset(of[m]) for m in of} for of in (units, signs))
         return cls(votes, by_mark, between, frozenset(refused), plain)
 
-    def __add__(self, other: "Marks") -> "Marks":
-        return Marks(
+    def __add__(self, other: "TextTraits") -> "TextTraits":
+        return TextTraits(
             Counter(self.votes) + Counter(other.votes),
             {mark: self.units[mark] | other.units[mark] for mark in _BODIES},
             {mark: self.signs[mark] | other.signs[mark] for mark in _BODIES},
@@ -98,7 +98,7 @@ class Marks:
         return max(_BODIES, key=lambda mark: self.votes.get(mark, 0))
 
 
-class Written:
+class NumberTexts:
     """The texts of a column, and the numbers that they write.
 
     Parameters
@@ -109,7 +109,7 @@ class Written:
         What is known of it.
     counts : dict, optional
         The rows of each text, in place of the column.
-    marks : Marks, optional
+    marks : TextTraits, optional
         What is known of the whole column, if these are some rows of it.
     """
 
@@ -118,12 +118,12 @@ class Written:
         texts: NDArray[Any] | None = None,
         how: How | None = None,
         counts: Mapping[str, int] | None = None,
-        marks: Marks | None = None,
+        marks: TextTraits | None = None,
     ) -> None:
         self._texts = as_objects(()) if texts is None else texts
         self._counts = counts or Counter(text for text in self._texts if text is not None)
         known = {text: _cell(text) for text in self._counts if not is_code(text)}
-        self.marks = marks or Marks.of(known, self._counts)
+        self.marks = marks or TextTraits.of(known, self._counts)
         self.decimal = self.marks.decimal(how)
         self._cells = {
             text: cell for text, cell in known.items() if cell and cell.fits(self.decimal)
@@ -189,8 +189,8 @@ class Written:
     def summary(self) -> str:
         """How many of the texts are numbers, and what the others are."""
         if self.others:
-            others = counted(self._rows(self.others), "other value")
-            listed = f"{others} such as {examples(self.others)}"
+            others = format_count(self._rows(self.others), "other value")
+            listed = f"{others} such as {quote_examples(self.others)}"
             return f"{math.floor(100 * self.share)} % numbers, {listed}"
         units = ", ".join(repr(unit) if unit else "none" for unit in sorted(self.units))
         return f"numbers of several units ({units})" if len(self.units) > 1 else "all numbers"

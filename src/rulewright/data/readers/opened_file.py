@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rulewright.data.errors import DataError
 from rulewright.data.readers.options import DEFAULT_OPTIONS, FileOptions
-from rulewright.data.readers.unzipping import GZIP, ZIP, unzipped
+from rulewright.data.readers.unzipping import GZIP, ZIP, unzip
 
 _HEAD_BYTES = 1 << 16
 _HEAD_LINES = 4  # a head with fewer lines is extended, so that it holds a long header
@@ -115,7 +115,7 @@ class OpenedFile:
     def _content(self) -> Iterator[bytes]:
         try:
             if self.zipped:
-                yield from unzipped(self.path, self.options.max_unzipped_bytes)
+                yield from unzip(self.path, self.options.max_unzipped_bytes)
             else:
                 yield from _plain_chunks(self.path)
         except OSError as error:
@@ -140,7 +140,7 @@ def open_file(path: Path, options: FileOptions = DEFAULT_OPTIONS, title: str = "
         # by content: a wrong or absent .gz is no reason to fail; a workbook is a zip file too
         zipped = head.startswith((GZIP, ZIP)) and path.suffix.lower() != ".xlsx"
         if zipped:
-            head, whole = _head(unzipped(path, options.max_unzipped_bytes))
+            head, whole = _head(unzip(path, options.max_unzipped_bytes))
         return OpenedFile(path, head, zipped, whole, options, title)
     except (OSError, ValueError) as error:
         if isinstance(error, DataError):

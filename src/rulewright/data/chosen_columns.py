@@ -10,22 +10,22 @@ from numpy.typing import NDArray
 
 from rulewright.data.choices import Choices, How
 from rulewright.data.errors import DataError, RowError
-from rulewright.data.findings import Finding, counted, of_values
+from rulewright.data.findings import Finding, format_count, of_values
 from rulewright.data.moments import Order, from_object, from_text
+from rulewright.data.number_texts import NumberTexts, TextTraits, is_code
 from rulewright.data.schema import label_of
 from rulewright.data.source import Raw, Source, Wanted
-from rulewright.data.values import exact_number, plain
-from rulewright.data.written import Marks, Written, is_code
+from rulewright.data.values import convert_values, exact_number
 
 _MARKED_ROWS = 100_000  # looked at together, to find how a column writes numbers
 
 
-def chosen(source: Source, choices: Choices) -> Source:
+def apply_choices(source: Source, choices: Choices) -> Source:
     """Return a source whose columns are loaded by the choices of a person."""
-    return Chosen(source, choices).source()
+    return ChosenColumns(source, choices).source()
 
 
-class Chosen:
+class ChosenColumns:
     """A table whose columns, and those of its parts, are read as a person says.
 
     Parameters
@@ -39,7 +39,7 @@ class Chosen:
     def __init__(self, source: Source, choices: Choices) -> None:
         self._whole, self._codes = source, choices.codes(source.names)
         self._how, self._orders = dict(choices.numeric), dict(choices.dates)
-        self._marks: dict[tuple[int, Wanted], Marks] = {}
+        self._marks: dict[tuple[int, Wanted], TextTraits] = {}
 
     def source(self) -> Source:
         """Return the whole table."""
@@ -67,24 +67,24 @@ class Chosen:
     def _is_written(self, name: str) -> bool:
         return name in self._how or name in self._orders
 
-    def _marks_of(self, position: int, form: Wanted) -> Marks:
+    def _marks_of(self, position: int, form: Wanted) -> TextTraits:
         """Return the marks of the numbers that a whole column writes."""
         key, name = (position, form), self._whole.names[position]
         if key not in self._marks:
-            found = Written().marks
+            found = NumberTexts().marks
             for part in self._whole.parts(_MARKED_ROWS):
                 raw = without_codes(name, part.load(position, form), self._codes[name])
-                raw = plain(name, raw)
+                raw = convert_values(name, raw)
                 if raw.values.dtype.kind == "O":
-                    found += Written(raw.values).marks
+                    found += NumberTexts(raw.values).marks
             self._marks[key] = found
         return self._marks[key]
 
 
-def labelled_rows(source: Source, target: int) -> Source:
+def drop_unlabelled_rows(source: Source, target: int) -> Source:
     """Leave out the rows without a target, and tell how many."""
     name = source.names[target]
-    values = plain(name, source.load(target, "labels")).values
+    values = convert_values(name, source.load(target, "labels")).values
     known = values != None if values.dtype.kind == "O" else values == values  # noqa: E711
     if known.all():
         return source
@@ -95,13 +95,13 @@ def labelled_rows(source: Source, target: int) -> Source:
         raw = source.load(position, wanted)
         return raw._replace(values=raw.values[known])
 
-    text = f"missing in {counted(int((~known).sum()), 'row')}, left out as asked for"
+    text = f"missing in {format_count(int((~known).sum()), 'row')}, left out as asked for"
     note = Finding("unlabelled", name, text)
     n_rows, notes = int(known.sum()), (*source.notes, note)
     return replace(source, load=load, n_rows=n_rows, notes=notes, split=None)
 
 
-def codes_of(missing: Any) -> tuple[str, ...]:
+def check_missing_codes(missing: Any) -> tuple[str, ...]:
     """Check codes of missing values: texts or numbers, one or several."""
     if missing is None:
         return ()
@@ -115,7 +115,7 @@ def codes_of(missing: Any) -> tuple[str, ...]:
 def without_codes(name: str, raw: Raw, codes: set[str]) -> Raw:
     """Take codes for missing values."""
     values = raw.values.astype(object) if raw.values.dtype.kind in "UT" else raw.values
-    coded = _coded(values, codes)
+    coded = _match_codes(values, codes)
     if not coded.any():
         return raw
     found = sorted({label_of(value) for value in values[coded]})
@@ -132,10 +132,10 @@ def without_codes(name: str, raw: Raw, codes: set[str]) -> Raw:
 
 def numbers_of_text(name: str, raw: Raw, how: How) -> Raw:
     """Read the numbers that the text of a column writes; other text is missing if coerced."""
-    raw = plain(name, raw)
+    raw = convert_values(name, raw)
     if raw.type in ("number", "boolean"):
         return raw
-    written = Written(raw.values, how, marks=raw.marks and raw.marks())
+    written = NumberTexts(raw.values, how, marks=raw.marks and raw.marks())
     if how != "coerce" and written.others:
         text = written.others[0]
         row = next(row for row, value in enumerate(raw.values) if value == text)
@@ -169,7 +169,7 @@ def dates_of_text(name: str, raw: Raw, order: Order) -> Raw:
     return Raw(moments, decisions=raw.decisions)
 
 
-def _coded(values: NDArray[Any], codes: set[str]) -> NDArray[np.bool_]:
+def _match_codes(values: NDArray[Any], codes: set[str]) -> NDArray[np.bool_]:
     """Return which values are one of some codes."""
     numbers = set()
     for code in codes:

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from rulewright.kernels import FloatArray
     from rulewright.relational.grouping import Paths
     from rulewright.relational.paths import Path
-    from rulewright.relational.reaching import Reached
+    from rulewright.relational.reaching import ReachedRows
     from rulewright.relational.recipe import Recipe
 
 
 @dataclass(frozen=True)
-class Numbers:
+class PathNumbers:
     """What is known of a numeric column along a path."""
 
     factor: float
@@ -37,17 +37,17 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Seen:
+class PathValues:
     """What training instances see along a path."""
 
     path: Path
     to_one: bool
-    numbers: Mapping[str, Numbers]
+    numbers: Mapping[str, PathNumbers]
     labels: Mapping[str, tuple[str, ...]]  # most frequent first
 
 
 @dataclass(frozen=True)
-class Limits:
+class ScanLimits:
     """How much is looked for: labels of at least some instances, and thresholds of numbers."""
 
     max_labels: int
@@ -55,13 +55,13 @@ class Limits:
     least: int
 
 
-class Look:
+class PathScan:
     """Looks at the rows that training instances reach, along one path after the other."""
 
-    def __init__(self, paths: Paths, draft: Recipe, limits: Limits) -> None:
+    def __init__(self, paths: Paths, draft: Recipe, limits: ScanLimits) -> None:
         self._paths, self._draft, self._limits = paths, draft, limits
 
-    def seen(self, path: Path, to_one: bool) -> Seen:
+    def scan_path(self, path: Path, to_one: bool) -> PathValues:
         """Tell what is seen along a path."""
         reached, described = self._paths[path], self._draft[path[-1].table]
         read = self._paths.tables[described.name].like(described.columns)
@@ -71,9 +71,9 @@ class Look:
         labels = in_threads([partial(self._labels, reached, column) for column in nominal])
         known = {c.schema.name: one for c, one in zip(numeric, numbers, strict=True) if one}
         named = (column.schema.name for column in nominal)
-        return Seen(path, to_one, known, dict(zip(named, labels, strict=True)))
+        return PathValues(path, to_one, known, dict(zip(named, labels, strict=True)))
 
-    def _labels(self, reached: Reached, column: Column) -> tuple[str, ...]:
+    def _labels(self, reached: ReachedRows, column: Column) -> tuple[str, ...]:
         """Return the labels that most instances see."""
         if self._limits.max_labels == 0:
             return ()
@@ -82,16 +82,16 @@ class Look:
         counted = sorted((-int(counts[code]), labels[code]) for code in enough)
         return tuple(label for _, label in counted[: self._limits.max_labels])
 
-    def _numbers(self, reached: Reached, column: Column) -> Numbers | None:
+    def _numbers(self, reached: ReachedRows, column: Column) -> PathNumbers | None:
         x = doubles(column)
         facts = value_facts(reached.entries.rows, x, DIGITS)
         if facts.size < 0:  # no value is known
             return None
         factor = factor_of(facts.size, facts.digits)
         if not self._limits.n_thresholds:
-            return Numbers(factor, ())
+            return PathNumbers(factor, ())
         known = reached.of_entries(x)
-        return Numbers(factor, _thresholds(known[~np.isnan(known)], self._limits.n_thresholds))
+        return PathNumbers(factor, _thresholds(known[~np.isnan(known)], self._limits.n_thresholds))
 
 
 def _thresholds(values: FloatArray, n: int) -> tuple[float, ...]:
