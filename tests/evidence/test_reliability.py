@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from builders import SEEDS, softmax
-from rulewright.evidence.reliability import (
+from rulewright.evidence.probabilities import (
     N_BINS,
     accuracy,
     auc,

@@ -22,7 +22,7 @@ from model.builders import (
 from programs.builders import tamper
 from rules.builders import a_rule
 from rulewright.data import ColumnSchema, Schema, label_of, read_table
-from rulewright.data.optional import optional
+from rulewright.data.late_imports import optional
 from rulewright.model import AdditiveRules, ParityError, RegressionRules
 from rulewright.model.linear import LinearTerm
 from rulewright.programs import javascript

@@ -12,7 +12,7 @@ from rulewright.report.curves import (
     risk_curve,
     roc_curves,
 )
-from rulewright.report.measures import measures
+from rulewright.report.measurement import measures
 
 
 def answers_of(codes, probabilities, weights=None, names=None):

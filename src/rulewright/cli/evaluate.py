@@ -23,7 +23,7 @@ from rulewright.data import MAX_UNZIPPED_BYTES, FileOptions, Table
 from rulewright.explain.evaluated_rows import EvaluatedRows
 from rulewright.model.text import escape_line, title_of
 from rulewright.report.answers import answers_on
-from rulewright.report.evaluation import evaluation
+from rulewright.report.evaluations import evaluation
 from rulewright.report.rows import is_learned_from, read_report_rows
 
 app = typer.Typer(add_completion=False)

@@ -9,8 +9,8 @@ from rich.text import Text
 from rulewright.cli.display import print_grid
 from rulewright.report.answers import ClassAnswers
 from rulewright.report.confusion import confusion_of
-from rulewright.report.evaluation import evaluation
-from rulewright.report.measures import NONE, measures
+from rulewright.report.evaluations import evaluation
+from rulewright.report.measurement import NONE, measures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -38,7 +38,7 @@ from rulewright.model import AdditiveRules, RuleModel
 from rulewright.model.decisions import Costs
 from rulewright.model.text import escape_line
 from rulewright.report.answers import ask_model
-from rulewright.report.evaluation import figures_of
+from rulewright.report.evaluations import figures_of
 
 
 @dataclass(frozen=True)

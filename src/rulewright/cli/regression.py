@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rulewright.data.optional import optional
-from rulewright.report.measures import measures
+from rulewright.data.late_imports import optional
+from rulewright.report.measurement import measures
 
 if TYPE_CHECKING:
     from rulewright.cli.cross_validation import Rows, Split

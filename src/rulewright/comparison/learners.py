@@ -10,7 +10,7 @@ import numpy as np
 
 from rulewright import __version__
 from rulewright.comparison.rivals import RIVALS_OF_TABLES, TableRival, is_installed
-from rulewright.data.optional import optional
+from rulewright.data.late_imports import optional
 from rulewright.estimators import LEARNERS
 from rulewright.estimators.folds.precision import counting_training_rows
 

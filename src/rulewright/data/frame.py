@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rulewright.data.optional import optional
+from rulewright.data.late_imports import optional
 from rulewright.data.schema import label_of
 
 BACKENDS = ("pandas", "polars", "pyarrow")

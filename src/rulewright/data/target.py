@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rulewright.data.errors import DataError
 from rulewright.data.frame import LabelColumn
 from rulewright.data.labels import factor, recode_labels, unique_numbers
-from rulewright.data.optional import optional
+from rulewright.data.late_imports import optional
 from rulewright.data.readers.arrays import values_of
 from rulewright.data.schema import check_encodable, label_of
 from rulewright.data.source import Raw

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from rulewright.data import Column, ColumnSchema, Kind, Schema, Table
     from rulewright.kernels import IntArray
-    from rulewright.rules.any_of import Condition
+    from rulewright.rules.label_sets import Condition
 
 Threshold = Literal["midpoint", "observed", "short"]
 Test = tuple[int, ...]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rulewright.rules.any_of import Condition
 from rulewright.rules.condition import Labels, Presence, Range
+from rulewright.rules.label_sets import Condition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,5 +1,5 @@
 """What counts prove: intervals, p-values and e-values, discoveries, reliability, selective risk."""
 
-from rulewright.evidence.reliability import reliability
+from rulewright.evidence.probabilities import reliability
 
 __all__ = ["reliability"]

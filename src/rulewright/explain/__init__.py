@@ -11,7 +11,7 @@ from rulewright.explain.counterfactuals.answers import (
 )
 from rulewright.explain.dependence import Dependence, partial_dependence
 from rulewright.explain.effects import Effects, local_effects
-from rulewright.explain.importance import Importance, importance, local_importance
+from rulewright.explain.importances import Importance, importance, local_importance
 from rulewright.explain.interaction import Interactions, interactions
 from rulewright.explain.null import InteractionNull, NullComparison
 from rulewright.explain.overlap import RuleOverlap, rule_overlap

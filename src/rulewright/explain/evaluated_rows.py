@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.encoding.covers import PackedCovers
-from rulewright.explain.importance import importance
+from rulewright.explain.importances import importance
 from rulewright.explain.targets import checked_class_codes
 from rulewright.model import ClassModel, RuleModel
 
 if TYPE_CHECKING:
     from rulewright.data import Table
-    from rulewright.explain.importance import Importance
+    from rulewright.explain.importances import Importance
     from rulewright.kernels import BoolArray, FloatArray, IntArray
 
 

@@ -2,7 +2,7 @@
 
 from rulewright.html.bars import draw_bar, draw_move
 from rulewright.html.line import cut_line, escape_line
-from rulewright.html.view import bold, lines, note, style_of, table, view
+from rulewright.html.views import bold, lines, note, style_of, table, view
 
 __all__ = [
     "bold",

@@ -26,6 +26,7 @@ from rulewright.kernels._core import (
     take_rows,
 )
 from rulewright.kernels.dnf import DnfSearch, find_partition
+from rulewright.kernels.graph_codes import EDGE, Code, SmallGraph, canonical_code
 from rulewright.kernels.graphs import GraphSet, SubgraphMiner
 from rulewright.kernels.grouping import (
     CoverGroups,
@@ -42,7 +43,7 @@ from rulewright.kernels.grouping import (
 )
 from rulewright.kernels.nearest import RiseSearch, nearest_rules
 from rulewright.kernels.partition import BlockSearch, Lanes
-from rulewright.kernels.roots import Roots
+from rulewright.kernels.roots import MOST_BITS, Roots
 from rulewright.kernels.structs import (
     GROUP,
     MISSING,
@@ -90,8 +91,10 @@ from rulewright.kernels.trees import (
 )
 
 __all__ = [
+    "EDGE",
     "GROUP",
     "MISSING",
+    "MOST_BITS",
     "MOST_FAILURES",
     "ROW",
     "STAT",
@@ -104,6 +107,7 @@ __all__ = [
     "Branching",
     "ByteArray",
     "ClassLikelihood",
+    "Code",
     "CodeArray",
     "CodeColumns",
     "CompiledRules",
@@ -140,6 +144,7 @@ __all__ = [
     "RuleMatrix",
     "Score",
     "SignArray",
+    "SmallGraph",
     "StatArray",
     "SubgraphMiner",
     "Subsample",
@@ -148,6 +153,7 @@ __all__ = [
     "ValueFacts",
     "WordArray",
     "Workspace",
+    "canonical_code",
     "choose_branching",
     "count_at_least",
     "count_held",

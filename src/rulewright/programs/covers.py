@@ -21,7 +21,7 @@ from rulewright import kernels
 from rulewright.encoding.covers import unpack_words
 from rulewright.programs.program import list_conjunctions, positive
 from rulewright.rules import And, Conjunction, Labels, Or, Presence, Range
-from rulewright.rules.any_of import any_of
+from rulewright.rules.label_sets import any_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

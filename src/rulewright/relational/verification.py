@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from rulewright.data import DataError, read_like
 from rulewright.data.kinds.nominal import label_value
-from rulewright.data.optional import optional
+from rulewright.data.late_imports import optional
 from rulewright.programs.adversarial import adversarial_rows
 from rulewright.programs.databases import provide_exp, read_answers
 from rulewright.programs.parity import compare_answers, native_answers

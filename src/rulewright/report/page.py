@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from rulewright import html
-from rulewright.data.optional import optional
+from rulewright.data.late_imports import optional
 from rulewright.data.writing import replace_file
 from rulewright.model import RuleModel
 from rulewright.model.text import write_count
 from rulewright.report import N_ROWS
 from rulewright.report.content import content_of
-from rulewright.report.measures import NONE
+from rulewright.report.measurement import NONE
 from rulewright.report.rows import read_report_rows
 
 if TYPE_CHECKING:

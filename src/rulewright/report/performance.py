@@ -19,12 +19,12 @@ from rulewright.report.curves import (
     roc_curves,
 )
 from rulewright.report.figures import Axis, ChartLine, LineChart, percent_text
-from rulewright.report.measures import measures
+from rulewright.report.measurement import measures
 from rulewright.trust.certificates.vote_bounds import certify_held_out
 
 if TYPE_CHECKING:
     from rulewright.report.answers import Answers, NumberAnswers
-    from rulewright.report.measures import Measure
+    from rulewright.report.measurement import Measure
 
 _SHOWN_POINTS = 600
 

@@ -12,7 +12,7 @@ from rulewright.model import ClassModel
 from rulewright.model.text import escape_line, strongest
 from rulewright.rules import Conjunction, NumberCoverage
 from rulewright.trust import ClassRuleStatistics
-from rulewright.trust.rule_statistics import compute_statistics
+from rulewright.trust.statistics import compute_statistics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.rules.any_of import (
+from rulewright.rules.condition import Labels, Presence, Range
+from rulewright.rules.label_sets import (
     Condition,
     any_of,
     condition_from_json,
 )
-from rulewright.rules.condition import Labels, Presence, Range
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 import numpy as np
 
 from rulewright.data.json_fields import Fields, Part, define, list_of
-from rulewright.rules.any_of import CONDITION, opposite
 from rulewright.rules.conjunction import Conjunction
+from rulewright.rules.label_sets import CONDITION, opposite
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rulewright.data import Table
-    from rulewright.rules.any_of import Condition
+    from rulewright.rules.label_sets import Condition
 
 
 def _check_parts(formula: object, parts: tuple[object, ...]) -> None:

@@ -26,10 +26,10 @@ import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rulewright.data import KINDS
-from rulewright.rules.any_of import AnyOf, Condition
 from rulewright.rules.condition import Labels, Plain, Presence, Range
 from rulewright.rules.conjunction import Conjunction
 from rulewright.rules.formula import And, Formula, Not, Or, normalise
+from rulewright.rules.label_sets import AnyOf, Condition
 from rulewright.rules.words import BARE_WORD, KEYWORDS, call_end
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from rulewright.data import DataError
-from rulewright.data.optional import optional
+from rulewright.data.late_imports import optional
 from rulewright.scale.parts import LocalParts, TablePart, add_answers
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.encoding.binned import pad_tests
-from rulewright.evidence.reliability import N_BINS, row_losses
+from rulewright.evidence.probabilities import N_BINS, row_losses
 from rulewright.kernels import ROW, STAT
 from rulewright.scale.partition import is_drawn
 from rulewright.scale.scores import PartSums

@@ -10,7 +10,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.bounds import block_size_bound, randomsearch_success
-from rulewright.data.optional import optional
+from rulewright.data.late_imports import optional
 from rulewright.search.boolean_examples import BooleanExamples, group_vectors
 from rulewright.search.formulas import FALSE, TRUE, DnfFormula, drop_subsumed, term_cover
 from rulewright.search.options import check_whole, count_threads

@@ -13,7 +13,7 @@ from rulewright import kernels
 from rulewright.data import DataError
 from rulewright.kernels import STAT, Op, Routes, TreeShape
 from rulewright.rules import Conjunction, Labels, Presence, Range
-from rulewright.rules.any_of import opposite
+from rulewright.rules.label_sets import opposite
 
 if TYPE_CHECKING:
     from rulewright.encoding.binned import BinnedColumns

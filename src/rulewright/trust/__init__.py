@@ -12,7 +12,7 @@ from rulewright.trust.abstention import (
 )
 from rulewright.trust.certificates.margins import margin_certificate
 from rulewright.trust.certificates.votes import certificate, held_out_certificate
-from rulewright.trust.conformal import (
+from rulewright.trust.conformal_sets import (
     ConformalIntervals,
     ConformalSets,
     PredictionSets,
@@ -22,8 +22,8 @@ from rulewright.trust.conformal import (
 from rulewright.trust.consensus import Consensus, distil, frequent
 from rulewright.trust.probability_intervals import ProbabilityIntervals, VennAbers, venn_abers
 from rulewright.trust.recurrence import ColumnRecurrence, PatternRecurrence, Recurrence
-from rulewright.trust.rule_statistics import rule_statistics
 from rulewright.trust.rule_table import ClassRuleStatistics, NumberRuleStatistics, RuleStatistics
+from rulewright.trust.statistics import rule_statistics
 from rulewright.trust.vote_statistics import (
     column_importance,
     literal_importance,

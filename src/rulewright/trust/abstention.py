@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.evidence import selective
+from rulewright.evidence.selective import (
+    count_risk_coverage,
+    count_selective_score,
+    lead_for_error,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +30,7 @@ def predict_or_abstain(model: RuleSetVotes, X: Any, abstain_label: Any = None) -
 
 def selective_score(model: RuleSetVotes, X: Any, y: Any) -> SelectiveScore:
     """Return the share of rows predicted, the errors among them, and those among all rows."""
-    return selective.count_selective_score(wrong_rows(model, X, y), ~model.abstains(X))
+    return count_selective_score(wrong_rows(model, X, y), ~model.abstains(X))
 
 
 def risk_coverage(model: RuleSetVotes, X: Any, y: Any) -> RiskCoverage:
@@ -38,7 +42,7 @@ def risk_coverage(model: RuleSetVotes, X: Any, y: Any) -> RiskCoverage:
         Arrays ``theta`` (leads), ``coverage`` (share of rows predicted), ``error`` (among those)
         and ``joint_error`` (rows predicted and wrong, of all rows).
     """
-    return selective.count_risk_coverage(wrong_rows(model, X, y), model.margins(X))
+    return count_risk_coverage(wrong_rows(model, X, y), model.margins(X))
 
 
 def choose_abstain(
@@ -61,7 +65,7 @@ def choose_abstain(
         enough, for all leads tried at once.
     """
     curve = risk_coverage(model, X, y)
-    return selective.lead_for_error(curve, len(np.asarray(y)), target_error, delta)
+    return lead_for_error(curve, len(np.asarray(y)), target_error, delta)
 
 
 def wrong_rows(model: ClassModel, X: Any, y: Any) -> BoolArray:

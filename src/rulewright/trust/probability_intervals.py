@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.data import DataError
-from rulewright.data.optional import optional
+from rulewright.data.late_imports import optional
 from rulewright.explain.targets import checked_class_codes, model_of, rows_with_target
 from rulewright.model import ClassModel
 from rulewright.model.frame import to_frame

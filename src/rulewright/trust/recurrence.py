@@ -9,7 +9,7 @@ import numpy as np
 
 from rulewright.evidence.intervals import clopper_pearson
 from rulewright.explain.claims import claim_text, claims_less
-from rulewright.explain.importance import importance
+from rulewright.explain.importances import importance
 from rulewright.model import AdditiveRules, RegressionRules
 from rulewright.model.frame import to_frame
 from rulewright.model.text import align_cells, escape_line, strongest

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright import kernels
-from rulewright.kernels import ROW, STAT, Score
-from rulewright.kernels.roots import MOST_BITS
+from rulewright.kernels import MOST_BITS, ROW, STAT, Score
 from rulewright.rules import Head
 from rulewright.weighting.likelihood import (
     LARGEST_STEP,

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 from rulewright.data import Table, read_table
-from rulewright.data.optional import optional
+from rulewright.data.late_imports import optional
 
 _SQUARES = tuple(
     f"{row}-{column}-square"

@@ -12,7 +12,7 @@ from weakref import finalize
 from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError
-from rulewright.data.optional import optional
+from rulewright.data.late_imports import optional
 from rulewright.data.readers.arrays import unmask
 from rulewright.data.readers.opened_file import OpenedFile
 from rulewright.data.schema import check_encodable

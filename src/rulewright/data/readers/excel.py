@@ -3,7 +3,7 @@
 from typing import Any
 
 from rulewright.data.errors import DataError
-from rulewright.data.optional import optional
+from rulewright.data.late_imports import optional
 from rulewright.data.readers.opened_file import OpenedFile
 from rulewright.data.source import Raw, Source, Wanted, as_objects, positional_names
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rulewright.data.errors import DataError
-from rulewright.data.optional import optional
+from rulewright.data.late_imports import optional
 from rulewright.data.schema import check_distinct
 from rulewright.data.source import Raw, Source, Wanted, as_objects, positional_names
 

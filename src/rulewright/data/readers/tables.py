@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rulewright.data.errors import DataError
-from rulewright.data.optional import optional
+from rulewright.data.late_imports import optional
 from rulewright.data.readers.arrays import unmask
 from rulewright.data.readers.database import OFFLINE, WHOLE_DECIMAL, write_selection
 from rulewright.data.source import Raw, Source, Wanted, as_objects

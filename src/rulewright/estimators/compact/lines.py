@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.estimators.compact.members import LineMember
-from rulewright.search.linear_terms import allowed_terms, directions, linear_columns
+from rulewright.search.lines import allowed_terms, directions, linear_columns
 from rulewright.weighting.l1 import Multinomial
 
 if TYPE_CHECKING:

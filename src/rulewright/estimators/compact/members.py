@@ -10,7 +10,7 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.encoding.covers import PackedCovers
-from rulewright.search.linear_terms import SCALE, linear_columns
+from rulewright.search.lines import SCALE, linear_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

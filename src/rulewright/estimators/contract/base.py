@@ -163,7 +163,7 @@ class RuleEstimator(TableEstimator, Generic[Model]):
         """Importance of each column, summing to 1; only models that add up rules have it."""
         if not isinstance(model := self._get_model(), AdditiveRules | RegressionRules):
             raise AttributeError(f"{type(model).__name__} has no importances of columns")
-        from rulewright.explain.importance import (  # noqa: PLC0415 - no fit needs this room
+        from rulewright.explain.importances import (  # noqa: PLC0415 - no fit needs this room
             feature_importances,
         )
 

@@ -24,7 +24,7 @@ from rulewright.estimators.folds.folds import (
     choosing_rows,
     keep_splits,
 )
-from rulewright.evidence.reliability import accuracy, reliability, row_losses
+from rulewright.evidence.probabilities import accuracy, reliability, row_losses
 from rulewright.rules import Adds
 from rulewright.search.options import count_threads
 from rulewright.stopping.sizes import sizes_up_to, smallest_good

@@ -9,7 +9,7 @@ import numpy as np
 
 from rulewright.estimators.folds.folds import choosing_rows
 from rulewright.model.linear import units_of
-from rulewright.search.linear_terms import allowed_terms, directions
+from rulewright.search.lines import allowed_terms, directions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

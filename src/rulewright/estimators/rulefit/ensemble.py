@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rulewright.rules import Adds, Coverage, Head, NumberCoverage, Rule
-from rulewright.search.linear_terms import SCALE, linear_columns, linear_terms
+from rulewright.search.lines import SCALE, linear_columns, linear_terms
 from rulewright.weighting.l1 import L1Problem
 
 if TYPE_CHECKING:

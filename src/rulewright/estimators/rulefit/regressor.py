@@ -16,7 +16,7 @@ from rulewright.estimators.rulefit.penalty import choose_solution
 from rulewright.estimators.rulefit.settings import RuleFit
 from rulewright.model import RegressionRules
 from rulewright.search import LEAST_ROWS
-from rulewright.search.linear_terms import weighted_quantiles
+from rulewright.search.lines import weighted_quantiles
 from rulewright.weighting.l1 import Huber, Squared
 from rulewright.weighting.losses import HuberLoss, SquaredLoss
 

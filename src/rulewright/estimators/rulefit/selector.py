@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rulewright.data import RegressionSet, Table, TrainingSet, detect_task, read_like
-from rulewright.data.optional import optional
+from rulewright.data.late_imports import optional
 from rulewright.estimators.contract.parameters import Choice, Named, Parameter, check_parameters
 from rulewright.estimators.contract.weights import count_effective_rows
 from rulewright.estimators.folds.folds import run_parallel

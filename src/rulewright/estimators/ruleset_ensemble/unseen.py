@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright.estimators.folds.precision import CoverComparison
-from rulewright.evidence.reliability import log_loss
+from rulewright.evidence.probabilities import log_loss
 from rulewright.evidence.selective import count_risk_coverage
 from rulewright.model.forms.rule_sets import margins_of
 from rulewright.rules import Head

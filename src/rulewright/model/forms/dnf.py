@@ -17,7 +17,7 @@ that was wrong more often than right), the other classes stay just below it.
 
 A literal "not v" of a Boolean encoding holds on missing values too. It needs nothing special here:
 it is a condition with alternatives, such as ``color != red (or missing)``
-(``rulewright.rules.any_of``), which merges, prints, parses, saves and exports like any other.
+(``rulewright.rules.label_sets``), which merges, prints, parses, saves and exports like any other.
 """
 
 from __future__ import annotations

@@ -11,15 +11,14 @@ import numpy as np
 
 from rulewright import kernels
 from rulewright.encoding.covers import PackedCovers
-from rulewright.kernels.graph_codes import EDGE
+from rulewright.kernels import EDGE
 from rulewright.relational.graphs.database import each_subgraph
 from rulewright.relational.graphs.graph import GraphError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from rulewright.kernels import FloatArray, GraphSet, IntArray, WordArray
-    from rulewright.kernels.graph_codes import Code
+    from rulewright.kernels import Code, FloatArray, GraphSet, IntArray, WordArray
 
 Order = Literal["size", "code", "balance", "correlation", "chi2"]
 ORDERS = ("size", "code", "balance", "correlation", "chi2")

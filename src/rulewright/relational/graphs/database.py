@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rulewright.kernels.structs import GraphArrays
+from rulewright.kernels import GraphArrays
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from rulewright.kernels.graph_codes import Code
-    from rulewright.kernels.structs import FoundSubgraphs, WordArray
+    from rulewright.kernels import Code, FoundSubgraphs, WordArray
     from rulewright.relational.graphs.graph import Graph
 
 _UNKNOWN = -1

@@ -46,8 +46,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rulewright.kernels import FloatArray, IntArray
-    from rulewright.kernels.graph_codes import Code
+    from rulewright.kernels import Code, FloatArray, IntArray
     from rulewright.relational.graphs.graph import Graph
 
 METHODS = ("frequent", "dispersion", "all")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rulewright import kernels
-from rulewright.kernels.graph_codes import SmallGraph, canonical_code
+from rulewright.kernels import SmallGraph, canonical_code
 from rulewright.relational.graphs.candidates import PatternCandidate, PatternFilter
 from rulewright.relational.graphs.database import each_subgraph
 from rulewright.relational.graphs.graph import GraphError
@@ -17,9 +17,7 @@ from rulewright.relational.graphs.graph import GraphError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rulewright.kernels import StatArray
-    from rulewright.kernels.graph_codes import Code
-    from rulewright.kernels.structs import FoundSubgraphs, GraphArrays
+    from rulewright.kernels import Code, FoundSubgraphs, GraphArrays, StatArray
     from rulewright.relational.graphs.dispersion import Dispersion
 
 _RESTARTS = 3

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulewright.kernels.graph_codes import SmallGraph, canonical_code
+from rulewright.kernels import SmallGraph, canonical_code
 from rulewright.relational.graphs.drawing import pattern_html
 from rulewright.relational.graphs.graph import Graph, GraphError
 from rulewright.relational.graphs.matching import embeddings
@@ -17,7 +17,7 @@ from rulewright.relational.graphs.text import graph_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rulewright.kernels.graph_codes import Code
+    from rulewright.kernels import Code
     from rulewright.relational.graphs.database import GraphLabels
 
 

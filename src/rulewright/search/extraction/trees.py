@@ -10,7 +10,7 @@ import numpy as np
 from rulewright.data import DataError
 from rulewright.data.schema import label_of
 from rulewright.rules import Labels, Presence, Range
-from rulewright.rules.any_of import any_of
+from rulewright.rules.label_sets import any_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

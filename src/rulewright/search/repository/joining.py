@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from rulewright.rules import And, Conjunction, Contradiction, Not, Or, normalise
-from rulewright.rules.any_of import opposite
+from rulewright.rules.label_sets import opposite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

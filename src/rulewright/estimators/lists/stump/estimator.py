@@ -17,7 +17,7 @@ from rulewright.estimators.lists.assembly import decision_list
 from rulewright.kernels import ROW, STAT, Op
 from rulewright.model import DecisionList
 from rulewright.rules import Conjunction, Labels, Presence, Range
-from rulewright.rules.any_of import opposite
+from rulewright.rules.label_sets import opposite
 from rulewright.search.trees import fixed_point_unit
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from rulewright.evidence.reliability import calibration_error
+from rulewright.evidence.probabilities import calibration_error
 from rulewright.report.answers import ClassAnswers
 from rulewright.report.confusion import confusion_of
 from rulewright.report.curves import calibration_curve, risk_curve
-from rulewright.report.measures import measures
+from rulewright.report.measurement import measures
 
 if TYPE_CHECKING:
     from rulewright.report.answers import Answers
